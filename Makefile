@@ -1,0 +1,37 @@
+# Each target does all of its own set-up: a virtual environment in .venv, and Debian packages where root allows.
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: demo test lint screenshots lock clean
+
+demo: $(READY)
+	@sh .ci/packages
+	@sh .ci/demo
+
+test: lint
+	@sh .ci/packages
+	$(BIN)/pytest
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+screenshots: $(READY)
+	@sh .ci/packages
+	$(BIN)/python screenshots/make.py
+
+# Pins every dependency by version and hash; needs uv (pip install uv).
+lock:
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
+		--no-emit-index-url pyproject.toml -o requirements.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
+		--no-emit-index-url --extra dev pyproject.toml -o requirements-dev.lock
+
+$(READY): requirements-dev.lock pyproject.toml .ci/venv
+	@sh .ci/venv
+	@touch $@
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

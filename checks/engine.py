@@ -1,0 +1,227 @@
+"""The engine: gathers each needed group of facts once, runs each check as soon as its facts are there.
+
+It tells what it does as it goes. One failing source or check makes its own checks UNKNOWN and disturbs nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterable, Sequence
+from importlib.metadata import PackageNotFoundError, version
+
+import msgspec
+
+from checks.events import CheckConcluded, Event, Gathered, GatherProgress, RunFinished, RunStarted
+from checks.facts import Cluster, Unknown
+from checks.finding import Finding, Remedy, Status
+from checks.gathering import GATHERERS, Gatherer
+from checks.journal import Journal, now
+from checks.nodes.session import Session
+from checks.plugin import BrokenPlugin, Check, Kind
+from checks.result import Report, make_report
+from checks.settings import Settings
+
+NOT_GATHERED = Kind(
+    "RW-ENGINE-001",
+    "What a check needs to know could not be found out",
+    "Not knowing is neither good nor bad: until the reason is mended, this check says nothing about the cluster.",
+)
+CHECK_BROKE = Kind(
+    "RW-ENGINE-002",
+    "A check broke down",
+    "This is a fault of the check, not of the cluster; the other checks are not affected.",
+)
+PLUGIN_BROKEN = Kind(
+    "RW-ENGINE-003",
+    "An installed check could not be loaded",
+    "What that check would have found is not known.",
+)
+INTERRUPTED = Kind("RW-ENGINE-004", "A check had not concluded when the run was interrupted")
+KINDS = (NOT_GATHERED, CHECK_BROKE, PLUGIN_BROKEN, INTERRUPTED)
+"""The kinds of finding that the engine itself makes, for any check."""
+
+
+class Engine:
+    """One run of some checks. Iterate `events()` to the end, or close it early; `report()` can be had at any time."""
+
+    def __init__(
+        self,
+        checks: Iterable[Check],
+        settings: Settings,
+        *,
+        broken: Iterable[BrokenPlugin] = (),
+        gatherers: Sequence[Gatherer] = GATHERERS,
+    ) -> None:
+        self.checks = tuple(checks)
+        self.journal = Journal()
+        self._gatherers = _needed(self.checks, gatherers)
+        self._events: asyncio.Queue[Event] = asyncio.Queue()
+        self._session = Session(settings, self.journal, lambda *told: self._events.put_nowait(GatherProgress(*told)))
+        self._concluded: dict[str, tuple[Finding, ...]] = {b.name: (_broken_plugin(b),) for b in broken}
+        self._cluster = Cluster(
+            local_node=self._session.local_node, taken_at=now(), thresholds=settings.thresholds.as_facts()
+        )
+        self._started_at = now()
+        self._began = time.monotonic()
+
+    async def events(self) -> AsyncIterator[Event]:
+        """Run, telling each event as it comes. Everything is closed when this ends, however it ends."""
+        yield RunStarted(tuple(c.id for c in self.checks), tuple(g.group for g in self._gatherers))
+        for name, findings in self._concluded.items():
+            yield CheckConcluded(name, findings)
+        work = asyncio.create_task(self._work())
+        work.add_done_callback(lambda _: self._events.put_nowait(RunFinished(self.report())))
+        try:
+            while True:
+                event = await self._events.get()
+                if isinstance(event, RunFinished):
+                    await work  # an error of the engine itself must not pass for a finished run
+                yield event
+                if isinstance(event, RunFinished):
+                    return
+        finally:
+            work.cancel()
+            await asyncio.gather(work, return_exceptions=True)
+            await self._session.close()
+
+    def report(self, *, interrupted: bool = False) -> Report:
+        """What is known by now; checks that have not concluded are UNKNOWN when the run was interrupted."""
+        findings = [f for concluded in self._concluded.values() for f in concluded]
+        if interrupted:
+            findings += [_interrupted(c) for c in self.checks if c.id not in self._concluded]
+        return make_report(
+            version=racwire_version(),
+            started_at=self._started_at,
+            duration_s=time.monotonic() - self._began,
+            cluster=self._cluster,
+            findings=findings,
+            journal=self.journal.entries,
+            interrupted=interrupted,
+        )
+
+    async def _work(self) -> None:
+        gathered = {g.group: asyncio.Event() for g in self._gatherers}
+        async with asyncio.TaskGroup() as tasks:
+            for gatherer in self._gatherers:
+                tasks.create_task(self._gather(gatherer, gathered))
+            for check in self.checks:
+                tasks.create_task(self._judge(check, gathered))
+
+    async def _gather(self, gatherer: Gatherer, gathered: dict[str, asyncio.Event]) -> None:
+        for need in gatherer.needs:
+            await gathered[need].wait()
+        began = time.monotonic()
+        found: object
+        try:
+            async with asyncio.timeout(gatherer.limit_s):
+                found = await gatherer.gather(self._session, self._cluster)
+        except TimeoutError:
+            found = Unknown(f"Gathering the {gatherer.group} took over {gatherer.limit_s:.0f} s and was given up.")
+        except Exception as error:  # a source may fail in any way; its checks say so and the run goes on
+            found = Unknown(f"Gathering the {gatherer.group} failed: {_in_words(error)}")
+        self._cluster = msgspec.structs.replace(
+            self._cluster, **{gatherer.group: found}, local_node=self._session.local_node
+        )
+        problem = found.reason if isinstance(found, Unknown) else ""
+        self._events.put_nowait(Gathered(gatherer.group, time.monotonic() - began, problem))
+        gathered[gatherer.group].set()
+
+    async def _judge(self, check: Check, gathered: dict[str, asyncio.Event]) -> None:
+        for need in check.needs:
+            await gathered[need].wait()
+        findings = self._findings(check)
+        self._concluded[check.id] = findings
+        self._events.put_nowait(CheckConcluded(check.id, findings))
+
+    def _findings(self, check: Check) -> tuple[Finding, ...]:
+        for need in check.needs:
+            fact = getattr(self._cluster, need)
+            if isinstance(fact, Unknown):
+                return (_not_gathered(check, need, fact, self._cluster.local_node),)
+        try:
+            return check.run(self._cluster)
+        except Exception as error:  # a check may break in any way; the others go on
+            return (_broke(check, error),)
+
+
+def racwire_version() -> str:
+    """The version of the installed distribution."""
+    try:
+        return version("racwire")
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _needed(checks: Sequence[Check], gatherers: Sequence[Gatherer]) -> tuple[Gatherer, ...]:
+    """The gatherers of all facts that the checks need, and of what those are gathered from."""
+    by_group = {g.group: g for g in gatherers}
+    needed: set[str] = set()
+    ask = [need for check in checks for need in check.needs]
+    while ask:
+        group = ask.pop()
+        if group not in needed:
+            needed.add(group)
+            ask.extend(by_group[group].needs)
+    return tuple(g for g in gatherers if g.group in needed)
+
+
+def _in_words(error: Exception) -> str:
+    said = str(error).strip()
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+def _of(check_id: str, finding: Finding) -> Finding:
+    return msgspec.structs.replace(finding, check=check_id)
+
+
+def _not_gathered(check: Check, need: str, unknown: Unknown, node: str) -> Finding:
+    topics = {"clusterware": ("grid home",), "networks": ("grid home", "oifcfg getif")}
+    return _of(
+        check.id,
+        NOT_GATHERED.finding(
+            Status.UNKNOWN,
+            f"{check.id} could not tell: {unknown.reason}",
+            subject=f"{need} not known",
+            seen=(unknown.reason,),
+            evidence=[(node, topic) for topic in topics.get(need, ())],
+        ),
+    )
+
+
+def _broke(check: Check, error: Exception) -> Finding:
+    return _of(
+        check.id,
+        CHECK_BROKE.finding(
+            Status.UNKNOWN,
+            f"The check {check.id} broke down before it could conclude.",
+            subject="check broke",
+            seen=(_in_words(error),),
+            next=[Remedy("Report this to whoever wrote the check, with the report of this run as JSON.")],
+        ),
+    )
+
+
+def _broken_plugin(broken: BrokenPlugin) -> Finding:
+    return _of(
+        broken.name,
+        PLUGIN_BROKEN.finding(
+            Status.UNKNOWN,
+            f"The installed check {broken.name} could not be loaded.",
+            subject="not loaded",
+            seen=(broken.reason,),
+            next=[Remedy("Update or remove the package that brings it.")],
+        ),
+    )
+
+
+def _interrupted(check: Check) -> Finding:
+    return _of(
+        check.id,
+        INTERRUPTED.finding(
+            Status.UNKNOWN,
+            f"{check.id} had not concluded when the run was interrupted.",
+            subject="interrupted",
+            next=[Remedy("Run it again.", commands=(f"racwire check {check.id}",))],
+        ),
+    )

@@ -1,0 +1,84 @@
+"""What a check says: status, finding, remedy, and where the evidence lies."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+
+class Status(StrEnum):
+    """How a finding ended; UNKNOWN is neither a pass nor a fail."""
+
+    PASS = "PASS"  # noqa: S105 - a verdict, not a password
+    INFO = "INFO"
+    WARN = "WARN"
+    FAIL = "FAIL"
+    UNKNOWN = "UNKNOWN"
+    SKIPPED = "SKIPPED"
+
+    @property
+    def letter(self) -> str:
+        """The sign before it in a list, so that colour only repeats it."""
+        return {"UNKNOWN": "?", "SKIPPED": "-"}.get(self.value, self.value[0])
+
+    @property
+    def gravity(self) -> int:
+        """Rank for "worst first": 0 is the worst."""
+        return _WORST_FIRST.index(self)
+
+
+_WORST_FIRST = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.INFO, Status.PASS, Status.SKIPPED)
+
+
+class Remedy(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A next step. racwire prints its commands and never runs them."""
+
+    text: str
+    commands: tuple[str, ...] = ()
+    where: str = ""
+    """Who runs them, and on which node: `root on rac2`."""
+    is_change: bool = False
+    """A change to the cluster: shown as one to be made under the safe-change procedure only."""
+
+
+class EvidenceRef(msgspec.Struct, frozen=True):
+    """Points at entries of the journal: what was read or sent, on which node, about what."""
+
+    node: str
+    topic: str
+
+
+class Table(msgspec.Struct, frozen=True):
+    """A small table that belongs to a finding, such as the path matrix."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    legend: str = ""
+
+
+class Finding(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One thing that a check concluded. The title can be read aloud on a bridge call."""
+
+    code: str
+    check: str
+    status: Status
+    title: str
+    subject: str = ""
+    """What it is about, in a few words for a list: `eth2 rac1 -> rac2`."""
+    seen: tuple[str, ...] = ()
+    expected: tuple[str, ...] = ()
+    why: str = ""
+    next: tuple[Remedy, ...] = ()
+    evidence: tuple[EvidenceRef, ...] = ()
+    sources: tuple[str, ...] = ()
+    """Where the rule comes from: `MOS 563566.1, cause 5`."""
+    table: Table | None = None
+    network: str = ""
+    """The private network it is about, by name; findings on the same one are shown as joined."""
+    nodes: tuple[str, ...] = ()
+
+
+def worst_first(findings: list[Finding]) -> list[Finding]:
+    """The findings, gravest first, otherwise in the order given."""
+    return sorted(findings, key=lambda f: f.status.gravity)

@@ -1,0 +1,88 @@
+"""How each group of facts is gathered, from what, and how long that may take in all."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from checks.facts import Cluster, Clusterware, Node, PathProbe, PrivateNetwork, Unknown, UnreadNode
+from checks.networks import private_networks
+from checks.nodes.clusterware import read_clusterware
+from checks.nodes.local import read_local_node
+from checks.nodes.remote import read_peer
+from checks.nodes.session import Session
+from checks.nodes.shell import ShellError
+from checks.probes.paths import probe_paths
+
+
+@dataclass(frozen=True)
+class Gatherer:
+    """Gathers one field of `Cluster` from the fields gathered before it."""
+
+    group: str
+    needs: tuple[str, ...]
+    gather: Callable[[Session, Cluster], Awaitable[object]]
+    limit_s: float
+    """Seconds after which the whole group is given up; each step within has its own, shorter limit."""
+
+
+async def _clusterware(session: Session, cluster: Cluster) -> Clusterware | Unknown:
+    session.progress("clusterware", "asking Clusterware", 0, 0)
+    found = await read_clusterware(session.settings.cluster, session.journal, session.local_node)
+    if isinstance(found, Clusterware) and isinstance(found.local_node, str):
+        session.local_node = found.local_node
+    return found
+
+
+async def _nodes(session: Session, cluster: Cluster) -> tuple[Node | UnreadNode, ...] | Unknown:
+    """Every node at once; one that hangs costs its own time limit and delays nobody else."""
+    names = _node_names(session, cluster)
+    done = 0
+
+    async def read(name: str) -> Node | UnreadNode:
+        nonlocal done
+        try:
+            if name == session.local_node:
+                return await read_local_node(name, session.journal)
+            shell = await session.shell(name)
+            return await read_peer(shell, session.journal, session.settings.ssh.read_timeout_s)
+        except ShellError as error:
+            return UnreadNode(name, str(error))
+        finally:
+            done += 1
+            session.progress("nodes", f"read {name}", done, len(names))
+
+    session.progress("nodes", "reading the nodes", 0, len(names))
+    return tuple(await asyncio.gather(*(read(name) for name in names)))
+
+
+def _node_names(session: Session, cluster: Cluster) -> tuple[str, ...]:
+    """This node and its peers, in the cluster's order; the settings' peers come before what olsnodes lists."""
+    local = session.local_node
+    if session.settings.cluster.peers:
+        return tuple(dict.fromkeys((local, *session.settings.cluster.peers)))
+    if isinstance(cluster.clusterware, Clusterware) and not isinstance(cluster.clusterware.members, Unknown):
+        names = tuple(member.name for member in cluster.clusterware.members)
+        return names if local in names else (local, *names)
+    return (local,)
+
+
+async def _networks(session: Session, cluster: Cluster) -> tuple[PrivateNetwork, ...] | Unknown:
+    return private_networks(cluster.clusterware, session.settings.cluster.networks, cluster.read_nodes())
+
+
+async def _paths(session: Session, cluster: Cluster) -> tuple[PathProbe, ...] | Unknown:
+    if isinstance(cluster.networks, Unknown):
+        return cluster.networks
+    if isinstance(cluster.nodes, Unknown):
+        return cluster.nodes
+    return await probe_paths(cluster.networks, cluster.nodes, session)
+
+
+GATHERERS = (
+    Gatherer("clusterware", (), _clusterware, limit_s=30),
+    Gatherer("nodes", ("clusterware",), _nodes, limit_s=150),
+    Gatherer("networks", ("clusterware", "nodes"), _networks, limit_s=5),
+    Gatherer("paths", ("nodes", "networks"), _paths, limit_s=120),
+)

@@ -1,0 +1,1 @@
+"""How nodes are reached and read: the only part of racwire, with probes, that touches the world."""

@@ -1,0 +1,59 @@
+"""The session: what one run holds open. Settings, journal, and a shell on each node, opened once and kept."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Callable
+
+from checks.journal import Journal
+from checks.nodes.shell import Shell, ShellError
+from checks.settings import Settings
+
+Progress = Callable[[str, str, int, int], None]
+"""Told as work goes on: the group of facts, what is being done, how many are done, of how many."""
+
+
+class Session:
+    """One run's connections. Close it, whatever happened; closing takes well under a second."""
+
+    def __init__(self, settings: Settings, journal: Journal, progress: Progress | None = None) -> None:
+        self.settings = settings
+        self.journal = journal
+        self.local_node = os.uname().nodename.split(".")[0]
+        self._progress = progress
+        self._shells: dict[str, asyncio.Task[Shell]] = {}
+
+    def progress(self, group: str, text: str, done: int, total: int) -> None:
+        """Say how far the gathering of a group of facts is."""
+        if self._progress is not None:
+            self._progress(group, text, done, total)
+
+    async def shell(self, node: str) -> Shell:
+        """The shell on a node, opened the first time. Raises ShellError, the same one each time: a peer that refused
+        or hung is not asked again in this run."""
+        if node not in self._shells:
+            self._shells[node] = asyncio.create_task(self._open(node))
+        return await asyncio.shield(self._shells[node])
+
+    async def _open(self, node: str) -> Shell:
+        if node == self.local_node:
+            return await Shell.open_local(node)
+        with self.journal.entry(node, "ssh", f"ssh {node} sh") as entry:
+            try:
+                return await Shell.open_ssh(node, self.settings.ssh)
+            except ShellError as error:
+                entry.text = error.detail
+                raise
+
+    async def close(self) -> None:
+        """End every shell, also those still being opened."""
+        shells, self._shells = list(self._shells.values()), {}
+        for task in shells:
+            if not task.done():
+                task.cancel()
+        for outcome in await asyncio.gather(*shells, return_exceptions=True):
+            if isinstance(outcome, Shell):
+                with contextlib.suppress(ShellError, OSError):
+                    await outcome.close()

@@ -1,0 +1,179 @@
+"""Is Clusterware there to ask, is it the right home, and does it answer?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from checks.facts import Cluster, Clusterware, Unknown
+from checks.finding import Finding, Remedy, Status
+from checks.plugin import Kind, check
+
+ANSWERS = Kind("IC-GRID-001", "Clusterware is up on this node and answers")
+STALE = Kind(
+    "IC-GRID-002",
+    "A file names a Grid home that is not the one in use",
+    "Scripts and people that follow it run tools of the wrong release, or edit the wrong copy of the network "
+    "configuration. After an out-of-place patch that was rolled back, olr.loc can still name the old home.",
+)
+SILENT = Kind(
+    "IC-GRID-003",
+    "A Clusterware tool did not give its answer",
+    "What it would have said is not known; checks that rest on it say UNKNOWN.",
+)
+NOT_ONLINE = Kind(
+    "IC-GRID-004",
+    "A service of the Clusterware stack is not online on this node",
+    "Without the whole stack this node is not a member of the cluster, or is about to stop being one.",
+    ("Clusterware Administration Guide, crsctl check crs",),
+)
+UPGRADING = Kind(
+    "IC-GRID-005",
+    "The cluster is in the middle of a rolling upgrade or patch",
+    "Nodes run different software; nothing about the interconnect should be changed until it is finished.",
+    ("Clusterware Administration Guide, crsctl query crs activeversion -f",),
+)
+INACTIVE = Kind(
+    "IC-GRID-006",
+    "A node of the cluster is not active",
+    "CSS has evicted it, it is shut down, or its stack did not start. A node that cannot exchange its network "
+    "heartbeat over the private network for misscount seconds is evicted.",
+    ("Clusterware Administration Guide, olsnodes -s",),
+)
+
+
+@check(
+    "clusterware",
+    question="Does Clusterware answer, from the home that is in use, with all its nodes active?",
+    needs=("clusterware",),
+    kinds=(ANSWERS, STALE, SILENT, NOT_ONLINE, UPGRADING, INACTIVE),
+)
+def clusterware(cluster: Cluster) -> Iterator[Finding]:
+    """Asks Grid Infrastructure on this node about itself and the cluster.
+
+    The Grid home is looked for in the settings, the environment, olr.loc, the running ocssd.bin, oratab and the
+    inventory; places that name another home are told. Then oifcfg, olsnodes and crsctl are asked, by absolute path,
+    with reading commands only.
+    """
+    facts = cluster.clusterware
+    if isinstance(facts, Unknown):
+        return
+    faults = [*_stale(cluster, facts), *_silent(cluster, facts), *_services(cluster, facts)]
+    faults += [*_upgrading(cluster, facts), *_inactive(cluster, facts)]
+    yield from faults
+    if not faults:
+        version = facts.version.version if not isinstance(facts.version, Unknown) else "of unknown version"
+        members = () if isinstance(facts.members, Unknown) else facts.members
+        yield ANSWERS.finding(
+            Status.PASS,
+            f"Clusterware {version} is up on {cluster.local_node}; all {len(members)} nodes are active.",
+            subject=f"{len(members)} nodes active",
+            seen=(
+                f"Grid home {facts.grid_home.path}, named by {facts.grid_home.named_by}",
+                *([f"misscount {facts.misscount_s} s"] if isinstance(facts.misscount_s, int) else []),
+            ),
+            evidence=[(cluster.local_node, topic) for topic in ("grid home", "crsctl check crs", "olsnodes")],
+        )
+
+
+def _stale(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
+    for home in facts.grid_home.stale:
+        yield STALE.finding(
+            Status.WARN,
+            f"{home.named_by} on {cluster.local_node} names the Grid home {home.path}, which is not the one in use.",
+            subject=f"{home.named_by} is stale",
+            seen=(f"{home.named_by}: {home.path}", home.reason),
+            expected=(f"{facts.grid_home.path}, named by {facts.grid_home.named_by}",),
+            next=[
+                Remedy(
+                    "See which home the running stack uses.",
+                    ("ps -eo args | grep '[o]cssd.bin'", "cat /etc/oracle/olr.loc"),
+                    f"root on {cluster.local_node}",
+                )
+            ],
+            evidence=[(cluster.local_node, "grid home")],
+            nodes=[cluster.local_node],
+        )
+
+
+def _silent(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
+    asked: tuple[tuple[str, object], ...] = (
+        ("olsnodes", facts.members),
+        ("oifcfg getif", facts.configuration),
+        ("crsctl check crs", facts.services),
+        ("crsctl query crs activeversion", facts.version),
+        ("crsctl get css misscount", facts.misscount_s),
+    )
+    for tool, answer in asked:
+        if isinstance(answer, Unknown):
+            yield SILENT.finding(
+                Status.UNKNOWN,
+                f"{tool} gave no answer on {cluster.local_node}: {answer.reason}",
+                subject=f"{tool}: no answer",
+                seen=(answer.reason,),
+                next=[Remedy("Run it by hand as the Grid owner.", (f"{facts.grid_home.path}/bin/{tool}",))],
+                evidence=[(cluster.local_node, tool)],
+                nodes=[cluster.local_node],
+            )
+
+
+def _services(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
+    if isinstance(facts.services, Unknown):
+        return
+    down = [f"{m.code}: {m.text}" for m in facts.services if not m.text.rstrip(".").endswith("is online")]
+    if down:
+        yield NOT_ONLINE.finding(
+            Status.FAIL,
+            f"The Clusterware stack is not fully online on {cluster.local_node}.",
+            subject=f"{cluster.local_node}: stack not online",
+            seen=down,
+            expected=("Four services, each online",),
+            next=[
+                Remedy(
+                    "See which resource is stuck; a node that hangs in ora.cssd STARTING often has a path that loses "
+                    "large frames: look at df-ping.",
+                    ("crsctl stat res -t -init",),
+                    f"root on {cluster.local_node}",
+                )
+            ],
+            evidence=[(cluster.local_node, "crsctl check crs")],
+            nodes=[cluster.local_node],
+        )
+
+
+def _upgrading(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
+    if isinstance(facts.version, Unknown) or not isinstance(facts.version.upgrade_state, str):
+        return
+    if facts.version.upgrade_state != "NORMAL":
+        yield UPGRADING.finding(
+            Status.WARN,
+            f"The cluster is in the state {facts.version.upgrade_state}.",
+            subject=facts.version.upgrade_state.lower(),
+            seen=(f"active version {facts.version.version}, upgrade state {facts.version.upgrade_state}",),
+            expected=("NORMAL",),
+            next=[Remedy("Finish the upgrade or patch before anything else.", ("crsctl query crs activeversion -f",))],
+            evidence=[(cluster.local_node, "crsctl query crs activeversion")],
+        )
+
+
+def _inactive(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
+    if isinstance(facts.members, Unknown):
+        return
+    for member in facts.members:
+        if member.status == "Inactive":
+            yield INACTIVE.finding(
+                Status.FAIL,
+                f"{member.name} is not an active member of the cluster.",
+                subject=f"{member.name} inactive",
+                seen=(f"olsnodes: {member.name} {member.status}",),
+                expected=("Active",),
+                next=[
+                    Remedy("See whether the node is up, and why CSS took it out.", (f"ssh {member.name} uptime",)),
+                    Remedy(
+                        "Read its Clusterware alert log for CRS-1609, CRS-1632 and CRS-1656.",
+                        (f"less $ORACLE_BASE/diag/crs/{member.name}/crs/trace/alert.log",),
+                        f"the Grid owner on {member.name}",
+                    ),
+                ],
+                evidence=[(cluster.local_node, "olsnodes")],
+                nodes=[member.name],
+            )

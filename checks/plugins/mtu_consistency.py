@@ -1,0 +1,291 @@
+"""Does everything of a private network that has an MTU agree on it: NICs, bond members, VLANs, bridges, routes?"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from checks.facts import Cluster, Interface, Node, Port, PrivateNetwork, Unknown
+from checks.finding import Finding, Remedy, Status
+from checks.networks import subnet_of
+from checks.plugin import Kind, check
+from checks.wording import counted, listed
+
+_CAUSE_5 = "MOS 563566.1, causes 5 and 12"
+
+AGREE = Kind("IC-MTU-001", "Everything on a private network has the same MTU")
+ODD_ONE = Kind(
+    "IC-MTU-002",
+    "A node's interface has another MTU than the rest of its private network",
+    "A node with the larger MTU sends packets that the smaller one throws away without an answer: blocks are lost, "
+    "and the node may be evicted or fail to join.",
+    (_CAUSE_5,),
+)
+NO_MAJORITY = Kind(
+    "IC-MTU-003",
+    "The MTU of a private network differs, and no value is the usual one",
+    "Large packets pass one way and are thrown away the other; which value is meant cannot be told from the nodes.",
+    (_CAUSE_5,),
+)
+LAYER_BELOW = Kind(
+    "IC-MTU-004",
+    "A layer below a private interface carries less than the interface",
+    "The interface accepts packets that the bond member, VLAN parent or bridge port below it cannot send: they are "
+    "dropped inside the node, for a bond only while that member is used.",
+    ("PRVE-00468", "MOS 563566.1, causes 11 and 12"),
+)
+ROUTE = Kind(
+    "IC-MTU-005",
+    "A route sets a smaller MTU than the private network has",
+    "The kernel cuts packets to the route's MTU, whatever the NICs and the switch could carry.",
+    ("ip-route(8), mtu",),
+)
+NOT_KNOWN = Kind(
+    "IC-MTU-006", "The MTU of a node is not known", "It may differ from the others; only reading it, or df-ping, tells."
+)
+NETWORKS_DIFFER = Kind(
+    "IC-MTU-007",
+    "The private networks do not have the same MTU",
+    "A HAIP address moves to another private network when its own fails, and takes the instances' expectations of "
+    "packet size along.",
+    ("MOS 1210883.1",),
+)
+
+
+@check(
+    "mtu-consistency",
+    question="Does every layer of every node agree on the MTU of each private network?",
+    needs=("nodes", "networks"),
+    kinds=(AGREE, ODD_ONE, NO_MAJORITY, LAYER_BELOW, ROUTE, NOT_KNOWN, NETWORKS_DIFFER),
+)
+def mtu_consistency(cluster: Cluster) -> Iterator[Finding]:
+    """Compares the MTU of each private network over all nodes and layers.
+
+    The network's MTU is that of most of its ports. The interface of each node must have it; so must the members of a
+    bond; a VLAN's parent and a bridge's ports must carry at least as much; no route to the subnet may set less. What
+    lies between the nodes cannot be read here: that is what df-ping is for.
+    """
+    if isinstance(cluster.networks, Unknown):
+        return
+    concluded = False
+    for network in cluster.networks:
+        if isinstance(network.mtu, Unknown):
+            continue
+        faults = [*_ports(cluster, network, network.mtu), *_below(cluster, network), *_routes(cluster, network)]
+        unknown = list(_not_known(cluster, network))
+        yield from faults
+        yield from unknown
+        concluded = True
+        if not faults and not unknown:
+            yield _agree(cluster, network, network.mtu)
+    yield from _networks_differ(cluster.networks)
+    if not concluded:
+        yield NOT_KNOWN.finding(
+            Status.UNKNOWN,
+            "No node that could be read has a port on a private network, so there is no MTU to compare.",
+            subject="no ports",
+            evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
+        )
+
+
+def _agree(cluster: Cluster, network: PrivateNetwork, mtu: int) -> Finding:
+    return AGREE.finding(
+        Status.PASS,
+        f"Every layer of {counted(len(network.ports), 'node')} has MTU {mtu} on {network.subnet}.",
+        subject=f"{network.subnet} {mtu}",
+        seen=tuple(f"{p.node}: {p.interface} {_mtu_of(cluster, p)}" for p in network.ports),
+        evidence=_evidence(network),
+        network=network.name,
+    )
+
+
+def _ports(cluster: Cluster, network: PrivateNetwork, usual: int) -> Iterator[Finding]:
+    by_mtu: dict[int, list[Port]] = defaultdict(list)
+    for port in network.ports:
+        if (mtu := _mtu_of(cluster, port)) is not None:
+            by_mtu[mtu].append(port)
+    if len(by_mtu) < 2:
+        return
+    seen = tuple(f"{p.node}: {p.interface} {_mtu_of(cluster, p)}" for p in network.ports)
+    if _undecided(cluster, network, usual, by_mtu):
+        groups = listed(f"{mtu} on {listed(p.node for p in ports)}" for mtu, ports in sorted(by_mtu.items()))
+        yield NO_MAJORITY.finding(
+            Status.FAIL,
+            f"The nodes do not agree on the MTU of {network.subnet}: {groups}.",
+            subject=f"{network.subnet}: {groups}",
+            seen=seen,
+            expected=("One value on every node",),
+            next=[
+                _look(network.ports),
+                _plan(usual, [p for ports in by_mtu.values() for p in ports if _mtu_of(cluster, p) != usual]),
+            ],
+            evidence=_evidence(network),
+            network=network.name,
+            nodes=[p.node for p in network.ports],
+        )
+        return
+    for mtu, ports in sorted(by_mtu.items()):
+        if mtu == usual:
+            continue
+        others = [p.node for p in by_mtu[usual]]
+        yield ODD_ONE.finding(
+            Status.FAIL,
+            f"{listed(f'{p.interface} of {p.node}' for p in ports)} has MTU {mtu} on {network.subnet}; "
+            f"{listed(others) if len(others) < 4 else f'the other {len(others)} nodes'} "
+            f"{'has' if len(others) == 1 else 'have'} {usual}.",
+            subject=f"{listed(p.node for p in ports)} {ports[0].interface} {mtu}",
+            seen=seen,
+            expected=(f"{usual}, as on {listed(others)}",),
+            next=[_look(ports), _plan(usual, ports)],
+            evidence=_evidence(network),
+            network=network.name,
+            nodes=[p.node for p in ports],
+        )
+
+
+def _undecided(cluster: Cluster, network: PrivateNetwork, usual: int, by_mtu: dict[int, list[Port]]) -> bool:
+    """Whether neither most ports nor the other private networks say which MTU is meant."""
+    equals = [mtu for mtu, ports in by_mtu.items() if mtu != usual and len(ports) == len(by_mtu[usual])]
+    others = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    elsewhere = [_mtu_of(cluster, port) for other in others if other is not network for port in other.ports]
+    return any(elsewhere.count(usual) <= elsewhere.count(mtu) for mtu in equals)
+
+
+def _below(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
+    for port in network.ports:
+        node = cluster.node(port.node)
+        top = node.interface(port.interface) if node else None
+        if node is None or top is None:
+            continue
+        for relation, lower, must_equal in layers_below(node, top):
+            if lower.mtu < top.mtu or (must_equal and lower.mtu != top.mtu):
+                yield LAYER_BELOW.finding(
+                    Status.FAIL,
+                    f"{lower.name}, {relation} on {node.name}, has MTU {lower.mtu}; "
+                    f"{top.name} on {network.subnet} has {top.mtu}.",
+                    subject=f"{node.name} {lower.name} {lower.mtu}",
+                    seen=(f"{node.name}: {lower.name} {lower.mtu}", f"{node.name}: {top.name} {top.mtu}"),
+                    expected=(f"{lower.name} {'with' if must_equal else 'with at least'} {top.mtu}",),
+                    next=[_look([port]), _plan(top.mtu, [Port(node.name, lower.name, port.ip)])],
+                    evidence=[(node.name, "interfaces")],
+                    network=network.name,
+                    nodes=[node.name],
+                )
+
+
+def layers_below(node: Node, top: Interface) -> Iterator[tuple[str, Interface, bool]]:
+    """What an interface stands on: how it is related, the lower interface, and whether their MTUs must be equal."""
+    seen, below = {top.name}, [top]
+    while below:
+        upper = below.pop()
+        is_bond = upper.kind in ("bond", "team")
+        word = f"a member of {upper.name}" if is_bond else f"a port of {upper.name}"
+        lower = [(word, name, is_bond) for name in upper.members]
+        if upper.parent:
+            lower.append((f"the parent of {upper.name}", upper.parent, False))
+        for relation, name, must_equal in lower:
+            interface = node.interface(name)
+            if interface is not None and name not in seen:
+                seen.add(name)
+                yield relation, interface, must_equal
+                below.append(interface)
+
+
+def _routes(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
+    for port in network.ports:
+        node = cluster.node(port.node)
+        mtu = network.mtu
+        if node is None or isinstance(mtu, Unknown):
+            continue
+        for route in node.routes:
+            smaller = route.mtu is not None and route.mtu < mtu
+            if smaller and route.interface == port.interface and _covers(route.destination, network.subnet):
+                yield ROUTE.finding(
+                    Status.FAIL,
+                    f"A route of {node.name} limits {network.subnet} to MTU {route.mtu}; the network has {mtu}.",
+                    subject=f"{node.name} route {route.mtu}",
+                    seen=(
+                        f"{node.name}: {route.destination} dev {route.interface} mtu "
+                        f"{'lock ' if route.mtu_locked else ''}{route.mtu}",
+                    ),
+                    expected=(f"No mtu on the route, or {mtu}",),
+                    next=[
+                        Remedy(
+                            "See the route and where it comes from.",
+                            (f"ip route show {network.subnet}", "nmcli -f ipv4.routes connection show"),
+                            f"root on {node.name}",
+                        ),
+                        Remedy(
+                            "Take the mtu off the route, in the file that sets it.",
+                            (f"ip route replace {route.destination} dev {route.interface}",),
+                            f"root on {node.name}",
+                            is_change=True,
+                        ),
+                    ],
+                    evidence=[(node.name, "routes")],
+                    network=network.name,
+                    nodes=[node.name],
+                )
+
+
+def _covers(destination: str, subnet: str) -> bool:
+    return destination == subnet or (subnet_of(destination) is not None and subnet_of(destination) == subnet_of(subnet))
+
+
+def _not_known(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
+    for node in cluster.unread_nodes():
+        yield NOT_KNOWN.finding(
+            Status.UNKNOWN,
+            f"The MTU of {node.name} on {network.subnet} is not known: {node.reason}",
+            subject=f"{node.name} {network.subnet}",
+            seen=(node.reason,),
+            expected=(f"{network.mtu}",),
+            next=[Remedy("Read it by hand.", (f"ssh {node.name} ip link show",))],
+            evidence=[(node.name, "ssh")],
+            network=network.name,
+            nodes=[node.name],
+        )
+
+
+def _networks_differ(networks: tuple[PrivateNetwork, ...]) -> Iterator[Finding]:
+    known = [(n.subnet, n.mtu) for n in networks if isinstance(n.mtu, int)]
+    if len({mtu for _, mtu in known}) > 1:
+        yield NETWORKS_DIFFER.finding(
+            Status.WARN,
+            f"The private networks do not have the same MTU: {listed(f'{subnet} {mtu}' for subnet, mtu in known)}.",
+            subject="networks differ",
+            seen=tuple(f"{subnet}: {mtu}" for subnet, mtu in known),
+            expected=("One MTU on all private networks, since a HAIP can be on any of them",),
+            next=[
+                Remedy(
+                    "Ask which value was meant; bring the others to it with the safe-change procedure.", is_change=True
+                )
+            ],
+        )
+
+
+def _mtu_of(cluster: Cluster, port: Port) -> int | None:
+    node = cluster.node(port.node)
+    interface = node.interface(port.interface) if node else None
+    return interface.mtu if interface else None
+
+
+def _evidence(network: PrivateNetwork) -> list[tuple[str, str]]:
+    return [(port.node, "interfaces") for port in network.ports]
+
+
+def _look(ports: tuple[Port, ...] | list[Port]) -> Remedy:
+    commands = tuple(dict.fromkeys(f"ip -details link show {p.interface}" for p in ports))
+    return Remedy("Look at the interface and its layers.", commands, f"any user on {listed(p.node for p in ports)}")
+
+
+def _plan(mtu: int, ports: list[Port]) -> Remedy:
+    commands = tuple(dict.fromkeys(f"ip link set dev {p.interface} mtu {mtu}" for p in ports))
+    nodes = listed(dict.fromkeys(p.node for p in ports))
+    return Remedy(
+        "Bring it to the MTU of the others, at run time and in the file it boots from, under the safe-change "
+        "procedure: Clusterware down on all nodes. Changing one node live evicts nodes.",
+        commands,
+        f"root on {nodes}",
+        is_change=True,
+    )

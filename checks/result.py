@@ -1,0 +1,88 @@
+"""One Report: everything a run knows and concluded. Each format is a view of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import IntEnum
+
+import msgspec
+
+from checks.facts import Cluster
+from checks.finding import Finding, Status, worst_first
+from checks.journal import Entry
+
+SCHEMA = "racwire-report/1"
+
+
+class ExitCode(IntEnum):
+    """The exit codes of the command: an interface."""
+
+    PASS = 0
+    WARNINGS = 1
+    FAILURES = 2
+    COULD_NOT_TELL = 3
+    USAGE = 64
+    INTERRUPTED = 130
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run knows and concluded."""
+
+    schema: str = SCHEMA
+    racwire_version: str
+    started_at: str
+    duration_s: float
+    interrupted: bool = False
+    """Ended by the operator before every check had concluded; what had is here."""
+    cluster: Cluster
+    findings: tuple[Finding, ...]
+    """Worst first."""
+    journal: tuple[Entry, ...]
+
+    def count(self, status: Status) -> int:
+        """How many findings ended so."""
+        return sum(f.status is status for f in self.findings)
+
+    def joined_with(self, finding: Finding) -> tuple[Finding, ...]:
+        """Other problems on the same private network or, without one, on the same nodes: likely one cause."""
+        return tuple(
+            other
+            for other in self.findings
+            if other is not finding
+            and other.status in (Status.FAIL, Status.WARN)
+            and finding.status in (Status.FAIL, Status.WARN)
+            and (other.network == finding.network if finding.network else bool(set(other.nodes) & set(finding.nodes)))
+        )
+
+
+def make_report(
+    *,
+    version: str,
+    started_at: str,
+    duration_s: float,
+    cluster: Cluster,
+    findings: Iterable[Finding],
+    journal: Iterable[Entry],
+    interrupted: bool = False,
+) -> Report:
+    """Put a report together, its findings worst first."""
+    return Report(
+        racwire_version=version,
+        started_at=started_at,
+        duration_s=round(duration_s, 3),
+        interrupted=interrupted,
+        cluster=cluster,
+        findings=tuple(worst_first(list(findings))),
+        journal=tuple(journal),
+    )
+
+
+def exit_code(report: Report) -> ExitCode:
+    """What the command's exit status says: failures before not knowing before warnings; an interrupted run says so."""
+    if report.interrupted:
+        return ExitCode.INTERRUPTED
+    if report.count(Status.FAIL):
+        return ExitCode.FAILURES
+    if report.count(Status.UNKNOWN):
+        return ExitCode.COULD_NOT_TELL
+    return ExitCode.WARNINGS if report.count(Status.WARN) else ExitCode.PASS

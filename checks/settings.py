@@ -1,0 +1,103 @@
+"""The settings: what can be set, what it means, where its default comes from. Reading the file: `settings_file.py`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from checks.facts import Thresholds
+
+
+class _Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A table of the settings file."""
+
+
+class ClusterSettings(_Section, frozen=True):
+    """Which cluster this is. Needed only where Clusterware is not there to ask."""
+
+    grid_home: Annotated[
+        str,
+        Meta(description="The Grid Infrastructure home. Empty: found by racwire (environment, olr.loc, oratab, ...)."),
+    ] = ""
+    networks: Annotated[
+        tuple[str, ...],
+        Meta(description='Private networks as subnets, such as ["192.168.10.0/24"]. Empty: those that oifcfg names.'),
+    ] = ()
+    peers: Annotated[
+        tuple[str, ...],
+        Meta(description='The other nodes, as ssh reaches them, such as ["rac2"]. Empty: those that olsnodes lists.'),
+    ] = ()
+
+
+class SshSettings(_Section, frozen=True):
+    """How peers are reached: by the system's own ssh and its configuration, never asking for a password."""
+
+    config_file: Annotated[
+        str, Meta(description="An ssh_config to use instead of the user's own (ssh -F). Empty: the user's own.")
+    ] = ""
+    user: Annotated[str, Meta(description="The user to log in as. Empty: as ssh decides.")] = ""
+    connect_timeout_s: Annotated[
+        float, Meta(gt=0, le=60, description="Seconds until a peer must have let racwire in and started its shell.")
+    ] = 5.0
+    read_timeout_s: Annotated[
+        float, Meta(gt=0, le=120, description="Seconds that reading one peer may take once its shell is there.")
+    ] = 10.0
+
+
+class ProbeSettings(_Section, frozen=True):
+    """What is sent over the private networks, and never over a public one."""
+
+    packets: Annotated[
+        int, Meta(ge=3, le=200, description="Packets of each size (small and full) for each path, from each side.")
+    ] = 20
+    timeout_ms: Annotated[
+        int,
+        Meta(
+            ge=50,
+            le=5000,
+            description="Milliseconds until a packet counts as lost. A private network answers in well under 1 ms.",
+        ),
+    ] = 300
+    max_bytes_in_flight: Annotated[
+        int,
+        Meta(
+            ge=20_000,
+            le=4_000_000,
+            description="Bytes that may be unanswered at one time on a path. 128 KiB is 0.1 ms of a 10 Gbit/s link.",
+        ),
+    ] = 131_072
+    max_packets_per_path: Annotated[
+        int, Meta(ge=50, le=5000, description="Packets that one path may cost in all, the search for its MTU included.")
+    ] = 400
+    max_packets_per_second: Annotated[
+        int, Meta(ge=100, le=100_000, description="Packets that one node may send each second, on all paths together.")
+    ] = 5_000
+
+
+class ThresholdSettings(_Section, frozen=True):
+    """What the checks measure against."""
+
+    loss_fail_percent: Annotated[
+        float,
+        Meta(
+            gt=0,
+            le=100,
+            description="Lost packets on a path, in percent, from which it is a failure and not a warning. MOS "
+            "563566.1 calls any lost block a problem; 1 % of packets at MTU 1500 is some 6 % of 8 KB blocks.",
+        ),
+    ] = 1.0
+
+    def as_facts(self) -> Thresholds:
+        """The thresholds as checks see them."""
+        return Thresholds(loss_fail_percent=self.loss_fail_percent)
+
+
+class Settings(_Section, frozen=True):
+    """All settings."""
+
+    cluster: ClusterSettings = ClusterSettings()
+    ssh: SshSettings = SshSettings()
+    probe: ProbeSettings = ProbeSettings()
+    thresholds: ThresholdSettings = ThresholdSettings()

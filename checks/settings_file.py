@@ -1,0 +1,145 @@
+"""Reading the settings file, and writing the annotated template of it.
+
+A mistake in it is told in one sentence with file, line and what was probably meant.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from checks.settings import Settings
+
+ENVIRONMENT_VARIABLE = "RACWIRE_SETTINGS"
+
+
+class SettingsError(Exception):
+    """The settings cannot be used: one sentence with where and what to do."""
+
+
+def default_path(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where the settings lie when nothing else is said."""
+    base = environ.get("XDG_CONFIG_HOME") or str(Path(environ.get("HOME", "~")).expanduser() / ".config")
+    return Path(base) / "racwire" / "settings.toml"
+
+
+def load_settings(named: str | None, environ: Mapping[str, str] = os.environ) -> Settings:
+    """The settings from the file named on the command line, else by the environment, else the default file if it is
+    there, else the defaults. Raises SettingsError."""
+    explicit = named or environ.get(ENVIRONMENT_VARIABLE)
+    path = Path(explicit) if explicit else default_path(environ)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        if not explicit:
+            return Settings()
+        raise SettingsError(f"{path} does not exist; `racwire settings > {path}` writes a template.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise SettingsError(f"{path} could not be read: {why}.") from error
+    return parse_settings(text, str(path))
+
+
+def parse_settings(text: str, where: str) -> Settings:
+    """Settings from TOML text. Raises SettingsError naming `where` and the line."""
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{where} is not valid TOML: {error}.") from error
+    _refuse_unknown_names(tables, text, where)
+    try:
+        return msgspec.convert(tables, Settings)
+    except msgspec.ValidationError as error:
+        raise SettingsError(_in_words(str(error), text, where)) from error
+
+
+def template() -> str:
+    """A settings file with every setting at its default, each with its meaning, limits and source as comments."""
+    lines = [
+        "# racwire settings (TOML). Every line is optional; what stands here are the defaults.",
+        f"# Read from --settings FILE, ${ENVIRONMENT_VARIABLE}, or ~/.config/racwire/settings.toml.",
+    ]
+    for section, table in _sections().items():
+        lines += ["", f"# {(table.__doc__ or '').strip()}", f"[{section}]"]
+        for field in msgspec.structs.fields(table):
+            meta = _meta(table, field.name)
+            lines += ["", *(f"# {line}" for line in _wrapped(meta.description or "")), *_limits(meta)]
+            lines.append(f"{field.name} = {_toml(field.default)}")
+    return "\n".join(lines) + "\n"
+
+
+def _sections() -> dict[str, type[msgspec.Struct]]:
+    return {name: kind for name, kind in get_type_hints(Settings).items() if name in Settings.__struct_fields__}
+
+
+def _meta(table: type[msgspec.Struct], field: str) -> msgspec.Meta:
+    hint = get_type_hints(table, include_extras=True)[field]
+    return get_args(hint)[1] if get_origin(hint) is Annotated else msgspec.Meta()
+
+
+def _limits(meta: msgspec.Meta) -> list[str]:
+    low = meta.ge if meta.ge is not None else meta.gt
+    if low is None and meta.le is None:
+        return []
+    over = "from" if meta.ge is not None else "above"
+    return [f"# Allowed: {over} {low:,g} to {meta.le:,.0f}." if meta.le is not None else f"# Allowed: {over} {low:g}."]
+
+
+def _wrapped(text: str, width: int = 100) -> list[str]:
+    return re.findall(rf"\S.{{0,{width - 1}}}(?=\s|$)", text)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, tuple):
+        return "[" + ", ".join(_toml(v) for v in value) + "]"
+    return str(value)
+
+
+def _refuse_unknown_names(tables: Mapping[str, Any], text: str, where: str) -> None:
+    sections = _sections()
+    for name, table in tables.items():
+        if name not in sections:
+            raise SettingsError(_unknown(name, sections, text, where))
+        if not isinstance(table, dict):
+            raise SettingsError(
+                f"{where}{_line(name, text)}: '{name}' is a table of settings; write [{name}] above them."
+            )
+        for key in table:
+            if key not in sections[name].__struct_fields__:
+                raise SettingsError(_unknown(key, sections[name].__struct_fields__, text, where))
+
+
+def _unknown(name: str, known: Any, text: str, where: str) -> str:
+    close = difflib.get_close_matches(name, list(known), n=1)
+    hint = f"did you mean '{close[0]}'?" if close else f"known are {', '.join(known)}."
+    return f"{where}{_line(name, text)}: '{name}' is not known; {hint}"
+
+
+def _line(name: str, text: str) -> str:
+    """Where a name stands, for the message; TOML keeps no positions."""
+    pattern = re.compile(rf"""^\s*(\[\s*)?["']?{re.escape(name)}["']?\s*(\]|=|\.)""")
+    found = next((number for number, line in enumerate(text.splitlines(), 1) if pattern.match(line)), None)
+    return f" line {found}" if found else ""
+
+
+def _in_words(message: str, text: str, where: str) -> str:
+    """msgspec's "Expected `int` >= 3 - at `$.probe.packets`" as a sentence with a line."""
+    expected, _, place = message.partition(" - at ")
+    name = place.strip("`$.").split(".")[-1].split("[")[0]
+    plain = (
+        expected.replace("`", "")
+        .replace("Expected ", "must be ")
+        .replace("int", "a whole number")
+        .replace("str", "text")
+        .replace("array", "a list")
+    )
+    return f"{where}{_line(name, text)}: '{name}' {plain}."

@@ -1,0 +1,62 @@
+"""How findings speak of several nodes and of ways between them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+Way = tuple[str, str]
+"""From a node, to a node."""
+
+
+def listed(names: Iterable[str], conjunction: str = "and") -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    words = list(names)
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {conjunction} {words[-1]}" if words else ""
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 node`, `3 nodes`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def hub(ways: Collection[Way], nodes: Collection[str]) -> str:
+    """The one node that every way begins or ends at, where there are enough nodes to tell; else nothing."""
+    if len(nodes) < 3 or not ways:
+        return ""
+    shared = set.intersection(*({*way} for way in ways))
+    return shared.pop() if len(shared) == 1 else ""
+
+
+def between(ways: Collection[Way], nodes: Collection[str]) -> str:
+    """Which ways are meant: "between rac1 and rac2, both ways"; "from every other node to rac3"; ..."""
+    chosen = set(ways)
+    every = {(a, b) for a in nodes for b in nodes if a != b}
+    if len(nodes) > 2 and chosen == every:
+        return "between all nodes, both ways"
+    centre = hub(chosen, nodes)
+    if centre and len(chosen) > 1:
+        to = {a for a, b in chosen if b == centre}
+        from_ = {b for a, b in chosen if a == centre}
+        others = set(nodes) - {centre}
+        if to == from_:
+            return f"between {centre} and {_others(to, others, nodes)}, both ways"
+        if not from_:
+            return f"from {_others(to, others, nodes)} to {centre}"
+        if not to:
+            return f"from {centre} to {_others(from_, others, nodes)}"
+    both = [(a, b) for a in nodes for b in nodes if a < b and {(a, b), (b, a)} <= chosen]
+    single = [(a, b) for a, b in sorted(chosen) if (b, a) not in chosen]
+    parts = [f"between {a} and {b}, both ways" for a, b in both] + [f"from {a} to {b}" for a, b in single]
+    return _shortened(parts)
+
+
+def _others(some: set[str], others: set[str], nodes: Collection[str]) -> str:
+    if some == others and len(others) > 1:
+        return "every other node"
+    return listed(n for n in nodes if n in some)
+
+
+def _shortened(parts: list[str], most: int = 4) -> str:
+    if len(parts) <= most:
+        return "; ".join(parts)
+    return f"{'; '.join(parts[:most])}; and {len(parts) - most} more"

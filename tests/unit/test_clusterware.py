@@ -1,0 +1,370 @@
+"""How the answers of olsnodes and crsctl are read, and how all tools are asked."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checks.facts import ActiveVersion, ClusterMember, Clusterware, Haip, InterfaceConfiguration, ToolMessage, Unknown
+from checks.journal import Entry, Journal
+from checks.nodes.clusterware import Query, planned_commands, read_clusterware
+from checks.nodes.command import CommandOutput
+from checks.nodes.crsctl_text import parse_active_version, parse_check_crs, parse_haip, parse_misscount
+from checks.nodes.grid_home import RunningProcess
+from checks.nodes.olsnodes_text import parse_cluster_name, parse_local_node, parse_olsnodes
+from checks.nodes.tool_failure import Asker, explain_failure
+from checks.settings import ClusterSettings
+
+SAMPLES = Path(__file__).parents[1] / "fixtures" / "clusterware"
+HAIP = "NAME=ora.cluster_interconnect.haip\nTYPE=ora.haip.type\n"
+
+
+def sample(name: str) -> str:
+    return (SAMPLES / name).read_text()
+
+
+class TestOlsnodes:
+    def test_a_vip_is_a_name_an_address_or_none(self) -> None:
+        assert parse_olsnodes(sample("olsnodes_nist.txt")) == (
+            ClusterMember("db1", 1, "db1-vip.example.test", "Active", "Unpinned"),
+            ClusterMember("db2", 2, "10.90.16.22", "Inactive", "Pinned"),
+            ClusterMember("db3-0", 3, "", "Active", "Unpinned"),
+        )
+
+    def test_columns_may_be_parted_by_spaces_and_be_fewer(self) -> None:
+        assert parse_olsnodes("db1 1 db1-vip\ndb2 Active\n") == (
+            ClusterMember("db1", 1, "db1-vip"),
+            ClusterMember("db2", status="Active"),
+        )
+
+    def test_a_message_beside_the_members_is_passed_over(self) -> None:
+        assert parse_olsnodes("PRKH-1001: a warning\ndb1\t1\tdb1-vip\tActive\tUnpinned\n") == (
+            ClusterMember("db1", 1, "db1-vip", "Active", "Unpinned"),
+        )
+
+    def test_a_line_in_which_a_member_might_hide_makes_the_list_unknown(self) -> None:
+        assert parse_olsnodes("db1\t1\tdb1-vip\tActive\tUnpinned\ndb2 is a hub\n") == Unknown(
+            '`olsnodes -n -i -s -t` answered in no known shape: "db2 is a hub".'
+        )
+
+    def test_a_list_of_messages_only_is_quoted(self) -> None:
+        answer = parse_olsnodes("PRCO-19: Failure retrieving list of nodes in the cluster\n")
+        assert isinstance(answer, Unknown)
+        assert "PRCO-19: Failure retrieving" in answer.reason
+
+    def test_single_names(self) -> None:
+        assert parse_local_node("db1\n") == "db1"
+        assert parse_cluster_name("prod-cluster\n") == "prod-cluster"
+        assert parse_cluster_name("") == Unknown("`olsnodes -c` printed nothing.")
+        assert isinstance(parse_local_node("PRCO-19: Failure retrieving list of nodes\n"), Unknown)
+
+
+class TestCrsctl:
+    def test_active_version_with_state_and_patch_level(self) -> None:
+        assert parse_active_version(sample("activeversion_f.txt")) == ActiveVersion(
+            "19.0.0.0.0", "NORMAL", "1234567890"
+        )
+
+    def test_active_version_of_a_release_without_them(self) -> None:
+        version = parse_active_version("Oracle Clusterware active version on the cluster is [11.2.0.4.0]\n")
+        assert version == ActiveVersion("11.2.0.4.0")
+        assert isinstance(version, ActiveVersion)
+        assert isinstance(version.upgrade_state, Unknown)
+
+    def test_services_that_are_down_are_an_answer(self) -> None:
+        services = parse_check_crs(sample("check_crs_part_down.txt"))
+        assert not isinstance(services, Unknown)
+        assert [service.code for service in services] == ["CRS-4638", "CRS-4535", "CRS-4530", "CRS-4534"]
+        assert parse_check_crs("CRS-4639: Could not contact Oracle High Availability Services\n") == (
+            ToolMessage("CRS-4639", "Could not contact Oracle High Availability Services"),
+        )
+
+    def test_a_refused_check_is_not_taken_for_a_service(self) -> None:
+        assert isinstance(parse_check_crs("CRS-4563: Insufficient user privileges.\n"), Unknown)
+
+    @pytest.mark.parametrize(
+        ("lines", "haip"),
+        [
+            ("TARGET=ONLINE\nSTATE=ONLINE on db1\n", Haip(True, "ONLINE", "ONLINE", "db1")),
+            ("TARGET=OFFLINE\nSTATE=OFFLINE\n", Haip(True, "OFFLINE", "OFFLINE", "")),
+            ("TARGET=ONLINE\nSTATE=INTERMEDIATE on db1\n", Haip(True, "ONLINE", "INTERMEDIATE", "db1")),
+            (
+                "TARGET=ONLINE         , ONLINE\nSTATE=ONLINE on db1, ONLINE on db2\n",
+                Haip(True, "ONLINE", "ONLINE", "db1, db2"),
+            ),
+            (
+                "TARGET=ONLINE, ONLINE\nSTATE=ONLINE on db1, OFFLINE\n\nNAME=ora.ctssd\nTARGET=OFFLINE\n",
+                Haip(True, "ONLINE", "ONLINE, OFFLINE", "db1"),
+            ),
+        ],
+    )
+    def test_haip(self, lines: str, haip: Haip) -> None:
+        assert parse_haip(HAIP + lines) == haip
+
+    def test_a_missing_haip_resource_is_a_fact(self) -> None:
+        assert parse_haip(sample("haip_missing.txt")) == Haip(present=False)
+
+    def test_another_resource_is_not_taken_for_haip(self) -> None:
+        assert isinstance(parse_haip("NAME=ora.asm\nTARGET=ONLINE\nSTATE=ONLINE on db1\n"), Unknown)
+
+    @pytest.mark.parametrize("end", [".", ""])
+    def test_misscount(self, end: str) -> None:
+        assert parse_misscount(f"CRS-4678: Successful get misscount 60 for Cluster Synchronization Services{end}") == 60
+
+
+@given(
+    st.one_of(
+        st.text(),
+        st.text(alphabet="NAMESTARGE=,\n on[]CRS-2613:4 ", max_size=80),
+        st.builds(
+            lambda text, at, insert: text[:at] + insert + text[at + len(insert) :],
+            st.sampled_from(sorted(path.read_text() for path in SAMPLES.glob("*.txt"))),
+            st.integers(0, 200),
+            st.text(max_size=8),
+        ),
+    )
+)
+def test_any_text_is_read_without_an_error(text: str) -> None:
+    for parse in (
+        parse_olsnodes, parse_local_node, parse_cluster_name,
+        parse_active_version, parse_check_crs, parse_haip, parse_misscount,
+    ):  # fmt: skip
+        parse(text)
+    explain_failure("tool", CommandOutput(1, text, ""), Asker("me", "grid", True))
+
+
+class TestWhyAToolFailed:
+    GRID = Asker("grid", "grid", is_outsider=False)
+    MONITOR = Asker("monitor", "grid", is_outsider=True)
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "PRIF-10: failed to initialize the cluster registry",
+            "PROC-00015: failed to initialize the cluster registry",
+            "CRS-4639: Could not contact Oracle High Availability Services",
+            "PRCO-19: Failure retrieving list of nodes in the cluster",
+        ],
+    )
+    def test_the_stack_is_down(self, line: str) -> None:
+        reason = explain_failure("tool", CommandOutput(1, line, ""), self.GRID)
+        assert reason is not None
+        assert reason.startswith("Clusterware is not running on this node")
+
+    @pytest.mark.parametrize("line", ["PROC-5: no", "PROC-00006: no", "Permission denied", "CRS-4563: no"])
+    def test_the_user_is_refused(self, line: str) -> None:
+        assert explain_failure("oifcfg getif", CommandOutput(1, "", line), self.MONITOR) == (
+            "`oifcfg getif` may not be run by monitor: run `sudo -u grid racwire check`, or racwire as root."
+        )
+
+    def test_for_an_outsider_a_closed_registry_may_only_be_closed_to_him(self) -> None:
+        reason = explain_failure("oifcfg getif", CommandOutput(1, "PRIF-10: failed", ""), self.MONITOR)
+        assert reason is not None
+        assert "sudo -u grid racwire check" in reason
+
+    def test_any_other_failure_is_quoted(self) -> None:
+        assert explain_failure("olsnodes -c", CommandOutput(3, "Segfault\n", ""), self.GRID) == (
+            '`olsnodes -c` failed with exit status 3: "Segfault".'
+        )
+        assert explain_failure("olsnodes -c", CommandOutput(-9, "", ""), self.GRID) == (
+            "`olsnodes -c` was ended by signal 9."
+        )
+        assert explain_failure("olsnodes -c", CommandOutput(0, "hm", ""), self.GRID) is None
+
+
+# --- asking the tools of a made-up home -------------------------------------------------------------------------------
+
+ALL_WELL = {
+    "olsnodes": f"""case "$*" in
+        "-n -i -s -t") cat {SAMPLES}/olsnodes_nist.txt ;; -l) echo db1 ;; -c) echo prod-cluster ;; esac""",
+    "oifcfg": f"""case "$*" in
+        getif) cat {SAMPLES}/getif_combined_asm.txt ;; "iflist -p -n") cat {SAMPLES}/iflist_pn.txt ;; esac""",
+    "crsctl": f"""case "$*" in
+        "query crs activeversion -f") cat {SAMPLES}/activeversion_f.txt ;;
+        "check crs") cat {SAMPLES}/check_crs_online.txt ;;
+        "stat res ora.cluster_interconnect.haip -init") cat {SAMPLES}/haip_missing.txt; exit 1 ;;
+        "get css misscount") cat {SAMPLES}/misscount.txt ;; esac""",
+}
+HomeMaker = Callable[[dict[str, str]], Path]
+
+
+@pytest.fixture
+def make_home(tmp_path: Path) -> HomeMaker:
+    """A Grid home whose tools are the given pieces of sh."""
+
+    def make(tools: dict[str, str]) -> Path:
+        home = tmp_path / "grid"
+        (home / "bin").mkdir(parents=True)
+        for name, body in tools.items():
+            (home / "bin" / name).write_text(f"#!/bin/sh\n{body}\n")
+            (home / "bin" / name).chmod(0o755)
+        return home
+
+    return make
+
+
+async def ask(home: Path, journal: Journal, root: Path, timeout_s: float = 5.0) -> Clusterware:
+    found = await read_clusterware(
+        ClusterSettings(grid_home=str(home)),
+        journal,
+        "db1",
+        {"PATH": "/usr/bin:/bin"},
+        root,
+        processes=list,
+        timeout_s=timeout_s,
+    )
+    assert isinstance(found, Clusterware)
+    return found
+
+
+def entry_about(journal: Journal, topic: str) -> Entry:
+    return next(entry for entry in journal.entries if entry.topic == topic)
+
+
+async def test_every_fact_is_read_and_every_command_recorded(make_home: HomeMaker, tmp_path: Path) -> None:
+    home = make_home(ALL_WELL)
+    journal = Journal()
+    found = await ask(home, journal, tmp_path)
+    assert found.local_node == "db1"
+    assert found.cluster_name == "prod-cluster"
+    assert not isinstance(found.members, Unknown)
+    assert [member.name for member in found.members] == ["db1", "db2", "db3-0"]
+    assert isinstance(found.configuration, InterfaceConfiguration)
+    assert [entry.name for entry in found.configuration.interfaces] == ["eno1", "eno2", "eth0"]
+    assert not isinstance(found.listed, Unknown)
+    assert found.version == ActiveVersion("19.0.0.0.0", "NORMAL", "1234567890")
+    assert not isinstance(found.services, Unknown)
+    assert found.haip == Haip(present=False)
+    assert found.misscount_s == 30
+    assert {entry.outcome for entry in journal.entries} == {"ok"}
+    getif = entry_about(journal, "oifcfg getif")
+    assert (getif.node, getif.action) == ("db1", f"{home}/bin/oifcfg getif")
+    assert getif.text == sample("getif_combined_asm.txt")
+
+
+async def test_the_tools_see_their_own_home_and_speak_english(make_home: HomeMaker, tmp_path: Path) -> None:
+    home = make_home(ALL_WELL | {"olsnodes": "echo $ORACLE_HOME:$NLS_LANG:$LC_ALL:$ORA_NLS10:$PWD >&2; echo db1"})
+    journal = Journal()
+    await read_clusterware(
+        ClusterSettings(grid_home=str(home)), journal, "db1",
+        {"PATH": "/usr/bin:/bin", "ORACLE_HOME": "/u01/db", "ORA_NLS10": "/u01/db/nls", "NLS_LANG": "GERMAN_GERMANY"},
+        tmp_path, processes=list,
+    )  # fmt: skip
+    assert entry_about(journal, "olsnodes -l").text == f"db1\n{home}:AMERICAN_AMERICA:C::/\n"
+
+
+async def test_a_stack_that_is_down_is_told_as_such(make_home: HomeMaker, tmp_path: Path) -> None:
+    crs_down = 'echo "CRS-4639: Could not contact Oracle High Availability Services"; exit 1'
+    home = make_home(
+        {
+            "oifcfg": f'[ "$1" = iflist ] && exec cat {SAMPLES}/iflist_pn.txt; '
+            f"cat {SAMPLES}/getif_registry_down.txt; exit 1",
+            "olsnodes": 'echo "PRCO-19: Failure retrieving list of nodes in the cluster" >&2; exit 1',
+            "crsctl": crs_down,
+        }
+    )
+    journal = Journal()
+    found = await ask(home, journal, tmp_path)
+    for fact in (found.members, found.local_node, found.configuration, found.version, found.haip, found.misscount_s):
+        assert isinstance(fact, Unknown)
+        assert fact.reason.startswith("Clusterware is not running on this node")
+    assert not isinstance(found.listed, Unknown), "iflist asks the operating system only"
+    assert not isinstance(found.services, Unknown)
+    assert found.services[0].code == "CRS-4639"
+    assert found.configuration == Unknown(entry_about(journal, "oifcfg getif").outcome)
+
+
+async def test_a_hanging_tool_costs_its_own_facts_only(make_home: HomeMaker, tmp_path: Path) -> None:
+    found = await ask(make_home(ALL_WELL | {"olsnodes": "exec sleep 30"}), Journal(), tmp_path, timeout_s=0.2)
+    assert isinstance(found.members, Unknown)
+    assert found.members.reason.startswith("`olsnodes -n -i -s -t` timed out after 0.2 s")
+    assert isinstance(found.local_node, Unknown)
+
+
+async def test_a_tool_that_may_not_be_run_names_who_may(make_home: HomeMaker, tmp_path: Path) -> None:
+    home = make_home(ALL_WELL)
+    (home / "bin" / "crsctl").chmod(0o644)
+    (home / "bin" / "olsnodes").unlink()
+    found = await ask(home, Journal(), tmp_path)
+    assert isinstance(found.misscount_s, Unknown)
+    assert found.misscount_s.reason.startswith("`crsctl get css misscount` may not be run by ")
+    assert found.members == Unknown(f"{home}/bin/olsnodes was not found.")
+    assert isinstance(found.configuration, InterfaceConfiguration)
+
+
+async def test_an_old_crsctl_is_asked_without_the_option_that_it_refuses(make_home: HomeMaker, tmp_path: Path) -> None:
+    refusing = """case "$*" in
+        *" -f") echo "Parse error:"; echo "Usage: crsctl query crs activeversion"; exit 1 ;;
+        *) echo "Oracle Clusterware active version on the cluster is [11.2.0.4.0]" ;; esac"""
+    journal = Journal()
+    found = await ask(make_home(ALL_WELL | {"crsctl": refusing}), journal, tmp_path)
+    assert found.version == ActiveVersion("11.2.0.4.0")
+    asked = [entry.action for entry in journal.entries if entry.topic == "crsctl query crs activeversion"]
+    assert [action.endswith(" -f") for action in asked] == [True, False]
+
+
+async def test_getif_that_ends_in_failure_and_silence_does_not_mean_nothing_configured(
+    make_home: HomeMaker, tmp_path: Path
+) -> None:
+    found = await ask(make_home(ALL_WELL | {"oifcfg": "exit 3"}), Journal(), tmp_path)
+    assert found.configuration == Unknown("`oifcfg getif` failed with exit status 3 and printed nothing.")
+
+
+async def test_getif_without_output_means_nothing_configured(make_home: HomeMaker, tmp_path: Path) -> None:
+    found = await ask(make_home(ALL_WELL | {"oifcfg": "exit 0"}), Journal(), tmp_path)
+    assert found.configuration == InterfaceConfiguration()
+
+
+async def test_a_warning_on_stderr_spoils_no_answer(make_home: HomeMaker, tmp_path: Path) -> None:
+    noisy = f"echo 'libfoo: no version information' >&2; exec cat {SAMPLES}/olsnodes_nist.txt"
+    found = await ask(make_home(ALL_WELL | {"olsnodes": noisy}), Journal(), tmp_path)
+    assert not isinstance(found.members, Unknown)
+
+
+async def test_a_stale_olr_loc_does_not_mislead(make_home: HomeMaker, tmp_path: Path) -> None:
+    home = make_home(ALL_WELL)
+    (tmp_path / "etc" / "oracle").mkdir(parents=True)
+    (tmp_path / "etc" / "oracle" / "olr.loc").write_text("crs_home=/u01/app/18.4.0/grid\n")
+    found = await read_clusterware(
+        ClusterSettings(), Journal(), "db1", {"PATH": "/usr/bin:/bin"}, tmp_path,
+        processes=lambda: [RunningProcess("", f"{home}/bin/ocssd.bin")],
+    )  # fmt: skip
+    assert isinstance(found, Clusterware)
+    assert (found.grid_home.path, found.grid_home.named_by) == (str(home), "running ocssd.bin")
+    assert [stale.path for stale in found.grid_home.stale] == ["/u01/app/18.4.0/grid"]
+
+
+async def test_without_a_home_nothing_is_run(tmp_path: Path) -> None:
+    journal = Journal()
+    found = await read_clusterware(ClusterSettings(), journal, "db1", {}, tmp_path, processes=list)
+    assert isinstance(found, Unknown)
+    assert [(entry.topic, entry.outcome) for entry in journal.entries] == [("grid home", found.reason)]
+
+
+async def test_cancelling_ends_the_tools_at_once(make_home: HomeMaker, tmp_path: Path) -> None:
+    home = make_home(dict.fromkeys(ALL_WELL, f"echo $$ >> {tmp_path}/pids; exec sleep 30"))
+    asking = asyncio.create_task(ask(home, Journal(), tmp_path))
+    async with asyncio.timeout(5):
+        while not (tmp_path / "pids").exists():  # noqa: ASYNC110 - other processes write it
+            await asyncio.sleep(0.02)
+    asking.cancel()
+    async with asyncio.timeout(2):
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+    assert not any(psutil.pid_exists(int(pid)) for pid in (tmp_path / "pids").read_text().split())
+
+
+def test_only_queries_can_be_planned_and_run() -> None:
+    plan = planned_commands("/u01/grid")
+    assert ("oifcfg getif", ("/u01/grid/bin/oifcfg", "getif")) in plan
+    assert len(plan) == len(Query)
+    verbs = {(query.tool, query.arguments[0]) for query in Query}
+    assert verbs == {
+        ("olsnodes", "-n"), ("olsnodes", "-l"), ("olsnodes", "-c"),
+        ("oifcfg", "getif"), ("oifcfg", "iflist"),
+        ("crsctl", "query"), ("crsctl", "check"), ("crsctl", "stat"), ("crsctl", "get"),
+    }  # fmt: skip

@@ -1,0 +1,23 @@
+"""What racwire knows can be used without the terminal's libraries, proved by running it."""
+
+import subprocess
+import sys
+
+import pytest
+
+FORBIDDEN = ("textual", "rich", "tui")
+
+
+@pytest.mark.parametrize(
+    "module", ["checks", "checks.engine", "checks.plugin", "checks.report.json_report", "checks.lab"]
+)
+def test_importing_it_loads_nothing_of_the_terminal(module):
+    program = f"import {module}, sys; print([m for m in {FORBIDDEN!r} if m in sys.modules])"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert ran.stdout.strip() == "[]"
+
+
+def test_the_engine_does_not_load_netlink_before_it_is_used():
+    program = "import checks.engine, sys; print('pyroute2' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert ran.stdout.strip() == "False"

@@ -1,0 +1,103 @@
+"""How checks are declared, found, and brought by other packages."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from checks.facts import Cluster
+from checks.finding import Status
+from checks.plugin import Kind, PluginError, check, discover
+
+ROOT = Path(__file__).parents[2]
+KIND = Kind("T-KIND-001", "?")
+
+
+def test_the_built_in_checks_are_found():
+    assert {c.id for c in discover()} >= {"clusterware", "interfaces", "mtu-consistency", "df-ping"}
+
+
+def test_codes_are_unique_over_all_checks_and_each_is_explained():
+    codes = [kind.code for c in discover() for kind in c.kinds]
+    assert len(codes) == len(set(codes))
+    assert all(kind.title for c in discover() for kind in c.kinds)
+
+
+@pytest.mark.parametrize("code", ["", "ic-path-001", "IC-PATH", "IC-PATH-1", "IC PATH-001"])
+def test_a_code_of_another_form_is_refused(code):
+    with pytest.raises(PluginError):
+        Kind(code, "?")
+
+
+def test_a_declaration_that_cannot_work_is_refused():
+    for bad in ({"id": "Not_Kebab", "needs": ()}, {"id": "fine", "needs": ("moon",)}):
+        with pytest.raises(PluginError):
+            check(question="?", kinds=(KIND,), **bad)(lambda c: ())
+
+
+def test_findings_carry_the_id_of_their_check():
+    @check("mine", question="?", needs=(), kinds=(KIND,))
+    def mine(cluster):
+        yield KIND.finding(Status.PASS, "ok")
+
+    assert mine.run(Cluster(local_node="rac1", taken_at=""))[0].check == "mine"
+
+
+def test_the_check_of_the_contributing_page_works_as_an_installed_package(tmp_path):
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    code = re.search(r"```python\n(.*?)```", page, re.S).group(1)
+    project = re.search(r"```toml\n(.*?)```", page, re.S).group(1)
+    assert len([line for line in code.splitlines() if line.strip()]) < 30
+    (tmp_path / "acme_racwire.py").write_text(code)
+    (tmp_path / "pyproject.toml").write_text(project)
+    site = tmp_path / "site"
+    subprocess.run(
+        [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index",
+         "--disable-pip-version-check", "--root-user-action=ignore", "--target", str(site), str(tmp_path)],
+        check=True, timeout=120,
+    )  # fmt: skip
+    program = """
+from checks.plugin import discover
+from tests.fixtures.clusters import cluster, node, with_interface
+found = discover()
+assert not found.broken, found.broken
+judge = found.get("acme-link-speed")
+slow = cluster([node(1), with_interface(node(2), "eth2", speed_mbps=1000)])
+print([(f.code, f.status.value, f.title) for f in judge.run(slow)])
+print([f.status.value for f in judge.run(cluster(2))])
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"PYTHONPATH": f"{site}:{ROOT}", "PATH": "/usr/bin:/bin"},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert ran.stderr == ""
+    assert ran.stdout.splitlines() == [
+        "[('ACME-LINK-001', 'WARN', 'eth2 of rac2 runs at 1000 Mbit/s.')]",
+        "['PASS']",
+    ]
+
+
+def test_a_package_that_cannot_be_imported_or_steals_an_id_is_told(tmp_path):
+    (tmp_path / "acme.py").write_text(
+        "from checks import Kind, check\nK = Kind('ACME-X-001', '?')\n"
+        "thief = check('df-ping', question='?', needs=(), kinds=(K,))(lambda c: ())\nnothing = 3\n"
+    )
+    info = tmp_path / "acme-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[racwire.checks]\nabsent = nowhere:x\nthief = acme:thief\nnothing = acme:nothing\n"
+    )
+    program = "from checks.plugin import discover\nfor b in discover().broken: print(b.name, b.reason)"
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"PYTHONPATH": f"{tmp_path}:{ROOT}"}, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert ran.stderr == ""
+    absent, nothing, thief = ran.stdout.splitlines()
+    assert "could not be imported" in absent
+    assert "not a check" in nothing
+    assert "takes the id df-ping" in thief

@@ -1,0 +1,41 @@
+"""How ways between nodes are told."""
+
+import pytest
+
+from checks.wording import between, counted, hub, listed
+
+NODES = ("rac1", "rac2", "rac3", "rac4")
+
+
+def ways(text):
+    return {tuple(w.split(">")) for w in text.split()}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "lost", "said"),
+    [
+        (NODES[:2], "rac1>rac2 rac2>rac1", "between rac1 and rac2, both ways"),
+        (NODES[:2], "rac2>rac1", "from rac2 to rac1"),
+        (NODES, "rac1>rac3 rac2>rac3 rac4>rac3", "from every other node to rac3"),
+        (NODES, "rac3>rac1 rac3>rac2", "from rac3 to rac1 and rac2"),
+        (NODES, "rac1>rac3 rac3>rac1 rac2>rac3 rac3>rac2 rac4>rac3 rac3>rac4",
+         "between rac3 and every other node, both ways"),
+        (NODES, "rac1>rac2 rac2>rac1 rac3>rac4", "between rac1 and rac2, both ways; from rac3 to rac4"),
+    ],
+)  # fmt: skip
+def test_ways_are_told_as_a_person_would(nodes, lost, said):
+    assert between(ways(lost), nodes) == said
+
+
+def test_all_ways():
+    assert between({(a, b) for a in NODES for b in NODES if a != b}, NODES) == "between all nodes, both ways"
+
+
+def test_a_hub_needs_a_third_node_to_tell_it_from_the_other_end():
+    assert hub({("rac1", "rac2")}, NODES[:2]) == ""
+    assert hub(ways("rac1>rac3 rac3>rac2"), NODES) == "rac3"
+
+
+def test_lists_and_counts():
+    assert [listed([]), listed("a"), listed("ab"), listed("abc")] == ["", "a", "a and b", "a, b and c"]
+    assert [counted(1, "node"), counted(12400, "block")] == ["1 node", "12,400 blocks"]

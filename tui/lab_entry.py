@@ -1,0 +1,23 @@
+"""`--lab`: run this same command again inside the first node of the practice cluster, as it would run on a real one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import NoReturn
+
+from checks.lab import LabError, find
+from tui.errors import UsageError
+
+
+def enter_lab(words: list[str]) -> NoReturn:
+    """Replace this process by `racwire` inside the lab's first node. Raises UsageError when there is no lab."""
+    try:
+        lab = find()
+        if lab is None:
+            raise UsageError("No practice cluster is running; `racwire lab up` builds one in seconds.")
+        node = lab.nodes[0]
+        command = lab.enter(node, [sys.executable, "-m", "tui", *(w for w in words if w != "--lab")])
+        os.execvpe(command[0], command, {**os.environ, **lab.environment(node)})
+    except LabError as error:
+        raise UsageError(str(error)) from error

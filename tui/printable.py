@@ -1,0 +1,21 @@
+"""Text of unknown origin, made harmless for a terminal."""
+
+from __future__ import annotations
+
+import re
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_PLAIN = str.maketrans({"·": ".", "→": ">", "←": "<", "─": "-", "│": "|", "▶": ">", "✓": "v", "✗": "x", "…": "..."})
+
+
+def printable(text: str) -> str:
+    """The text with control characters (escape sequences, bidirectional tricks) shown instead of obeyed."""
+    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text.expandtabs(8))
+
+
+def for_encoding(text: str, encoding: str | None) -> str:
+    """The text in what an output stream can carry: plain signs for drawn ones where it is not Unicode."""
+    encoding = encoding or "ascii"
+    if encoding.lower().replace("-", "") == "utf8":
+        return text
+    return text.translate(_PLAIN).encode(encoding, errors="replace").decode(encoding)

@@ -1,0 +1,134 @@
+"""The report as text for a terminal, a pipe or a ticket: worst first, each finding with seen, expected, why and next."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import textwrap
+from collections.abc import Iterator
+from typing import TextIO
+
+from rich.console import Console
+from rich.text import Text
+
+from checks.facts import Clusterware, Unknown
+from checks.finding import Finding, Remedy, Status
+from checks.result import Report
+from tui.printable import for_encoding, printable
+
+STYLES = {
+    Status.PASS: "green",
+    Status.INFO: "cyan",
+    Status.WARN: "yellow",
+    Status.FAIL: "bold red",
+    Status.UNKNOWN: "magenta",
+    Status.SKIPPED: "dim",
+}
+"""Colour only repeats what the word already says."""
+
+_LABEL = 10
+_WIDEST = 110
+
+
+def text_report(report: Report, stream: TextIO) -> str:
+    """The whole report for that stream: coloured for a terminal (unless NO_COLOR), plain for a pipe or a file."""
+    terminal = stream.isatty()
+    width = min(shutil.get_terminal_size((100, 24)).columns if terminal else 100, _WIDEST)
+    written = io.StringIO()
+    console = Console(
+        file=written,
+        width=width,
+        force_terminal=terminal and os.environ.get("TERM") != "dumb",
+        no_color=True if not terminal else None,
+        highlight=False,
+        soft_wrap=True,
+    )
+    for line in _lines(report, width):
+        console.print(line)
+    return for_encoding(written.getvalue(), getattr(stream, "encoding", None))
+
+
+def summary(report: Report) -> Text:
+    """How many findings of each status, worst first."""
+    text = Text()
+    for status in sorted(Status, key=lambda s: s.gravity):
+        if count := report.count(status):
+            text.append(f"{count} {status}", STYLES[status]).append("  ")
+    text.rstrip()
+    return text
+
+
+def header(report: Report) -> str:
+    """One line: which cluster, which nodes, when, how long it took."""
+    cluster = report.cluster
+    facts = cluster.clusterware
+    name = facts.cluster_name if isinstance(facts, Clusterware) and isinstance(facts.cluster_name, str) else ""
+    known = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
+    nodes = " ".join(n.name + ("*" if n.name == cluster.local_node else "") for n in known) or f"{cluster.local_node}*"
+    parts = [f"racwire {report.racwire_version}", *([name] if name else []), nodes]
+    parts += [report.started_at[:19].replace("T", " "), f"{report.duration_s:.1f} s"]
+    return printable("  ".join(parts))
+
+
+def _lines(report: Report, width: int) -> Iterator[Text]:
+    yield Text(header(report), "bold")
+    yield summary(report)
+    problems = [f for f in report.findings if f.status not in (Status.PASS, Status.INFO, Status.SKIPPED)]
+    calm = [f for f in report.findings if f not in problems]
+    for finding in problems:
+        yield Text()
+        yield from finding_lines(report, finding, width)
+    if calm:
+        yield Text()
+    for finding in calm:
+        head = Text(f"{finding.status:<8}", STYLES[finding.status]).append(f"{finding.code}  ", "dim")
+        yield from _hanging(head, finding.title, width)
+    if report.interrupted:
+        yield Text()
+        yield Text("Interrupted: what had been found by then stands above.", "yellow")
+
+
+def finding_lines(report: Report, finding: Finding, width: int) -> Iterator[Text]:
+    """One finding in full."""
+    head = Text(f"{finding.status:<8}", STYLES[finding.status])
+    yield head.append(f"{finding.code}  {finding.check}", "bold")
+    yield from _hanging(Text("  "), finding.title, width, "bold")
+    yield from _part("Seen", finding.seen, width)
+    if finding.table:
+        for row in (finding.table.columns, *finding.table.rows):
+            cells = "".join(printable(cell).rjust(9) for cell in row[1:])
+            yield Text(f"  {'':{_LABEL}}{printable(row[0]):<10}{cells}")
+        yield from _part("", (finding.table.legend,), width, "dim")
+    yield from _part("Expected", finding.expected, width)
+    yield from _part("Why", (finding.why,), width)
+    for number, remedy in enumerate(finding.next, 1):
+        yield from _remedy("Next" if number == 1 else "", number, remedy, width)
+    joined = dict.fromkeys(f"{f.code} {f.check}" for f in report.joined_with(finding) if f.code != finding.code)
+    yield from _part("Joined", (f"with {', '.join(joined)}",) if joined else (), width)
+    yield from _part("Sources", ("; ".join(finding.sources),), width, "dim")
+
+
+def _remedy(label: str, number: int, remedy: Remedy, width: int) -> Iterator[Text]:
+    where = f" ({remedy.where})" if remedy.where else ""
+    start = Text(f"  {label:<{_LABEL}}", "dim").append(f"{number}. ")
+    if remedy.is_change:
+        start.append("CHANGE ", "bold yellow")
+    yield from _hanging(start, f"{remedy.text}{where}", width, indent=2 + _LABEL + 3)
+    for command in remedy.commands:
+        yield Text(f"{'':{2 + _LABEL + 5}}{printable(command)}", "cyan")
+
+
+def _part(label: str, paragraphs: tuple[str, ...], width: int, style: str = "") -> Iterator[Text]:
+    for paragraph in filter(None, paragraphs):
+        yield from _hanging(Text(f"  {label:<{_LABEL}}", "dim"), paragraph, width, style)
+        label = ""
+
+
+def _hanging(start: Text, paragraph: str, width: int, style: str = "", indent: int | None = None) -> Iterator[Text]:
+    """A paragraph after a label, its further lines indented to the same column."""
+    indent = start.cell_len if indent is None else indent
+    lines = textwrap.wrap(printable(paragraph), max(width - max(indent, start.cell_len), 20)) or [""]
+    yield start.append(lines[0], style)
+    for line in lines[1:]:
+        yield Text(" " * indent).append(line, style)
