@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 
 import msgspec
@@ -55,17 +55,21 @@ class Engine:
     ) -> None:
         self.checks = tuple(checks)
         self.journal = Journal()
-        self._gatherers = _needed(self.checks, gatherers)
+        needed = needed_groups(self.checks, gatherers)
+        self._gatherers = tuple(g for g in gatherers if g.group in needed)
         self._events: asyncio.Queue[Event] = asyncio.Queue()
         self._session = Session(settings, self.journal, lambda *told: self._events.put_nowait(GatherProgress(*told)))
         self._concluded: dict[str, tuple[Finding, ...]] = {b.name: (_broken_plugin(b),) for b in broken}
         self._cluster = Cluster(
-            local_node=self._session.local_node, taken_at=now(), thresholds=settings.thresholds.as_facts()
+            local_node=self._session.local_node,
+            taken_at=now(),
+            named_networks=settings.cluster.networks,
+            thresholds=settings.thresholds.as_facts(),
         )
         self._started_at = now()
         self._began = time.monotonic()
 
-    async def events(self) -> AsyncIterator[Event]:
+    async def events(self) -> AsyncGenerator[Event, None]:
         """Run, telling each event as it comes. Everything is closed when this ends, however it ends."""
         yield RunStarted(tuple(c.id for c in self.checks), tuple(g.group for g in self._gatherers))
         for name, findings in self._concluded.items():
@@ -128,7 +132,7 @@ class Engine:
         gathered[gatherer.group].set()
 
     async def _judge(self, check: Check, gathered: dict[str, asyncio.Event]) -> None:
-        for need in check.needs:
+        for need in (*check.needs, *check.uses):
             await gathered[need].wait()
         findings = self._findings(check)
         self._concluded[check.id] = findings
@@ -153,17 +157,17 @@ def racwire_version() -> str:
         return "not installed"
 
 
-def _needed(checks: Sequence[Check], gatherers: Sequence[Gatherer]) -> tuple[Gatherer, ...]:
-    """The gatherers of all facts that the checks need, and of what those are gathered from."""
+def needed_groups(checks: Iterable[Check], gatherers: Sequence[Gatherer] = GATHERERS) -> tuple[str, ...]:
+    """The groups of facts that the checks need, and those that they are gathered from, in the order of gathering."""
     by_group = {g.group: g for g in gatherers}
     needed: set[str] = set()
-    ask = [need for check in checks for need in check.needs]
+    ask = [need for check in checks for need in (*check.needs, *check.uses)]
     while ask:
         group = ask.pop()
         if group not in needed:
             needed.add(group)
             ask.extend(by_group[group].needs)
-    return tuple(g for g in gatherers if g.group in needed)
+    return tuple(g.group for g in gatherers if g.group in needed)
 
 
 def _in_words(error: Exception) -> str:
@@ -177,13 +181,14 @@ def _of(check_id: str, finding: Finding) -> Finding:
 
 def _not_gathered(check: Check, need: str, unknown: Unknown, node: str) -> Finding:
     topics = {"clusterware": ("grid home",), "networks": ("grid home", "oifcfg getif")}
+    first_sentence, _, rest = unknown.reason.partition(". ")
     return _of(
         check.id,
         NOT_GATHERED.finding(
             Status.UNKNOWN,
-            f"{check.id} could not tell: {unknown.reason}",
+            f"{check.id} could not tell: {first_sentence.rstrip('.')}.",
             subject=f"{need} not known",
-            seen=(unknown.reason,),
+            seen=(rest,) if rest else (),
             evidence=[(node, topic) for topic in topics.get(need, ())],
         ),
     )

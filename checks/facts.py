@@ -412,6 +412,8 @@ class Cluster(Fact, frozen=True):
     nodes: tuple[Node | UnreadNode, ...] | Unknown = Unknown("not asked for")
     networks: tuple[PrivateNetwork, ...] | Unknown = Unknown("not asked for")
     paths: tuple[PathProbe, ...] | Unknown = Unknown("not asked for")
+    named_networks: tuple[str, ...] = ()
+    """The private networks that the operator named; then Clusterware need not be there."""
     thresholds: Thresholds = Thresholds()
 
     def read_nodes(self) -> tuple[Node, ...]:

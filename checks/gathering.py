@@ -77,7 +77,14 @@ async def _paths(session: Session, cluster: Cluster) -> tuple[PathProbe, ...] | 
         return cluster.networks
     if isinstance(cluster.nodes, Unknown):
         return cluster.nodes
-    return await probe_paths(cluster.networks, cluster.nodes, session)
+    return await probe_paths(cluster.networks, cluster.nodes, session, public_subnets=_public_subnets(cluster))
+
+
+def _public_subnets(cluster: Cluster) -> tuple[str, ...]:
+    """The networks that clients come in on: nothing is ever sent there."""
+    if isinstance(cluster.clusterware, Unknown) or isinstance(cluster.clusterware.configuration, Unknown):
+        return ()
+    return tuple(entry.subnet for entry in cluster.clusterware.configuration.interfaces if entry.is_public)
 
 
 GATHERERS = (

@@ -33,7 +33,7 @@ def private_networks(
         wanted = tuple(ConfiguredInterface("*", s, "global", ("cluster_interconnect",)) for s in named_subnets)
         return _resolve_all(wanted, read, "settings")
     if isinstance(clusterware, Unknown):
-        return Unknown(f"{clusterware.reason} {_what_was_found(read)}")
+        return Unknown(f"There is no Clusterware to name the private networks. {_what_was_found(read)}")
     if isinstance(clusterware.configuration, Unknown):
         return clusterware.configuration
     entries = _without_repeats(e for e in clusterware.configuration.interfaces if e.is_private)

@@ -88,9 +88,11 @@ class Check:
     question: str
     """The question it answers, for lists: "Do full-size packets pass, both ways?"."""
     needs: tuple[str, ...]
-    """The groups of facts it judges, out of `FACT_GROUPS`."""
+    """The groups of facts it cannot judge without, out of `FACT_GROUPS`: where one is Unknown, so is its answer."""
     kinds: tuple[Kind, ...]
     judge: Judge = field(repr=False)
+    uses: tuple[str, ...] = ()
+    """Further groups that it judges as far as they are known."""
 
     @property
     def page(self) -> str:
@@ -109,20 +111,27 @@ class Check:
         return findings
 
 
-def check(id: str, *, question: str, needs: Iterable[str], kinds: Iterable[Kind]) -> Callable[[Judge], Check]:  # noqa: A002
+def check(
+    id: str,  # noqa: A002
+    *,
+    question: str,
+    needs: Iterable[str],
+    kinds: Iterable[Kind],
+    uses: Iterable[str] = (),
+) -> Callable[[Judge], Check]:
     """Declare a check; its docstring becomes the page of `racwire explain`.
 
     Raises PluginError when the id is not kebab-case or a needed group of facts does not exist.
     """
-    wanted = tuple(needs)
+    needed, used = tuple(needs), tuple(uses)
     if not _ID.fullmatch(id):
         raise PluginError(f"The check id {id!r} is not kebab-case.")
-    for group in wanted:
+    for group in needed + used:
         if group not in FACT_GROUPS:
             raise PluginError(f"The check {id} needs {group!r}, which is none of {', '.join(FACT_GROUPS)}.")
 
     def declare(judge: Judge) -> Check:
-        return Check(id, question, wanted, tuple(kinds), judge)
+        return Check(id, question, needed, tuple(kinds), judge, used)
 
     return declare
 

@@ -21,7 +21,6 @@ from tui.files import OutputError, write_whole
 from tui.text_report import text_report
 
 
-
 def run_check(args: argparse.Namespace, settings: Settings) -> int:
     """Run, print, and return the exit code. Raises UsageError for an unknown check."""
     found = discover()

@@ -62,12 +62,12 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _common_options() -> argparse.ArgumentParser:
-    options = argparse.ArgumentParser(add_help=False)
+def _common_options() -> Parser:
+    options = Parser(add_help=False)
     # SUPPRESS: an option given before the command must not be overwritten by the command's own default.
     unset = argparse.SUPPRESS
     where = options.add_argument_group("which cluster")
-    where.add_argument("--lab", action="store_true", default=unset, help="work on the practice cluster (racwire lab up)")
+    where.add_argument("--lab", action="store_true", default=unset, help="the practice cluster (racwire lab up)")
     where.add_argument("--grid-home", metavar="DIR", default=unset, help="the Grid Infrastructure home")
     where.add_argument(
         "--network",
@@ -83,7 +83,7 @@ def _common_options() -> argparse.ArgumentParser:
     return options
 
 
-def _add_check(commands: argparse._SubParsersAction[Parser], common: argparse.ArgumentParser) -> None:
+def _add_check(commands: argparse._SubParsersAction[Parser], common: Parser) -> None:
     check = commands.add_parser(
         "check",
         parents=[common],

@@ -43,7 +43,7 @@ def _check_page(check: Check) -> Iterator[str]:
     for paragraph in check.page.split("\n\n"):
         yield from textwrap.wrap(paragraph, 80)
         yield ""
-    yield f"Needs: {', '.join(check.needs)}"
+    yield f"Judges: {', '.join((*check.needs, *check.uses))}"
     yield "Findings:"
     for kind in check.kinds:
         yield f"  {kind.code:<16}{kind.title}"

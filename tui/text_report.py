@@ -1,4 +1,4 @@
-"""The report as text for a terminal, a pipe or a ticket: worst first, each finding with seen, expected, why and next."""
+"""The report as text: worst first, each finding with what was seen and expected, why it matters, what to do next."""
 
 from __future__ import annotations
 

@@ -25,8 +25,8 @@ _ORATAB_FILES = ("/etc/oratab", "/var/opt/oracle/oratab")
 _INVENTORY_POINTERS = ("/etc/oraInst.loc", "/var/opt/oracle/oraInst.loc")
 _HOW_TO_NAME_IT = "`--grid-home`, or `grid_home` under [cluster] in the settings"
 _NO_HOME = (
-    "No Grid Infrastructure home was found: looked in the settings, the environment, the running ocssd.bin, "
-    f"olr.loc, oratab and the central inventory; name it with {_HOW_TO_NAME_IT}; "
+    "No Grid Infrastructure home was found. Looked in the settings, the environment, the running ocssd.bin, "
+    f"olr.loc, oratab and the central inventory. Name it with {_HOW_TO_NAME_IT}; "
     "on a node without Clusterware give --network and --peer."
 )
 

@@ -39,13 +39,19 @@ INACTIVE = Kind(
     "heartbeat over the private network for misscount seconds is evicted.",
     ("Clusterware Administration Guide, olsnodes -s",),
 )
+NO_HOME = Kind(
+    "IC-GRID-007",
+    "There is no Grid home that could be used on this node",
+    "Which private networks and nodes the cluster has is asked of Clusterware; without it they must be named.",
+)
 
 
 @check(
     "clusterware",
     question="Does Clusterware answer, from the home that is in use, with all its nodes active?",
-    needs=("clusterware",),
-    kinds=(ANSWERS, STALE, SILENT, NOT_ONLINE, UPGRADING, INACTIVE),
+    needs=(),
+    uses=("clusterware",),
+    kinds=(ANSWERS, STALE, SILENT, NOT_ONLINE, UPGRADING, INACTIVE, NO_HOME),
 )
 def clusterware(cluster: Cluster) -> Iterator[Finding]:
     """Asks Grid Infrastructure on this node about itself and the cluster.
@@ -56,6 +62,7 @@ def clusterware(cluster: Cluster) -> Iterator[Finding]:
     """
     facts = cluster.clusterware
     if isinstance(facts, Unknown):
+        yield _no_home(cluster, facts)
         return
     faults = [*_stale(cluster, facts), *_silent(cluster, facts), *_services(cluster, facts)]
     faults += [*_upgrading(cluster, facts), *_inactive(cluster, facts)]
@@ -73,6 +80,28 @@ def clusterware(cluster: Cluster) -> Iterator[Finding]:
             ),
             evidence=[(cluster.local_node, topic) for topic in ("grid home", "crsctl check crs", "olsnodes")],
         )
+
+
+def _no_home(cluster: Cluster, facts: Unknown) -> Finding:
+    named = bool(cluster.named_networks)
+    without = f"There is no Clusterware to ask on {cluster.local_node}; the private networks are those that were named."
+    first_sentence, _, rest = facts.reason.partition(". ")
+    return NO_HOME.finding(
+        Status.SKIPPED if named else Status.UNKNOWN,
+        without if named else f"Clusterware could not be asked on {cluster.local_node}: {first_sentence.rstrip('.')}.",
+        subject="not asked",
+        seen=(facts.reason,) if named else (rest,) if rest else (),
+        next=()
+        if named
+        else (
+            Remedy("On a node of a cluster: name its Grid home.", ("racwire check --grid-home DIR",)),
+            Remedy(
+                "On a machine without Clusterware: name the private networks and the other nodes.",
+                ("racwire check --network 192.168.10.0/24 --peer HOST",),
+            ),
+        ),
+        evidence=[(cluster.local_node, "grid home")],
+    )
 
 
 def _stale(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:

@@ -70,7 +70,8 @@ NODE_NOT_READ = Kind(
 @check(
     "interfaces",
     question="Are the private networks that oifcfg names there and up on every node?",
-    needs=("clusterware", "nodes", "networks"),
+    needs=("nodes", "networks"),
+    uses=("clusterware",),
     kinds=(
         IN_PLACE,
         NO_SUCH_SUBNET,

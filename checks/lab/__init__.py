@@ -1,0 +1,16 @@
+"""The practice cluster: a real network of namespaces with the faces of a RAC cluster, to try racwire on and to break.
+
+    lab = up(nodes=2)
+    subprocess.run(lab.enter("rac1", ["ping", "-c1", "192.168.10.2"]))
+    lab = lab.break_("switch-mtu", node="rac2", network=2)
+    lab = lab.mend()
+    down()
+
+Everything is in namespaces of its own, held by one process with which all of it ends. Needs the standard library only.
+"""
+
+from checks.lab.cluster import Lab, down, find, up
+from checks.lab.errors import LabError
+from checks.lab.faults import FAULTS, ActiveFault, Fault
+
+__all__ = ["FAULTS", "ActiveFault", "Fault", "Lab", "LabError", "down", "find", "up"]

@@ -1,0 +1,164 @@
+"""What the cluster should be like, as a pure function of its shape and of the faults that are broken.
+
+Breaking and mending never undo each other's steps: each computes what should be so before and after, and only the
+difference is carried out. So faults combine, and each is mended exactly, in whatever order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from checks.lab.faults import ActiveFault
+from checks.lab.topology import NETWORKS, PRIVATE, PUBLIC, STANDARD_MTU, Port, Shape, index_of
+
+_LOSS_PERCENT = 5
+_ABSENT_SUBNET = "192.168.77.0"
+_ECHO = "icmp type { echo-request, echo-reply } drop"
+
+
+@dataclass(frozen=True)
+class Nic:
+    """A node's NIC: addresses carry their prefix length."""
+
+    name: str
+    mtu: int
+    address: str
+    haip: str | None
+
+
+@dataclass(frozen=True)
+class Router:
+    """A router in the path of one NIC: who is behind it, and what lies before it."""
+
+    address: str
+    behind: tuple[str, ...]
+    before: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Cable:
+    """What lies between a NIC and the switch of its network."""
+
+    plugged: bool
+    small_switch: bool
+    router: Router | None
+
+
+@dataclass(frozen=True)
+class Login:
+    """How a node treats those who log in by ssh."""
+
+    accepted: bool
+    hangs: bool
+
+
+@dataclass(frozen=True)
+class Desired:
+    """The whole cluster as it should be."""
+
+    nics: dict[Port, Nic]
+    cables: dict[Port, Cable]
+    switch_rules: tuple[str, ...]
+    node_rules: dict[str, tuple[str, ...]]
+    logins: dict[str, Login]
+    getif: tuple[str, ...]
+    members: tuple[str, ...]
+
+
+def desired(shape: Shape, faults: Collection[ActiveFault]) -> Desired:
+    """What should be so in a cluster of this shape with these faults."""
+    broken = frozenset(faults)
+    nics = {port: _nic(shape, port, broken) for port in shape.ports}
+    return Desired(
+        nics=nics,
+        cables={port: _cable(port, nics[port], broken) for port in shape.ports},
+        switch_rules=tuple(_switch_rules(shape, broken)),
+        node_rules={node: _node_rules(node, broken) for node in shape.nodes},
+        logins={node: _login(node, broken) for node in shape.nodes},
+        getif=tuple(_getif(broken)),
+        members=tuple(_member(node, broken) for node in shape.nodes),
+    )
+
+
+def _nic(shape: Shape, port: Port, broken: frozenset[ActiveFault]) -> Nic:
+    network, index = NETWORKS[port.network], index_of(port.node)
+    mtu = shape.mtu if network.private else STANDARD_MTU
+    address = network.address(index)
+    if port.network == 2 and _cluster_wide("duplicate-subnet") in broken:
+        address = PRIVATE[0].address(100 + index)
+    return Nic(
+        name=f"ens{port.network}f1" if ActiveFault("names-differ", *port) in broken else network.nic,
+        mtu=STANDARD_MTU if ActiveFault("node-mtu", *port) in broken else mtu,
+        address=f"{address}/24",
+        haip=network.haip(index),
+    )
+
+
+def _cable(port: Port, nic: Nic, broken: frozenset[ActiveFault]) -> Cable:
+    unplugged = {ActiveFault("peer-down", port.node, None), ActiveFault("link-down", *port)}
+    return Cable(
+        plugged=broken.isdisjoint(unplugged),
+        small_switch=ActiveFault("switch-mtu", *port) in broken,
+        router=_router(port, nic) if ActiveFault("routed", *port) in broken else None,
+    )
+
+
+def _router(port: Port, nic: Nic) -> Router:
+    network = NETWORKS[port.network]
+    prefix = nic.address.rpartition(".")[0]
+    behind = [nic.address.partition("/")[0]]
+    before = [f"{prefix}.0/24"]
+    if nic.haip and network.haip_subnet:
+        behind.append(nic.haip.partition("/")[0])
+        before.append(f"{network.haip_subnet}/17")
+    return Router(f"{prefix}.254", tuple(behind), tuple(before))
+
+
+def _switch_rules(shape: Shape, broken: frozenset[ActiveFault]) -> list[str]:
+    """Rules of the bridge family, in the switch; each stands in a chain named after its hook."""
+    rules = []
+    for network in PRIVATE:
+        if ActiveFault("loss", None, network.number) in broken:
+            rules.append(f"prerouting meta ibrname {network.bridge} numgen random mod 100 < {_LOSS_PERCENT} drop")
+    for fault in sorted(broken, key=str):
+        if fault.fault == "switch-mtu-one-way" and fault.node and fault.network:
+            port = Port(fault.node, fault.network)
+            rules.append(f'forward oifname "{port.name}" ip length > {STANDARD_MTU} drop')
+    return rules
+
+
+def _node_rules(node: str, broken: frozenset[ActiveFault]) -> tuple[str, ...]:
+    if ActiveFault("icmp-filtered", node, None) in broken:
+        return (f'input iifname != "lo" {_ECHO}',)
+    return ()
+
+
+def _login(node: str, broken: frozenset[ActiveFault]) -> Login:
+    return Login(
+        accepted=ActiveFault("no-ssh", node, None) not in broken,
+        hangs=ActiveFault("slow-ssh", node, None) in broken,
+    )
+
+
+def _getif(broken: frozenset[ActiveFault]) -> list[str]:
+    lines = [f"{PUBLIC.nic}  {PUBLIC.subnet}  global  public"]
+    for network in PRIVATE:
+        subnet = network.subnet
+        if network.number == 2 and _cluster_wide("duplicate-subnet") in broken:
+            subnet = PRIVATE[0].subnet
+        if ActiveFault("wrong-subnet", None, network.number) in broken:
+            subnet = _ABSENT_SUBNET
+        lines.append(f"{network.nic}  {subnet}  global  cluster_interconnect,asm")
+    return lines
+
+
+def _member(node: str, broken: frozenset[ActiveFault]) -> str:
+    """A node's line for olsnodes: name, number, VIP, status, pinning, address on the first private network."""
+    index = index_of(node)
+    status = "Inactive" if ActiveFault("peer-down", node, None) in broken else "Active"
+    return f"{node} {index} {node}-vip {status} Unpinned {PRIVATE[0].address(index)}"
+
+
+def _cluster_wide(fault: str) -> ActiveFault:
+    return ActiveFault(fault, None, None)

@@ -1,0 +1,192 @@
+"""The faults that can be practised on: what each is called, where it strikes, and what it does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from checks.lab.errors import LabError
+from checks.lab.topology import PRIVATE, STANDARD_MTU, Shape
+
+Scope = Literal["nic", "node", "network", "cluster"]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault of the catalogue. Its scope says which of a node and a private network it is broken at."""
+
+    name: str
+    summary: str
+    effect: str
+    scope: Scope
+    default_node: str | None = "rac2"
+    default_network: int | None = 2
+    needs_nft: bool = False
+    needs_jumbo: bool = False
+
+    @property
+    def needs(self) -> str:
+        """What must be there for it beyond the running cluster; empty when nothing must."""
+        needs = []
+        if self.needs_nft:
+            needs.append("the nft command")
+        if self.needs_jumbo:
+            needs.append("a cluster with an MTU above 1500")
+        return " and ".join(needs)
+
+
+@dataclass(frozen=True)
+class ActiveFault:
+    """A fault that is broken now, and where; None where the fault strikes all nodes or networks."""
+
+    fault: str
+    node: str | None
+    network: int | None
+
+    def __str__(self) -> str:
+        where = [self.node or "", f"eth{self.network}" if self.network else ""]
+        place = " ".join(part for part in where if part)
+        return f"{self.fault} ({place})" if place else self.fault
+
+
+def _nic(name: str, summary: str, effect: str, *, nft: bool = False, jumbo: bool = False) -> Fault:
+    return Fault(name, summary, effect, "nic", needs_nft=nft, needs_jumbo=jumbo)
+
+
+def _node(name: str, summary: str, effect: str, *, nft: bool = False) -> Fault:
+    return Fault(name, summary, effect, "node", default_network=None, needs_nft=nft)
+
+
+_CATALOGUE = (
+    _nic(
+        "node-mtu",
+        "One private NIC of one node is at MTU 1500.",
+        "Sets the MTU of the NIC to 1500 while all others stay large: the node itself refuses large packets, and "
+        "what the others send to it is lost.",
+        jumbo=True,
+    ),
+    _nic(
+        "switch-mtu",
+        "The switch in front of one node passes 1500 bytes only; the NICs keep their MTU.",
+        "Moves the node's port to a second switch whose uplink has MTU 1500: large packets vanish in both "
+        "directions without any error, small ones pass.",
+        jumbo=True,
+    ),
+    _nic(
+        "switch-mtu-one-way",
+        "Large packets are lost only on their way to one node.",
+        "The switch drops packets above 1500 bytes that leave by the node's port, so what the others send to the "
+        "node is lost; what the node sends arrives, and small packets pass both ways.",
+        nft=True,
+        jumbo=True,
+    ),
+    Fault(
+        "loss",
+        "The switch loses 5 % of all packets of one private network.",
+        "Drops each frame that enters the network's switch with a chance of 5 %, so about 10 % of pings miss their "
+        "answer.",
+        "network",
+        default_node=None,
+        needs_nft=True,
+    ),
+    _node(
+        "peer-down",
+        "One node is powered off, as seen from outside.",
+        "Takes all three switch ports of the node down, and olsnodes shows the node as Inactive.",
+    ),
+    _nic(
+        "link-down",
+        "The cable of one private NIC is pulled.",
+        "Takes the switch's side of the link down: the NIC is still up but has no carrier.",
+    ),
+    _node(
+        "no-ssh",
+        "One node no longer accepts the ssh key of the others.",
+        "Empties the node's authorized_keys: logins end with 'Permission denied'.",
+    ),
+    _node(
+        "slow-ssh",
+        "One node lets the others log in, and then its shell hangs.",
+        "Holds every new login on the node before its command starts, until this is mended.",
+    ),
+    Fault(
+        "wrong-subnet",
+        "oifcfg names a subnet that no node has.",
+        "Changes the answer of `oifcfg getif` for one private network to 192.168.77.0; the NICs stay as they are.",
+        "network",
+        default_node=None,
+    ),
+    _nic(
+        "names-differ",
+        "One node's private NIC has another name than on the other nodes.",
+        "Renames the node's eth2 to ens2f1 (eth1 to ens1f1), with its addresses and MTU kept.",
+    ),
+    _node(
+        "icmp-filtered",
+        "A firewall on one node drops pings.",
+        "Drops ICMP echo requests and replies that arrive at the node on any NIC; UDP, TCP and ARP pass.",
+        nft=True,
+    ),
+    _nic(
+        "routed",
+        "A router stands between one node and the others, within one subnet.",
+        "Puts a router with proxy ARP, its own address .254 and an MTU of 1500 into the node's path: the TTL goes "
+        "down by one, and a large packet is answered with 'Frag needed'.",
+    ),
+    Fault(
+        "duplicate-subnet",
+        "Both private networks use one and the same subnet.",
+        "Moves eth2 of every node to 192.168.10.101 and up, into the subnet of eth1, and `oifcfg getif` agrees.",
+        "cluster",
+        default_node=None,
+        default_network=None,
+    ),
+)
+
+FAULTS: Mapping[str, Fault] = {fault.name: fault for fault in _CATALOGUE}
+"""Every fault by its name, in the order in which they are listed."""
+
+
+def fault_named(name: str) -> Fault:
+    """The fault with this name; LabError with all names when there is none."""
+    try:
+        return FAULTS[name]
+    except KeyError:
+        raise LabError(
+            f"There is no fault '{name}': choose one of {', '.join(FAULTS)} (`racwire lab faults` explains them)."
+        ) from None
+
+
+def place(fault: Fault, shape: Shape, node: str | None, network: str | int | None) -> ActiveFault:
+    """Where the fault will strike, with its defaults filled in; LabError when it cannot strike there."""
+    if node is not None and fault.scope in ("network", "cluster"):
+        raise LabError(f"The fault {fault.name} does not strike a single node: leave out --node.")
+    if network is not None and fault.scope in ("node", "cluster"):
+        raise LabError(f"The fault {fault.name} does not strike a single network: leave out --network.")
+    if fault.needs_jumbo and shape.mtu <= STANDARD_MTU:
+        raise LabError(
+            f"The fault {fault.name} shows only with large packets, but this cluster has MTU {shape.mtu}: "
+            "run `racwire lab down` and then `racwire lab up --mtu 9000`."
+        )
+    return ActiveFault(
+        fault.name,
+        fault.default_node if node is None else node_named(node, shape),
+        fault.default_network if network is None else network_named(network),
+    )
+
+
+def node_named(text: str, shape: Shape) -> str:
+    """The node meant by `rac2` or `2`; LabError when the cluster has no such node."""
+    node = f"rac{text}" if text.isdigit() else text
+    if node not in shape.nodes:
+        raise LabError(f"There is no node '{text}': the practice cluster has {', '.join(shape.nodes)}.")
+    return node
+
+
+def network_named(text: str | int) -> int:
+    """The private network meant by `2` or `eth2`; LabError when there is no such network."""
+    for network in PRIVATE:
+        if str(text) in (str(network.number), network.nic):
+            return network.number
+    raise LabError(f"There is no private network '{text}': choose 1 (eth1) or 2 (eth2).")

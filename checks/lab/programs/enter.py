@@ -1,0 +1,116 @@
+"""Runs a command in the namespaces of a node: `python enter.py PID STARTED COMMAND…`, a program of its own.
+
+`nsenter` does nearly this, but it stands between the caller and the command: killed, it leaves the command running, and
+Ctrl-C ends it before the command has had its say. Here the caller deals with one process: signals, stops, exit codes
+and death by a signal pass through, and the command dies with this process at the latest.
+
+Starts with nothing but the standard library, in a few milliseconds, and needs no import of racwire.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Sequence
+
+_NAMESPACES = ("user", "mnt", "uts", "net", "pid")
+_PR_SET_PDEATHSIG = 1
+_FORWARDED = {signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2}
+_FROM_TERMINAL = {signal.SIGINT, signal.SIGQUIT}
+_GONE, _NOT_FOUND, _NOT_EXECUTABLE = 125, 127, 126
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Enter, run, and end as the command ended."""
+    pid, started, *command = argv
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _FORWARDED | _FROM_TERMINAL | {signal.SIGCHLD})
+    try:
+        _enter(int(pid), int(started))
+    except OSError as error:
+        print(
+            f"racwire: could not enter the practice node ({error.strerror}): see `racwire lab status`.", file=sys.stderr
+        )
+        return _GONE
+    child = os.fork()
+    if child == 0:
+        _exec(command, mask)
+    return _attend(child)
+
+
+def _enter(pid: int, started: int) -> None:
+    """Join the namespaces of a process, in an order in which each still permits the next."""
+    handles = [os.open(f"/proc/{pid}/ns/{name}", os.O_RDONLY) for name in _NAMESPACES if not _shared(pid, name)]
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
+        if int(stat.read().rpartition(")")[2].split()[19]) != started:
+            raise ProcessLookupError(0, "it is no longer running")
+    here = os.getcwd()
+    for handle in handles:
+        if _libc.setns(handle, 0):
+            code = ctypes.get_errno()
+            raise OSError(code, os.strerror(code))
+        os.close(handle)
+    # Joining a mount namespace moves us to its root.
+    with contextlib.suppress(OSError):
+        os.chdir(here)
+
+
+def _shared(pid: int, name: str) -> bool:
+    """Whether we are in that namespace already; joining one's own user namespace is an error."""
+    return os.stat(f"/proc/{pid}/ns/{name}").st_ino == os.stat(f"/proc/self/ns/{name}").st_ino
+
+
+def _exec(command: list[str], mask: set[int | signal.Signals]) -> None:
+    try:
+        _libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
+            # Python takes these for itself at its start; the command must find what the caller had set.
+            if signal.getsignal(number) is not signal.SIG_IGN or number in (signal.SIGPIPE, signal.SIGXFSZ):
+                signal.signal(number, signal.SIG_DFL)
+        os.execvp(command[0], command)
+    except FileNotFoundError:
+        print(f"racwire: the practice node has no command '{command[0]}'.", file=sys.stderr)
+        os._exit(_NOT_FOUND)
+    except OSError as error:
+        print(f"racwire: could not run '{command[0]}' in the practice node: {error.strerror}.", file=sys.stderr)
+        os._exit(_NOT_EXECUTABLE)
+
+
+def _attend(child: int) -> int:
+    """Pass signals on until the command ends; return its exit code, or die as it died."""
+    while True:
+        info = signal.sigwaitinfo(_FORWARDED | _FROM_TERMINAL | {signal.SIGCHLD})
+        if info.si_signo == signal.SIGCHLD:
+            ended, status = os.waitpid(child, os.WNOHANG | os.WUNTRACED)
+            if not ended:
+                continue
+            if os.WIFSTOPPED(status):
+                # Ctrl-Z: stop as well, so that the caller's shell takes the terminal back; and go on together.
+                os.kill(os.getpid(), signal.SIGSTOP)
+                os.kill(child, signal.SIGCONT)
+                continue
+            return _as_it_ended(status)
+        # Ctrl-C on the terminal reached the command already; only what was sent to us alone is passed on.
+        if info.si_signo in _FORWARDED or info.si_code <= 0:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, info.si_signo)
+
+
+def _as_it_ended(status: int) -> int:
+    if os.WIFEXITED(status):
+        return os.WEXITSTATUS(status)
+    number = os.WTERMSIG(status)
+    if number not in (signal.SIGKILL, signal.SIGSTOP):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
+    os.kill(os.getpid(), number)
+    return 128 + number
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,88 @@
+"""The shape of the practice cluster: its nodes, networks, names and addresses. Nothing here touches the system."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+CLUSTER_NAME = "practice"
+MIN_NODES, MAX_NODES = 2, 16
+MIN_MTU, MAX_MTU = 1280, 9216
+STANDARD_MTU = 1500
+SWITCH_MTU = 9216
+"""MTU of every healthy switch port: a Linux bridge drops what exceeds the MTU of the port it leaves by."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """One network of the cluster: number 0 is public, 1 and 2 are private."""
+
+    number: int
+    bridge: str
+    subnet: str
+    haip_subnet: str | None
+
+    @property
+    def nic(self) -> str:
+        """The name of each node's NIC on this network, when nothing is broken."""
+        return f"eth{self.number}"
+
+    @property
+    def private(self) -> bool:
+        """Whether this is an interconnect, and not the public network."""
+        return self.number > 0
+
+    def address(self, index: int) -> str:
+        """The address of the node with this number (from 1), without its prefix length of 24."""
+        return f"{self.subnet.rpartition('.')[0]}.{index}"
+
+    def haip(self, index: int) -> str | None:
+        """The node's HAIP with its prefix length; looks drawn at random as real ones do, but is always the same."""
+        if self.haip_subnet is None:
+            return None
+        half = int(self.haip_subnet.split(".")[2])
+        # 37 has an inverse modulo 128, so no two nodes meet; the last octet stays clear of 0, 254 and 255.
+        return f"169.254.{half + (37 * index + 10) % 128}.{(91 * index + 7) % 250 + 1}/17"
+
+
+PUBLIC = Network(0, "pub", "10.20.0.0", None)
+PRIVATE = (
+    Network(1, "priv1", "192.168.10.0", "169.254.0.0"),
+    Network(2, "priv2", "192.168.11.0", "169.254.128.0"),
+)
+NETWORKS = (PUBLIC, *PRIVATE)
+
+
+class Port(NamedTuple):
+    """Where a node's NIC meets the switch."""
+
+    node: str
+    network: int
+
+    @property
+    def name(self) -> str:
+        """The switch's own interface for this port, at most 10 characters so that suffixes fit into 15."""
+        return f"{self.node}-eth{self.network}"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What `lab up` was asked for."""
+
+    size: int
+    mtu: int
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The names of all nodes, in the order of their numbers."""
+        return tuple(f"rac{i}" for i in range(1, self.size + 1))
+
+    @property
+    def ports(self) -> tuple[Port, ...]:
+        """Every NIC of every node."""
+        return tuple(Port(node, net.number) for node in self.nodes for net in NETWORKS)
+
+
+def index_of(node: str) -> int:
+    """The number of a node, from 1, out of its name."""
+    return int(node.removeprefix("rac"))

@@ -1,0 +1,156 @@
+"""How commands and their answers share the three streams of one `sh`: text in, answers out, no I/O.
+
+Programs go to the shell's stdin. A foreground program answers on stdout between two marker lines. A background command
+answers on stderr, each line labelled with its number, so that answers that come at the same time, and ssh's own
+messages between them, can be told apart. The markers begin with a token that is random for each connection.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+NOISE_LIMIT_BYTES = 16_384
+"""How much is kept of what ssh and the commands say beside their answers."""
+
+
+class TooMuchOutput(Exception):  # noqa: N818 - an outcome, caught by that name
+    """A program printed more than was allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """How a command ended: its exit status, and stdout and stderr as it printed them."""
+
+    exit_status: int
+    text: str
+
+
+# The token is put together by the shell, so that a login that echoes its input is not taken for an answer.
+# The loop has builtins only. It writes line by line: a line is one write() to a pipe and cannot be torn, which several
+# kilobytes could be.
+_SETUP = """\
+racwire_token={half}-{other_half}
+racwire_newline='
+'
+racwire_background() {{
+    racwire_number=$1
+    shift
+    racwire_text=$("$@" </dev/null 2>&1)
+    racwire_status=$?
+    while :; do
+        printf '%s %s:%s\\n' "$racwire_token" "$racwire_number" "${{racwire_text%%"$racwire_newline"*}}"
+        case $racwire_text in
+            *"$racwire_newline"*) racwire_text=${{racwire_text#*"$racwire_newline"}} ;;
+            *) break ;;
+        esac
+    done >&2
+    printf '%s %s=%s\\n' "$racwire_token" "$racwire_number" "$racwire_status" >&2
+}}
+printf '\\n%s ready\\n' "$racwire_token"
+"""
+
+
+def setup(token: str) -> bytes:
+    """What is sent first: the shell answers it with the start marker."""
+    half, _, other_half = token.partition("-")
+    return _SETUP.format(half=half, other_half=f'"{other_half}"').encode()
+
+
+def start_marker(token: str) -> bytes:
+    """The line that says that the shell is there."""
+    return f"\n{token} ready\n".encode()
+
+
+def foreground(number: int, program: str) -> bytes:
+    """What is sent to run a program in the shell itself.
+
+    `command` keeps a syntax error from ending the shell; /dev/null keeps the program from eating what is sent after it.
+    """
+    return (
+        f"printf '\\n%s %s{{\\n' \"$racwire_token\" {number}\n"
+        f"command eval {shlex.quote(program)} </dev/null\n"
+        f"printf '\\n%s %s}}%s\\n' \"$racwire_token\" {number} $?\n"
+    ).encode()
+
+
+def background(number: int, command: Sequence[str]) -> bytes:
+    """What is sent to start a command beside the foreground."""
+    return f"racwire_background {number} {shlex.join(command)} >/dev/null &\n".encode()
+
+
+@dataclass(slots=True)
+class ForegroundReader:
+    """Cuts one program's answer out of stdout."""
+
+    token: str
+    number: int
+    limit_bytes: int
+    _heard: bytearray = field(default_factory=bytearray)
+    _scanned: int = 0
+
+    def feed(self, data: bytes) -> Completed | None:
+        """Take what came; the answer once it is whole. Raises TooMuchOutput."""
+        self._heard += data
+        marker = f"\n{self.token} {self.number}}}".encode()
+        end = self._heard.find(marker, max(0, self._scanned - len(marker)))
+        if end < 0:
+            self._scanned = len(self._heard)
+            if len(self._heard) > self.limit_bytes:
+                raise TooMuchOutput
+            return None
+        status, newline, _ = bytes(self._heard[end + len(marker) :]).partition(b"\n")
+        if not newline:
+            self._scanned = end
+            return None
+        # What stands before the begin marker was left by a program that was given up.
+        begin_marker = f"\n{self.token} {self.number}{{\n".encode()
+        begin = self._heard.find(begin_marker, 0, end + 1)
+        text = bytes(self._heard[begin + len(begin_marker) : end]) if begin >= 0 else b""
+        return Completed(_status(status), text.decode("utf-8", errors="replace"))
+
+
+@dataclass(slots=True)
+class BackgroundReader:
+    """Sorts stderr into the answers of background commands and everything else."""
+
+    token: str
+    limit_bytes: int = 1_000_000
+    noise: bytearray = field(default_factory=bytearray)
+    """What ssh and foreground programs said, the last NOISE_LIMIT_BYTES of it."""
+    _line: bytearray = field(default_factory=bytearray)
+    _texts: dict[int, bytearray] = field(default_factory=dict)
+
+    def feed(self, data: bytes) -> list[tuple[int, Completed]]:
+        """Take what came; the answers that are whole now, by number."""
+        *lines, rest = (bytes(self._line) + data).split(b"\n")
+        self._line = bytearray(rest[-self.limit_bytes :])
+        answers = (self._take(line) for line in lines)
+        return [answer for answer in answers if answer is not None]
+
+    def said(self) -> str:
+        """Everything that was no answer, as text."""
+        return (self.noise + self._line).decode("utf-8", errors="replace").strip()
+
+    def _take(self, line: bytes) -> tuple[int, Completed] | None:
+        noise, label, labelled = line.partition(self.token.encode() + b" ")
+        if noise or not label:
+            self.noise = (self.noise + noise + b"\n")[-NOISE_LIMIT_BYTES:]
+        digits = labelled[: len(labelled) - len(labelled.lstrip(b"0123456789"))]
+        if not digits or len(digits) > len(str(2**63)):
+            return None
+        number, sign, content = int(digits), labelled[len(digits) : len(digits) + 1], labelled[len(digits) + 1 :]
+        if sign == b":":
+            text = self._texts.setdefault(number, bytearray())
+            if len(text) < self.limit_bytes:
+                text += content + b"\n"
+        elif sign == b"=":
+            text = self._texts.pop(number, bytearray())
+            said = text.decode("utf-8", errors="replace")
+            return number, Completed(_status(content), "" if said == "\n" else said)
+        return None
+
+
+def _status(text: bytes) -> int:
+    return int(text) if text.isdigit() and len(text) < len("1000") else 255

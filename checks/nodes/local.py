@@ -1,0 +1,90 @@
+"""This node, read by netlink, /proc and /sys: no process is started, no privilege is needed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from checks.facts import Node
+from checks.journal import Journal
+from checks.nodes import netlink
+from checks.nodes.assembly import interface_text, neighbour_text, route_text
+from checks.nodes.proc import COUNTER_FILES, SPEED_FILES, parse_counters, with_speeds
+from checks.nodes.sysctls import PROC_SYS, sysctl_paths, sysctls
+
+_SYS_CLASS_NET = "/sys/class/net"
+
+
+async def read_local_node(name: str, journal: Journal) -> Node:
+    """Read this node, to be called `name`. Raises OSError where the kernel does not answer over netlink."""
+    with ExitStack() as asked:
+        actions = {
+            "interfaces": f"netlink RTM_GETLINK, RTM_GETADDR; {_SYS_CLASS_NET}/*/{{{','.join(SPEED_FILES)}}}",
+            "routes": "netlink RTM_GETROUTE",
+            "neighbours": "netlink RTM_GETNEIGH",
+        }
+        entries = {topic: asked.enter_context(journal.entry(name, topic, action)) for topic, action in actions.items()}
+        dump = await asyncio.to_thread(netlink.dump)
+        interfaces = netlink.interfaces_of(dump)
+        speed_paths = [f"{interface.name}/{file}" for interface in interfaces for file in SPEED_FILES]
+        speeds = await asyncio.to_thread(_read_files, _SYS_CLASS_NET, speed_paths)
+        interfaces = with_speeds(interfaces, speeds.one_line())
+        routes, neighbours = netlink.routes_of(dump), netlink.neighbours_of(dump)
+        entries["interfaces"].text = interface_text(interfaces)
+        entries["routes"].text = route_text(routes)
+        entries["neighbours"].text = neighbour_text(neighbours)
+
+    with journal.entry(name, "counters", ", ".join(COUNTER_FILES)) as entry:
+        counter_files = await asyncio.to_thread(_read_files, "", COUNTER_FILES)
+        entry.text = "".join(counter_files.values.values())
+
+    names = [interface.name for interface in interfaces]
+    with journal.entry(name, "sysctls", f"{PROC_SYS}/net") as settings_entry:
+        settings = await asyncio.to_thread(_read_files, PROC_SYS, sysctl_paths(names).values())
+        values = settings.one_line()
+        settings_entry.text = "\n".join(f"{path}:{text}" for path, text in values.items())
+
+    return Node(
+        name=name,
+        read_by="netlink",
+        kernel_release=os.uname().release,
+        interfaces=interfaces,
+        routes=routes,
+        neighbours=neighbours,
+        counters=parse_counters(entry.text),
+        sysctls=sysctls(names, values),
+        limits=tuple(
+            f"{path} may not be read by this user; root could." for path in (*counter_files.denied, *settings.denied)
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    values: dict[str, str]
+    """What was read, by path below the directory."""
+    denied: tuple[str, ...]
+    """The whole paths of files that this user may not read."""
+
+    def one_line(self) -> dict[str, str]:
+        """What was read, each on one line, runs of blanks become one."""
+        return {path: " ".join(text.split()) for path, text in self.values.items()}
+
+
+def _read_files(directory: str, paths: Iterable[str]) -> _Files:
+    """Read small files of the kernel's. One that is not there, or that it refuses (no link: EINVAL), is left out."""
+    values: dict[str, str] = {}
+    denied: list[str] = []
+    for path in paths:
+        whole_path = f"{directory}/{path}" if directory else path
+        try:
+            with open(whole_path, encoding="utf-8", errors="replace") as file:
+                values[path] = file.read()
+        except PermissionError:
+            denied.append(whole_path)
+        except OSError:
+            continue
+    return _Files(values, tuple(denied))

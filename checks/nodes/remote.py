@@ -1,0 +1,141 @@
+"""A peer, read in one trip: one program of plain `sh`, whose answer is cut into sections and parsed.
+
+The peer needs `sh`, `cat`, `grep` and `ip`. The answer gives the same facts as netlink does on this node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from checks.facts import Node
+from checks.journal import Journal
+from checks.nodes.ip_text import parse_interfaces, parse_neighbours, parse_routes
+from checks.nodes.proc import COUNTER_FILES, SPEED_FILES, parse_counters, parse_values, with_speeds
+from checks.nodes.shell import Shell, ShellError
+from checks.nodes.sysctls import INTERFACE_SYSCTLS, KERNEL_RELEASE_PATH, NODE_SYSCTLS, PROC_SYS, sysctls
+
+_MARK = "##racwire"
+
+_COMMANDS = {
+    "interfaces": "ip -d addr show",
+    "speeds": f"cd /sys/class/net && grep -H . -- {' '.join(f'*/{name}' for name in SPEED_FILES)}",
+    "routes": "ip -4 route show",
+    "routes6": "ip -6 route show",
+    "neighbours": "ip neigh show",
+    "counters": f"cat {' '.join(COUNTER_FILES)}",
+    # cat and grep read a file whole; the `read` of some shells goes byte by byte, and gets one digit from /proc/sys.
+    "sysctls": (
+        f"cd {PROC_SYS} && grep -H . -- {KERNEL_RELEASE_PATH} "
+        + " ".join(key.replace(".", "/") for key in NODE_SYSCTLS)
+        + "".join(f" net/ipv4/conf/*/{name}" for name in INTERFACE_SYSCTLS)
+    ),
+}
+"""What is run for each section. Each of them shows what there is and leaves out what there is not."""
+
+_JOURNAL_TOPICS = ("interfaces", "routes", "neighbours", "counters", "sysctls")
+_SAYS_WHY = ("interfaces", "routes", "routes6", "neighbours", "counters")
+"""Sections whose error messages are evidence; grep's are about files that are known to be missing on many nodes."""
+
+PROGRAM = "\n".join(
+    f"printf '\\n{_MARK} {section}\\n'\n"
+    f"({command}) {'2>&1' if section in _SAYS_WHY else '2>/dev/null'}\n"
+    f"printf '\\n{_MARK} end %s\\n' $?"
+    for section, command in _COMMANDS.items()
+)
+"""Everything that is read of a peer; changes nothing there. Some 12 processes, each of a few milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    text: str = ""
+    exit_status: int = 0
+
+
+def parse_node(name: str, text: str) -> Node:
+    """The node from what PROGRAM printed. Never raises: what makes no sense is left out, or Unknown."""
+    return _node(name, _sections(text))
+
+
+async def read_peer(shell: Shell, journal: Journal, timeout_s: float) -> Node:
+    """Read a peer. Raises ShellError when it does not answer in time, or its answer shows no interface at all."""
+    with ExitStack() as journalled:
+        entries = {
+            topic: journalled.enter_context(journal.entry(shell.node, topic, _action(topic)))
+            for topic in _JOURNAL_TOPICS
+        }
+        answer = await shell.run(PROGRAM, timeout_s=timeout_s)
+        sections = _sections(answer.text)
+        for topic, entry in entries.items():
+            entry.text = "\n\n".join(sections[s].text for s in _sections_of(topic) if s in sections)
+            if sections.get(topic, _Section(exit_status=1)).exit_status and topic in _SAYS_WHY:
+                entry.outcome = f"exit status {sections[topic].exit_status}" if topic in sections else "no answer"
+        node = _node(shell.node, sections)
+        if not node.interfaces:
+            said = sections.get("interfaces", _Section()).text.partition("\n")[0]
+            raise ShellError(
+                f"{shell.node} answered, but `{_COMMANDS['interfaces']}` showed no interface there"
+                f"{f' ({said})' if said else ''}: is iproute installed?",
+                answer.text,
+            )
+        return node
+
+
+def _node(name: str, sections: Mapping[str, _Section]) -> Node:
+    text = {section: sections.get(section, _Section()).text for section in _COMMANDS}
+    interfaces = with_speeds(parse_interfaces(text["interfaces"]), parse_values(text["speeds"]))
+    values = parse_values(text["sysctls"])
+    return Node(
+        name=name,
+        read_by="ssh",
+        kernel_release=values.get(KERNEL_RELEASE_PATH, ""),
+        interfaces=interfaces,
+        routes=parse_routes(f"{text['routes']}\n{text['routes6']}"),
+        neighbours=parse_neighbours(text["neighbours"]),
+        counters=parse_counters(text["counters"]),
+        sysctls=sysctls((interface.name for interface in interfaces), values),
+        limits=tuple(
+            f"The {topic} of {name} could not be read: {_reason(sections.get(topic))}"
+            for topic in ("routes", "neighbours")
+            if sections.get(topic, _Section(exit_status=1)).exit_status
+        ),
+    )
+
+
+def _sections(text: str) -> dict[str, _Section]:
+    """The sections of an answer by name; one that was not ended has no say."""
+    sections: dict[str, _Section] = {}
+    name = ""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        mark, _, rest = line.partition(" ")
+        if mark != _MARK:
+            lines.append(line)
+        elif rest.startswith("end "):
+            status = rest.removeprefix("end ")
+            if name:
+                sections[name] = _Section("\n".join(lines).strip("\n"), 0 if status == "0" else _status(status))
+            name = ""
+        else:
+            name, lines = rest, []
+    return sections
+
+
+def _status(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < len("1000") else 255
+
+
+def _reason(section: _Section | None) -> str:
+    if section is None:
+        return "it was not in the answer."
+    last_line = section.text.rpartition("\n")[2].strip()
+    return f"{last_line or 'ip said nothing'} (exit status {section.exit_status})."
+
+
+def _sections_of(topic: str) -> tuple[str, ...]:
+    return {"interfaces": ("interfaces", "speeds"), "routes": ("routes", "routes6")}.get(topic, (topic,))
+
+
+def _action(topic: str) -> str:
+    return "; ".join(_COMMANDS[section] for section in _sections_of(topic))

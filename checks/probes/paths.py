@@ -1,0 +1,200 @@
+"""Probe every path of the private networks: measure all, look at silent ends, search path MTUs, find directions.
+
+`probe_paths` is all that the engine needs. `PathRun` keeps what is known at every moment, so that a run that is
+cancelled or out of time loses nothing that was measured.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+
+from checks.facts import Node, PathProbe, PrivateNetwork, UnreadNode, Verdict
+from checks.nodes.shell import ShellError
+from checks.probes.count_arrivals import find_legs
+from checks.probes.ends import known_mtus, read_ends
+from checks.probes.limits import BudgetSpentError, PathLimits
+from checks.probes.nodes_at_hand import NodesAtHand, ProbeSession
+from checks.probes.packets import Path
+from checks.probes.path_work import PathWork, start_entry
+from checks.probes.pinger import CannotPingError
+from checks.probes.plan import plan_path
+from checks.probes.safety import assert_private
+from checks.probes.verdict import Ends
+
+STEP_TIMEOUT_S = 15.0
+"""For one step of one path: many times what it takes where everything answers or nothing does."""
+
+SCOUTS = 2
+"""Paths behind a black hole that are searched one after the other, until one has a hint for the rest."""
+
+Found = Callable[[PathProbe], None]
+"""Told of a path each time that more is known of it."""
+
+Step = Callable[[PathWork], Awaitable[None]]
+
+
+async def probe_paths(
+    networks: Sequence[PrivateNetwork],
+    nodes: Sequence[Node | UnreadNode],
+    session: ProbeSession,
+    *,
+    public_subnets: Iterable[str] = (),
+    found: Found | None = None,
+) -> tuple[PathProbe, ...]:
+    """Probe every ordered pair of nodes on every network.
+
+    What fails on a path is told in its PathProbe. Raises UnsafePathError, before anything is sent, for a path that
+    would leave the private networks.
+    """
+    return await PathRun(networks, nodes, session, public_subnets=public_subnets, found=found).run()
+
+
+def all_paths(networks: Sequence[PrivateNetwork]) -> list[Path]:
+    """Every ordered pair of ports of different nodes, network by network."""
+    subnets = Counter(network.subnet for network in networks)
+    return [
+        Path(network, source, destination, network.mtu, subnet_is_shared=subnets[network.subnet] > 1)
+        for network in networks
+        if isinstance(network.mtu, int)
+        for source in network.ports
+        for destination in network.ports
+        if source.node != destination.node
+    ]
+
+
+class PathRun:
+    """One probing of all paths."""
+
+    def __init__(
+        self,
+        networks: Sequence[PrivateNetwork],
+        nodes: Sequence[Node | UnreadNode],
+        session: ProbeSession,
+        *,
+        public_subnets: Iterable[str] = (),
+        found: Found | None = None,
+    ) -> None:
+        paths = all_paths(networks)
+        subnets = tuple(public_subnets)
+        for path in paths:
+            assert_private(path, subnets)
+        self._session = session
+        self._found = found
+        self._sockets = ExitStack()
+        self._nodes = NodesAtHand(nodes, session, self._sockets)
+        self._works = [self._work(path) for path in paths]
+        self._measured = 0
+        self._began = time.monotonic()
+
+    def _work(self, path: Path) -> PathWork:
+        settings = self._session.settings.probe
+        plan = plan_path(settings, path.mtu, path.version, path.small_payload)
+        return PathWork(path, plan, PathLimits(settings), start_entry(self._session.journal, path, plan))
+
+    def results(self) -> tuple[PathProbe, ...]:
+        """What is known now, in the order of the networks and their ports."""
+        return tuple(work.probe() for work in self._works)
+
+    async def run(self) -> tuple[PathProbe, ...]:
+        """Probe, and return what was found."""
+        self._began = time.monotonic()
+        try:
+            await self._each(self._works, self._measure)
+            await self._each([w for w in self._works if w.small and not w.small.received], self._look_at_ends)
+            by_network: dict[str, list[PathWork]] = {}
+            for work in self._works:
+                by_network.setdefault(work.path.network.name, []).append(work)
+            await asyncio.gather(*(self._search_network(works) for works in by_network.values()))
+            lost = [w for w in self._works if w.verdict is Verdict.BLACK_HOLE]
+            for work in await find_legs(lost, self._nodes):
+                self._tell(work)
+        finally:
+            self._sockets.close()
+            await self._nodes.close()
+        return self.results()
+
+    async def _each(self, works: Sequence[PathWork], step: Step) -> None:
+        """Take a step on several paths at once; what fails on one is that one's."""
+        await asyncio.gather(*(self._guarded(work, step) for work in works))
+
+    async def _guarded(self, work: PathWork, step: Step) -> None:
+        try:
+            async with asyncio.timeout(STEP_TIMEOUT_S):
+                await step(work)
+        except (CannotPingError, ShellError, BudgetSpentError) as error:
+            work.fail(str(error))
+        except TimeoutError:
+            work.fail(f"did not finish within {STEP_TIMEOUT_S:.0f} s")
+        except OSError as error:
+            work.fail(f"{error.strerror or error}")
+        self._tell(work)
+
+    def _tell(self, work: PathWork) -> None:
+        if self._found is not None:
+            self._found(work.probe())
+
+    async def _measure(self, work: PathWork) -> None:
+        path = work.path
+        try:
+            pinger = await self._nodes.pinger(path, work.limits)
+            await work.measure(pinger, self._known(path))
+        finally:
+            self._measured += 1
+            text = f"{path.network.name} {path.source.node} → {path.destination.node}: {work.verdict}"
+            self._session.progress("paths", text, self._measured, len(self._works))
+
+    def _known(self, path: Path) -> Ends:
+        return known_mtus(path, self._nodes.facts(path.source.node), self._nodes.facts(path.destination.node))
+
+    async def _look_at_ends(self, work: PathWork) -> None:
+        path = work.path
+        source, peer = await asyncio.gather(
+            self._nodes.shell(path.source.node), self._nodes.shell(path.destination.node)
+        )
+        ends = await read_ends(path, source, peer, time.monotonic() - self._began)
+        work.conclude(replace(ends, reverse_passes=self._reverse_passes(path)))
+
+    def _reverse_passes(self, path: Path) -> bool:
+        return any(
+            w.small is not None and w.small.received > 0
+            for w in self._works
+            if w.path.network is path.network and (w.path.source, w.path.destination) == (path.destination, path.source)
+        )
+
+    async def _search_network(self, works: Sequence[PathWork]) -> None:
+        """Find path MTUs: in full on one path behind a black hole, then on the others with its answer as hint.
+
+        Where a kernel or a router named an MTU, that is each path's own hint.
+        """
+        named = [w for w in works if w.verdict in (Verdict.TOO_BIG, Verdict.LOCAL_MTU)]
+        holes = [w for w in works if w.verdict is Verdict.BLACK_HOLE]
+        # From this node it is quickest: no process has to be started for each size.
+        holes.sort(key=lambda w: (w.path.source.node != self._session.local_node, w.limits.packets_sent))
+        # A peer with a smaller MTU of its own explains its own paths and says nothing of the others'.
+        small_peers = [w for w in holes if (w.ends.peer_mtu or w.path.mtu) < w.path.mtu]
+        await asyncio.gather(
+            self._each(named, lambda w: w.search(_named_mtu(w))),
+            self._each(small_peers, lambda w: w.search(w.ends.peer_mtu)),
+            self._search_holes([w for w in holes if w not in small_peers]),
+        )
+
+    async def _search_holes(self, holes: Sequence[PathWork]) -> None:
+        hint: int | None = None
+        for scout in holes[:SCOUTS]:
+            await self._each([scout], lambda w: w.search(None))
+            if isinstance(scout.path_mtu, int):
+                hint = scout.path_mtu
+                break
+        await self._each([w for w in holes if w.path_mtu is None], lambda w: w.search(hint))
+
+
+def _named_mtu(work: PathWork) -> int | None:
+    """The MTU that a router, or this node's kernel remembering one, named."""
+    if work.full is None:
+        return None
+    return work.full.too_big_mtu if work.full.too_big_mtu is not None else work.full.local_mtu

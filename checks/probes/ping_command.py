@@ -1,0 +1,212 @@
+"""DF pings by the system's own `ping`, through a shell: from a peer, or from here where we may open no ICMP socket."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from checks.facts import PingSeries
+from checks.nodes.shell import Shell
+from checks.probes.limits import Pace, PathLimits, Window
+from checks.probes.packets import Path, packet_of
+from checks.probes.ping_output import parse_ping
+from checks.probes.pinger import CannotPingError, Request, Tally
+
+FINE_INTERVAL_S = 0.002
+"""The shortest interval that iputils since 20211215 allows to everybody; root always might."""
+COARSE_INTERVAL_S = 0.2
+"""The shortest interval that older iputils allow to users other than root."""
+COARSE_RUN = 3
+"""Packets of one ping process at the coarse interval: several processes side by side instead of one slow one."""
+
+SINCE_FRACTIONAL_WAIT = 20200821
+"""The iputils release from which `-W 0.3` surely means 0.3 s; some older ones read it as 0."""
+SINCE_PING_6 = 20151218
+"""The iputils release in which ping6 became `ping -6`."""
+
+UNRIPE = 25
+"""Packets at the end of a run at the fine interval that ping may not have waited for long enough: 50 ms' worth."""
+
+START_S = 0.25
+"""What starting a ping and hearing of its end may take on a peer that is well."""
+GIVE_UP_S = 5.0
+"""After so long beyond its own end a ping that has not ended speaks of a node that hangs, not of a network."""
+
+
+class Slots:
+    """How many pings of racwire may run on a node at one time.
+
+    A raw ICMP socket is handed the answers to everybody's pings until ping has set its filter. Several pings of 9000
+    bytes started together fill each other's receive buffers, and that would look like loss on the wire. So pings at the
+    fine interval run one after the other, each in a few hundredths of a second. At the coarse interval answers are few,
+    and a search asks again: those run side by side.
+    """
+
+    SIDE_BY_SIDE = 24
+
+    def __init__(self) -> None:
+        self._alone = asyncio.Semaphore(1)
+        self._together = asyncio.Semaphore(self.SIDE_BY_SIDE)
+
+    def of(self, *, alone: bool) -> asyncio.Semaphore:
+        """What to hold while a ping runs."""
+        return self._alone if alone else self._together
+
+
+# Loopback pings only: what this ping can do, asked of ping itself rather than guessed from its version.
+# In parentheses, so that the held shell keeps nothing of it.
+PROBE_PROGRAM = """\
+(PATH="$PATH:/bin:/usr/bin:/sbin:/usr/sbin"; LC_ALL=C; export PATH LC_ALL
+ping -V 2>&1 | head -n 1
+try() { word=$1; shift; ping -n -c 1 -W 1 "$@" 127.0.0.1 2>&1 | sed "s/^/$word: /"; }
+try plain
+try dont-fragment -M do
+try probe -M probe
+ping -n -q -c 2 -W 1 -i 0.002 127.0.0.1 >/dev/null 2>&1 && echo "fine-interval: yes"
+true)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class PingTool:
+    """What the `ping` of one node can do for its user."""
+
+    release: int
+    """iputils' release date as a number, 0 where it tells none."""
+    fine_interval: bool
+    can_probe: bool
+    """Whether it has `-M probe`, which sets DF and does not heed a remembered path MTU."""
+
+    @property
+    def interval_s(self) -> float:
+        """Seconds between two packets."""
+        return FINE_INTERVAL_S if self.fine_interval else COARSE_INTERVAL_S
+
+    def wait_s(self, timeout_s: float) -> float:
+        """What `-W` must be for a time-out."""
+        return timeout_s if self.release >= SINCE_FRACTIONAL_WAIT else max(1, round(timeout_s))
+
+    def command(self, path: Path, request: Request, timeout_s: float) -> list[str]:
+        """The command line for so many packets of a size."""
+        name = ["ping"]
+        if path.version == 6:
+            name = ["ping", "-6"] if self.release >= SINCE_PING_6 else ["ping6"]
+        pace = ["-i", f"{self.interval_s:g}"] if request.count > 1 else []
+        return [
+            *name,
+            *("-n", "-M", "probe" if self.can_probe else "do", "-s", str(request.payload)),
+            *("-c", str(request.count), *pace, "-W", f"{self.wait_s(timeout_s):g}"),
+            *(("-I", path.source.interface) if path.subnet_is_shared else ()),
+            *("-I", path.source.ip, path.destination.ip),
+        ]
+
+
+async def ask_ping(shell: Shell) -> PingTool:
+    """Find out what a node's ping can do. Raises CannotPingError when it cannot send DF pings, and ShellError."""
+    return read_ping_tool((await shell.run(PROBE_PROGRAM, timeout_s=10.0)).text, shell.node)
+
+
+def read_ping_tool(text: str, node: str) -> PingTool:
+    """What the answers of PROBE_PROGRAM say. Raises CannotPingError."""
+    if "BusyBox" in text:
+        raise CannotPingError(f"the ping of {node} is BusyBox's, which cannot forbid fragmentation (it has no -M)")
+    if "PING " not in text:
+        first = text.strip().splitlines()[0] if text.strip() else "it printed nothing"
+        raise CannotPingError(f"the ping of {node} does not work: {first}")
+    if not re.search(r"^dont-fragment: PING ", text, re.MULTILINE):
+        raise CannotPingError(f"the ping of {node} cannot forbid fragmentation: it has no -M do")
+    release = re.search(r"iputils[ -]s?(\d{8})\b", text, re.ASCII)
+    return PingTool(
+        release=int(release[1]) if release else 0,
+        fine_interval="fine-interval: yes" in text,
+        can_probe=re.search(r"^probe: PING ", text, re.MULTILINE) is not None,
+    )
+
+
+class CommandPinger:
+    """Sends on one path with the node's own ping."""
+
+    sent_by = "ping"
+
+    def __init__(
+        self, path: Path, limits: PathLimits, pace: Pace, *, shell: Shell, tool: PingTool, slots: Slots
+    ) -> None:
+        """`slots` is shared by all paths of the node."""
+        self.path = path
+        self._limits = limits
+        self._pace = pace
+        self._shell = shell
+        self._tool = tool
+        self._slots = slots
+        self._window = Window(limits.max_bytes_in_flight)
+        self._room = asyncio.Condition()
+
+    async def ping(self, requests: Sequence[Request], *, timeout_s: float, hurry: bool = False) -> list[PingSeries]:
+        """Run the pings side by side as far as the limits let them, and return a series for each request."""
+        self._limits.demand(sum(r.count for r in requests))
+        tallies = [Tally(r.payload) for r in requests]
+        running: list[asyncio.Task[None]] = []
+        try:
+            for request, tally in zip(requests, tallies, strict=True):
+                for part in self._parts(request, hurry):
+                    await self._enter(part)
+                    running.append(asyncio.create_task(self._run(part, tally, timeout_s, hurry)))
+            await asyncio.gather(*running)
+        finally:
+            for task in running:
+                task.cancel()
+        return [t.series() for t in tallies]
+
+    def _parts(self, request: Request, hurry: bool) -> Iterator[Request]:
+        """The request in runs of ping that fit in flight, should all their packets be lost."""
+        most = max(1, self._limits.max_bytes_in_flight // packet_of(request.payload, self.path.version))
+        if not self._tool.fine_interval:
+            most = min(most, 1 if hurry else COARSE_RUN)
+        left = request.count
+        while left > 0:
+            yield Request(request.payload, min(most, left))
+            left -= most
+
+    async def _enter(self, part: Request) -> None:
+        size = self._bytes(part)
+        await self._pace.take(part.count)
+        async with self._room:
+            await self._room.wait_for(lambda: self._window.admits(size))
+            self._window.add(size)
+
+    def _bytes(self, part: Request) -> int:
+        return part.count * packet_of(part.payload, self.path.version)
+
+    async def _run(self, part: Request, tally: Tally, timeout_s: float, hurry: bool) -> None:
+        try:
+            async with self._slots.of(alone=self._tool.fine_interval and not hurry):
+                answer = await self._answer(part, timeout_s, hurry)
+            found = answer or Tally(part.payload, sent=part.count)
+            self._limits.spend(part.count - found.refused, packet_of(part.payload, self.path.version))
+            tally.absorb(found)
+        finally:
+            async with self._room:
+                self._window.remove(self._bytes(part))
+                self._room.notify_all()
+
+    async def _answer(self, part: Request, timeout_s: float, hurry: bool) -> Tally | None:
+        """What one ping found; None when, in a hurry, it was given up: then none of its packets was answered."""
+        sending_s = (part.count - 1) * self._tool.interval_s
+        ends_s = sending_s + self._tool.wait_s(timeout_s)
+        future = self._shell.start(["env", "LC_ALL=C", *self._tool.command(self.path, part, timeout_s)])
+        patience_s = sending_s + timeout_s + START_S if hurry else ends_s + GIVE_UP_S
+        done, _ = await asyncio.wait((future,), timeout=patience_s)
+        if not done:
+            future.cancel()
+            if hurry:
+                return None
+            raise CannotPingError(f"a ping on {self._shell.node} did not end within {patience_s:.1f} s: the node hangs")
+        return parse_ping(
+            future.result().text,
+            payload=part.payload,
+            asked=part.count,
+            source_ip=self.path.source.ip,
+            unripe=UNRIPE if self._tool.fine_interval else 0,
+        )

@@ -1,0 +1,105 @@
+"""The command line: what it prints where, and its exit codes."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from checks.result import ExitCode
+from tui.cli import build_parser, effective_settings, main
+
+
+def racwire(*words, **env):
+    return subprocess.run(
+        [sys.executable, "-m", "tui", *words],
+        capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL,
+        env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", **env},
+    )  # fmt: skip
+
+
+def test_help_teaches_with_examples_and_exit_codes():
+    ran = racwire("--help")
+    assert ran.returncode == 0
+    for word in ("racwire check df-ping", "racwire lab up", "exit codes: 0 all pass", "changes nothing"):
+        assert word in ran.stdout
+
+
+@pytest.mark.parametrize("words", [["chekc"], ["check", "--format", "xml"], ["--nonsense"], ["lab", "break", "moon"]])
+def test_a_wrong_command_line_is_one_sentence_and_64(words):
+    ran = racwire(*words)
+    assert ran.returncode == ExitCode.USAGE
+    assert ran.stdout == ""
+    assert ran.stderr.startswith("racwire: ")
+    assert "Traceback" not in ran.stderr
+
+
+def test_an_unknown_check_lists_the_known_ones():
+    ran = racwire("check", "df-pign")
+    assert ran.returncode == ExitCode.USAGE
+    assert ran.stderr == (
+        "racwire: There is no check 'df-pign'; there are clusterware, df-ping, interfaces, mtu-consistency.\n"
+    )
+
+
+def test_skipping_every_check_is_told():
+    words = [w for i in ("clusterware", "df-ping", "interfaces", "mtu-consistency") for w in ("--skip", i)]
+    assert racwire("check", *words).returncode == ExitCode.USAGE
+
+
+def test_bad_settings_are_one_sentence_with_the_line(tmp_path):
+    (tmp_path / "s.toml").write_text("[probe]\nintervall = 3\n")
+    ran = racwire("check", "--settings", str(tmp_path / "s.toml"))
+    assert ran.returncode == ExitCode.USAGE
+    assert "s.toml line 2: 'intervall' is not known" in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+
+
+def test_explain_knows_checks_codes_and_the_whole_list(capsys):
+    assert main(["explain", "df-ping"]) == 0
+    assert "IC-PATH-003" in capsys.readouterr().out
+    assert main(["explain", "ic-path-003"]) == 0
+    assert "black hole" in capsys.readouterr().out
+    assert main(["explain"]) == 0
+    assert "RW-ENGINE-001" in capsys.readouterr().out
+    assert main(["explain", "IC-NONE-999"]) == ExitCode.USAGE
+
+
+def test_the_schema_and_the_settings_template_are_printed(capsys):
+    assert main(["schema"]) == 0
+    assert json.loads(capsys.readouterr().out)["$id"] == "racwire-report/1"
+    assert main(["settings"]) == 0
+    assert "max_packets_per_path" in capsys.readouterr().out
+
+
+def test_the_command_line_goes_over_the_settings_file(tmp_path):
+    (tmp_path / "s.toml").write_text('[cluster]\npeers = ["a"]\ngrid_home = "/x"\n')
+    words = ["--settings", str(tmp_path / "s.toml"), "check", "--peer", "b", "--peer", "c"]
+    settings = effective_settings(build_parser().parse_args(words))
+    assert settings.cluster.peers == ("b", "c")
+    assert settings.cluster.grid_home == "/x"
+
+
+def test_without_clusterware_and_peers_it_says_what_it_found_and_how_to_tell_more():
+    ran = racwire("check", "interfaces", "mtu-consistency")
+    assert ran.returncode == ExitCode.COULD_NOT_TELL
+    assert "--network SUBNET --peer HOST" in " ".join(ran.stdout.split())
+    assert "Traceback" not in ran.stderr
+
+
+def test_lab_without_a_lab_says_how_to_get_one(tmp_path):
+    ran = racwire("check", "--lab", RACWIRE_LAB_DIR=str(tmp_path / "none"))
+    assert ran.returncode == ExitCode.USAGE
+    assert "racwire lab up" in ran.stderr
+
+
+def test_a_reader_that_stops_early_is_no_error():
+    ran = subprocess.run(
+        f"{sys.executable} -m tui explain | head -1",
+        shell=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ran.stderr == ""

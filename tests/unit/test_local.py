@@ -1,0 +1,24 @@
+"""This node, as it is."""
+
+import os
+
+from checks.facts import KernelCounters, Unknown
+from checks.journal import Journal
+from checks.nodes.local import read_local_node
+
+
+async def test_this_node_is_read_without_privilege_and_journalled() -> None:
+    journal = Journal()
+    node = await read_local_node("rac1", journal)
+    assert (node.name, node.read_by, node.kernel_release) == ("rac1", "netlink", os.uname().release)
+    loopback = next(interface for interface in node.interfaces if interface.kind == "loopback")
+    assert loopback.mtu > 0
+    assert isinstance(loopback.speed_mbps, Unknown)
+    assert isinstance(node.counters, KernelCounters)
+    assert node.counters.value("Ip", "ReasmFails") is not None
+    assert not isinstance(node.sysctls["net.ipv4.ipfrag_time"], Unknown)
+    assert f"net.ipv4.conf.{loopback.name}.rp_filter" in node.sysctls
+    assert [(entry.node, entry.topic, entry.outcome) for entry in journal.entries] == [
+        ("rac1", topic, "ok") for topic in ("interfaces", "routes", "neighbours", "counters", "sysctls")
+    ]
+    assert f"{loopback.name}: <" in journal.entries[0].text

@@ -1,0 +1,115 @@
+"""Netlink messages, as pyroute2 decodes them, become facts. The messages for bonds and VLANs were written by hand."""
+
+import socket
+from typing import Any
+
+from checks.facts import Address, Interface, Neighbour, Route, Unknown
+from checks.nodes.netlink import Dump, interfaces_of, neighbours_of, routes_of
+
+
+def _link(index: int, name: str, **attributes: Any) -> dict[str, Any]:
+    kind = attributes.pop("kind", None)
+    attrs = [("IFLA_IFNAME", name), ("IFLA_MTU", 9000), ("IFLA_OPERSTATE", "UP"), *attributes.items()]
+    if kind:
+        attrs.append(("IFLA_LINKINFO", {"attrs": [("IFLA_INFO_KIND", kind)]}))
+    return {"index": index, "ifi_type": 1, "flags": 0x1, "attrs": attrs}
+
+
+LINKS = (
+    _link(2, "eth1", IFLA_MASTER=4, IFLA_MIN_MTU=68, IFLA_MAX_MTU=9710, IFLA_ADDRESS="02:00:00:00:00:01"),
+    _link(3, "eth2", IFLA_MASTER=4, IFLA_MIN_MTU=0, IFLA_MAX_MTU=0),
+    _link(4, "bond1", kind="bond"),
+    _link(5, "bond1.200", kind="vlan", IFLA_LINK=4),
+    _link(6, "v1", kind="veth", IFLA_LINK=7),
+    _link(7, "v2", kind="veth", IFLA_LINK=6),
+    _link(8, "mv0", kind="macvlan", IFLA_LINK=2, IFLA_LINK_NETNSID=0),
+)
+
+
+def _route(**message: Any) -> dict[str, Any]:
+    attrs = message.pop("attrs")
+    return {"dst_len": 24, "table": 254, "type": 1, "flags": 0, **message, "attrs": list(attrs.items())}
+
+
+def _found() -> dict[str, Interface]:
+    addresses = (
+        {"family": socket.AF_INET6, "index": 4, "prefixlen": 64, "attrs": [("IFA_ADDRESS", "fd00::1")]},
+        {
+            "family": socket.AF_INET,
+            "index": 4,
+            "prefixlen": 32,
+            "attrs": [("IFA_ADDRESS", "10.0.0.2"), ("IFA_LOCAL", "10.0.0.1"), ("IFA_LABEL", "bond1")],
+        },
+        {
+            "family": socket.AF_INET,
+            "index": 4,
+            "prefixlen": 17,
+            "attrs": [("IFA_LOCAL", "169.254.1.1"), ("IFA_LABEL", "bond1:1")],
+        },
+    )
+    return {interface.name: interface for interface in interfaces_of(Dump(links=LINKS, addresses=addresses))}
+
+
+def test_what_is_above_and_below() -> None:
+    found = _found()
+    assert found["bond1"].members == ("eth1", "eth2")
+    assert found["eth1"].master == "bond1"
+    assert {name: i.parent for name, i in found.items() if i.parent} == {"bond1.200": "bond1"}
+    assert (found["eth1"].kind, found["bond1"].kind) == ("ethernet", "bond")
+
+
+def test_limits_of_the_mtu() -> None:
+    found = _found()
+    assert (found["eth1"].min_mtu, found["eth1"].max_mtu) == (68, 9710)
+    assert found["eth2"].max_mtu == Unknown("The driver of eth2 tells no largest MTU.")
+    assert isinstance(found["bond1"].max_mtu, Unknown)
+
+
+def test_addresses() -> None:
+    assert _found()["bond1"].addresses == (
+        Address("10.0.0.1", 32),
+        Address("169.254.1.1", 17, "bond1:1"),
+        Address("fd00::1", 64),
+    )
+
+
+def test_only_unicast_routes_of_the_main_table() -> None:
+    routes = (
+        _route(attrs={"RTA_OIF": 4, "RTA_GATEWAY": "10.0.0.254"}, dst_len=0),
+        _route(
+            attrs={
+                "RTA_DST": "10.1.0.0",
+                "RTA_OIF": 4,
+                "RTA_PREFSRC": "10.0.0.1",
+                "RTA_METRICS": {"attrs": [("RTAX_LOCK", 4), ("RTAX_MTU", 1500)]},
+            }
+        ),
+        _route(attrs={"RTA_DST": "10.2.0.0", "RTA_OIF": 4, "RTA_VIA": {"family": 10, "addr": "fe80::1"}}),
+        _route(
+            attrs={
+                "RTA_DST": "10.3.0.0",
+                "RTA_MULTIPATH": [
+                    {"oif": 2, "attrs": [("RTA_GATEWAY", "10.0.0.8")]},
+                    {"oif": 3, "attrs": [("RTA_GATEWAY", "10.0.0.9")]},
+                ],
+            }
+        ),
+        _route(attrs={"RTA_DST": "10.4.0.0", "RTA_OIF": 4}, flags=0x200),
+        _route(attrs={"RTA_DST": "10.5.0.0", "RTA_OIF": 4}, type=7),
+        _route(attrs={"RTA_DST": "10.6.0.0", "RTA_OIF": 4, "RTA_TABLE": 1000}, table=252),
+    )
+    assert routes_of(Dump(links=LINKS, routes=routes)) == (
+        Route("default", "bond1", "10.0.0.254"),
+        Route("10.1.0.0/24", "bond1", mtu=1500, mtu_locked=True, source="10.0.0.1"),
+        Route("10.2.0.0/24", "bond1", "fe80::1"),
+        Route("10.3.0.0/24", "eth1", "10.0.0.8"),
+        Route("10.3.0.0/24", "eth2", "10.0.0.9"),
+    )
+
+
+def test_only_neighbours_that_were_asked_for() -> None:
+    def entry(ip: str, state: int, flags: int = 0, family: int = socket.AF_INET) -> dict[str, Any]:
+        return {"family": family, "ifindex": 2, "state": state, "flags": flags, "attrs": [("NDA_DST", ip)]}
+
+    entries = (entry("10.0.0.2", 0x20), entry("ff02::1", 0x40), entry("10.0.0.3", 0), entry("10.0.0.4", 0x80, flags=8))
+    assert neighbours_of(Dump(links=LINKS, neighbours=entries)) == (Neighbour("10.0.0.2", "eth1", "", "failed"),)

@@ -1,0 +1,111 @@
+"""The report: one object, and the forms it is written in."""
+
+import io
+import json
+
+import hypothesis.strategies as st
+import jsonschema
+import msgspec
+import pytest
+from hypothesis import given, settings
+
+from checks.finding import Status
+from checks.report.json_report import from_json, schema, to_json
+from checks.result import Report
+from tests.fixtures.clusters import cluster
+from tests.fixtures.reports import black_hole, report_of
+from tui.files import OutputError, write_whole
+from tui.printable import for_encoding, printable
+from tui.text_report import text_report
+
+
+def text(report: Report) -> str:
+    return text_report(report, io.StringIO())
+
+
+def test_json_comes_back_as_the_same_report():
+    report = report_of(black_hole(4))
+    assert from_json(to_json(report)) == report
+
+
+def test_json_holds_to_the_published_schema():
+    validator = jsonschema.Draft202012Validator(json.loads(schema()))
+    for built in (cluster(1), cluster(4), black_hole()):
+        validator.validate(json.loads(to_json(report_of(built))))
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"schema": "racwire-report/1"}', b"\xff"])
+def test_what_is_no_report_is_one_sentence(data):
+    with pytest.raises(ValueError, match="not a racwire report"):
+        from_json(data)
+
+
+def test_text_shows_the_worst_first_with_seen_expected_why_and_next():
+    shown = text(report_of(black_hole()))
+    lines = shown.splitlines()
+    assert lines[0].startswith("racwire 1.2.3  prodrac  rac1* rac2  2026-11-20 14:02:31  1.2 s")
+    assert lines[1].startswith("1 FAIL")
+    assert lines[3].startswith("FAIL    IC-PATH-003  df-ping")
+    order = [shown.index(word) for word in ("Seen", "Expected", "Why", "Next", "CHANGE", "Sources", "PASS  ")]
+    assert order == sorted(order)
+    assert max(map(len, lines)) <= 120
+
+
+def test_a_pipe_gets_no_escape_sequences():
+    assert "\x1b" not in text(report_of(black_hole()))
+
+
+def test_hostile_names_are_shown_not_obeyed():
+    built = msgspec.structs.replace(cluster(2), local_node="rac1")
+    evil = "rac2\x1b]0;owned\x07\x1b[2J[bold red]"
+    nodes = tuple(msgspec.structs.replace(n, name=evil if n.name == "rac2" else n.name) for n in built.nodes)
+    shown = text(report_of(msgspec.structs.replace(built, nodes=nodes)))
+    assert "\x1b" not in shown
+    assert "\x07" not in shown
+    assert "[bold red]" in shown
+
+
+@given(st.text())
+@settings(max_examples=200)
+def test_printable_text_has_no_control_characters(anything):
+    assert not [c for c in printable(anything) if (ord(c) < 32 and c != "\n") or 0x7F <= ord(c) < 0xA0]
+
+
+def test_drawn_signs_become_plain_where_the_stream_is_not_unicode():
+    assert for_encoding("rac1 → rac2 · 9000", "ascii") == "rac1 > rac2 . 9000"
+    assert for_encoding("rac1 → rac2 · 9000", "UTF-8") == "rac1 → rac2 · 9000"
+
+
+def test_an_interrupted_report_says_so():
+    assert "Interrupted: what had been found by then stands above." in text(report_of(cluster(2), interrupted=True))
+
+
+def test_findings_on_the_same_network_are_joined():
+    report = report_of(black_hole())
+    finding = next(f for f in report.findings if f.status is Status.FAIL)
+    assert all(other.network == finding.network for other in report.joined_with(finding))
+
+
+def test_a_file_is_written_whole_with_mode_0600_and_never_over_another(tmp_path):
+    path = tmp_path / "report.txt"
+    write_whole(path, b"one", replace=False)
+    assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"one", 0o600)
+    with pytest.raises(OutputError, match="already there"):
+        write_whole(path, b"two", replace=False)
+    write_whole(path, b"two", replace=True)
+    assert path.read_bytes() == b"two"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_cannot_be_written_is_one_sentence_and_leaves_nothing(tmp_path):
+    with pytest.raises(OutputError, match="No such file or directory"):
+        write_whole(tmp_path / "nowhere" / "report.txt", b"x", replace=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_device_stays_a_device():
+    from pathlib import Path
+
+    with pytest.raises(OutputError, match="No space left on device"):
+        write_whole(Path("/dev/full"), b"x", replace=True)
+    assert Path("/dev/full").is_char_device()

@@ -1,0 +1,235 @@
+"""The held shell: what runs in it, what comes back, and that nothing hangs or is left behind."""
+
+import asyncio
+import gc
+import os
+import shlex
+import shutil
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from checks.nodes import framing
+from checks.nodes.shell import Completed, Shell, ShellError
+from checks.settings import SshSettings
+
+Open = Callable[[], Awaitable[Shell]]
+
+PEER_SHELLS = {"sh": "sh", "dash": "dash", "bash": "bash --posix", "busybox": "busybox sh"}
+A_HANG_S = 5.0
+
+
+@pytest.fixture(params=PEER_SHELLS)
+async def shell(request: pytest.FixtureRequest, remote_shell: Callable[[str], None]) -> AsyncIterator[Shell]:
+    """A shell of each make, behind what stands in for ssh."""
+    command = PEER_SHELLS[request.param]
+    if shutil.which(command.split()[0]) is None:
+        pytest.skip(f"{command} is not installed: racwire is not tested with it here")
+    remote_shell(f"echo 'profile output, without an end of line'; printf hm; exec env -i PATH=/usr/bin:/bin {command}")
+    shell = await Shell.open_ssh("rac2", SshSettings())
+    yield shell
+    await shell.close()
+
+
+@pytest.fixture
+def remote_shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], None]:
+    """Says what stands in for ssh: `RSH HOST COMMAND`."""
+
+    def be(script: str) -> None:
+        file = tmp_path / "rsh"
+        file.write_text(f"#!/bin/sh\n{script}\n")
+        file.chmod(0o755)
+        monkeypatch.setenv("RACWIRE_RSH", shlex.quote(str(file)))
+
+    return be
+
+
+async def test_a_program_returns_its_output_and_exit_status(shell: Shell) -> None:
+    assert await shell.run("echo one; echo two; (exit 3)", timeout_s=A_HANG_S) == Completed(3, "one\ntwo\n")
+
+
+async def test_output_is_returned_as_printed(shell: Shell) -> None:
+    for program, text in {
+        ":": "",
+        "printf 'no end'": "no end",
+        "printf '\\n\\nx\\n\\n'": "\n\nx\n\n",
+        "printf 'it'\"'\"'s $HOME \\\\ \\140'": "it's $HOME \\ `",
+    }.items():
+        assert (await shell.run(program, timeout_s=A_HANG_S)).text == text, program
+
+
+async def test_a_program_cannot_eat_what_is_sent_after_it(shell: Shell) -> None:
+    eaten = asyncio.create_task(shell.run('cat; read -r line; echo "<$line>"', timeout_s=A_HANG_S))
+    after = asyncio.create_task(shell.run("echo after", timeout_s=A_HANG_S))
+    assert (await eaten).text == "<>\n"
+    assert (await after).text == "after\n"
+
+
+async def test_a_syntax_error_fails_the_program_and_not_the_shell(shell: Shell) -> None:
+    assert (await shell.run("if then", timeout_s=A_HANG_S)).exit_status != 0
+    assert (await shell.run("echo still here", timeout_s=A_HANG_S)).text == "still here\n"
+
+
+async def test_stderr_of_a_program_is_not_in_its_answer(shell: Shell) -> None:
+    assert (await shell.run("echo out; echo err >&2", timeout_s=A_HANG_S)).text == "out\n"
+
+
+async def test_much_output_comes_whole(shell: Shell) -> None:
+    program = "i=0; while [ $i -lt 20000 ]; do echo 0123456789; i=$((i+1)); done"
+    assert (await shell.run(program, timeout_s=30)).text == "0123456789\n" * 20000
+
+
+async def test_background_commands_run_beside_the_foreground_and_beside_each_other(
+    shell: Shell, tmp_path: Path
+) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    waiting = [
+        shell.start(["sh", "-c", f"echo {i}; cat '{fifo}' >/dev/null; echo; echo end; exit {i}"]) for i in range(3)
+    ]
+    assert (await shell.run("echo meanwhile", timeout_s=A_HANG_S)).text == "meanwhile\n"
+    assert not any(answer.done() for answer in waiting)
+    async with asyncio.timeout(A_HANG_S):
+        while not all(answer.done() for answer in waiting):
+            await shell.run(f"[ -p {shlex.quote(str(fifo))} ] && : <>{shlex.quote(str(fifo))}", timeout_s=A_HANG_S)
+            await asyncio.sleep(0.01)
+    assert [await answer for answer in waiting] == [Completed(i, f"{i}\n\nend\n") for i in range(3)]
+
+
+async def test_every_word_of_a_background_command_is_data(shell: Shell) -> None:
+    words = ["$(id)", "it's", "a b", "", "*", "\\n", ";", "-n"]
+    async with asyncio.timeout(A_HANG_S):
+        answer = await shell.start(["printf", "<%s>", *words])
+    assert answer == Completed(0, "".join(f"<{word}>" for word in words) + "\n")
+
+
+async def test_a_background_command_that_does_not_exist_says_so(shell: Shell) -> None:
+    async with asyncio.timeout(A_HANG_S):
+        answer = await shell.start(["racwire-no-such-program"])
+    assert answer.exit_status == 127
+    assert "not found" in answer.text
+
+
+async def test_noise_between_background_answers_does_not_disturb_them(shell: Shell) -> None:
+    answer = shell.start(["sh", "-c", "echo a; echo b"])
+    await shell.run("echo noise >&2; printf 'noise without an end' >&2", timeout_s=A_HANG_S)
+    async with asyncio.timeout(A_HANG_S):
+        assert await answer == Completed(0, "a\nb\n")
+        assert await shell.start(["echo", "c"]) == Completed(0, "c\n")
+
+
+async def test_an_answer_that_takes_too_long_costs_the_shell(shell: Shell) -> None:
+    background = shell.start(["sleep", "60"])
+    with pytest.raises(ShellError, match=r"rac2 did not answer within 0\.05 s"):
+        await shell.run("trap '' TERM; while :; do :; done", timeout_s=0.05)
+    with pytest.raises(ShellError, match="rac2 is closed"):
+        await background
+    with pytest.raises(ShellError, match="rac2 is closed"):
+        await shell.run(":", timeout_s=A_HANG_S)
+    with pytest.raises(ShellError, match="rac2 is closed"):
+        await shell.start([":"])
+
+
+async def test_endless_output_costs_the_shell(shell: Shell) -> None:
+    with pytest.raises(ShellError, match="more than 1,000 bytes"):
+        await shell.run("while :; do echo endless; done", timeout_s=A_HANG_S, limit_bytes=1000)
+
+
+async def test_the_answer_of_a_cancelled_run_is_not_given_to_the_next(shell: Shell) -> None:
+    first = asyncio.create_task(shell.run("sleep 0.05; echo first", timeout_s=A_HANG_S))
+    await asyncio.sleep(0.01)
+    first.cancel()
+    assert (await shell.run("echo second", timeout_s=A_HANG_S)).text == "second\n"
+
+
+async def test_a_lost_connection_fails_what_waits_and_warns_of_nothing(
+    shell: Shell, caplog: pytest.LogCaptureFixture
+) -> None:
+    answers = [shell.start(["sleep", "60"]) for _ in range(3)]
+    abandoned = shell.start(["sleep", "60"])
+    abandoned.cancel()
+    with pytest.raises(ShellError, match=r"rac2 was lost .*Timeout, server rac2 not responding"):
+        await shell.run("echo 'Timeout, server rac2 not responding.' >&2; exit 7", timeout_s=A_HANG_S)
+    del answers, abandoned
+    gc.collect()
+    assert not caplog.records
+
+
+async def test_closing_ends_what_still_runs(shell: Shell, tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    shell.start(["sh", "-c", f"trap '' TERM; echo $$ >'{pid_file}.new'; mv '{pid_file}.new' '{pid_file}'; sleep 60"])
+    await _until(pid_file.exists)
+    await shell.close()
+    await shell.close()
+    await _until(lambda: not _runs(int(pid_file.read_text())))
+
+
+async def test_this_node_has_a_shell_too() -> None:
+    shell = await Shell.open_local("rac1")
+    try:
+        assert (await shell.run('echo "$LC_ALL $0"', timeout_s=A_HANG_S)).text == "C sh\n"
+    finally:
+        await shell.close()
+
+
+async def test_a_peer_that_never_answers_is_given_up(remote_shell: Callable[[str], None]) -> None:
+    remote_shell("echo 'Welcome'; trap '' TERM; while :; do sleep 1; done")
+    began = time.monotonic()
+    with pytest.raises(ShellError, match=r"No shell answered on rac2 within 0\.1 s") as raised:
+        await Shell.open_ssh("rac2", SshSettings(connect_timeout_s=0.1))
+    assert raised.value.detail == "Welcome"
+    assert time.monotonic() - began < A_HANG_S
+
+
+async def test_opening_can_be_cancelled(remote_shell: Callable[[str], None]) -> None:
+    remote_shell("sleep 60")
+    opening = asyncio.create_task(Shell.open_ssh("rac2", SshSettings()))
+    await asyncio.sleep(0.05)
+    opening.cancel()
+    async with asyncio.timeout(A_HANG_S):
+        with pytest.raises(asyncio.CancelledError):
+            await opening
+
+
+async def test_what_ssh_said_is_explained_and_kept(remote_shell: Callable[[str], None]) -> None:
+    remote_shell("echo 'oracle@rac2: Permission denied (publickey,password).' >&2; exit 255")
+    with pytest.raises(ShellError, match="User equivalence to rac2 is missing for user oracle") as raised:
+        await Shell.open_ssh("rac2", SshSettings())
+    assert raised.value.detail == "oracle@rac2: Permission denied (publickey,password)."
+
+
+async def test_a_missing_ssh_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("RACWIRE_RSH", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ShellError, match="ssh cannot be run here"):
+        await Shell.open_ssh("rac2", SshSettings())
+
+
+async def test_a_name_that_looks_like_an_option_is_refused() -> None:
+    with pytest.raises(ShellError, match="no host name"):
+        await Shell.open_ssh("-oProxyCommand=touch /tmp/x", SshSettings())
+
+
+def test_torn_and_mixed_answers_are_sorted_out() -> None:
+    stream = b"ssh: noise\ntok 1:a\ntok 2:x\nhalf a linetok 1:\ntok 1=0\ntok 99999999999999999999999=0\ntok 2=4\nrest"
+    for size in (1, 3, 1000):
+        reader = framing.BackgroundReader("tok")
+        answers = [a for i in range(0, len(stream), size) for a in reader.feed(stream[i : i + size])]
+        assert answers == [(1, Completed(0, "a\n\n")), (2, Completed(4, "x\n"))]
+        assert reader.said() == "ssh: noise\nhalf a line\nrest"
+
+
+async def _until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(A_HANG_S):
+        while not condition():  # noqa: ASYNC110 - files and foreign processes tell no event loop
+            await asyncio.sleep(0.01)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"

@@ -1,0 +1,140 @@
+"""The ssh command line, ssh's words, and the real thing: ssh to an sshd that needs no network."""
+
+import getpass
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from checks.nodes.shell import Shell, ShellError
+from checks.nodes.ssh import REMOTE_COMMAND, ssh_command, ssh_failure
+from checks.settings import SshSettings
+
+
+def test_the_operators_own_configuration_is_respected() -> None:
+    argv = ssh_command("rac2", SshSettings(), {})
+    assert argv[0] == "ssh"
+    assert argv[-3:] == ["--", "rac2", REMOTE_COMMAND]
+    assert "BatchMode=yes" in argv
+    for option in ("-F", "-l", "-i", "-p"):
+        assert option not in argv
+
+
+def test_a_configuration_file_and_a_user_can_be_named() -> None:
+    argv = ssh_command("rac2", SshSettings(config_file="mine", user="grid"), {"RACWIRE_SSH_CONFIG": "practice"})
+    assert argv[argv.index("-F") + 1] == "mine"
+    assert argv[argv.index("-l") + 1] == "grid"
+    argv = ssh_command("rac2", SshSettings(), {"RACWIRE_SSH_CONFIG": "practice"})
+    assert argv[argv.index("-F") + 1] == "practice"
+
+
+@pytest.mark.parametrize(("limit_s", "ssh_limit"), [(0.2, 1), (1, 1), (5, 4), (5.5, 5)])
+def test_ssh_gives_up_before_racwire_does(limit_s: float, ssh_limit: int) -> None:
+    assert f"ConnectTimeout={ssh_limit}" in ssh_command("rac2", SshSettings(connect_timeout_s=limit_s), {})
+
+
+def test_another_program_can_stand_in_for_ssh() -> None:
+    assert ssh_command("rac2", SshSettings(), {"RACWIRE_RSH": "'my rsh' -x"}) == [
+        "my rsh",
+        "-x",
+        "rac2",
+        REMOTE_COMMAND,
+    ]
+
+
+@pytest.mark.parametrize("name", ["", "-v", "-oProxyCommand=x"])
+def test_names_that_are_options_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="no host name"):
+        ssh_command(name, SshSettings(), {})
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (
+            "grid@rac2: Permission denied (publickey,gssapi-keyex,password).",
+            "equivalence to rac2 is missing for user grid",
+        ),
+        ("Permission denied (publickey).\r", "equivalence to rac2 is missing for this user"),
+        (
+            "No ED25519 host key is known for rac2 ...\nHost key verification failed.",
+            "host key of rac2 is not known here",
+        ),
+        (
+            "@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\n...\nHost key verification failed.",
+            "ssh-keygen -R rac2",
+        ),
+        ("ssh: Could not resolve hostname rac2: Name or service not known", "name rac2 is not known to this node"),
+        ("ssh: connect to host rac2 port 22: Connection refused", "sshd does not run there"),
+        ("ssh: connect to host rac2 port 22: Connection timed out", "did not answer ssh within 5 s"),
+        ("Connection timed out during banner exchange\nConnection to 10.0.0.2 port 22 timed out", "did not answer ssh"),
+        ("ssh: connect to host rac2 port 22: No route to host", "cannot be reached"),
+        ("kex_exchange_identification: read: Connection reset by peer", "closed the connection"),
+        ("Connection closed by 10.0.0.2 port 22", "closed the connection"),
+        ("This account is currently not available.", "account is expired or may not log in"),
+        (
+            "Your account has expired; please contact your system administrator.\nConnection closed by 10.0.0.2",
+            "expired",
+        ),
+        ("Unable to negotiate with 10.0.0.2 port 22: no matching host key type found.", "crypto policies"),
+        ("/root/.ssh/config: line 3: Bad configuration option: foo", "does not understand its configuration"),
+        ("Bad owner or permissions on /root/.ssh/config", "permissions"),
+        ("Received disconnect from 10.0.0.2 port 22:2: Too many authentication failures", "several keys"),
+        ("something new", "ssh ended with status 255: something new; try `ssh rac2 date`"),
+        ("", "ssh ended with status 255; try"),
+    ],
+)
+def test_what_ssh_says_becomes_one_sentence(said: str, expected: str) -> None:
+    sentence = ssh_failure("rac2", SshSettings(), 255, said)
+    assert expected in sentence
+    assert "rac2" in sentence
+    assert "\n" not in sentence
+
+
+@pytest.fixture
+def ssh_config(tmp_path: Path) -> Path:
+    """A configuration with which ssh talks to an sshd of its own, over a pipe."""
+    sshd = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
+    if sshd is None or shutil.which("ssh") is None:
+        pytest.skip("no sshd that can be started here: the real ssh is not tested")
+    for key in ("host", "user", "stranger"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / key], check=True)
+    (tmp_path / "authorized").write_text((tmp_path / "user.pub").read_text())
+    (tmp_path / "known").write_text(f"rac2 {(tmp_path / 'host.pub').read_text()}")
+    (tmp_path / "sshd_config").write_text(
+        f"HostKey {tmp_path}/host\nAuthorizedKeysFile {tmp_path}/authorized\nStrictModes no\nUsePAM no\n"
+        "PermitRootLogin yes\nPasswordAuthentication no\nPidFile none\n"
+    )
+    server = f"{sshd} -i -f {tmp_path}/sshd_config"
+    if os.geteuid() == 0 and not Path("/run/sshd").is_dir():  # root's sshd insists on it: it gets one that nobody sees
+        server = f"unshare -m sh -c 'mount -t tmpfs none /run && mkdir /run/sshd && exec {server}'"
+    config = tmp_path / "ssh_config"
+    config.write_text(
+        f"ProxyCommand {server}\nUserKnownHostsFile {tmp_path}/known\n"
+        f"IdentityFile {tmp_path}/user\nIdentitiesOnly yes\nIdentityAgent none\nGlobalKnownHostsFile none\n"
+    )
+    return config
+
+
+async def test_the_real_ssh_brings_a_shell(ssh_config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RACWIRE_RSH", raising=False)
+    shell = await Shell.open_ssh("rac2", SshSettings(config_file=str(ssh_config)))
+    try:
+        assert (await shell.run("echo $LC_ALL", timeout_s=5)).text == "C\n"
+        answers = [shell.start(["echo", str(i)]) for i in range(4)]
+        assert [(await answer).text for answer in answers] == ["0\n", "1\n", "2\n", "3\n"]
+    finally:
+        await shell.close()
+
+
+async def test_the_real_ssh_names_what_is_missing(ssh_config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RACWIRE_RSH", raising=False)
+    monkeypatch.setenv("RACWIRE_SSH_CONFIG", str(ssh_config))
+    with pytest.raises(ShellError, match="host key of unheard-of is not known here"):
+        await Shell.open_ssh("unheard-of", SshSettings())
+    stranger = ssh_config.with_name("stranger")
+    stranger.replace(ssh_config.with_name("user"))
+    with pytest.raises(ShellError, match=f"equivalence to rac2 is missing for user {getpass.getuser()}"):
+        await Shell.open_ssh("rac2", SshSettings())

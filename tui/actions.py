@@ -1,0 +1,65 @@
+"""The keys of each screen, once: the footer, the help screen and the bindings are all made from these tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from textual.binding import Binding
+
+
+@dataclass(frozen=True)
+class Action:
+    """Something the operator can do by a key."""
+
+    keys: str
+    """As Textual names them, comma-separated."""
+    action: str
+    key: str
+    """As the operator knows it."""
+    help: str
+    """What it does, in a sentence for the help screen."""
+    label: str = ""
+    """What it does, in a word for the footer; empty where it is not shown there."""
+
+    @property
+    def footer(self) -> str:
+        """The key and its word."""
+        return f"{self.key} {self.label}" if self.label else ""
+
+
+QUIT = Action("q,ctrl+q,ctrl+c", "app.quit", "q", "Leave racwire; a run is ended at once.", "quit")
+HELP = Action("question_mark,f1", "app.help", "?", "This page.", "help")
+
+CHECKS = (
+    Action("up,k", "move(-1)", "↑ k", "The finding above."),
+    Action("down,j", "move(1)", "↓ j", "The finding below."),
+    Action("home,g", "edge(False)", "g Home", "The first finding, which is the worst."),
+    Action("end,G", "edge(True)", "G End", "The last finding."),
+    Action("pagedown,space", "page(1)", "PgDn Space", "Read on in the finding."),
+    Action("pageup,b", "page(-1)", "PgUp b", "Read back in the finding."),
+    Action("slash", "filter", "/", "Show only findings with these words; Esc shows all again.", "filter"),
+    Action("p", "problems", "p", "Show only FAIL, UNKNOWN and WARN; p again shows all.", "problems"),
+    Action("enter", "evidence", "Enter", "What was read and sent for this finding, as it was read.", "evidence"),
+    Action("c", "copy", "c", "Copy the finding's commands to the clipboard, and write them to a file.", "copy"),
+    Action("r", "rerun", "r", "Run all checks again and mark what changed.", "re-run"),
+    Action("e", "export", "e", "Write the whole report to a JSON file.", "export"),
+    Action("escape", "clear", "Esc", "Leave the filter."),
+    HELP,
+    QUIT,
+)
+
+READER = (
+    Action("up,k", "scroll(-1)", "↑ k", "A line back."),
+    Action("down,j", "scroll(1)", "↓ j", "A line on."),
+    Action("pagedown,space", "page(1)", "PgDn Space", "A screenful on."),
+    Action("pageup,b", "page(-1)", "PgUp b", "A screenful back."),
+    Action("home,g", "edge(False)", "g Home", "To the beginning."),
+    Action("end,G", "edge(True)", "G End", "To the end."),
+    Action("escape,q,left", "back", "Esc", "Back to the screen before.", "back"),
+)
+
+
+def bindings(actions: Iterable[Action]) -> list[Binding]:
+    """The bindings of a screen; none of them is shown by Textual itself."""
+    return [Binding(a.keys, a.action, a.label or a.help, show=False) for a in actions]

@@ -1,0 +1,212 @@
+"""`racwire lab …`: the practice cluster from the command line."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import textwrap
+from collections.abc import Callable, Sequence
+
+from checks.lab import FAULTS, Lab, LabError, down, find, up
+
+_EXIT_OK, _EXIT_FAILED, _EXIT_USAGE = 0, 2, 64
+_NO_LAB = "There is no practice cluster: run `racwire lab up`."
+_NODE_HELP = "the node to break it at: rac2 or 2"
+_NETWORK_HELP = "the private network to break it at: 1 or eth1, 2 or eth2"
+
+_ABOUT = """\
+A practice cluster: RAC nodes as namespaces of this machine, with real NICs, a real network, ssh between them, and an
+oifcfg, olsnodes and crsctl that answer as those of Oracle Grid Infrastructure 19c. Nothing outside it is touched, and
+`racwire lab down` leaves nothing behind.
+
+  racwire lab up                    two nodes, in a second
+  racwire check --lab               what racwire finds in it: nothing is wrong
+  racwire lab break switch-mtu      a switch port that drops jumbo frames
+  racwire check --lab               what racwire says now
+  racwire lab shell rac1            look around on a node yourself
+  racwire lab mend                  all in order again
+  racwire lab down
+"""
+
+
+def add_lab_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `lab` and its own commands to the racwire command."""
+    lab = _command(subparsers, "lab", "practise on a cluster of your own, and break it", _ABOUT)
+    commands = lab.add_subparsers(dest="lab_command", metavar="COMMAND")
+
+    command = _command(commands, "up", "bring the practice cluster up", "Example: racwire lab up --nodes 4 --mtu 9000")
+    command.add_argument("--nodes", type=int, default=2, metavar="N", help="how many nodes: 2 to 16 (default 2)")
+    command.add_argument(
+        "--mtu", type=int, default=9000, metavar="BYTES", help="MTU of the private networks (default 9000)"
+    )
+    _command(commands, "down", "take it down and remove all that is left of it", "Succeeds also when there is none.")
+    command = _command(commands, "status", "say what is up and what is broken", "Exit code 2 when there is none.")
+    command.add_argument("--format", choices=("text", "json"), default="text", help="how to print it (default text)")
+
+    command = _command(
+        commands,
+        "break",
+        "break something in it",
+        "Several faults at once are fine, also at the same place.\n\n"
+        "  racwire lab break switch-mtu\n"
+        "  racwire lab break link-down --node rac1 --network eth1\n\n"
+        f"The faults, explained by `racwire lab faults`:\n{textwrap.fill(', '.join(FAULTS), 100)}",
+    )
+    command.add_argument("fault", metavar="FAULT", help="what to break: see `racwire lab faults`")
+    command.add_argument("--node", metavar="N", help=_NODE_HELP)
+    command.add_argument("--network", metavar="N", help=_NETWORK_HELP)
+
+    command = _command(commands, "mend", "mend one fault everywhere, or all of them", "Example: racwire lab mend loss")
+    command.add_argument("fault", metavar="FAULT", nargs="?", help="what to mend (default: everything)")
+    _command(commands, "faults", "list the faults: what each does, and where by default", "")
+
+    command = _command(
+        commands,
+        "shell",
+        "run a shell or a command on a node",
+        "  racwire lab shell rac1\n  racwire lab shell rac2 ip -br address",
+    )
+    command.add_argument("node", metavar="NODE", help="the node: rac1 or 1")
+    command.add_argument("argv", metavar="COMMAND", nargs=argparse.REMAINDER, help="the command (default: a shell)")
+
+
+def run_lab(args: argparse.Namespace) -> int:
+    """Carry out a parsed `lab` command; the exit code: 0 done, 2 could not be done, 64 not understood."""
+    commands: dict[str, Callable[[argparse.Namespace], int]] = {
+        "up": _up,
+        "down": _down,
+        "status": _status,
+        "break": _break,
+        "mend": _mend,
+        "faults": _faults,
+        "shell": _shell,
+    }
+    if args.lab_command is None:
+        _narrate(f"Say what to do with the practice cluster: racwire lab {'|'.join(commands)}.")
+        return _EXIT_USAGE
+    try:
+        return commands[args.lab_command](args)
+    except LabError as error:
+        _narrate(str(error))
+        return _EXIT_FAILED
+
+
+def _up(args: argparse.Namespace) -> int:
+    running = find()
+    lab = up(args.nodes, args.mtu, _narrate)
+    if running is not None:
+        _narrate(f"The practice cluster is already up: {', '.join(lab.nodes)}.")
+    print(f"{', '.join(lab.nodes)} are up, with MTU {lab.mtu} on the private networks.")
+    _narrate("Next: `racwire check --lab`, `racwire lab break switch-mtu`, and at the end `racwire lab down`.")
+    return _EXIT_OK
+
+
+def _down(_: argparse.Namespace) -> int:
+    print("The practice cluster is down." if down() else "There was no practice cluster.")
+    return _EXIT_OK
+
+
+def _status(args: argparse.Namespace) -> int:
+    lab = find()
+    if args.format == "json":
+        print(json.dumps(_as_document(lab), indent=2))
+    elif lab is not None:
+        print("\n".join(_as_lines(lab)))
+    if lab is None:
+        _narrate(_NO_LAB)
+        return _EXIT_FAILED
+    return _EXIT_OK
+
+
+def _as_document(lab: Lab | None) -> dict[str, object]:
+    if lab is None:
+        return {"up": False}
+    return {
+        "up": True,
+        "directory": str(lab.directory),
+        "nodes": list(lab.nodes),
+        "mtu": lab.mtu,
+        "remote_shell": lab.remote_shell,
+        "remote_shell_reason": lab.remote_shell_reason,
+        "faults": [
+            {"fault": fault.fault, "node": fault.node, "network": fault.network and f"eth{fault.network}"}
+            for fault in lab.faults
+        ],
+    }
+
+
+def _as_lines(lab: Lab) -> list[str]:
+    shell = "ssh" if lab.remote_shell == "ssh" else f"a stand-in for ssh, because {lab.remote_shell_reason}"
+    broken = ", ".join(map(str, lab.faults)) or "nothing"
+    return [
+        f"Nodes      {', '.join(lab.nodes)}",
+        f"MTU        {lab.mtu} on the private networks",
+        f"Peers by   {shell}",
+        f"Directory  {lab.directory}",
+        f"Broken     {broken}",
+    ]
+
+
+def _break(args: argparse.Namespace) -> int:
+    before = _running()
+    after = before.break_(args.fault, args.node, args.network)
+    new = [fault for fault in after.faults if fault not in before.faults]
+    if new:
+        print(f"Broken: {new[0]}. {FAULTS[new[0].fault].summary}")
+        _narrate(f"Next: `racwire check --lab`; `racwire lab mend {args.fault}` puts it right.")
+    else:
+        print(f"{args.fault} is broken there already.")
+    return _EXIT_OK
+
+
+def _mend(args: argparse.Namespace) -> int:
+    before = _running()
+    after = before.mend(args.fault)
+    mended = [str(fault) for fault in before.faults if fault not in after.faults]
+    print(f"Mended: {', '.join(mended)}." if mended else "There was nothing to mend.")
+    return _EXIT_OK
+
+
+def _faults(_: argparse.Namespace) -> int:
+    for fault in FAULTS.values():
+        where = " ".join(
+            part
+            for part in (fault.default_node, f"eth{fault.default_network}" if fault.default_network else None)
+            if part
+        )
+        print(f"{fault.name}\n    {fault.summary}")
+        print(textwrap.fill(fault.effect, 100, initial_indent="    ", subsequent_indent="    "))
+        print(f"    By default at: {where or 'the whole cluster'}.{f' Needs {fault.needs}.' if fault.needs else ''}\n")
+    return _EXIT_OK
+
+
+def _shell(args: argparse.Namespace) -> int:
+    lab = _running()
+    argv: Sequence[str] = args.argv or [os.environ.get("SHELL", "/bin/sh")]
+    command = lab.enter(args.node, argv)
+    sys.stdout.flush()
+    os.execve(command[0], command, {**os.environ, **lab.environment(args.node)})
+
+
+def _running() -> Lab:
+    lab = find()
+    if lab is None:
+        raise LabError(_NO_LAB)
+    return lab
+
+
+def _narrate(text: str) -> None:
+    print(f"racwire: {text}", file=sys.stderr)
+
+
+def _command(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, summary: str, about: str
+) -> argparse.ArgumentParser:
+    return commands.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.\n\n{about}".strip(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )

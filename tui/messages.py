@@ -1,0 +1,44 @@
+"""What the worker that runs the checks tells the screen. Each message names its run: a late one is not taken."""
+
+from __future__ import annotations
+
+from textual.message import Message
+
+from checks.events import Event, GatherProgress
+from checks.result import Report
+
+
+class EngineTold(Message):
+    """The engine told an event; `report` is all that was known then."""
+
+    def __init__(self, run: int, event: Event, report: Report) -> None:
+        super().__init__()
+        self.run = run
+        self.event = event
+        self.report = report
+
+    def can_replace(self, message: Message) -> bool:
+        """Of several progress events in a row only the last need be shown."""
+        return (
+            isinstance(self.event, GatherProgress)
+            and isinstance(message, EngineTold)
+            and isinstance(message.event, GatherProgress)
+            and message.run == self.run
+        )
+
+
+class RunFailed(Message):
+    """The engine itself broke down; what it had found stays."""
+
+    def __init__(self, run: int, reason: str) -> None:
+        super().__init__()
+        self.run = run
+        self.reason = reason
+
+
+class ReportReady(Message):
+    """A run has concluded."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__()
+        self.report = report

@@ -1,0 +1,270 @@
+"""Checks: what is wrong, the worst first, and beside it why it is so and what to do."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Input
+
+from checks.events import GatherProgress
+from checks.result import Report
+from tui.actions import CHECKS, bindings
+from tui.board import Board, Mark, Row
+from tui.messages import EngineTold, RunFailed
+from tui.screens.reader import EvidenceScreen, FindingScreen
+from tui.widgets.bars import keys_line, rule_line
+from tui.widgets.finding_list import FindingList
+from tui.widgets.finding_text import finding_lines, role_of
+from tui.widgets.header_text import header_line
+from tui.widgets.line import Line, clean, wrapped
+from tui.widgets.lines import Lines
+
+
+class ChecksScreen(Screen[None]):
+    """The list of findings and the chosen one. Its state is the board; it draws, and asks the app for runs and files."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(CHECKS)]
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [
+        (0, "-single"),
+        (60, "-narrow"),
+        (80, "-normal"),
+        (120, "-wide"),
+    ]
+    AUTO_FOCUS = ""
+
+    class RunWanted(Message):
+        """The operator wants the checks to be run again."""
+
+    class CopyWanted(Message):
+        """The operator wants the commands of a finding."""
+
+        def __init__(self, row: Row) -> None:
+            super().__init__()
+            self.row = row
+
+    class ExportWanted(Message):
+        """The operator wants the report as a file."""
+
+        def __init__(self, report: Report) -> None:
+            super().__init__()
+            self.report = report
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.board = Board()
+        self._problems_only = False
+        self._notice = ""
+        self._joint = -1
+        self._shown: Row | None = None
+
+    def compose(self) -> ComposeResult:
+        """Header, tabs, the two panes, progress, keys."""
+        yield Lines(lambda width: [header_line(self.board.report, width)], id="header").add_class("bar")
+        yield Lines(lambda width: [[(" 1 Checks", "accent")]], id="tabs").add_class("bar")
+        yield Lines(self._upper_rule, id="upper-rule").add_class("bar")
+        with Horizontal(id="panes"):
+            with Vertical(id="left"):
+                yield Lines(self._counts, id="counts").add_class("bar")
+                filter_line = Input(id="filter", placeholder="words to look for", compact=True)
+                filter_line.cursor_blink = False
+                yield filter_line
+                yield FindingList(id="list")
+            with Vertical(id="right"):
+                yield Lines(id="finding")
+        yield Lines(self._lower_rule, id="lower-rule").add_class("bar")
+        yield Lines(lambda width: [keys_line(CHECKS, width)], id="keys").add_class("bar")
+
+    # --- what the run tells -------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """A run begins."""
+        self._notice = ""
+        self.board.begin()
+        self._draw()
+
+    def on_engine_told(self, message: EngineTold) -> None:
+        """Take over what the engine told, and draw what that changes."""
+        self.board.tell(message.event, message.report)
+        if isinstance(message.event, GatherProgress):
+            self._draw_lower_rule()
+        else:
+            self._draw()
+
+    def on_run_failed(self, message: RunFailed) -> None:
+        """Say so; what was found stays."""
+        self.board.fail(message.reason)
+        self._draw()
+
+    # --- drawing ------------------------------------------------------------------------------------------------------
+
+    def notice(self, text: str) -> None:
+        """Say something in the lower rule until the next key."""
+        self._notice = clean(text)
+        self._draw_lower_rule()
+
+    def _draw(self) -> None:
+        rows = self.board.rows(self._words, problems_only=self._problems_only)
+        self._list.show_rows(rows, () if self._words else self.board.pending)
+        self.query_one("#header", Lines).show(lambda width: [header_line(self.board.report, width)])
+        self.query_one("#counts", Lines).show(self._counts)
+        self._draw_lower_rule()
+
+    def _draw_lower_rule(self) -> None:
+        self.query_one("#lower-rule", Lines).show(self._lower_rule)
+
+    def _counts(self, width: int) -> list[Line]:
+        shown = [(f"{number} {status}", role_of(status)) for status, number in self.board.counts()]
+        limits = [f"/{self._words}"] if self._words else []
+        limits += ["problems only"] if self._problems_only else []
+        words = [*((text, "accent") for text in limits), *shown]
+        gap = "  " if sum(len(text) + 2 for text, _ in words) < width else " "
+        return [[span for text, role in words for span in (((" " if gap == " " else gap), ""), (text, role))]]
+
+    def _upper_rule(self, width: int) -> list[Line]:
+        return [rule_line(width, joint=self._joint, sign="┬")]
+
+    def _lower_rule(self, width: int) -> list[Line]:
+        below = self._finding.below if self._joint >= 0 else 0
+        more = f"PgDn: {below} more lines" if below else ""
+        return [rule_line(width, self._notice or self._state(), more, joint=self._joint, sign="┴")]
+
+    def _state(self) -> str:
+        """How far the run is, or how it ended."""
+        if self.board.trouble:
+            return clean(self.board.trouble)
+        if self.board.running:
+            return clean(self.board.progress)
+        report = self.board.report
+        if report is None:
+            return ""
+        new, gone = self.board.changes()
+        compared = f"  {new} new  {gone} gone" if self.board.before else ""
+        return f"{clean(report.started_at[11:19])}  {report.duration_s:.1f} s{compared}"
+
+    @on(FindingList.Chosen)
+    def show_finding(self, message: FindingList.Chosen) -> None:
+        """Show the chosen finding; one that is only known better by now stays where it is scrolled to."""
+        row, shown = message.row, self._shown
+        self._shown = row
+        same = row is not None and shown is not None and row.key == shown.key
+        self._finding.show(lambda width: self._finding_lines(row, width), top=self._finding.above if same else 0)
+        self._draw_lower_rule()
+
+    def _finding_lines(self, row: Row | None, width: int) -> list[Line]:
+        if row is None:
+            return [[(text, "faint")] for text in wrapped(self._nothing(), width)]
+        return list(finding_lines(row.finding, row.report, width, _note(row)))
+
+    def _nothing(self) -> str:
+        if self._words or self._problems_only:
+            return "No finding matches; Esc shows all again."
+        return "The checks are running." if self.board.running else "Nothing was found out."
+
+    @on(Lines.Scrolled, "#finding")
+    def say_how_much_is_below(self) -> None:
+        """Keep the count of lines below right."""
+        self._draw_lower_rule()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """The rules meet the line between the panes, wherever that now is."""
+        self.call_after_refresh(self._join_rules)
+
+    def _join_rules(self) -> None:
+        self._joint = -1 if self.has_class("-single") else self.query_one("#left").outer_size.width
+        self.query_one("#upper-rule", Lines).show(self._upper_rule)
+        self._draw_lower_rule()
+
+    # --- keys ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def _list(self) -> FindingList:
+        return self.query_one("#list", FindingList)
+
+    @property
+    def _finding(self) -> Lines:
+        return self.query_one("#finding", Lines)
+
+    @property
+    def _words(self) -> str:
+        return self.query_one("#filter", Input).value.strip()
+
+    def on_key(self) -> None:
+        """A notice has been read by the time of the next key."""
+        if self._notice:
+            self.notice("")
+
+    def action_move(self, by: int) -> None:
+        """Choose another finding."""
+        self._list.move(by)
+
+    def action_edge(self, end: bool) -> None:
+        """Choose the first or the last finding."""
+        self._list.edge(end)
+
+    def action_page(self, pages: int) -> None:
+        """Read on in the finding."""
+        self._finding.scroll_pages(pages)
+
+    def action_filter(self) -> None:
+        """Open the filter line."""
+        self.query_one("#filter").add_class("-open").focus()
+
+    @on(Input.Changed, "#filter")
+    def apply_filter(self) -> None:
+        """Narrow the list with each letter."""
+        self._draw()
+
+    @on(Input.Submitted, "#filter")
+    def leave_filter(self) -> None:
+        """Keep the filter, and give the keys back to the list."""
+        self.query_one("#filter").remove_class("-open")
+        self.set_focus(None)
+
+    def action_clear(self) -> None:
+        """Show everything again."""
+        self._problems_only = False
+        self.query_one("#filter", Input).value = ""
+        self.leave_filter()
+        self._draw()
+
+    def action_problems(self) -> None:
+        """Show only problems, or everything again."""
+        self._problems_only = not self._problems_only
+        self._draw()
+
+    def action_evidence(self) -> None:
+        """Show what the finding rests on; where the finding itself has no room beside the list, that first."""
+        if row := self._list.chosen:
+            self.app.push_screen(FindingScreen(row) if self.has_class("-single") else EvidenceScreen(row))
+
+    def action_copy(self) -> None:
+        """Ask for the commands of the finding."""
+        if row := self._list.chosen:
+            self.post_message(self.CopyWanted(row))
+
+    def action_export(self) -> None:
+        """Ask for the report as a file."""
+        if self.board.report and not self.board.running:
+            self.post_message(self.ExportWanted(self.board.report))
+        else:
+            self.notice("The report can be written when all checks have concluded.")
+
+    def action_rerun(self) -> None:
+        """Ask for another run."""
+        self.post_message(self.RunWanted())
+
+
+def _note(row: Row) -> str:
+    time = clean(row.report.started_at[11:19])
+    return {
+        Mark.GONE: f"Gone: the run of {time} found this, the latest did not.",
+        Mark.BEFORE: f"From the run of {time}; being checked again.",
+        Mark.NEW: "New: the run before did not find this.",
+        Mark.NONE: "",
+    }[row.mark]

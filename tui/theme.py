@@ -1,0 +1,80 @@
+"""The two looks: a calm dark one of our own, and the terminal's own sixteen colours where more are in doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.color import Color
+from textual.filter import LineFilter
+from textual.theme import Theme
+
+from tui.printable import for_encoding
+
+DARK = Theme(
+    name="racwire",
+    primary="#86b3d8",
+    secondary="#b79ad6",
+    accent="#86b3d8",
+    warning="#dcb35c",
+    error="#ec7a80",
+    success="#86bd8b",
+    foreground="#cfd4db",
+    background="#15181d",
+    surface="#15181d",
+    panel="#15181d",
+    variables={"faint": "#7d8692", "cursor-background": "#2b3644"},
+)
+
+TERMINAL = Theme(
+    name="racwire-terminal",
+    ansi=True,
+    primary="ansi_cyan",
+    secondary="ansi_magenta",
+    accent="ansi_cyan",
+    warning="ansi_yellow",
+    error="ansi_red",
+    success="ansi_green",
+    foreground="ansi_default",
+    background="ansi_default",
+    surface="ansi_default",
+    panel="ansi_default",
+    boost="ansi_default",
+    variables={
+        "faint": "ansi_default",
+        "cursor-background": "ansi_default",
+        "input-cursor-background": "ansi_default",
+        "input-cursor-foreground": "ansi_default",
+        "input-cursor-text-style": "reverse",
+    },
+)
+
+_ONE_FOR_ONE = str.maketrans("─│┌┐└┘├┤┬┴┼…·→←↑↓", "-|++++-----" + "~.><^v")
+
+
+class PlainSigns(LineFilter):
+    """Draws with plain signs on a terminal that is not Unicode, every sign as wide as the one it stands for."""
+
+    def __init__(self, encoding: str) -> None:
+        super().__init__()
+        self._encoding = encoding
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """The segments with nothing that the terminal could not show."""
+        return [Segment(self._plain(text), style, control) for text, style, control in segments]
+
+    def _plain(self, text: str) -> str:
+        if text.isascii():
+            return text
+        text = text.translate(_ONE_FOR_ONE)
+        return "".join(sign if sign.isascii() else self._sign(sign) for sign in text)
+
+    def _sign(self, sign: str) -> str:
+        carried = for_encoding(sign, self._encoding)
+        return carried if cell_len(carried) == cell_len(sign) else "?" * cell_len(sign)
+
+
+def filters_for(encoding: str) -> Sequence[LineFilter]:
+    """What must be applied to every line for a terminal of that encoding."""
+    return [] if encoding.lower().replace("-", "") == "utf8" else [PlainSigns(encoding)]

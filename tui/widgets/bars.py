@@ -1,0 +1,46 @@
+"""The lines around the panes: rules that carry a word, and the keys at the bottom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+
+from tui.actions import HELP, QUIT, Action
+from tui.widgets.line import Line, fitted
+
+
+def rule_line(width: int, left: str = "", right: str = "", *, joint: int = -1, sign: str = "─") -> Line:
+    """A rule over the whole width with words in it; `joint` is the column where `sign` meets the line between panes."""
+    rule = "─" * joint + sign + "─" * (width - joint - 1) if 0 <= joint < width else "─" * width
+    words_right = f" {right} " if right else ""
+    if left:
+        left = f" {fitted(left, min(cell_len(left), max(width - cell_len(words_right) - 6, 0)))} "
+    start, end = 1 + cell_len(left), width - cell_len(words_right) - 1
+    if not left:
+        start = 0
+    if not words_right:
+        end = width
+    return [
+        (rule[: start - cell_len(left)], "faint"),
+        (left, "accent"),
+        (rule[start:end], "faint"),
+        (words_right, ""),
+        (rule[end + cell_len(words_right) :], "faint"),
+    ]
+
+
+def keys_line(actions: Sequence[Action], width: int) -> Line:
+    """The keys that have a word, as many as there is room for; help and quit always."""
+    always = [a.footer for a in actions if a in (HELP, QUIT)]
+    shown: list[str] = []
+    for action in actions:
+        if action.footer and action not in (HELP, QUIT):
+            if cell_len(" " + "  ".join([*shown, action.footer, *always])) > width:
+                break
+            shown.append(action.footer)
+    line: list[tuple[str, str]] = []
+    for entry in [*shown, *always]:
+        key, _, word = entry.partition(" ")
+        line += [("  " if line else " ", ""), (key, "accent"), (f" {word}", "")]
+    return line
