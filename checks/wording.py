@@ -19,6 +19,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def all_nodes(number: int) -> str:
+    """`this one node`, `both nodes`, `all 8 nodes`."""
+    return {1: "this one node", 2: "both nodes"}.get(number, f"all {number} nodes")
+
+
 def hub(ways: Collection[Way], nodes: Collection[str]) -> str:
     """The one node that every way begins or ends at, where there are enough nodes to tell; else nothing."""
     if len(nodes) < 3 or not ways:

@@ -42,7 +42,7 @@ CHECKS = (
     Action("p", "problems", "p", "Show only FAIL, UNKNOWN and WARN; p again shows all.", "problems"),
     Action("enter", "evidence", "Enter", "What was read and sent for this finding, as it was read.", "evidence"),
     Action("c", "copy", "c", "Copy the finding's commands to the clipboard, and write them to a file.", "copy"),
-    Action("r", "rerun", "r", "Run all checks again and mark what changed.", "re-run"),
+    Action("r", "rerun", "r", "Run all checks again and mark what changed.", "rerun"),
     Action("e", "export", "e", "Write the whole report to a JSON file.", "export"),
     Action("escape", "clear", "Esc", "Leave the filter."),
     HELP,

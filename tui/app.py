@@ -60,7 +60,7 @@ class ConsoleApp(App[None]):
         self._checks = ChecksScreen()
         self._run = 0
         self._worker: Worker[None] | None = None
-        self._closed = asyncio.Event()
+        self._run_closed = asyncio.Event()
         self.register_theme(DARK)
         self.register_theme(TERMINAL)
         self.theme = TERMINAL.name if terminal_colours else DARK.name
@@ -78,10 +78,10 @@ class ConsoleApp(App[None]):
 
     def _start(self) -> None:
         self._run += 1
-        self._closed = asyncio.Event()
+        self._run_closed = asyncio.Event()
         self._checks.begin()
         self._worker = self.run_worker(
-            self._work(self._run, self._closed), group="run", exclusive=True, exit_on_error=False
+            self._work(self._run, self._run_closed), group="run", exclusive=True, exit_on_error=False
         )
 
     async def _work(self, run: int, closed: asyncio.Event) -> None:
@@ -105,12 +105,12 @@ class ConsoleApp(App[None]):
         if message.run == self._run:
             if isinstance(message.event, RunFinished):
                 self.report = message.event.report
-            self._checks.on_engine_told(message)
+            self._checks.take(message.event, message.report)
 
     def on_run_failed(self, message: RunFailed) -> None:
         """Pass on that the current run broke down."""
         if message.run == self._run:
-            self._checks.on_run_failed(message)
+            self._checks.take_failure(message.reason)
 
     @property
     def running(self) -> bool:
@@ -123,7 +123,7 @@ class ConsoleApp(App[None]):
             self._worker.cancel()
             with suppress(TimeoutError):
                 async with asyncio.timeout(STOP_WITHIN_S):
-                    await self._closed.wait()
+                    await self._run_closed.wait()
 
     async def on_checks_screen_run_wanted(self) -> None:
         """Run again; a run that is going on is ended first."""

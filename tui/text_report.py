@@ -82,7 +82,7 @@ def _lines(report: Report, width: int) -> Iterator[Text]:
     if calm:
         yield Text()
     for finding in calm:
-        head = Text(f"{finding.status:<8}", STYLES[finding.status]).append(f"{finding.code}  ", "dim")
+        head = Text(f"{finding.status:<8}", STYLES[finding.status]).append(f"{finding.code:<15}", "dim")
         yield from _hanging(head, finding.title, width)
     if report.interrupted:
         yield Text()

@@ -78,12 +78,14 @@ def booted(directory: Path, shape: Shape, *, rootless: bool) -> Iterator[Holders
 
 def spawn_router(directory: Path, init: Process, *, rootless: bool) -> Process:
     """Start the holder of a new namespace inside the cluster, for a router."""
-    script = 'exec unshare --net sh "$1" </dev/null 2>/dev/null &'
-    argv = [*into(init, "pid", rootless=rootless), "sh", "-c", script.replace("exec ", ""), "sh"]
-    argv.append(str(directory / "scripts" / "router.sh"))
+    # In the background, so that it becomes a child of the cluster's first process and needs none of ours.
+    background = 'unshare --net sh "$1" </dev/null 2>>"$2" &'
+    log = directory / "log"
+    argv = [*into(init, "pid", rootless=rootless), "sh", "-c", background, "sh"]
+    argv += [str(directory / "scripts" / "router.sh"), str(log)]
     result = subprocess.run(argv, capture_output=True, text=True, check=False)
     if not result.stdout.strip().isdigit():
-        raise LabError(f"Could not start a router in the practice cluster: {_first_line(result.stderr)}.")
+        raise LabError(f"Could not start a router in the practice cluster: its messages are in {log}.")
     return Process.of(int(result.stdout))
 
 

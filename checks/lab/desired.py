@@ -120,7 +120,9 @@ def _switch_rules(shape: Shape, broken: frozenset[ActiveFault]) -> list[str]:
     rules = []
     for network in PRIVATE:
         if ActiveFault("loss", None, network.number) in broken:
-            rules.append(f"prerouting meta ibrname {network.bridge} numgen random mod 100 < {_LOSS_PERCENT} drop")
+            # By the nodes' own ports, which every packet enters once, however many switches and routers follow.
+            ports = ", ".join(f'"{port.name}"' for port in shape.ports if port.network == network.number)
+            rules.append(f"prerouting iifname {{ {ports} }} numgen random mod 100 < {_LOSS_PERCENT} drop")
     for fault in sorted(broken, key=str):
         if fault.fault == "switch-mtu-one-way" and fault.node and fault.network:
             port = Port(fault.node, fault.network)

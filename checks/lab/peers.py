@@ -116,10 +116,9 @@ def write_accounts(directory: Path, shape: Shape, *, rootless: bool) -> None:
     others = Path("/etc/passwd").read_text(encoding="utf-8", errors="surrogateescape").splitlines(keepends=True)
     lines += [line for line in others if line.partition(":")[0] not in accounts]
     (etc / "passwd").write_text("".join(lines), encoding="utf-8", errors="surrogateescape")
-    if not rootless:
-        shadow = etc / "shadow"
-        shadow.touch(mode=0o600)
-        shadow.write_text("root:*:19000:0:99999:7:::\n", encoding="ascii")
+    shadow = etc / "shadow"
+    shadow.touch(mode=0o600)
+    shadow.write_text("".join(f"{name}:*:19000:0:99999:7:::\n" for name in accounts), encoding="utf-8")
     hosts = ["127.0.0.1 localhost"]
     for node in shape.nodes:
         names = [node, *(f"{node}-priv{network.number}" for network in NETWORKS if network.private)]

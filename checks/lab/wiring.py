@@ -100,7 +100,12 @@ def route(router: Router) -> list[str]:
     """The router's own addresses and routes, in its namespace."""
     lines = []
     for leg in ("near", "far"):
-        lines += [f"link set {leg} up", f"address add {router.address}/32 dev {leg}"]
+        lines += [
+            f"link set {leg} up",
+            f"address add {router.address}/32 dev {leg}",
+            # By default the kernel waits up to 0.8 s before it answers for somebody else.
+            f"ntable change name arp_cache dev {leg} proxy_delay 0",
+        ]
     # The MTU is on the routes, not on the links, so that it is announced to senders on both sides: a packet too
     # large for the link it arrives by would be lost without a word.
     lines += [f"route add {host}/32 dev near mtu lock {STANDARD_MTU}" for host in router.behind]

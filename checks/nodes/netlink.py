@@ -13,8 +13,11 @@ from typing import Any
 from checks.facts import Address, Interface, Neighbour, Route
 from checks.nodes.assembly import PEERED_KINDS, kind_of, mtu_limit, with_members
 
-# linux/if.h, linux/rtnetlink.h and linux/neighbour.h
+_DUMP_ATTEMPTS = 3
+
+# linux/if.h, linux/netlink.h, linux/rtnetlink.h and linux/neighbour.h
 _IFF_UP = 0x1
+_NLM_F_DUMP_INTR = 0x10
 _RT_TABLE_MAIN = 254
 _RTN_UNICAST = 1
 _RTM_F_CLONED = 0x200
@@ -42,18 +45,35 @@ class Dump:
     routes: Sequence[Mapping[str, Any]] = ()
     neighbours: Sequence[Mapping[str, Any]] = ()
 
+    @property
+    def was_interrupted(self) -> bool:
+        """Whether the kernel marked a message: something changed meanwhile, entries can be missing or come twice."""
+        messages = (*self.links, *self.addresses, *self.routes, *self.neighbours)
+        return any(message["header"]["flags"] & _NLM_F_DUMP_INTR for message in messages)
+
 
 def dump() -> Dump:
-    """Ask the kernel for all four; needs no privilege. Raises OSError, or pyroute2's NetlinkError."""
-    from pyroute2 import IPRoute  # a fifth of a second, which only those pay who read a node
+    """Ask the kernel for all four; needs no privilege. Raises OSError where it does not answer.
 
-    with IPRoute() as kernel:
-        return Dump(
-            links=tuple(kernel.get_links()),
-            addresses=tuple(kernel.get_addr()),
-            routes=(*kernel.get_routes(family=socket.AF_INET), *kernel.get_routes(family=socket.AF_INET6)),
-            neighbours=tuple(kernel.get_neighbours()),
-        )
+    A reading during which something changed is made again; on a node where that never ends the last one must do.
+    """
+    from pyroute2 import IPRoute  # a fifth of a second, which only those pay who read a node
+    from pyroute2.netlink.exceptions import NetlinkError
+
+    for _ in range(_DUMP_ATTEMPTS):
+        try:
+            with IPRoute() as kernel:
+                read = Dump(
+                    links=tuple(kernel.get_links()),
+                    addresses=tuple(kernel.get_addr()),
+                    routes=(*kernel.get_routes(family=socket.AF_INET), *kernel.get_routes(family=socket.AF_INET6)),
+                    neighbours=tuple(kernel.get_neighbours()),
+                )
+        except NetlinkError as error:
+            raise OSError(error.code, f"netlink: {error}") from error
+        if not read.was_interrupted:
+            break
+    return read
 
 
 def interfaces_of(dump: Dump) -> tuple[Interface, ...]:

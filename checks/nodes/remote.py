@@ -18,7 +18,7 @@ from checks.nodes.sysctls import INTERFACE_SYSCTLS, KERNEL_RELEASE_PATH, NODE_SY
 
 _MARK = "##racwire"
 
-_COMMANDS = {
+COMMANDS = {
     "interfaces": "ip -d addr show",
     "speeds": f"cd /sys/class/net && grep -H . -- {' '.join(f'*/{name}' for name in SPEED_FILES)}",
     "routes": "ip -4 route show",
@@ -42,7 +42,7 @@ PROGRAM = "\n".join(
     f"printf '\\n{_MARK} {section}\\n'\n"
     f"({command}) {'2>&1' if section in _SAYS_WHY else '2>/dev/null'}\n"
     f"printf '\\n{_MARK} end %s\\n' $?"
-    for section, command in _COMMANDS.items()
+    for section, command in COMMANDS.items()
 )
 """Everything that is read of a peer; changes nothing there. Some 12 processes, each of a few milliseconds."""
 
@@ -69,13 +69,15 @@ async def read_peer(shell: Shell, journal: Journal, timeout_s: float) -> Node:
         sections = _sections(answer.text)
         for topic, entry in entries.items():
             entry.text = "\n\n".join(sections[s].text for s in _sections_of(topic) if s in sections)
-            if sections.get(topic, _Section(exit_status=1)).exit_status and topic in _SAYS_WHY:
-                entry.outcome = f"exit status {sections[topic].exit_status}" if topic in sections else "no answer"
+            if topic not in sections:
+                entry.outcome = "not in the answer"
+            elif sections[topic].exit_status and topic in _SAYS_WHY:
+                entry.outcome = f"exit status {sections[topic].exit_status}"
         node = _node(shell.node, sections)
         if not node.interfaces:
             said = sections.get("interfaces", _Section()).text.partition("\n")[0]
             raise ShellError(
-                f"{shell.node} answered, but `{_COMMANDS['interfaces']}` showed no interface there"
+                f"{shell.node} answered, but `{COMMANDS['interfaces']}` showed no interface there"
                 f"{f' ({said})' if said else ''}: is iproute installed?",
                 answer.text,
             )
@@ -83,7 +85,7 @@ async def read_peer(shell: Shell, journal: Journal, timeout_s: float) -> Node:
 
 
 def _node(name: str, sections: Mapping[str, _Section]) -> Node:
-    text = {section: sections.get(section, _Section()).text for section in _COMMANDS}
+    text = {section: sections.get(section, _Section()).text for section in COMMANDS}
     interfaces = with_speeds(parse_interfaces(text["interfaces"]), parse_values(text["speeds"]))
     values = parse_values(text["sysctls"])
     return Node(
@@ -138,4 +140,4 @@ def _sections_of(topic: str) -> tuple[str, ...]:
 
 
 def _action(topic: str) -> str:
-    return "; ".join(_COMMANDS[section] for section in _sections_of(topic))
+    return "; ".join(COMMANDS[section] for section in _sections_of(topic))

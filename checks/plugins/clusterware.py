@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from checks.facts import Cluster, Clusterware, Unknown
 from checks.finding import Finding, Remedy, Status
 from checks.plugin import Kind, check
+from checks.wording import all_nodes
 
 ANSWERS = Kind("IC-GRID-001", "Clusterware is up on this node and answers")
 STALE = Kind(
@@ -72,7 +73,8 @@ def clusterware(cluster: Cluster) -> Iterator[Finding]:
         members = () if isinstance(facts.members, Unknown) else facts.members
         yield ANSWERS.finding(
             Status.PASS,
-            f"Clusterware {version} is up on {cluster.local_node}; all {len(members)} nodes are active.",
+            f"Clusterware {version} is up on {cluster.local_node}, and {all_nodes(len(members))} "
+            f"{'is' if len(members) == 1 else 'are'} active.",
             subject=f"{len(members)} nodes active",
             seen=(
                 f"Grid home {facts.grid_home.path}, named by {facts.grid_home.named_by}",

@@ -10,7 +10,7 @@ from checks.facts import Cluster, Leg, PathProbe, PrivateNetwork, Unknown, Verdi
 from checks.finding import Finding, Remedy, Status
 from checks.plugin import Kind, check
 from checks.plugins._paths import evidence_of, full_payload, lost_ways, matrix, ping_commands, seen_lines
-from checks.wording import between, counted, hub, listed
+from checks.wording import all_nodes, between, counted, hub, listed
 
 _BLOCKS = (
     "An 8 KB block is one packet at MTU 9000. One that vanishes is a lost block; small packets, heartbeats among "
@@ -97,11 +97,27 @@ def df_ping(cluster: Cluster) -> Iterator[Finding]:
         if paths:
             concluded = True
             yield from _network(cluster, network, paths)
-    if not concluded:
+    yield from _unread(cluster)
+    if not concluded and not cluster.unread_nodes():
         yield ALONE.finding(
             Status.SKIPPED,
             "There are no two nodes with a port on the same private network, so there is no path to probe.",
             subject="no paths",
+        )
+
+
+def _unread(cluster: Cluster) -> Iterator[Finding]:
+    """A node that could not be read has no known address on a private network: its paths are not known either."""
+    for node in cluster.unread_nodes():
+        yield NOT_PROBED.finding(
+            Status.UNKNOWN,
+            f"No path to or from {node.name} was probed, since {node.name} could not be read.",
+            subject=f"{node.name}: all paths",
+            seen=(node.reason,),
+            expected=("Every node probes every other",),
+            next=[Remedy("Mend the reason named above, then run this check again.", ("racwire check df-ping",))],
+            evidence=[(node.name, "ssh")],
+            nodes=[node.name],
         )
 
 
@@ -137,8 +153,8 @@ def _pass(network: PrivateNetwork, paths: tuple[PathProbe, ...]) -> Finding:
     slowest = max((s.rtt_ms_median for p in paths for s in p.series if s.rtt_ms_median is not None), default=None)
     return PASS.finding(
         Status.PASS,
-        f"Full-size packets of {network.mtu} bytes pass on {network.subnet} between all "
-        f"{len(network.ports)} nodes, both ways.",
+        f"Full-size packets of {network.mtu} bytes pass on {network.subnet} between "
+        f"{all_nodes(len(network.ports))}, both ways.",
         subject=f"{network.subnet} {network.mtu}",
         seen=(
             f"{counted(len(paths), 'path')}, {counted(packets, 'packet')}, none lost",
@@ -212,7 +228,8 @@ def _switch(network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
         subject=f"{network.subnet}: {centre or between(ways, nodes)}",
         seen=seen_lines(paths),
         expected=(f"{full_payload(paths[0])} bytes to pass: the NICs at both ends are set to {paths[0].expected_mtu}",),
-        why=f"Both NICs agree, so {culprit} has a smaller MTU and drops them silently. {_BLOCKS}",
+        why=f"The NICs at both ends agree, so the smaller MTU is that of {culprit}, which drops what is larger "
+        f"without a word. {_BLOCKS}",
         next=[
             Remedy(
                 f"Ask the network team for the MTU and the giants or oversize counters of {culprit}, on the VLAN of "

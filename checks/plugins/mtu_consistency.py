@@ -72,13 +72,12 @@ def mtu_consistency(cluster: Cluster) -> Iterator[Finding]:
         if isinstance(network.mtu, Unknown):
             continue
         faults = [*_ports(cluster, network, network.mtu), *_below(cluster, network), *_routes(cluster, network)]
-        unknown = list(_not_known(cluster, network))
         yield from faults
-        yield from unknown
         concluded = True
-        if not faults and not unknown:
+        if not faults:
             yield _agree(cluster, network, network.mtu)
     yield from _networks_differ(cluster.networks)
+    yield from _unread(cluster)
     if not concluded:
         yield NOT_KNOWN.finding(
             Status.UNKNOWN,
@@ -232,17 +231,16 @@ def _covers(destination: str, subnet: str) -> bool:
     return destination == subnet or (subnet_of(destination) is not None and subnet_of(destination) == subnet_of(subnet))
 
 
-def _not_known(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
+def _unread(cluster: Cluster) -> Iterator[Finding]:
     for node in cluster.unread_nodes():
         yield NOT_KNOWN.finding(
             Status.UNKNOWN,
-            f"The MTU of {node.name} on {network.subnet} is not known: {node.reason}",
-            subject=f"{node.name} {network.subnet}",
+            f"The MTUs of {node.name} are not known, since {node.name} could not be read.",
+            subject=f"{node.name}",
             seen=(node.reason,),
-            expected=(f"{network.mtu}",),
-            next=[Remedy("Read it by hand.", (f"ssh {node.name} ip link show",))],
+            expected=("The MTU of the other nodes on each private network",),
+            next=[Remedy("Read them by hand.", (f"ssh {node.name} ip link show",))],
             evidence=[(node.name, "ssh")],
-            network=network.name,
             nodes=[node.name],
         )
 

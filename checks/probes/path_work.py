@@ -18,6 +18,7 @@ from checks.probes.verdict import Ends, Judgement, hops_from, judge, note_on_one
 
 QUICKEST_TIMEOUT_S = 0.05
 RTTS_PER_TIMEOUT = 20
+UNFINISHED = "not finished"
 
 
 class PathWork:
@@ -29,7 +30,7 @@ class PathWork:
         self.limits = limits
         self.entry = entry
         self.pinger: Pinger | None = None
-        self.judgement = Judgement(Verdict.UNKNOWN, "not finished")
+        self.judgement = Judgement(Verdict.UNKNOWN, UNFINISHED)
         self.ends = Ends()
         self.small: PingSeries | None = None
         self.full: PingSeries | None = None
@@ -50,9 +51,19 @@ class PathWork:
         if self.verdict is Verdict.UNKNOWN:
             self.judgement = Judgement(Verdict.UNKNOWN, reason)
             self.entry.outcome = reason
-        elif self.path_mtu is None and self.verdict in (Verdict.BLACK_HOLE, Verdict.TOO_BIG, Verdict.LOCAL_MTU):
+        elif self._lacks_path_mtu:
             self.path_mtu = Unknown(reason)
         self._say(f"not finished: {reason}")
+
+    def out_of_time(self, reason: str) -> None:
+        """The run ends: where this path was still being worked on, say so."""
+        if (self.verdict is Verdict.UNKNOWN and self.judgement.reason == UNFINISHED) or self._lacks_path_mtu:
+            self.fail(reason)
+
+    @property
+    def _lacks_path_mtu(self) -> bool:
+        full_size_fails = self.verdict in (Verdict.BLACK_HOLE, Verdict.TOO_BIG, Verdict.LOCAL_MTU)
+        return full_size_fails and self.path_mtu is None
 
     async def measure(self, pinger: Pinger, ends: Ends) -> None:
         """Send the three sizes and judge. Raises what the pinger raises."""

@@ -32,6 +32,9 @@ STEP_TIMEOUT_S = 15.0
 SCOUTS = 2
 """Paths behind a black hole that are searched one after the other, until one has a hint for the rest."""
 
+RUN_TIMEOUT_S = 90.0
+"""For all paths together: what is not known by then is told as unknown, and what is known is kept."""
+
 Found = Callable[[PathProbe], None]
 """Told of a path each time that more is known of it."""
 
@@ -104,19 +107,26 @@ class PathRun:
         """Probe, and return what was found."""
         self._began = time.monotonic()
         try:
-            await self._each(self._works, self._measure)
-            await self._each([w for w in self._works if w.small and not w.small.received], self._look_at_ends)
-            by_network: dict[str, list[PathWork]] = {}
+            async with asyncio.timeout(RUN_TIMEOUT_S):
+                await self._probe()
+        except TimeoutError:
             for work in self._works:
-                by_network.setdefault(work.path.network.name, []).append(work)
-            await asyncio.gather(*(self._search_network(works) for works in by_network.values()))
-            lost = [w for w in self._works if w.verdict is Verdict.BLACK_HOLE]
-            for work in await find_legs(lost, self._nodes):
-                self._tell(work)
+                work.out_of_time(f"probing all paths took over {RUN_TIMEOUT_S:.0f} s")
         finally:
             self._sockets.close()
             await self._nodes.close()
         return self.results()
+
+    async def _probe(self) -> None:
+        await self._each(self._works, self._measure)
+        await self._each([w for w in self._works if w.small and not w.small.received], self._look_at_ends)
+        by_network: dict[str, list[PathWork]] = {}
+        for work in self._works:
+            by_network.setdefault(work.path.network.name, []).append(work)
+        await asyncio.gather(*(self._search_network(works) for works in by_network.values()))
+        lost = [w for w in self._works if w.verdict is Verdict.BLACK_HOLE]
+        for work in await find_legs(lost, self._nodes):
+            self._tell(work)
 
     async def _each(self, works: Sequence[PathWork], step: Step) -> None:
         """Take a step on several paths at once; what fails on one is that one's."""

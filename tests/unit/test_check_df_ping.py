@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from checks.facts import Leg, PingSeries, Verdict
+from checks.facts import Leg, PingSeries, UnreadNode, Verdict
 from checks.finding import Status
 from checks.plugins.df_ping import df_ping
 from tests.fixtures.clusters import cluster, node, path, with_interface, with_paths
@@ -114,3 +114,9 @@ def test_unreachable_and_unprobed_paths_say_why():
 
 def test_one_node_alone_has_nothing_to_probe():
     assert [f.status for f in df_ping.run(cluster(1))] == [Status.SKIPPED]
+
+
+def test_a_node_that_could_not_be_read_leaves_its_paths_unknown():
+    findings = df_ping.run(cluster([node(1), node(2), UnreadNode("rac3", "User equivalence is missing.")]))
+    assert [(f.code, f.status) for f in findings][-1] == ("IC-PATH-008", Status.UNKNOWN)
+    assert findings[-1].title == "No path to or from rac3 was probed, since rac3 could not be read."

@@ -34,11 +34,11 @@ BONDED = """\
     inet 192.168.10.9/24 brd 192.168.10.255 scope global secondary bond1.200
        valid_lft forever preferred_lft forever
 6: ib0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 65520 qdisc mq state UP group default qlen 256
-    link/infiniband 80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:00:01 brd 00:ff:ff:ff:ff:12:40:1b promiscuity 0
+    link/infiniband 80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:00:01 brd 00:ff:ff promiscuity 0
     ipoib pkey  0xffff mode  connected umcast  0000
 7: enccw0.0.f400: <BROADCAST,MULTICAST> mtu 1492 qdisc noop state DOWN group default qlen 1000
     link/ether 02:00:00:00:00:07 brd ff:ff:ff:ff:ff:ff promiscuity 0
-8: eth0@if5: <BROADCAST,MULTICAST,UP,LOWER_UP,M-DOWN> mtu 1500 qdisc noqueue state LOWERLAYERDOWN group default qlen 1000
+8: eth0@if5: <BROADCAST,MULTICAST,UP,LOWER_UP,M-DOWN> mtu 1500 qdisc noqueue state LOWERLAYERDOWN group default
     link/ether 02:00:00:00:00:08 brd ff:ff:ff:ff:ff:ff link-netnsid 0 promiscuity 0 minmtu 68 maxmtu 65535
     veth numtxqueues 1 numrxqueues 1
     inet 10.0.0.1 peer 10.0.0.2/32 scope global eth0
@@ -163,7 +163,7 @@ sh: 1: ip: not found
     )
 
 
-WORDS = st.sampled_from(BONDED.replace("\n", " \n ").split(" ") + ["nexthop", "via", "default", "²", "9" * 5000, "\t"])
+WORDS = st.sampled_from([*BONDED.replace("\n", " \n ").split(" "), "nexthop", "via", "default", "²", "9" * 5000, "\t"])
 
 
 @given(st.lists(WORDS, max_size=60).map(" ".join) | st.text())

@@ -2,9 +2,13 @@
 
 import os
 
+import pytest
+
 from checks.facts import KernelCounters, Unknown
 from checks.journal import Journal
+from checks.nodes import netlink
 from checks.nodes.local import read_local_node
+from checks.nodes.shell import ShellError
 
 
 async def test_this_node_is_read_without_privilege_and_journalled() -> None:
@@ -22,3 +26,12 @@ async def test_this_node_is_read_without_privilege_and_journalled() -> None:
         ("rac1", topic, "ok") for topic in ("interfaces", "routes", "neighbours", "counters", "sysctls")
     ]
     assert f"{loopback.name}: <" in journal.entries[0].text
+
+
+async def test_a_kernel_that_does_not_answer_is_a_node_that_could_not_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> netlink.Dump:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(netlink, "dump", refuse)
+    with pytest.raises(ShellError, match="kernel of rac1 did not tell its interfaces: Operation not permitted"):
+        await read_local_node("rac1", Journal())

@@ -113,3 +113,9 @@ def test_only_neighbours_that_were_asked_for() -> None:
 
     entries = (entry("10.0.0.2", 0x20), entry("ff02::1", 0x40), entry("10.0.0.3", 0), entry("10.0.0.4", 0x80, flags=8))
     assert neighbours_of(Dump(links=LINKS, neighbours=entries)) == (Neighbour("10.0.0.2", "eth1", "", "failed"),)
+
+
+def test_a_reading_that_was_interrupted_is_known() -> None:
+    whole, marked = {"header": {"flags": 0x2}}, {"header": {"flags": 0x12}}
+    assert not Dump(links=(whole, whole)).was_interrupted
+    assert Dump(links=(whole,), routes=(whole, marked)).was_interrupted

@@ -174,8 +174,9 @@ async def test_this_node_has_a_shell_too() -> None:
         await shell.close()
 
 
-async def test_a_peer_that_never_answers_is_given_up(remote_shell: Callable[[str], None]) -> None:
-    remote_shell("echo 'Welcome'; trap '' TERM; while :; do sleep 1; done")
+@pytest.mark.parametrize("hang", ["trap '' TERM; while :; do sleep 1; done", "kill -STOP $$"])
+async def test_a_peer_that_never_answers_is_given_up(remote_shell: Callable[[str], None], hang: str) -> None:
+    remote_shell(f"echo 'Welcome'; {hang}")
     began = time.monotonic()
     with pytest.raises(ShellError, match=r"No shell answered on rac2 within 0\.1 s") as raised:
         await Shell.open_ssh("rac2", SshSettings(connect_timeout_s=0.1))

@@ -12,11 +12,10 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Input
 
-from checks.events import GatherProgress
+from checks.events import Event, GatherProgress
 from checks.result import Report
 from tui.actions import CHECKS, bindings
 from tui.board import Board, Mark, Row
-from tui.messages import EngineTold, RunFailed
 from tui.screens.reader import EvidenceScreen, FindingScreen
 from tui.widgets.bars import keys_line, rule_line
 from tui.widgets.finding_list import FindingList
@@ -27,10 +26,10 @@ from tui.widgets.lines import Lines
 
 
 class ChecksScreen(Screen[None]):
-    """The list of findings and the chosen one. Its state is the board; it draws, and asks the app for runs and files."""
+    """The list of findings and the chosen one. It draws the board, and asks the app for runs and files."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(CHECKS)]
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [
+    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - Textual's name and type
         (0, "-single"),
         (60, "-narrow"),
         (80, "-normal"),
@@ -88,17 +87,17 @@ class ChecksScreen(Screen[None]):
         self.board.begin()
         self._draw()
 
-    def on_engine_told(self, message: EngineTold) -> None:
-        """Take over what the engine told, and draw what that changes."""
-        self.board.tell(message.event, message.report)
-        if isinstance(message.event, GatherProgress):
+    def take(self, event: Event, report: Report) -> None:
+        """Take over what the engine told and all that is known by now, and draw what that changes."""
+        self.board.tell(event, report)
+        if isinstance(event, GatherProgress):
             self._draw_lower_rule()
         else:
             self._draw()
 
-    def on_run_failed(self, message: RunFailed) -> None:
-        """Say so; what was found stays."""
-        self.board.fail(message.reason)
+    def take_failure(self, reason: str) -> None:
+        """Say why the run broke down; what was found stays."""
+        self.board.fail(reason)
         self._draw()
 
     # --- drawing ------------------------------------------------------------------------------------------------------
@@ -124,7 +123,7 @@ class ChecksScreen(Screen[None]):
         limits += ["problems only"] if self._problems_only else []
         words = [*((text, "accent") for text in limits), *shown]
         gap = "  " if sum(len(text) + 2 for text, _ in words) < width else " "
-        return [[span for text, role in words for span in (((" " if gap == " " else gap), ""), (text, role))]]
+        return [[span for number, word in enumerate(words) for span in ((gap if number else " ", ""), word)]]
 
     def _upper_rule(self, width: int) -> list[Line]:
         return [rule_line(width, joint=self._joint, sign="┬")]

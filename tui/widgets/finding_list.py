@@ -14,6 +14,10 @@ from tui.widgets.line import Line, clean, fitted
 from tui.widgets.lines import Lines
 
 
+_NAMES = 15
+"""Columns for the ids of checks, so that the subjects do not shift when a longer id arrives."""
+
+
 class FindingList(Lines):
     """Keeps the chosen finding chosen while others arrive; until the operator moves, that is the worst one."""
 
@@ -74,9 +78,9 @@ class FindingList(Lines):
         self._place(list(self._drawn(self.size.width)), top, self._index if self._rows else -1)
 
     def _drawn(self, width: int) -> Iterator[Line]:
-        names = max([16, *(cell_len(row.finding.check) for row in self._rows)]) if width >= 36 else 14
+        names = max([_NAMES, *(cell_len(row.finding.check) for row in self._rows)])
         for row in self._rows:
-            yield _row_line(row, min(names, width // 2), width)
+            yield _row_line(row, min(names, width * 2 // 3), width)
         if self._rows and self._pending:
             yield []
         for check in self._pending:

@@ -8,7 +8,6 @@ echo 0 >conf/default/rp_filter
 echo 0 >conf/all/rp_filter
 echo 0 >conf/default/send_redirects
 echo 0 >conf/all/send_redirects
-echo 0 >neigh/default/proxy_delay
 if [ -e ../ipv6/conf/default/disable_ipv6 ]; then
     echo 1 >../ipv6/conf/default/disable_ipv6
 fi

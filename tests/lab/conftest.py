@@ -1,0 +1,1 @@
+"""The practice cluster, for tests: one of its own, never the operator's."""

@@ -1,0 +1,252 @@
+"""`racwire check --lab`: a healthy cluster passes, and each fault is named right: network, node or direction, layer."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from checks import lab as practice
+from checks.finding import Finding, Status
+from checks.report.json_report import from_json
+from checks.result import ExitCode, Report
+
+NETWORK_2 = "192.168.11.0/24"
+
+
+class Practice:
+    """A practice cluster and the racwire command on it."""
+
+    def __init__(self, directory: Path, nodes: int) -> None:
+        self.environment = {**os.environ, "RACWIRE_LAB_DIR": str(directory), "HOME": "/nonexistent"}
+        os.environ["RACWIRE_LAB_DIR"] = str(directory)
+        practice.up(nodes=nodes)
+
+    def racwire(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "tui", *words],
+            env=self.environment, capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    def check(self, *words: str) -> Report:
+        ran = self.racwire("check", "--lab", "--format", "json", *words)
+        assert ran.stdout, ran.stderr
+        assert "Traceback" not in ran.stderr
+        return from_json(ran.stdout.encode())
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[int, Practice]]:
+    clusters: dict[int, Practice] = {}
+    yield clusters
+    for cluster in clusters.values():
+        os.environ["RACWIRE_LAB_DIR"] = cluster.environment["RACWIRE_LAB_DIR"]
+        practice.down()
+    os.environ.pop("RACWIRE_LAB_DIR", None)
+
+
+@pytest.fixture
+def cluster(built: dict[int, Practice], tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest):
+    nodes = getattr(request, "param", 2)
+    if nodes not in built:
+        built[nodes] = Practice(tmp_path_factory.mktemp("lab") / "lab", nodes)
+    yield built[nodes]
+    mended = built[nodes].racwire("lab", "mend")
+    assert mended.returncode == 0, mended.stderr
+
+
+def problems(report: Report) -> dict[str, Finding]:
+    return {f.code: f for f in report.findings if f.status not in (Status.PASS, Status.INFO)}
+
+
+@pytest.mark.parametrize("cluster", [2, 4, 8], indirect=True)
+def test_a_healthy_cluster_passes_everything(cluster):
+    report = cluster.check()
+    assert [f.title for f in report.findings if f.status is not Status.PASS] == []
+    assert {f.check for f in report.findings} == {"clusterware", "interfaces", "mtu-consistency", "df-ping"}
+
+
+TWO_NODES = [
+    ("node-mtu", {
+        "IC-MTU-002": r"eth2 of rac2 has MTU 1500 on 192.168.11.0/24; rac1 has 9000\.",
+        "IC-PATH-002": r"rac2 cannot send full-size packets on 192.168.11.0/24: its eth2 or the route has MTU 1500\.",
+        "IC-PATH-010": r"rac2 throws away full-size packets from rac1 on 192.168.11.0/24: its eth2 has MTU 1500\.",
+    }),
+    ("switch-mtu", {"IC-PATH-003": r"Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2, both ways\."}),
+    ("switch-mtu-one-way", {
+        "IC-PATH-003": r"Jumbo frames vanish on 192.168.11.0/24 from rac1 to rac2; the other way they arrive\.",
+    }),
+    ("loss", {"IC-PATH-005": r"[\d.]+ % of the pings of any size get lost on 192.168.11.0/24 "}),
+    ("peer-down", {
+        "IC-GRID-006": r"rac2 is not an active member of the cluster\.",
+        "IC-IFACE-010": r"rac2 could not be read, so its side is unknown: rac2 cannot be reached from here",
+        "IC-MTU-006": r"The MTUs of rac2 are not known",
+        "IC-PATH-008": r"No path to or from rac2 was probed",
+    }),
+    ("link-down", {
+        "IC-IFACE-004": r"eth2 of rac2 has no link: rac2 is cut off from 192.168.11.0/24\.",
+        "IC-PATH-006": r"Nothing passes on 192.168.11.0/24 between rac1 and rac2, both ways\.",
+    }),
+    ("no-ssh", {
+        "IC-IFACE-010": r"rac2 could not be read, so its side is unknown: User equivalence to rac2 is missing",
+        "IC-MTU-006": r"The MTUs of rac2 are not known",
+        "IC-PATH-008": r"No path to or from rac2 was probed",
+    }),
+    ("wrong-subnet", {"IC-IFACE-002": r"oifcfg names the private network 192\.168\.77\.0, and no node "}),
+    ("names-differ", {
+        "IC-IFACE-005": r"The private network 192.168.11.0/24 is on ens2f1 on rac2, while oifcfg names eth2\.",
+    }),
+    ("icmp-filtered", {"IC-PATH-007": r"Pings are filtered on 192.168.1[01].0/24 between rac1 and rac2, both ways"}),
+    ("routed", {"IC-PATH-004": r"On 192.168.11.0/24 the router 192.168.11.254 refuses full-size packets .* 1500 bytes"}),
+    ("duplicate-subnet", {"IC-IFACE-006": r"The private networks on eth1 and eth2 share one subnet, 192.168.10.0/24\."}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("fault", "titles"), TWO_NODES, ids=[fault for fault, _ in TWO_NODES])
+def test_a_fault_is_named_right_and_nothing_else_is(cluster, fault, titles):
+    assert cluster.racwire("lab", "break", fault).returncode == 0
+    report = cluster.check()
+    found = problems(report)
+    assert {code: bool(re.match(pattern, found[code].title)) for code, pattern in titles.items() if code in found} == (
+        dict.fromkeys(titles, True)
+    ), {code: f.title for code, f in found.items()}
+    assert set(found) == set(titles), {code: f.title for code, f in found.items()}
+
+
+def test_a_hung_shell_costs_its_time_limit_once_and_is_named(cluster, tmp_path):
+    (tmp_path / "s.toml").write_text("[ssh]\nconnect_timeout_s = 2\n")
+    assert cluster.racwire("lab", "break", "slow-ssh").returncode == 0
+    report = cluster.check("--settings", str(tmp_path / "s.toml"))
+    assert "No shell answered on rac2 within 2 s" in problems(report)["IC-IFACE-010"].title
+    assert 2 <= report.duration_s < 4
+
+
+@pytest.mark.parametrize("cluster", [4], indirect=True)
+def test_among_four_nodes_the_port_of_one_is_accused(cluster):
+    cluster.racwire("lab", "break", "switch-mtu", "--node", "3", "--network", "1")
+    finding = problems(cluster.check())["IC-PATH-003"]
+    assert finding.title == ("Jumbo frames vanish on 192.168.10.0/24 between rac3 and every other node, both ways.")
+    assert "the switch port of rac3" in finding.why
+    assert finding.table is not None
+    assert finding.table.rows[0] == ("rac1", "·", "9000 P", "1500 B", "9000 P")
+
+
+@pytest.mark.parametrize("cluster", [4], indirect=True)
+def test_among_four_nodes_one_way_is_told_for_all_senders(cluster):
+    cluster.racwire("lab", "break", "switch-mtu-one-way", "--node", "4")
+    finding = problems(cluster.check())["IC-PATH-003"]
+    assert finding.title == (
+        "Jumbo frames vanish on 192.168.11.0/24 from every other node to rac4; the other way they arrive."
+    )
+
+
+@pytest.mark.parametrize("cluster", [4], indirect=True)
+def test_the_odd_node_among_four_is_named(cluster):
+    cluster.racwire("lab", "break", "node-mtu", "--node", "2")
+    found = problems(cluster.check())
+    assert found["IC-MTU-002"].title.startswith("eth2 of rac2 has MTU 1500 on 192.168.11.0/24; rac1, rac3 and rac4")
+    assert set(found) == {"IC-MTU-002", "IC-PATH-002", "IC-PATH-010"}
+
+
+@pytest.mark.parametrize("cluster", [4], indirect=True)
+def test_one_refusing_peer_leaves_the_others_judged(cluster):
+    cluster.racwire("lab", "break", "no-ssh", "--node", "3")
+    cluster.racwire("lab", "break", "switch-mtu", "--node", "2")
+    found = problems(cluster.check())
+    assert found["IC-IFACE-010"].nodes == ("rac3",)
+    assert "between rac2 and every other node" in found["IC-PATH-003"].title
+
+
+@pytest.mark.parametrize("cluster", [4], indirect=True)
+def test_several_faults_at_once_are_each_named(cluster):
+    cluster.racwire("lab", "break", "switch-mtu", "--node", "2", "--network", "1")
+    cluster.racwire("lab", "break", "link-down", "--node", "3", "--network", "2")
+    found = problems(cluster.check())
+    assert found["IC-PATH-003"].network == "192.168.10.0/24"
+    assert found["IC-IFACE-004"].nodes == ("rac3",)
+    assert found["IC-PATH-006"].network == NETWORK_2
+
+
+def test_findings_point_at_evidence_that_is_there(cluster):
+    cluster.racwire("lab", "break", "switch-mtu")
+    report = cluster.check()
+    kept = {(entry.node, entry.topic) for entry in report.journal}
+    for finding in report.findings:
+        assert finding.evidence, finding.title
+        for reference in finding.evidence:
+            assert (reference.node, reference.topic) in kept, (finding.title, reference)
+
+
+def test_the_exit_code_and_the_text_say_the_same(cluster):
+    assert cluster.racwire("check", "--lab").returncode == ExitCode.PASS
+    cluster.racwire("lab", "break", "switch-mtu")
+    ran = cluster.racwire("check", "--lab")
+    assert ran.returncode == ExitCode.FAILURES
+    assert ran.stdout.splitlines()[1].startswith("1 FAIL")
+    assert ran.stderr == ""
+
+
+def test_only_the_named_check_is_run_and_only_what_it_needs_is_asked(cluster):
+    report = cluster.check("clusterware")
+    assert {f.check for f in report.findings} == {"clusterware"}
+    assert not [entry for entry in report.journal if entry.topic.startswith("path") or entry.topic == "ssh"]
+
+
+def test_a_file_is_written_whole_and_a_full_disk_loses_nothing(cluster, tmp_path):
+    out = tmp_path / "report.json"
+    ran = cluster.racwire("check", "--lab", "--format", "json", "-o", str(out))
+    assert (ran.returncode, ran.stdout) == (ExitCode.PASS, "")
+    assert json.loads(out.read_text())["schema"] == "racwire-report/1"
+    again = cluster.racwire("check", "--lab", "-o", str(out))
+    assert again.returncode == ExitCode.USAGE
+    full = cluster.racwire("check", "--lab", "-o", "/dev/full")
+    assert "No space left on device" in full.stderr
+    assert "7 PASS" in full.stdout
+    assert full.returncode == ExitCode.COULD_NOT_TELL
+
+
+def test_an_interrupted_run_shows_what_it_has(cluster):
+    cluster.racwire("lab", "break", "slow-ssh")
+    running = subprocess.Popen(
+        [sys.executable, "-m", "tui", "check", "--lab"],
+        env=cluster.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    time.sleep(1.5)
+    os.killpg(running.pid, 2)
+    began = time.monotonic()
+    out, err = running.communicate(timeout=10)
+    assert time.monotonic() - began < 3
+    assert running.returncode == ExitCode.INTERRUPTED
+    assert "IC-GRID-001" in out
+    assert "Interrupted: what had been found by then stands above." in out
+    assert "Traceback" not in err
+
+
+def test_a_grid_home_that_cannot_be_used_is_one_sentence(cluster, tmp_path):
+    report = cluster.check("clusterware", "--grid-home", str(tmp_path))
+    finding = problems(report)["IC-GRID-007"]
+    assert finding.status is Status.UNKNOWN
+    assert str(tmp_path) in finding.title
+
+
+def test_without_clusterware_the_networks_and_peers_are_named_on_the_command_line(cluster, tmp_path):
+    report = cluster.check(
+        "--grid-home", str(tmp_path), "--network", "192.168.10.0/24", "--network", NETWORK_2, "--peer", "rac2"
+    )
+    assert report.count(Status.PASS) == 6
+    assert [f.code for f in report.findings if f.status is not Status.PASS] == ["IC-GRID-007"]
+    assert [f.status for f in report.findings if f.code == "IC-GRID-007"] == [Status.SKIPPED]
+
+
+def test_the_plan_names_what_is_used_and_does_none_of_it(cluster):
+    ran = cluster.racwire("plan", "--lab")
+    assert ran.returncode == 0
+    for words in ("oifcfg getif", "crsctl check crs", "RTM_GETLINK", "BatchMode=yes", "/proc/net/snmp", "at most"):
+        assert words in ran.stdout, words

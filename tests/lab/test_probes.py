@@ -1,0 +1,174 @@
+"""Every fault that a path can have, made for real in the practice cluster, must get its own name and no other."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from checks.facts import Leg, PathProbe, Verdict
+from checks.lab import Lab, LabError, down, up
+
+pytestmark = pytest.mark.lab
+
+# Run inside rac1, as racwire itself is: the gatherers that the engine uses, and the probes at the end.
+PROBE = """
+import asyncio, sys
+import msgspec
+from checks.facts import Cluster
+from checks.gathering import GATHERERS
+from checks.journal import Journal
+from checks.nodes.session import Session
+from checks.settings_file import load_settings
+
+async def main():
+    session = Session(load_settings(None), Journal())
+    cluster = Cluster(local_node=session.local_node, taken_at="")
+    for gatherer in GATHERERS:
+        found = await gatherer.gather(session, cluster)
+        cluster = msgspec.structs.replace(cluster, **{gatherer.group: found})
+        cluster = msgspec.structs.replace(cluster, local_node=session.local_node)
+    await session.close()
+    for entry in session.journal.entries:
+        if entry.topic.startswith("path "):
+            print(entry.topic, entry.action, entry.text, sep="\\n", file=sys.stderr)
+    sys.stdout.buffer.write(msgspec.json.encode(cluster.paths))
+
+asyncio.run(main())
+"""
+
+FIRST, SECOND = "192.168.10.0/24", "192.168.11.0/24"
+Paths = dict[tuple[str, str, str], PathProbe]
+Break = Callable[..., Paths]
+
+
+def probe(lab: Lab) -> Paths:
+    """Probe all paths from rac1; by network, from and to."""
+    done = subprocess.run(
+        lab.enter("rac1", [sys.executable, "-c", PROBE]),
+        env={**os.environ, **lab.environment("rac1")},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    print(done.stderr.decode())
+    paths = msgspec.json.decode(done.stdout, type=tuple[PathProbe, ...])
+    return {(p.network, p.from_node, p.to_node): p for p in paths}
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    with pytest.MonkeyPatch.context() as patch:
+        place: Path = tmp_path_factory.mktemp("lab") / "cluster"
+        patch.setenv("RACWIRE_LAB_DIR", str(place))
+        try:
+            cluster = up(nodes=2)
+        except LabError as error:
+            pytest.skip(f"no practice cluster here: {error}")
+        yield cluster
+        down()
+
+
+@pytest.fixture
+def broken(lab: Lab) -> Iterator[Break]:
+    """Break something and probe; mended afterwards."""
+
+    def break_and_probe(fault: str, **where: str | int) -> Paths:
+        return probe(lab.break_(fault, **where))
+
+    try:
+        yield break_and_probe
+    finally:
+        lab.mend()
+
+
+def test_a_healthy_cluster_passes_quickly(lab: Lab) -> None:
+    paths = probe(lab)
+    assert len(paths) == 4
+    assert {p.verdict for p in paths.values()} == {Verdict.PASSES}
+    assert {p.hops for p in paths.values()} == {0}
+    assert all(p.packets_sent <= 41 and p.elapsed_ms < 1000 for p in paths.values())
+    assert {(p.from_node, p.sent_by) for p in paths.values()} == {("rac1", "icmp socket"), ("rac2", "ping")}
+
+
+def test_a_switch_without_jumbo_frames_is_named_to_the_byte(broken: Break) -> None:
+    paths = broken("switch-mtu")
+    there, back = paths[SECOND, "rac1", "rac2"], paths[SECOND, "rac2", "rac1"]
+    for path in (there, back):
+        assert (path.verdict, path.path_mtu, path.lost_leg) == (Verdict.BLACK_HOLE, 1500, Leg.BOTH)
+        assert path.packets_sent <= 120
+    assert there.elapsed_ms < 500
+    assert paths[FIRST, "rac1", "rac2"].verdict is Verdict.PASSES
+
+
+def test_one_way_only_is_seen_from_both_ends(broken: Break) -> None:
+    paths = broken("switch-mtu-one-way", node="rac2")
+    there, back = paths[SECOND, "rac1", "rac2"], paths[SECOND, "rac2", "rac1"]
+    assert (there.verdict, there.path_mtu, there.lost_leg) == (Verdict.BLACK_HOLE, 1500, Leg.REQUEST)
+    assert (back.verdict, back.path_mtu, back.lost_leg) == (Verdict.BLACK_HOLE, 1500, Leg.REPLY)
+
+
+def test_a_node_with_a_small_mtu_refuses_itself_and_loses_what_comes(broken: Break) -> None:
+    paths = broken("node-mtu", node="rac2")
+    out, inward = paths[SECOND, "rac2", "rac1"], paths[SECOND, "rac1", "rac2"]
+    assert (out.verdict, out.path_mtu) == (Verdict.LOCAL_MTU, 1500)
+    assert (inward.verdict, inward.path_mtu, inward.lost_leg) == (Verdict.BLACK_HOLE, 1500, Leg.REQUEST)
+
+
+def test_the_own_node_with_a_small_mtu(broken: Break) -> None:
+    paths = broken("node-mtu", node="rac1")
+    assert paths[SECOND, "rac1", "rac2"].verdict is Verdict.LOCAL_MTU
+    assert paths[SECOND, "rac1", "rac2"].path_mtu == 1500
+
+
+def test_loss_is_never_taken_for_a_black_hole(broken: Break) -> None:
+    paths = broken("loss", network=2)
+    verdicts = {p.verdict for (network, _, _), p in paths.items() if network == SECOND}
+    assert Verdict.LOSS in verdicts
+    assert verdicts <= {Verdict.LOSS, Verdict.PASSES}
+
+
+def test_filtered_pings_are_no_black_hole(broken: Break) -> None:
+    paths = broken("icmp-filtered")
+    assert {p.verdict for p in paths.values()} == {Verdict.FILTERED}
+    assert all(p.reason for p in paths.values())
+
+
+def test_a_router_is_named_with_its_mtu(broken: Break) -> None:
+    paths = broken("routed")
+    for pair in (("rac1", "rac2"), ("rac2", "rac1")):
+        path = paths[SECOND, *pair]
+        assert (path.verdict, path.path_mtu, path.hops) == (Verdict.TOO_BIG, 1500, 1)
+        full = next(s for s in path.series if s.payload == 8972)
+        assert (full.too_big_mtu, full.too_big_from) == (1500, "192.168.11.254")
+
+
+def test_a_pulled_cable_is_unreachable(broken: Break) -> None:
+    paths = broken("link-down")
+    path = paths[SECOND, "rac1", "rac2"]
+    assert path.verdict is Verdict.UNREACHABLE
+    assert "eth2 on rac2 is down" in path.reason
+    assert paths[FIRST, "rac2", "rac1"].verdict is Verdict.PASSES
+
+
+def test_without_ssh_the_way_from_the_peer_is_unknown(broken: Break) -> None:
+    paths = broken("no-ssh", node="rac2")
+    assert all(p.verdict is Verdict.PASSES for (_, sender, _), p in paths.items() if sender == "rac1")
+    assert all(p.reason for (_, sender, _), p in paths.items() if sender == "rac2")
+
+
+def test_eight_nodes_in_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lab: Lab) -> None:
+    monkeypatch.setenv("RACWIRE_LAB_DIR", str(tmp_path / "cluster"))
+    try:
+        paths = probe(up(nodes=8))
+    finally:
+        down()
+    assert len(paths) == 8 * 7 * 2
+    assert {p.verdict for p in paths.values()} == {Verdict.PASSES}
+    assert max(p.elapsed_ms for p in paths.values()) < 15_000

@@ -1,0 +1,88 @@
+"""Engines without a network: gatherers that give the facts of a made-up cluster, at a pace that the test decides."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+import msgspec
+
+from checks.engine import Engine
+from checks.facts import Cluster, Leg, UnreadNode, Verdict
+from checks.gathering import Gatherer
+from checks.nodes.session import Session
+from checks.plugin import Check, discover
+from checks.result import Report
+from checks.settings import Settings
+from tests.fixtures.clusters import cluster, clusterware, node, path, with_paths
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "clusterware": (),
+    "nodes": ("clusterware",),
+    "networks": ("clusterware", "nodes"),
+    "paths": ("nodes", "networks"),
+}
+
+Gather = Callable[[Session, Cluster], Awaitable[object]]
+
+
+class TimelessEngine(Engine):
+    """An engine whose report says the same time in every run."""
+
+    def report(self, *, interrupted: bool = False) -> Report:
+        """The report, dated."""
+        return msgspec.structs.replace(
+            super().report(interrupted=interrupted), started_at="2026-11-20T14:02:31.000+01:00", duration_s=1.9
+        )
+
+
+def healthy() -> Cluster:
+    """Three nodes, all well."""
+    return cluster(3)
+
+
+def black_hole() -> Cluster:
+    """Jumbo frames to and from rac3 vanish on eth2: the switch port of rac3 has a smaller MTU."""
+    base = cluster(3)
+    assert isinstance(base.networks, tuple)
+    eth2 = next(n for n in base.networks if n.interface == "eth2")
+    lost = [("rac1", "rac3", Leg.REQUEST), ("rac2", "rac3", Leg.REQUEST)]
+    lost += [("rac3", "rac1", Leg.REQUEST), ("rac3", "rac2", Leg.REQUEST)]
+    return with_paths(base, *(path(eth2, a, b, Verdict.BLACK_HOLE, leg) for a, b, leg in lost))
+
+
+def node_unread(reason: str = "ssh asked for a password.") -> Cluster:
+    """Three nodes, of which rac3 could not be read."""
+    return cluster([node(1), node(2), UnreadNode("rac3", reason)], clusterware(3))
+
+
+def gatherers(facts: Cluster, **instead: Gather) -> Sequence[Gatherer]:
+    """Gatherers that give these facts; for some groups, something else happens instead."""
+
+    def give(group: str) -> Gather:
+        async def gather(session: Session, known: Cluster) -> object:
+            session.local_node = facts.local_node
+            with session.journal.entry(facts.local_node, "oifcfg getif", "oifcfg getif") as entry:
+                entry.text = "eth1  192.168.10.0  global  cluster_interconnect"
+            if group == "paths":
+                for number in range(3):
+                    session.progress("paths", "probing", number + 1, 3)
+                    await asyncio.sleep(0)
+                _record_pings(session, facts)
+            return getattr(facts, group)
+
+        return gather
+
+    return [Gatherer(g, needs, instead.get(g, give(g)), limit_s=30) for g, needs in GROUPS.items()]
+
+
+def _record_pings(session: Session, facts: Cluster) -> None:
+    for probe in facts.paths if isinstance(facts.paths, tuple) else ():
+        topic = f"path {probe.network} {probe.from_node} {probe.to_node}"
+        with session.journal.entry(probe.from_node, topic, f"DF ping -s 8972 {probe.destination_ip}") as entry:
+            entry.text = f"{probe.verdict}: 8972 bytes {probe.series[1].received}/20"
+
+
+def engine(facts: Cluster, checks: Sequence[Check] | None = None, **instead: Gather) -> Engine:
+    """An engine that judges these facts by the built-in checks."""
+    return TimelessEngine(checks or tuple(discover()), Settings(), gatherers=gatherers(facts, **instead))
