@@ -22,11 +22,6 @@ class Action:
     label: str = ""
     """What it does, in a word for the footer; empty where it is not shown there."""
 
-    @property
-    def footer(self) -> str:
-        """The key and its word."""
-        return f"{self.key} {self.label}" if self.label else ""
-
 
 QUIT = Action("q,ctrl+q,ctrl+c", "app.quit", "q", "Leave racwire; a run is ended at once.", "quit")
 HELP = Action("question_mark,f1", "app.help", "?", "This page.", "help")
@@ -38,9 +33,9 @@ CHECKS = (
     Action("end,G", "edge(True)", "G End", "The last finding."),
     Action("pagedown,space", "page(1)", "PgDn Space", "Read on in the finding."),
     Action("pageup,b", "page(-1)", "PgUp b", "Read back in the finding."),
+    Action("enter", "evidence", "Enter", "What was read and sent for this finding, as it was read.", "evidence"),
     Action("slash", "filter", "/", "Show only findings with these words; Esc shows all again.", "filter"),
     Action("p", "problems", "p", "Show only FAIL, UNKNOWN and WARN; p again shows all.", "problems"),
-    Action("enter", "evidence", "Enter", "What was read and sent for this finding, as it was read.", "evidence"),
     Action("c", "copy", "c", "Copy the finding's commands to the clipboard, and write them to a file.", "copy"),
     Action("r", "rerun", "r", "Run all checks again and mark what changed.", "rerun"),
     Action("e", "export", "e", "Write the whole report to a JSON file.", "export"),

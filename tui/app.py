@@ -23,6 +23,7 @@ from checks.result import Report
 from tui.actions import QUIT, bindings
 from tui.clipboard import LIMIT, commands_text, save_commands
 from tui.files import OutputError, write_whole
+from tui.lifeline import Lifeline
 from tui.messages import EngineTold, RunFailed
 from tui.screens.checks import ChecksScreen
 from tui.screens.reader import HelpScreen
@@ -50,12 +51,14 @@ class ConsoleApp(App[None]):
         encoding: str = "utf-8",
         terminal_colours: bool = False,
         driver_class: type[Driver] | None = None,
+        lifeline: Lifeline | None = None,
     ) -> None:
         super().__init__(driver_class=driver_class)
         self.report: Report | None = None
         """The report of the last finished run."""
         self._new_engine = new_engine
         self._state_directory = state_directory
+        self._lifeline = lifeline
         self._filters_for_terminal = filters_for(encoding)
         self._checks = ChecksScreen()
         self._run = 0
@@ -71,6 +74,8 @@ class ConsoleApp(App[None]):
 
     async def on_mount(self) -> None:
         """Show the checks, and run them."""
+        if self._lifeline is not None:
+            self._lifeline.watch(self._leave_soon)
         await self.push_screen(self._checks)
         self._start()
 
@@ -141,10 +146,10 @@ class ConsoleApp(App[None]):
         try:
             path = _short(save_commands(text, self._state_directory))
         except (OutputError, OSError) as error:
-            self._checks.notice(f"Copied, if your terminal allows it; not saved: {error}")
+            self._checks.notice(f"Copied if the terminal allows; not saved: {error}")
         else:
             fits = len(text.encode()) <= LIMIT
-            self._checks.notice(f"Copied, if your terminal allows it; also in {path}" if fits else f"Saved in {path}")
+            self._checks.notice(f"Copied if the terminal allows; also in {path}" if fits else f"Saved in {path}")
         self.copy_to_clipboard(text)
 
     def on_checks_screen_export_wanted(self, message: ChecksScreen.ExportWanted) -> None:
@@ -165,6 +170,9 @@ class ConsoleApp(App[None]):
     def action_help(self) -> None:
         """Show the keys and the signs."""
         self.push_screen(HelpScreen())
+
+    def _leave_soon(self) -> None:
+        self.call_later(self.action_quit)
 
     async def action_quit(self) -> None:
         """Leave: end the run, close what it holds open, give the terminal back."""

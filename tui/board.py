@@ -30,6 +30,11 @@ class Mark(Enum):
     BEFORE = "before"
     """From the run before: its check has not concluded again yet."""
 
+    @property
+    def sign(self) -> str:
+        """The sign before a finding in the list."""
+        return {Mark.NEW: "+", Mark.GONE: "-"}.get(self, " ")
+
 
 @dataclass(frozen=True)
 class Row:

@@ -48,6 +48,7 @@ def build_parser() -> argparse.ArgumentParser:
         parents=[common],
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
+    commands: argparse._SubParsersAction[argparse.ArgumentParser]
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     _add_check(commands, common)
     explain = commands.add_parser("explain", help="what a check does, or what a code means")
@@ -83,7 +84,7 @@ def _common_options() -> Parser:
     return options
 
 
-def _add_check(commands: argparse._SubParsersAction[Parser], common: Parser) -> None:
+def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser], common: Parser) -> None:
     check = commands.add_parser(
         "check",
         parents=[common],

@@ -86,6 +86,9 @@ def run_lab(args: argparse.Namespace) -> int:
     if args.lab_command is None:
         _narrate(f"Say what to do with the practice cluster: racwire lab {'|'.join(commands)}.")
         return _EXIT_USAGE
+    if "RACWIRE_LAB" in os.environ and args.lab_command != "faults":
+        _narrate("This shell is inside a practice node: leave it with `exit`, and run the command outside.")
+        return _EXIT_FAILED
     try:
         return commands[args.lab_command](args)
     except LabError as error:

@@ -48,8 +48,8 @@ def _lines(checks: str, groups: tuple[str, ...], settings: Settings) -> Iterator
         yield from ("", "On each peer, through one connection held for the run:")
         yield f"  {shlex.join(ssh_command(peer, settings.ssh, os.environ))}"
         yield from ("", "and in that one shell, once:")
-        for topic, command in COMMANDS.items():
-            yield f"  {topic:<14}{command}"
+        for topic, section in COMMANDS.items():
+            yield f"  {topic:<14}{section}"
     if "paths" in groups:
         yield from ("", "Packets, for each ordered pair of nodes on each private network, never on a public one")
         yield f"(shown for MTU {_SHOWN_MTU}; from this node by ICMP socket, from peers by their ping):"

@@ -9,7 +9,7 @@ from pathlib import Path
 from checks.lab import boot, clusterware, peers, wiring
 from checks.lab.desired import Desired
 from checks.lab.processes import Job, Process, into, run_all
-from checks.lab.topology import Port
+from checks.lab.topology import NETWORKS, Port
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,16 @@ def build(running: Running, target: Desired) -> None:
     run_all(
         running.in_node(
             node,
-            [
-                "link set lo up",
-                *(line for port, nic in target.nics.items() if port.node == node for line in wiring.new_nic(nic)),
-            ],
+            ["link set lo up", *_new_nics(target, node)],
         )
         for node in running.nodes
     )
     _answer(running, target)
+
+
+def _new_nics(target: Desired, node: str) -> list[str]:
+    nics = [(NETWORKS[port.network], nic) for port, nic in target.nics.items() if port.node == node]
+    return [line for network, nic in nics for line in wiring.new_nic(network, nic)]
 
 
 def change(running: Running, before: Desired, after: Desired) -> dict[Port, Process]:

@@ -112,7 +112,10 @@ def _router(port: Port, nic: Nic) -> Router:
     if nic.haip and network.haip_subnet:
         behind.append(nic.haip.partition("/")[0])
         before.append(f"{network.haip_subnet}/17")
-    return Router(f"{prefix}.254", tuple(behind), tuple(before))
+    # Two routers with one address would take each other's packets for forged ones.
+    index = index_of(port.node)
+    octet = 252 + index if index <= 2 else 255 - index
+    return Router(f"{prefix}.{octet}", tuple(behind), tuple(before))
 
 
 def _switch_rules(shape: Shape, broken: frozenset[ActiveFault]) -> list[str]:

@@ -131,8 +131,8 @@ _CATALOGUE = (
     _nic(
         "routed",
         "A router stands between one node and the others, within one subnet.",
-        "Puts a router with proxy ARP, its own address .254 and an MTU of 1500 into the node's path: the TTL goes "
-        "down by one, and a large packet is answered with 'Frag needed'.",
+        "Puts a router with proxy ARP, an address of its own (.254 for rac2) and an MTU of 1500 into the node's path: "
+        "the TTL goes down by one, and a large packet is answered with 'Frag needed'.",
     ),
     Fault(
         "duplicate-subnet",

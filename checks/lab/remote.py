@@ -26,6 +26,7 @@ def serve(directory: Path, nodes: dict[str, Process], *, sshd: str | None, rootl
         if refused is None:
             return "ssh", ""
         reason = refused
+        _stop_ssh(directory, nodes, rootless=rootless)
     _serve_stand_in(directory, nodes, rootless=rootless)
     return "direct", reason
 
@@ -58,6 +59,22 @@ def _serve_ssh(directory: Path, nodes: dict[str, Process], sshd: str, *, rootles
     if login.returncode:
         return f"a first login by ssh was refused: {login.stderr.strip() or 'without a word'}"
     return None
+
+
+def _stop_ssh(directory: Path, nodes: dict[str, Process], *, rootless: bool) -> None:
+    """End every sshd that did start, and wait until its port is free."""
+    script = 'if read -r pid <"$1"; then kill "$pid"; while kill -0 "$pid"; do sleep 0.1; done; fi 2>/dev/null; true'
+    run_all(
+        Job(
+            [
+                *_inside(holder, rootless=rootless),
+                *("sh", "-c", script, "sh", str(peers.node_home(directory, node) / "sshd.pid")),
+            ],
+            "",
+            f"stop sshd on {node}",
+        )
+        for node, holder in nodes.items()
+    )
 
 
 def _serve_stand_in(directory: Path, nodes: dict[str, Process], *, rootless: bool) -> None:

@@ -92,9 +92,9 @@ def find_grid_home(
 
 
 def css_daemons() -> Iterator[RunningProcess]:
-    """The ocssd.bin processes of this node: one where Clusterware runs, more where containers run it."""
+    """The ocssd.bin processes of this node; not those of containers or of a practice cluster that runs on it."""
     for process in psutil.process_iter(["name"]):
-        if process.info["name"] != _CSS_DAEMON:
+        if process.info["name"] != _CSS_DAEMON or _is_contained(process.pid):
             continue
         try:
             argv0 = next(iter(process.cmdline()), "")
@@ -105,6 +105,15 @@ def css_daemons() -> Iterator[RunningProcess]:
         except psutil.Error:
             executable = ""
         yield RunningProcess(executable, argv0)
+
+
+def _is_contained(pid: int) -> bool:
+    """Whether a process has a pid of its own in a namespace below this one: `NSpid` lists one for each level."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return False
+    return any(len(line.split()) > 2 for line in status.splitlines() if line.startswith("NSpid:"))
 
 
 # --- the places that name a home --------------------------------------------------------------------------------------

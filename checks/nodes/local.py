@@ -37,7 +37,10 @@ def planned_reads() -> tuple[tuple[str, str], ...]:
 async def read_local_node(name: str, journal: Journal) -> Node:
     """Read this node, to be called `name`. Raises ShellError, as for a peer, where the kernel does not answer."""
     with ExitStack() as asked:
-        entries = {topic: asked.enter_context(journal.entry(name, topic, action)) for topic, action in actions.items()}
+        entries = {
+            topic: asked.enter_context(journal.entry(name, topic, _ACTIONS[topic]))
+            for topic in ("interfaces", "routes", "neighbours")
+        }
         try:
             dump = await asyncio.to_thread(netlink.dump)
         except OSError as error:

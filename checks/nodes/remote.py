@@ -44,7 +44,7 @@ PROGRAM = "\n".join(
     f"printf '\\n{_MARK} end %s\\n' $?"
     for section, command in COMMANDS.items()
 )
-"""Everything that is read of a peer; changes nothing there. Some 12 processes, each of a few milliseconds."""
+"""Everything that is read of a peer; changes nothing there. About ten short-lived processes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def _sections(text: str) -> dict[str, _Section]:
         elif rest.startswith("end "):
             status = rest.removeprefix("end ")
             if name:
-                sections[name] = _Section("\n".join(lines).strip("\n"), 0 if status == "0" else _status(status))
+                sections[name] = _Section("\n".join(lines).strip("\n"), _status(status))
             name = ""
         else:
             name, lines = rest, []

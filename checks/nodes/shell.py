@@ -69,10 +69,10 @@ class Shell:
         environment = {"PATH": SHELL_PATH, "LC_ALL": "C"}
         try:
             outcome = await shell._open(["sh"], environment, _LOCAL_START_TIMEOUT_S)
-        except OSError as error:
-            raise ShellError(f"sh could not be started on {node}: {error.strerror}.") from None
         except TimeoutError:
             raise ShellError(f"sh on {node} did not answer within {_LOCAL_START_TIMEOUT_S:g} s.") from None
+        except OSError as error:
+            raise ShellError(f"sh could not be started on {node}: {error.strerror}.") from None
         if outcome is not None:
             raise ShellError(f"sh on {node} ended before it answered.", shell._said())
         return shell
@@ -89,9 +89,9 @@ class Shell:
         environment = {**os.environ, "LC_ALL": "C"}
         try:
             outcome = await shell._open(argv, environment, settings.connect_timeout_s)
+        except TimeoutError:
+            raise ShellError(ssh_silence(node, settings), shell._said()) from None
         except OSError as error:
-            if isinstance(error, TimeoutError):
-                raise ShellError(ssh_silence(node, settings), shell._said()) from None
             raise ShellError(
                 f"{node} could not be asked, {argv[0]} cannot be run here ({error.strerror}): "
                 "install openssh-clients, or mend the PATH.",
@@ -177,7 +177,7 @@ class Shell:
         words = self._aside.said().rpartition("\n")[2]
         if self._ended is None or self._ended.exit_status is None:
             return ShellError(f"The connection to {self.node} is closed.", self._said())
-        how = words or f"its shell ended with status {self._ended.exit_status}"
+        how = f"last heard: {words}" if words else f"its shell ended with status {self._ended.exit_status}"
         return ShellError(f"The connection to {self.node} was lost ({how}): run racwire again.", self._said())
 
     def _heard(self, data: bytes) -> None:

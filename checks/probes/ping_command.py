@@ -31,6 +31,8 @@ UNRIPE = 25
 
 START_S = 0.25
 """What starting a ping and hearing of its end may take on a peer that is well."""
+END_S = 1.0
+"""How long after its own end a ping is interrupted."""
 GIVE_UP_S = 5.0
 """After so long beyond its own end a ping that has not ended speaks of a node that hangs, not of a network."""
 
@@ -65,6 +67,7 @@ try plain
 try dont-fragment -M do
 try probe -M probe
 ping -n -q -c 2 -W 1 -i 0.002 127.0.0.1 >/dev/null 2>&1 && echo "fine-interval: yes"
+timeout -s INT 1 true 2>/dev/null && echo "timeout: yes"
 true)
 """
 
@@ -78,6 +81,8 @@ class PingTool:
     fine_interval: bool
     can_probe: bool
     """Whether it has `-M probe`, which sets DF and does not heed a remembered path MTU."""
+    can_time_out: bool
+    """Whether the node has `timeout`: without carrier, ping tries again and again to send, for many seconds."""
 
     @property
     def interval_s(self) -> float:
@@ -122,6 +127,7 @@ def read_ping_tool(text: str, node: str) -> PingTool:
         release=int(release[1]) if release else 0,
         fine_interval="fine-interval: yes" in text,
         can_probe=re.search(r"^probe: PING ", text, re.MULTILINE) is not None,
+        can_time_out="timeout: yes" in text,
     )
 
 
@@ -195,7 +201,9 @@ class CommandPinger:
         """What one ping found; None when, in a hurry, it was given up: then none of its packets was answered."""
         sending_s = (part.count - 1) * self._tool.interval_s
         ends_s = sending_s + self._tool.wait_s(timeout_s)
-        future = self._shell.start(["env", "LC_ALL=C", *self._tool.command(self.path, part, timeout_s)])
+        # Interrupted, ping still prints its summary.
+        ending = ["timeout", "-s", "INT", f"{ends_s + END_S:g}"] if self._tool.can_time_out else []
+        future = self._shell.start(["env", "LC_ALL=C", *ending, *self._tool.command(self.path, part, timeout_s)])
         patience_s = sending_s + timeout_s + START_S if hurry else ends_s + GIVE_UP_S
         done, _ = await asyncio.wait((future,), timeout=patience_s)
         if not done:

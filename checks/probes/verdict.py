@@ -62,8 +62,6 @@ class Judgement:
 
 def judge(path: Path, small: PingSeries, full: PingSeries | None, ends: Ends) -> Judgement:
     """The verdict on a path. `full` is None where full-size packets were not sent, since small ones went unanswered."""
-    if not small.sent:
-        return Judgement(Verdict.UNKNOWN, "nothing could be sent")
     if small.received == 0 and (full is None or full.received == 0):
         return _nothing_answered(path, small, ends)
     if full is None or not full.sent:
@@ -87,12 +85,22 @@ def _nothing_answered(path: Path, small: PingSeries, ends: Ends) -> Judgement:
         return Judgement(Verdict.UNREACHABLE, f"the link of {here.interface} on {here.node} is down")
     if ends.peer_link_up is False:
         return Judgement(Verdict.UNREACHABLE, f"the link of {there.interface} on {there.node} is down")
+    if not small.sent:
+        why = small.errors[0] if small.errors else "nothing could be sent"
+        return Judgement(Verdict.UNKNOWN, f"{here.node} could not ping: {why}")
     if small.refused_locally:
         return Judgement(
             Verdict.LOCAL_MTU, f"the kernel of {here.node} refuses even small packets (MTU {small.local_mtu})"
         )
     if small.unreachable_from == there.ip:
         return Judgement(Verdict.FILTERED, f"{there.node} itself answers that it does not accept pings")
+    alive = ends.reverse_passes or ends.peer_link_up or ends.neighbour is NeighbourSign.CONFIRMED
+    if path.subnet_is_shared and alive and ends.neighbour is not NeighbourSign.SILENT:
+        return Judgement(
+            Verdict.UNKNOWN,
+            f"two private networks share {path.network.subnet}, so what {there.node} answers may come back over the "
+            "other interface: give each network a subnet of its own",
+        )
     if ends.reverse_passes:
         return Judgement(
             Verdict.FILTERED, f"{there.node} pings {here.node} over this network, but does not answer pings itself"

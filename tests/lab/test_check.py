@@ -15,6 +15,7 @@ import pytest
 
 from checks import lab as practice
 from checks.finding import Finding, Status
+from checks.nodes.grid_home import css_daemons
 from checks.report.json_report import from_json
 from checks.result import ExitCode, Report
 
@@ -104,8 +105,12 @@ TWO_NODES = [
         "IC-IFACE-005": r"The private network 192.168.11.0/24 is on ens2f1 on rac2, while oifcfg names eth2\.",
     }),
     ("icmp-filtered", {"IC-PATH-007": r"Pings are filtered on 192.168.1[01].0/24 between rac1 and rac2, both ways"}),
-    ("routed", {"IC-PATH-004": r"On 192.168.11.0/24 the router 192.168.11.254 refuses full-size packets .* 1500 bytes"}),
-    ("duplicate-subnet", {"IC-IFACE-006": r"The private networks on eth1 and eth2 share one subnet, 192.168.10.0/24\."}),
+    ("routed", {
+        "IC-PATH-004": r"On 192.168.11.0/24 the router 192.168.11.254 refuses full-size packets .* 1500 bytes",
+    }),
+    ("duplicate-subnet", {
+        "IC-IFACE-006": r"The private networks on eth1 and eth2 share one subnet, 192.168.10.0/24\.",
+    }),
 ]  # fmt: skip
 
 
@@ -250,3 +255,9 @@ def test_the_plan_names_what_is_used_and_does_none_of_it(cluster):
     assert ran.returncode == 0
     for words in ("oifcfg getif", "crsctl check crs", "RTM_GETLINK", "BatchMode=yes", "/proc/net/snmp", "at most"):
         assert words in ran.stdout, words
+
+
+def test_the_daemons_of_the_practice_cluster_are_not_taken_for_those_of_the_machine_it_runs_on(cluster):
+    directory = cluster.environment["RACWIRE_LAB_DIR"]
+    assert [d for d in css_daemons() if directory in d.executable + d.argv0] == []
+    assert cluster.check("clusterware").count(Status.PASS) == 1

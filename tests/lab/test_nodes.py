@@ -1,18 +1,24 @@
 """One node, read by netlink and by the peers' program: the facts must be the same.
 
-It is a network namespace of its own, with what the kernel here can make of bridges, veths and routes.
+Once in a network namespace of its own, with what the kernel here can make of bridges, veths and routes; once as a
+peer in the practice cluster, over ssh.
 """
 
+import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import msgspec
 import pytest
 
+from checks import lab
 from checks.facts import Address, KernelCounters, Node, Route, Unknown
 
 pytestmark = pytest.mark.lab
+
+ROOT = Path(__file__).parents[2]
 
 SETUP = """
 set -e
@@ -67,6 +73,32 @@ async def main():
 asyncio.run(main())
 """
 
+READ_PEER = """
+import asyncio, sys
+import msgspec
+from checks.journal import Journal
+from checks.nodes.remote import read_peer
+from checks.nodes.shell import Shell
+from checks.settings import SshSettings
+
+async def main():
+    shell = await Shell.open_ssh("rac2", SshSettings())
+    node = await read_peer(shell, Journal(), 20)
+    await shell.close()
+    sys.stdout.buffer.write(msgspec.json.encode(node))
+
+asyncio.run(main())
+"""
+
+READ_SELF = """
+import asyncio, sys
+import msgspec
+from checks.journal import Journal
+from checks.nodes.local import read_local_node
+
+sys.stdout.buffer.write(msgspec.json.encode(asyncio.run(read_local_node("rac2", Journal()))))
+"""
+
 
 @pytest.fixture(scope="module")
 def nodes() -> tuple[Node, Node]:
@@ -86,14 +118,41 @@ def nodes() -> tuple[Node, Node]:
 
 def test_both_ways_give_the_same_facts(nodes: tuple[Node, Node]) -> None:
     by_netlink, by_sh = nodes
+    _assert_same_facts(by_netlink, by_sh)
+    assert {(n.ip, n.interface, n.mac_address) for n in by_netlink.neighbours} == {
+        (n.ip, n.interface, n.mac_address) for n in by_sh.neighbours
+    }
+
+
+def test_a_peer_gives_the_same_facts_over_ssh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("RACWIRE_LAB_DIR", str(tmp_path / "lab"))
+    try:
+        practice = lab.up(nodes=2)
+    except lab.LabError as error:
+        pytest.skip(f"no practice cluster here: {error}")
+    try:
+        by_sh = msgspec.json.decode(_python_in(practice, "rac1", READ_PEER), type=Node)
+        by_netlink = msgspec.json.decode(_python_in(practice, "rac2", READ_SELF), type=Node)
+    finally:
+        lab.down()
+    assert len(by_sh.interfaces) > 2
+    _assert_same_facts(by_netlink, by_sh)
+
+
+def _python_in(practice: lab.Lab, node: str, program: str) -> bytes:
+    argv = practice.enter(node, [sys.executable, "-c", program])
+    environment = {**os.environ, **practice.environment(node)}
+    done = subprocess.run(argv, env=environment, cwd=ROOT, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout
+
+
+def _assert_same_facts(by_netlink: Node, by_sh: Node) -> None:
     assert (by_netlink.read_by, by_sh.read_by) == ("netlink", "ssh")
     assert by_netlink.interfaces == by_sh.interfaces
     assert by_netlink.routes == by_sh.routes
     assert by_netlink.sysctls == by_sh.sysctls
     assert by_netlink.kernel_release == by_sh.kernel_release
-    assert {(n.ip, n.interface, n.mac_address) for n in by_netlink.neighbours} == {
-        (n.ip, n.interface, n.mac_address) for n in by_sh.neighbours
-    }
     assert _counter_names(by_netlink) == _counter_names(by_sh)
 
 

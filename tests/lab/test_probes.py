@@ -20,11 +20,18 @@ pytestmark = pytest.mark.lab
 PROBE = """
 import asyncio, sys
 import msgspec
-from checks.facts import Cluster
+from checks.facts import Cluster, Port
 from checks.gathering import GATHERERS
 from checks.journal import Journal
 from checks.nodes.session import Session
 from checks.settings_file import load_settings
+
+# A node that cannot be read has no known ports; its addresses are known here.
+def with_all_ports(network):
+    number = int(network.interface[-1])
+    lacking = [n for n in ("rac1", "rac2") if network.port(n) is None]
+    ports = tuple(Port(n, network.interface, f"192.168.{9 + number}.{n[-1]}") for n in lacking)
+    return msgspec.structs.replace(network, ports=(*network.ports, *ports))
 
 async def main():
     session = Session(load_settings(None), Journal())
@@ -33,6 +40,8 @@ async def main():
         found = await gatherer.gather(session, cluster)
         cluster = msgspec.structs.replace(cluster, **{gatherer.group: found})
         cluster = msgspec.structs.replace(cluster, local_node=session.local_node)
+        if gatherer.group == "networks":
+            cluster = msgspec.structs.replace(cluster, networks=tuple(map(with_all_ports, cluster.networks)))
     await session.close()
     for entry in session.journal.entries:
         if entry.topic.startswith("path "):
@@ -157,10 +166,23 @@ def test_a_pulled_cable_is_unreachable(broken: Break) -> None:
     assert paths[FIRST, "rac2", "rac1"].verdict is Verdict.PASSES
 
 
+def test_a_dead_peer_is_unreachable_and_what_it_sees_unknown(broken: Break) -> None:
+    paths = broken("peer-down", node="rac2")
+    assert len(paths) == 4
+    for (_, sender, _), path in paths.items():
+        assert path.verdict is (Verdict.UNREACHABLE if sender == "rac1" else Verdict.UNKNOWN)
+        assert path.reason
+
+
+def test_two_networks_in_one_subnet_are_told_apart_or_unknown(broken: Break) -> None:
+    paths = broken("duplicate-subnet")
+    assert {p.verdict for p in paths.values()} <= {Verdict.PASSES, Verdict.UNKNOWN}
+
+
 def test_without_ssh_the_way_from_the_peer_is_unknown(broken: Break) -> None:
     paths = broken("no-ssh", node="rac2")
     assert all(p.verdict is Verdict.PASSES for (_, sender, _), p in paths.items() if sender == "rac1")
-    assert all(p.reason for (_, sender, _), p in paths.items() if sender == "rac2")
+    assert all(p.verdict is Verdict.UNKNOWN and p.reason for (_, sender, _), p in paths.items() if sender == "rac2")
 
 
 def test_eight_nodes_in_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lab: Lab) -> None:

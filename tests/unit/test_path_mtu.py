@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-
+import itertools
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

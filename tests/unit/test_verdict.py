@@ -88,6 +88,7 @@ def test_what_the_series_alone_say(
         ("alive by ssh, port up", small(0), Ends(peer_link_up=True), Verdict.FILTERED, "is alive"),
         ("the peer rejects", small(0, unreachable_from="192.168.11.2"), NOTHING_KNOWN, Verdict.FILTERED, "rac2 itself"),
         ("the other way answers", small(0), Ends(reverse_passes=True), Verdict.FILTERED, "rac2 pings rac1"),
+        ("nothing sent, link down", small(0, 0), Ends(source_link_up=False), Verdict.UNREACHABLE, "rac1 is down"),
         ("sendmsg fails", small(0, errors=("Operation not permitted",)), NOTHING_KNOWN, Verdict.UNKNOWN, "permitted"),
     ],
 )
@@ -95,6 +96,13 @@ def test_why_nothing_is_answered(what: str, series: PingSeries, ends: Ends, expe
     judgement = judge(PATH, series, None, ends)
     assert judgement.verdict is expected, what
     assert says in judgement.reason
+
+
+def test_two_networks_in_one_subnet_are_no_filter() -> None:
+    shared = Path(NETWORK, HERE, THERE, 9000, subnet_is_shared=True)
+    judgement = judge(shared, small(0), None, Ends(neighbour=NeighbourSign.CONFIRMED))
+    assert judgement.verdict is Verdict.UNKNOWN
+    assert "a subnet of its own" in judgement.reason
 
 
 @pytest.mark.parametrize(

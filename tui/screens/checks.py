@@ -119,7 +119,8 @@ class ChecksScreen(Screen[None]):
 
     def _counts(self, width: int) -> list[Line]:
         shown = [(f"{number} {status}", role_of(status)) for status, number in self.board.counts()]
-        limits = [f"/{self._words}"] if self._words else []
+        typing = self.query_one("#filter").has_class("-open")
+        limits = [f"/{self._words}"] if self._words and not typing else []
         limits += ["problems only"] if self._problems_only else []
         words = [*((text, "accent") for text in limits), *shown]
         gap = "  " if sum(len(text) + 2 for text, _ in words) < width else " "
@@ -130,7 +131,7 @@ class ChecksScreen(Screen[None]):
 
     def _lower_rule(self, width: int) -> list[Line]:
         below = self._finding.below if self._joint >= 0 else 0
-        more = f"PgDn: {below} more lines" if below else ""
+        more = f"PgDn: {below} more lines" if below and not self._notice else ""
         return [rule_line(width, self._notice or self._state(), more, joint=self._joint, sign="┴")]
 
     def _state(self) -> str:
@@ -224,13 +225,13 @@ class ChecksScreen(Screen[None]):
         """Keep the filter, and give the keys back to the list."""
         self.query_one("#filter").remove_class("-open")
         self.set_focus(None)
+        self._draw()
 
     def action_clear(self) -> None:
         """Show everything again."""
         self._problems_only = False
         self.query_one("#filter", Input).value = ""
         self.leave_filter()
-        self._draw()
 
     def action_problems(self) -> None:
         """Show only problems, or everything again."""

@@ -49,7 +49,7 @@ class ReaderScreen(Screen[None]):
     @on(Lines.Scrolled, "#page")
     def say_where(self) -> None:
         """Say how much there is to come."""
-        left = f"{self._page.below} more lines" if self._page.below else ""
+        left = f"PgDn: {self._page.below} more lines" if self._page.below else ""
         self._rule.show(lambda width: [rule_line(width, right=left)])
 
     def action_scroll(self, lines: int) -> None:

@@ -32,15 +32,18 @@ def rule_line(width: int, left: str = "", right: str = "", *, joint: int = -1, s
 
 def keys_line(actions: Sequence[Action], width: int) -> Line:
     """The keys that have a word, as many as there is room for; help and quit always."""
-    always = [a.footer for a in actions if a in (HELP, QUIT)]
-    shown: list[str] = []
-    for action in actions:
-        if action.footer and action not in (HELP, QUIT):
-            if cell_len(" " + "  ".join([*shown, action.footer, *always])) > width:
-                break
-            shown.append(action.footer)
+    named = [a for a in actions if a.label]
+    shown = [a for a in named if a in (HELP, QUIT)]
+    room = width + 1 - sum(_length(a) for a in shown)
+    for action in named:
+        if action not in shown and _length(action) <= room:
+            shown.append(action)
+            room -= _length(action)
     line: list[tuple[str, str]] = []
-    for entry in [*shown, *always]:
-        key, _, word = entry.partition(" ")
-        line += [("  " if line else " ", ""), (key, "accent"), (f" {word}", "")]
+    for action in (a for a in named if a in shown):
+        line += [("  " if line else " ", ""), (action.key, "accent"), (f" {action.label}", "")]
     return line
+
+
+def _length(action: Action) -> int:
+    return cell_len(f"  {action.key} {action.label}")

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
-from textual import events
 from textual.message import Message
 
-from tui.board import Mark, Row
+from tui.board import PROBLEMS, Mark, Row
 from tui.widgets.finding_text import role_of
 from tui.widgets.line import Line, clean, fitted
 from tui.widgets.lines import Lines
 
-
 _NAMES = 15
 """Columns for the ids of checks, so that the subjects do not shift when a longer id arrives."""
+
+_LITTLE_ROOM = 14
 
 
 class FindingList(Lines):
@@ -68,8 +68,8 @@ class FindingList(Lines):
         self.move(len(self._rows) if end else -len(self._rows))
         self._moved = end
 
-    def on_resize(self, event: events.Resize) -> None:
-        """Lay the rows out anew, the cursor in view."""
+    def lay_out(self) -> None:
+        """Make the rows for the width there is, the cursor in view."""
         self._draw(self.above)
 
     def _draw(self, top: int) -> None:
@@ -89,11 +89,17 @@ class FindingList(Lines):
 
 def _row_line(row: Row, names: int, width: int) -> Line:
     finding, old = row.finding, row.mark in (Mark.GONE, Mark.BEFORE)
-    mark = f"{row.mark.value} " if row.mark in (Mark.NEW, Mark.GONE) else ""
-    subject = fitted(clean(finding.subject or finding.title), max(width - names - len(mark) - 4, 0))
     return [
-        (f" {finding.status.letter} ", "faint" if old else role_of(finding.status)),
+        (row.mark.sign, "accent"),
+        (f"{finding.status.letter} ", "faint" if old else role_of(finding.status)),
         (fitted(clean(finding.check), names) + " ", "faint" if old else ""),
-        (mark, "accent"),
-        (subject, "faint" if old or finding.status.gravity > 2 else ""),
+        (_subject(row, max(width - names - 4, 0)), "faint" if old or finding.status not in PROBLEMS else ""),
     ]
+
+
+def _subject(row: Row, width: int) -> str:
+    """What it is about; where there is little room its end, which tells findings of one check apart."""
+    subject = clean(row.finding.subject or row.finding.title)
+    if width < _LITTLE_ROOM and cell_len(subject) > width:
+        return fitted("…" + subject[-(width - 1) :] if width > 1 else "", width)
+    return fitted(subject, width)

@@ -39,8 +39,8 @@ def help_lines(width: int) -> Iterator[Line]:
         ("*", "the node that racwire runs on"),
         ("!", "a node that has a problem or could not be read"),
         ("·", "a check that has not concluded yet"),
-        ("new", "a problem that the run before did not have"),
-        ("gone", "a problem that only the run before had"),
+        ("+", "a problem that the run before did not have"),
+        ("-", "a problem that only the run before had: it is gone"),
         ("CHANGE", "a step that changes something: only under the safe-change procedure"),
     ):
         yield from hanging([(f" {sign:<8}", "accent"), ("", "")], meaning, width)

@@ -41,8 +41,13 @@ def fitted(text: str, width: int) -> str:
 def wrapped(text: str, width: int) -> list[str]:
     """A paragraph in lines of at most that many columns; at least one line."""
     width = max(width, 10)
-    lines = textwrap.wrap(clean(text), width, break_on_hyphens=False) or [""]
-    return [part for line in lines for part in (chop_cells(line, width) if cell_len(line) > width else [line])]
+    lines = textwrap.wrap(clean(text), width, break_long_words=False, break_on_hyphens=False) or [""]
+    return [part for line in lines for part in chopped(line, width)]
+
+
+def chopped(text: str, width: int) -> list[str]:
+    """The text in pieces of at most that many columns, for words that are longer than a line."""
+    return chop_cells(text, width) if cell_len(text) > width else [text]
 
 
 def hanging(start: Line, text: str, width: int, role: str = "") -> Iterator[Line]:
@@ -69,10 +74,13 @@ def command_lines(command: str, indent: int, width: int) -> Iterator[Line]:
 
 
 def folded(text: str, indent: int, width: int) -> Iterator[Line]:
-    """A text as it was read, line by line; lines that are too long go on in the next one."""
+    """A text as it was read, line by line; what is too long goes on in the next line, further in."""
+    room = max(width - indent, 12)
     for line in printable(text).splitlines():
-        for part in chop_cells(line, max(width - indent, 10)) or [""]:
-            yield [(" " * indent, ""), (part, "")]
+        parts = textwrap.wrap(line, room, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+        for part in parts or [""]:
+            for piece in chopped(part, room):
+                yield [(" " * indent, ""), (piece, "")]
 
 
 def plain(lines: Iterable[Line]) -> str:

@@ -73,7 +73,11 @@ class Lines(Widget):
 
     def on_resize(self, event: events.Resize) -> None:
         """Lay the lines out anew for the new width."""
-        self._place(self._build(event.size.width), self._top)
+        self.lay_out()
+
+    def lay_out(self) -> None:
+        """Make the lines for the width there is."""
+        self._place(self._build(self.size.width), self._top)
 
     def render_line(self, y: int) -> Strip:
         """One line of what is in view."""

@@ -1,0 +1,72 @@
+"""Makes the pictures of the README from the running console: on a practice cluster of its own, which it then breaks.
+
+Run it with `make screenshots`. It starts itself again inside the first node of the practice cluster, where the console
+sees what it would see on a real node.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+INSIDE = "--inside"
+SIZES = {"checks-80x24": (80, 24), "checks-120x40": (120, 40)}
+
+
+def main() -> None:
+    """Build the practice cluster, break it, take the pictures in it, and take it down."""
+    if sys.argv[1:] == [INSIDE]:
+        asyncio.run(take_pictures())
+        return
+    sys.path.insert(0, str(ROOT))
+    with tempfile.TemporaryDirectory(prefix="racwire-screenshots-") as directory:
+        os.environ["RACWIRE_LAB_DIR"] = str(Path(directory) / "lab")
+        from checks import lab
+
+        cluster = lab.up(nodes=3)
+        try:
+            cluster = cluster.break_("switch-mtu")
+            node = cluster.nodes[0]
+            command = cluster.enter(node, [sys.executable, str(Path(__file__).resolve()), INSIDE])
+            subprocess.run(command, env={**os.environ, **cluster.environment(node)}, check=True)
+        finally:
+            lab.down()
+
+
+async def take_pictures() -> None:
+    """Run the console at each size and save what it shows."""
+    sys.path.insert(0, str(ROOT))
+    from checks.engine import Engine
+    from checks.plugin import discover
+    from checks.settings import Settings
+    from tui.app import ConsoleApp
+
+    for name, size in SIZES.items():
+        found = discover()
+        with tempfile.TemporaryDirectory() as state:
+            app = ConsoleApp(lambda: Engine(found.checks, Settings()), state_directory=Path(state))  # noqa: B023
+            async with app.run_test(size=size) as pilot:
+                await pilot.pause()
+                await app.workers.wait_for_complete()
+                await pilot.pause(0.2)
+                picture = app.export_screenshot(title="racwire", simplify=True)
+        target = HERE / f"{name}.svg"
+        target.write_text(without_web_fonts(picture), encoding="utf-8")
+        print(target.relative_to(ROOT))
+
+
+def without_web_fonts(svg: str) -> str:
+    """The picture with the reader's own fixed-width font: it fetches nothing from anywhere."""
+    svg = re.sub(r"@font-face\s*\{.*?\}\s*", "", svg, flags=re.DOTALL)
+    return svg.replace("Fira Code", "monospace")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,1 +1,0 @@
-"""The practice cluster, for tests: one of its own, never the operator's."""

@@ -1,0 +1,98 @@
+"""What the tests of the practice cluster share: a cluster of their own that leaves nothing behind, and its pings."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from checks import lab
+from checks.lab.topology import PRIVATE
+
+needs_namespaces = pytest.mark.skipif(
+    any(shutil.which(tool) is None for tool in ("ip", "unshare", "nsenter", "ping")),
+    reason="THE PRACTICE CLUSTER WAS NOT TESTED: ip, unshare, nsenter or ping is missing on this machine",
+)
+needs_nft = pytest.mark.skipif(
+    shutil.which("nft") is None, reason="SOME FAULTS WERE NOT TESTED: nft is missing on this machine"
+)
+LARGE, SMALL = 9000 - 28, 1500 - 28
+
+
+@contextmanager
+def lab_directory(path: Path) -> Iterator[Path]:
+    """Make this the lab's directory; afterwards take the lab down, and look for what it left."""
+    interfaces = set(os.listdir("/sys/class/net"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RACWIRE_LAB_DIR", str(path))
+        patch.delenv("RACWIRE_LAB", raising=False)
+        try:
+            yield path
+        finally:
+            lab.down()
+    assert not path.exists()
+    assert processes_of(path) == []
+    assert set(os.listdir("/sys/class/net")) == interfaces
+
+
+def processes_of(path: Path) -> list[str]:
+    """The command lines of all processes that name the directory."""
+    found = []
+    for process in Path("/proc").iterdir():
+        try:
+            line = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if process.name.isdigit() and str(path) in line:
+            found.append(line)
+    return found
+
+
+def run(cluster: lab.Lab, node: str, *argv: str, timeout_s: float = 20) -> subprocess.CompletedProcess[str]:
+    """Run a command in a node."""
+    environment = {**os.environ, **cluster.environment(node)}
+    return subprocess.run(
+        cluster.enter(node, argv), capture_output=True, text=True, timeout=timeout_s, check=False, env=environment
+    )
+
+
+def ping(cluster: lab.Lab, node: str, address: str, size: int = 56, count: int = 1) -> str:
+    """What ping with DF says; empty when an answer came."""
+    # Two attempts: the first packet after a change of the network may be spent on ARP.
+    for _ in range(2):
+        done = run(cluster, node, "ping", "-M", "do", "-c", str(count), "-W", "0.4", "-s", str(size), address)
+        if done.returncode == 0:
+            return ""
+    return done.stdout + done.stderr
+
+
+def ssh(cluster: lab.Lab, node: str, peer: str, command: str) -> subprocess.CompletedProcess[str]:
+    """Run a command on a peer, from a node, with whatever remote shell the cluster has."""
+    if cluster.remote_shell == "ssh":
+        return run(cluster, node, "ssh", "-F", str(cluster.directory / "ssh_config"), peer, command)
+    return run(cluster, node, str(cluster.directory / "rsh"), "-o", "ConnectTimeout=3", peer, command)
+
+
+def grid(cluster: lab.Lab, node: str, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a program of the node's Grid home."""
+    return run(cluster, node, f"{cluster.environment(node)['GRID_HOME']}/bin/{program}", *arguments)
+
+
+def assert_healthy(cluster: lab.Lab) -> None:
+    """Every pair of the first two nodes exchanges full-sized packets on both private networks, HAIPs included."""
+    for node, peer in (("rac1", 2), ("rac2", 1)):
+        for network in PRIVATE:
+            haip = network.haip(peer)
+            assert haip
+            for address in (network.address(peer), haip.partition("/")[0]):
+                assert ping(cluster, node, address, cluster.mtu - 28) == ""
+
+
+def settings(cluster: lab.Lab, node: str) -> str:
+    """A node's links, addresses and routes, as text that can be compared."""
+    return run(cluster, node, "sh", "-c", "ip -o link; ip -o address; ip route; nft list ruleset 2>/dev/null").stdout

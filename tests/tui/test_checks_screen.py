@@ -1,0 +1,322 @@
+"""The Checks screen, driven by keys."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from checks.facts import Cluster
+from checks.nodes.session import Session
+from tests.fixtures.clusters import cluster, node, with_interface
+from tests.tui.clusters import black_hole, engine, healthy, node_unread
+from tests.tui.conftest import NewConsole
+from tests.tui.driving import checks_screen, chosen, concluded, shown
+
+
+class Gate:
+    """A gatherer that waits until the test lets it go on."""
+
+    def __init__(self, facts: Cluster, group: str) -> None:
+        self.open = asyncio.Event()
+        self.closed_by_engine = False
+        self._given = getattr(facts, group)
+
+    async def __call__(self, session: Session, known: Cluster) -> object:
+        try:
+            await self.open.wait()
+        except asyncio.CancelledError:
+            self.closed_by_engine = True
+            raise
+        return self._given
+
+
+async def test_the_worst_finding_stands_first_and_is_told_in_full(new_console: NewConsole) -> None:
+    async with new_console(lambda: engine(black_hole())).run_test() as pilot:
+        await concluded(pilot)
+        first = shown(pilot, "list").splitlines()[0]
+        assert first.split() == ["F", "df-ping", "192.168.11.0/24:", "rac3"]
+        assert "1 FAIL" in shown(pilot, "counts")
+        text = " ".join(shown(pilot, "finding").split())
+        assert "IC-PATH-003 FAIL" in text
+        assert "Jumbo frames vanish on 192.168.11.0/24" in text
+        for part in ("Seen", "Expected", "Why", "Next", "1. ", "CHANGE", "Sources"):
+            assert part in text
+
+
+async def test_the_header_names_cluster_nodes_and_networks(new_console: NewConsole) -> None:
+    async with new_console(lambda: engine(black_hole())).run_test() as pilot:
+        await concluded(pilot)
+        header = shown(pilot, "header")
+        assert header.split() == (
+            "racwire prodrac rac1* rac2 rac3! GI 19.0.0 eth1 9000 eth2 9000 14:02:31".split()  # noqa: SIM905
+        )
+
+
+async def test_while_facts_are_gathered_the_rest_is_shown_and_the_cursor_keeps_its_finding(
+    new_console: NewConsole,
+) -> None:
+    facts = black_hole()
+    gate = Gate(facts, "paths")
+    async with new_console(lambda: engine(facts, paths=gate)).run_test() as pilot:
+        await pilot.pause(0.2)
+        assert "· df-ping" in shown(pilot, "list")
+        assert "df-ping" not in chosen(pilot)
+        await pilot.press("j")
+        kept = chosen(pilot)
+        assert kept == "IC-IFACE-001"
+        gate.open.set()
+        await concluded(pilot)
+        assert shown(pilot, "list").lstrip().startswith("F df-ping")
+        assert chosen(pilot) == kept
+
+
+async def test_until_the_operator_moves_the_worst_is_chosen(new_console: NewConsole) -> None:
+    facts = black_hole()
+    gate = Gate(facts, "paths")
+    async with new_console(lambda: engine(facts, paths=gate)).run_test() as pilot:
+        await pilot.pause(0.2)
+        assert chosen(pilot) == "IC-GRID-001"
+        gate.open.set()
+        await concluded(pilot)
+        assert chosen(pilot) == "IC-PATH-003"
+
+
+async def test_filter_narrows_with_each_letter_and_esc_shows_all(new_console: NewConsole) -> None:
+    async with new_console(lambda: engine(black_hole())).run_test() as pilot:
+        await concluded(pilot)
+        everything = shown(pilot, "list")
+        await pilot.press("slash", *"mtu")
+        await pilot.pause()
+        assert {line.split()[1] for line in shown(pilot, "list").splitlines()} == {"mtu-consistency"}
+        await pilot.press("enter", "j")
+        assert "/mtu" in shown(pilot, "counts")
+        await pilot.press("escape")
+        await pilot.pause()
+        assert shown(pilot, "list") == everything
+
+
+async def test_a_filter_that_matches_nothing_says_so(new_console: NewConsole) -> None:
+    async with new_console(lambda: engine(black_hole())).run_test() as pilot:
+        await concluded(pilot)
+        await pilot.press("slash", *"zzz")
+        await pilot.pause()
+        assert "No finding matches" in shown(pilot, "finding")
+
+
+async def test_p_shows_problems_only(new_console: NewConsole) -> None:
+    async with new_console(lambda: engine(black_hole())).run_test() as pilot:
+        await concluded(pilot)
+        await pilot.press("p")
+        assert [line.split()[0] for line in shown(pilot, "list").splitlines()] == ["F"]
+        assert "problems only" in shown(pilot, "counts")
+        await pilot.press("p")
+        assert "P clusterware" in shown(pilot, "list")
+
+
+async def test_enter_shows_the_evidence_as_it_was_read(new_console: NewConsole) -> None:
+    async with new_console(lambda: engine(black_hole())).run_test() as pilot:
+        await concluded(pilot)
+        await pilot.press("enter")
+        page = shown(pilot, "page")
+        assert "DF ping -s 8972 192.168.11.3" in page
+        assert "black hole: 8972 bytes 0/20" in page
+        assert "192.168.10.3" not in page
+        await pilot.press("escape")
+        assert checks_screen(pilot)
+
+
+async def test_a_second_run_marks_what_is_gone_and_what_is_new(new_console: NewConsole) -> None:
+    mended_and_broken = cluster([node(1), node(2), with_interface(node(3), "eth1", mtu=1500)])
+    app = new_console(lambda: engine(black_hole()), lambda: engine(mended_and_broken))
+    async with app.run_test() as pilot:
+        await concluded(pilot)
+        assert "new" not in shown(pilot, "lower-rule")
+        await pilot.press("r")
+        await concluded(pilot)
+        rows = shown(pilot, "list").splitlines()
+        assert any(row.startswith("+F mtu-consistency") for row in rows)
+        assert any(row.startswith("-F df-ping") for row in rows)
+        assert "1 gone" in shown(pilot, "lower-rule")
+        assert "0 gone" not in shown(pilot, "lower-rule")
+
+
+async def test_while_it_runs_again_what_was_known_stays_in_sight(new_console: NewConsole) -> None:
+    facts = black_hole()
+    gate = Gate(facts, "paths")
+    app = new_console(lambda: engine(facts), lambda: engine(facts, paths=gate))
+    async with app.run_test() as pilot:
+        await concluded(pilot)
+        await pilot.press("r")
+        await pilot.pause(0.2)
+        assert chosen(pilot) == "IC-PATH-003"
+        assert "being checked again" in " ".join(shown(pilot, "finding").split())
+        gate.open.set()
+        await concluded(pilot)
+        assert chosen(pilot) == "IC-PATH-003"
+        assert "0 new  0 gone" in shown(pilot, "lower-rule")
+
+
+async def test_a_run_that_goes_on_is_ended_before_the_next(new_console: NewConsole) -> None:
+    facts = black_hole()
+    gate = Gate(facts, "paths")
+    app = new_console(lambda: engine(facts, paths=gate), lambda: engine(healthy()))
+    async with app.run_test() as pilot:
+        await pilot.pause(0.2)
+        await pilot.press("r")
+        await concluded(pilot)
+        assert gate.closed_by_engine
+        assert "FAIL" not in shown(pilot, "counts")
+        assert "IC-PATH-001" in shown(pilot, "finding") or chosen(pilot) == "IC-GRID-001"
+
+
+async def test_copied_commands_are_in_a_file_with_changes_as_comments(new_console: NewConsole, tmp_path: Path) -> None:
+    async with new_console(lambda: engine(black_hole())).run_test(size=(200, 40)) as pilot:
+        await concluded(pilot)
+        await pilot.press("c")
+        await pilot.pause()
+        saved = (tmp_path / "state" / "commands.txt").read_text()
+        assert pilot.app.clipboard == saved.rstrip("\n")
+        assert "ping -c 3 -M do -I 192.168.11.1 -s 8972 192.168.11.3" in saved.splitlines()
+        assert "commands.txt" in shown(pilot, "lower-rule")
+        await pilot.press("j")
+        assert "commands.txt" not in shown(pilot, "lower-rule")
+
+
+async def test_a_finding_without_commands_says_so(new_console: NewConsole, tmp_path: Path) -> None:
+    async with new_console(lambda: engine(healthy())).run_test() as pilot:
+        await concluded(pilot)
+        await pilot.press("c")
+        await pilot.pause()
+        assert "no commands" in shown(pilot, "lower-rule")
+        assert not (tmp_path / "state").exists()
+
+
+async def test_export_writes_the_report(
+    new_console: NewConsole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with new_console(lambda: engine(black_hole())).run_test() as pilot:
+        await concluded(pilot)
+        await pilot.press("e")
+        await pilot.pause()
+        (written,) = tmp_path.glob("racwire-*.json")
+        assert msgspec.json.decode(written.read_bytes())["findings"][0]["code"] == "IC-PATH-003"
+
+
+async def test_help_lists_every_key_of_the_footer(new_console: NewConsole) -> None:
+    async with new_console(lambda: engine(healthy())).run_test() as pilot:
+        await concluded(pilot)
+        footer = shown(pilot, "keys")
+        await pilot.press("question_mark")
+        page = shown(pilot, "page")
+        for entry in footer.strip().split("  "):
+            assert f" {entry.split()[0]} " in page
+        assert "black hole" in page
+        await pilot.press("q")
+        assert checks_screen(pilot)
+
+
+async def test_quitting_while_something_hangs_takes_no_time(new_console: NewConsole) -> None:
+    gate = Gate(healthy(), "nodes")
+    app = new_console(lambda: engine(healthy(), nodes=gate))
+    async with app.run_test() as pilot:
+        await pilot.pause(0.1)
+        async with asyncio.timeout(3):
+            await pilot.press("q")
+            await pilot.pause()
+    assert gate.closed_by_engine
+    assert app.report is None
+
+
+async def test_what_cannot_be_cancelled_is_left_behind(new_console: NewConsole) -> None:
+    let_go = asyncio.Event()
+
+    async def stubborn(session: Session, known: Cluster) -> object:
+        while not let_go.is_set():
+            try:
+                await let_go.wait()
+            except asyncio.CancelledError:
+                continue
+        return healthy().nodes
+
+    app = new_console(lambda: engine(healthy(), nodes=stubborn))
+    async with app.run_test() as pilot:
+        await pilot.pause(0.1)
+        async with asyncio.timeout(3):
+            await pilot.press("q")
+            await pilot.pause()
+        let_go.set()
+
+
+async def test_a_source_that_fails_makes_its_checks_unknown_and_the_console_goes_on(new_console: NewConsole) -> None:
+    async def fails(session: Session, known: Cluster) -> object:
+        raise RuntimeError("no such device")
+
+    async with new_console(lambda: engine(healthy(), paths=fails)).run_test() as pilot:
+        await concluded(pilot)
+        assert "1 UNKNOWN" in shown(pilot, "counts")
+        assert "no such device" in " ".join(shown(pilot, "finding").split())
+        assert "P clusterware" in shown(pilot, "list")
+
+
+async def test_an_engine_that_breaks_down_is_told_and_can_be_run_again(new_console: NewConsole) -> None:
+    def broken() -> None:
+        raise RuntimeError("the wheels came off")
+
+    app = new_console(broken, lambda: engine(black_hole()))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await concluded(pilot)
+        assert "the wheels came off" in shown(pilot, "lower-rule")
+        await pilot.press("r")
+        await concluded(pilot)
+        assert chosen(pilot) == "IC-PATH-003"
+
+
+HOSTILE = "\x1b]0;owned\x07\x1b[31m[bold red]rac\u202e3[/] \x9b2J\r\nsecond line"
+
+
+async def test_hostile_text_is_shown_and_not_obeyed(new_console: NewConsole) -> None:
+    async with new_console(lambda: engine(node_unread(HOSTILE))).run_test(size=(120, 40)) as pilot:
+        await concluded(pilot)
+        for part in ("list", "finding", "header", "counts"):
+            text = shown(pilot, part)
+            assert not any(sign in text for sign in "\x1b\x07\x9b\r\u202e"), part
+        assert "[bold red]rac" in shown(pilot, "finding")
+        assert "\\x1b[31m" in shown(pilot, "finding")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 16), (120, 40), (50, 12), (30, 8)])
+async def test_every_line_fits_whatever_the_size(new_console: NewConsole, size: tuple[int, int]) -> None:
+    async with new_console(lambda: engine(black_hole())).run_test() as pilot:
+        await concluded(pilot)
+        await pilot.resize_terminal(*size)
+        await pilot.pause()
+        await pilot.pause()
+        for part in ("upper-rule", "lower-rule", "keys"):
+            assert len(shown(pilot, part)) <= size[0], part
+        assert chosen(pilot) == "IC-PATH-003"
+        assert shown(pilot, "list").lstrip().startswith("F df-ping")
+
+
+async def test_on_a_narrow_terminal_enter_shows_the_finding_first(new_console: NewConsole) -> None:
+    async with new_console(lambda: engine(black_hole())).run_test(size=(50, 16)) as pilot:
+        await concluded(pilot)
+        await pilot.press("enter")
+        assert "Jumbo frames vanish" in shown(pilot, "page")
+        await pilot.press("enter")
+        assert "DF ping" in shown(pilot, "page")
+        await pilot.press("escape", "escape")
+        assert checks_screen(pilot)
+
+
+async def test_the_finding_scrolls_and_says_how_much_is_below(new_console: NewConsole) -> None:
+    async with new_console(lambda: engine(black_hole())).run_test() as pilot:
+        await concluded(pilot)
+        before = shown(pilot, "lower-rule")
+        assert "more lines" in before
+        await pilot.press("pagedown")
+        await pilot.pause()
+        assert shown(pilot, "lower-rule") != before

@@ -1,0 +1,177 @@
+"""DF pings by the system's ping: what it can do, how it is called, and how its runs keep within the limits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from checks.facts import Port, PrivateNetwork
+from checks.nodes.shell import Completed, Shell, ShellError
+from checks.probes import ping_command
+from checks.probes.limits import BudgetSpentError, Pace, PathLimits
+from checks.probes.packets import Path
+from checks.probes.ping_command import CommandPinger, PingTool, Slots, read_ping_tool
+from checks.probes.pinger import CannotPingError, Request
+from checks.settings import ProbeSettings
+
+HERE, THERE = Port("rac1", "eth2", "192.168.11.1"), Port("rac2", "eth2", "192.168.11.2")
+PATH = Path(PrivateNetwork("n", "eth2", "192.168.11.0/24", "oifcfg", (HERE, THERE), 9000), HERE, THERE, 9000)
+MODERN = PingTool(release=20221126, fine_interval=True, can_probe=False, can_time_out=True)
+OF_2016 = PingTool(release=20160308, fine_interval=False, can_probe=False, can_time_out=True)
+
+GOOD = "PING 127.0.0.1 (127.0.0.1) 56(84) bytes of data."
+
+
+class FakeShell(Shell):
+    """Answers each ping by a rule, and keeps what was asked."""
+
+    def __init__(self, answer: Callable[[list[str]], str | Exception | None]) -> None:
+        self.node = "rac1"
+        self.answer = answer
+        self.commands: list[list[str]] = []
+        self.running = self.most_running = 0
+
+    def start(self, command: Sequence[str]) -> asyncio.Future[Completed]:
+        self.commands.append(list(command))
+        self.running += 1
+        self.most_running = max(self.most_running, self.running)
+        return asyncio.ensure_future(self._run(list(command)))
+
+    async def _run(self, command: list[str]) -> Completed:
+        try:
+            await asyncio.sleep(0.001)
+            text = self.answer(command)
+            if text is None:
+                await asyncio.sleep(60)
+            if isinstance(text, Exception):
+                raise text
+            return Completed(0, text or "")
+        finally:
+            self.running -= 1
+
+
+def option(command: list[str], name: str) -> str:
+    return command[command.index(name) + 1]
+
+
+def all_answered(command: list[str]) -> str:
+    count, size = int(option(command, "-c")), int(option(command, "-s"))
+    replies = "".join(
+        f"{size + 8} bytes from 192.168.11.2: icmp_seq={i} ttl=64 time=0.05 ms\n" for i in range(1, count + 1)
+    )
+    return f"PING 192.168.11.2\n{replies}\n{count} packets transmitted, {count} received, 0% packet loss\n"
+
+
+def none_answered(command: list[str]) -> str:
+    return f"PING 192.168.11.2\n\n{option(command, '-c')} packets transmitted, 0 received, 100% packet loss\n"
+
+
+def pinger(shell: Shell, tool: PingTool = MODERN, **settings: int) -> CommandPinger:
+    limits = PathLimits(ProbeSettings(**settings))
+    return CommandPinger(PATH, limits, Pace(100_000), shell=shell, tool=tool, slots=Slots())
+
+
+async def test_a_series_is_put_together_from_runs_that_fit_in_flight() -> None:
+    shell = FakeShell(all_answered)
+    sender = pinger(shell)
+    (series,) = await sender.ping([Request(8972, 20)], timeout_s=0.3)
+    assert (series.sent, series.received, series.ttl) == (20, 20, 64)
+    assert [option(c, "-c") for c in shell.commands] == ["14", "6"]
+    assert " ".join(shell.commands[0]) == (
+        "env LC_ALL=C timeout -s INT 1.326 ping -n -M do -s 8972 -c 14 -i 0.002 -W 0.3 -I 192.168.11.1 192.168.11.2"
+    )
+
+
+async def test_pings_at_the_fine_interval_run_one_after_the_other() -> None:
+    shell = FakeShell(all_answered)
+    await pinger(shell).ping([Request(56, 20), Request(1472, 20), Request(4000, 20)], timeout_s=0.3)
+    assert shell.most_running == 1
+
+
+async def test_an_old_ping_runs_several_times_side_by_side() -> None:
+    shell = FakeShell(all_answered)
+    (series,) = await pinger(shell, OF_2016).ping([Request(56, 20)], timeout_s=0.3)
+    assert series.received == 20
+    assert shell.most_running == 7
+    assert {option(c, "-i") for c in shell.commands if "-i" in c} == {"0.2"}
+    assert {option(c, "-W") for c in shell.commands} == {"1"}, "it would read 0.3 as 0"
+
+
+async def test_a_ping_that_does_not_end_is_no_loss(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ping_command, "GIVE_UP_S", 0.01)
+    with pytest.raises(CannotPingError, match="did not end"):
+        await pinger(FakeShell(lambda _: None)).ping([Request(56, 1)], timeout_s=0.05)
+
+
+async def test_in_a_hurry_a_ping_is_given_up_and_counts_as_lost() -> None:
+    (series,) = await pinger(FakeShell(lambda _: None)).ping([Request(8972, 1)], timeout_s=0.05, hurry=True)
+    assert (series.sent, series.received) == (1, 0)
+
+
+async def test_a_lost_shell_is_told() -> None:
+    with pytest.raises(ShellError, match="gone"):
+        await pinger(FakeShell(lambda _: ShellError("gone"))).ping([Request(56, 20)], timeout_s=0.05)
+
+
+async def test_the_budget_is_checked_before_anything_is_sent() -> None:
+    shell = FakeShell(all_answered)
+    sender = pinger(shell, max_packets_per_path=50)
+    with pytest.raises(BudgetSpentError, match="max_packets_per_path"):
+        await sender.ping([Request(56, 30), Request(1472, 21)], timeout_s=0.05)
+    assert shell.commands == []
+
+
+async def test_lost_packets_hold_their_place_until_their_ping_ends() -> None:
+    shell = FakeShell(none_answered)
+    sender = pinger(shell, max_bytes_in_flight=20_000)
+    await sender.ping([Request(8972, 6)], timeout_s=0.05, hurry=True)
+    assert {option(c, "-c") for c in shell.commands} == {"2"}
+    assert shell.most_running == 1
+
+
+def test_what_a_modern_ping_can_do() -> None:
+    text = f"ping from iputils 20240117\nplain: {GOOD}\ndont-fragment: {GOOD}\nprobe: {GOOD}\nfine-interval: yes\ntimeout: yes\n"
+    assert read_ping_tool(text, "rac2") == PingTool(20240117, fine_interval=True, can_probe=True, can_time_out=True)
+
+
+def test_what_the_ping_of_enterprise_linux_7_can_do() -> None:
+    text = (
+        "ping utility, iputils-s20160308\n"
+        f"plain: {GOOD}\ndont-fragment: {GOOD}\nprobe: ping: wrong value for -M: do, dont, want are valid ones.\ntimeout: yes\n"
+    )
+    assert read_ping_tool(text, "rac2") == OF_2016
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("BusyBox v1.35.0 multi-call binary.\nplain: PING 127.0.0.1\n", "BusyBox"),
+        ("sh: ping: not found\nplain: sh: ping: not found\n", "not found"),
+        ("ping from iputils 20221126\nplain: ping: socket: Operation not permitted\n", "does not work"),
+        (f"ping\nplain: {GOOD}\ndont-fragment: ping: invalid option -- 'M'\n", "-M do"),
+        ("", "printed nothing"),
+    ],
+)
+def test_a_ping_that_will_not_do_is_told_why(text: str, says: str) -> None:
+    with pytest.raises(CannotPingError, match=says):
+        read_ping_tool(text, "rac2")
+
+
+def test_on_ipv6_old_systems_have_another_program() -> None:
+    one, two = Port("rac1", "eth2", "fd00::1"), Port("rac2", "eth2", "fd00::2")
+    six = Path(PrivateNetwork("n", "eth2", "fd00::/64", "oifcfg", (one, two), 9000), one, two, 9000)
+    assert MODERN.command(six, Request(8952, 1), 0.3)[:2] == ["ping", "-6"]
+    assert (
+        PingTool(20150101, fine_interval=False, can_probe=False, can_time_out=True).command(six, Request(8952, 1), 0.3)[
+            0
+        ]
+        == "ping6"
+    )
+
+
+def test_where_two_networks_share_a_subnet_the_interface_is_named() -> None:
+    shared = Path(PATH.network, HERE, THERE, 9000, subnet_is_shared=True)
+    words = MODERN.command(shared, Request(56, 1), 0.3)
+    assert words[-5:] == ["-I", "eth2", "-I", "192.168.11.1", "192.168.11.2"]

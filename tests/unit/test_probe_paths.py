@@ -1,0 +1,170 @@
+"""The run over all paths, with shells and pings made up: what is told when a node cannot ping, and what is journalled."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from checks.facts import Leg, Node, PathProbe, Port, PrivateNetwork, Unknown, UnreadNode, Verdict
+from checks.journal import Journal
+from checks.nodes.shell import Completed, Shell, ShellError
+from checks.probes import paths
+from checks.probes.paths import PathRun, probe_paths
+from checks.probes.safety import UnsafePathError
+from checks.settings import Settings
+
+NODES = tuple(Node(name, "ssh") for name in ("rac1", "rac2", "rac3"))
+TOOL = (
+    "ping from iputils 20221126\n"
+    "plain: PING 127.0.0.1\ndont-fragment: PING 127.0.0.1\nfine-interval: yes\ntimeout: yes\n"
+)
+Link = Callable[[str, int], bool]
+"""Whether a packet from this address, of this payload, is answered."""
+
+
+def network(*nodes: str) -> PrivateNetwork:
+    ports = tuple(Port(n, "eth2", f"192.168.11.{n[-1]}") for n in nodes)
+    return PrivateNetwork("192.168.11.0/24", "eth2", "192.168.11.0/24", "oifcfg", ports, 9000)
+
+
+class FakeShell(Shell):
+    """A node whose pings are answered by a rule, and which counts no echo requests."""
+
+    def __init__(self, node: str, answered: Link) -> None:
+        self.node = node
+        self.answered = answered
+        self.payloads: list[int] = []
+
+    async def run(self, program: str, *, timeout_s: float, limit_bytes: int = 0) -> Completed:
+        if "ping -V" in program:
+            return Completed(0, TOOL)
+        if "operstate" in program:
+            return Completed(0, "up\n")
+        return Completed(0, "Icmp: InMsgs InEchos\nIcmp: 9 5\n" if "snmp" in program else "")
+
+    def start(self, command: Sequence[str]) -> asyncio.Future[Completed]:
+        words = list(command)
+        size, count = int(words[words.index("-s") + 1]), int(words[words.index("-c") + 1])
+        self.payloads += [size] * count
+        text = "PING 192.168.11.2\n"
+        received = 0
+        if size > 8972:
+            text += "ping: local error: message too long, mtu=9000\n"
+        elif self.answered(words[words.index("-I") + 1], size):
+            received = count
+            text += "".join(
+                f"{size + 8} bytes from 192.168.11.2: icmp_seq={i} ttl=64 time=0.05 ms\n" for i in range(1, count + 1)
+            )
+        future: asyncio.Future[Completed] = asyncio.get_running_loop().create_future()
+        future.set_result(Completed(0, text + f"{count} packets transmitted, {received} received\n"))
+        return future
+
+
+class FakeSession:
+    """Shells by name; this node is none of the cluster's, so that no socket is opened."""
+
+    local_node = "elsewhere"
+
+    def __init__(self, answered: Link, *, without: Sequence[str] = ()) -> None:
+        self.settings = Settings()
+        self.journal = Journal()
+        self.without = without
+        self.shells: dict[str, FakeShell] = {}
+        self.answered = answered
+        self.told: list[str] = []
+
+    async def shell(self, node: str) -> Shell:
+        if node in self.without:
+            raise ShellError(f"{node} refused the login.")
+        return self.shells.setdefault(node, FakeShell(node, self.answered))
+
+    def progress(self, group: str, text: str, done: int, total: int) -> None:
+        self.told.append(f"{group} {done}/{total}")
+
+
+def by_pair(probes: Sequence[PathProbe]) -> dict[tuple[str, str], PathProbe]:
+    return {(p.from_node, p.to_node): p for p in probes}
+
+
+async def test_every_ordered_pair_is_probed_and_journalled_once() -> None:
+    session = FakeSession(lambda _, __: True)
+    probes = await probe_paths([network("rac1", "rac2", "rac3")], NODES, session)
+    assert len(probes) == 6
+    assert {p.verdict for p in probes} == {Verdict.PASSES}
+    assert session.told[-1] == "paths 6/6"
+    entries = session.journal.entries
+    assert sorted(e.topic for e in entries) == sorted(f"path {p.network} {p.from_node} {p.to_node}" for p in probes)
+    assert "ping -n -M do -s 8972" in entries[0].action
+    assert "packets of 9000 bytes (payload 8972): 20 sent, 20 answered" in entries[0].text
+
+
+async def test_one_scout_searches_and_the_others_only_confirm() -> None:
+    session = FakeSession(lambda _, payload: payload <= 1472)
+    probes = await probe_paths([network("rac1", "rac2", "rac3")], NODES, session)
+    assert {(p.verdict, p.path_mtu) for p in probes} == {(Verdict.BLACK_HOLE, 1500)}
+    costs = sorted(p.packets_sent for p in probes)
+    assert costs[-1] > costs[-2] == costs[0] == 56
+    assert {p.lost_leg for p in probes} == {Leg.BOTH}
+
+
+async def test_what_cannot_be_measured_is_unknown_with_its_reason() -> None:
+    session = FakeSession(lambda _, __: True, without=["rac2"])
+    nodes = (NODES[0], NODES[1], UnreadNode("rac3", "ssh to rac3 timed out"))
+    probes = by_pair(await probe_paths([network("rac1", "rac2", "rac3")], nodes, session))
+    assert probes["rac1", "rac2"].verdict is Verdict.PASSES
+    assert probes["rac2", "rac1"].reason == "rac2 refused the login."
+    assert "timed out" in probes["rac3", "rac1"].reason
+    assert probes["rac3", "rac1"].verdict is Verdict.UNKNOWN
+
+
+async def test_silent_pings_from_one_side_only_are_a_filter() -> None:
+    session = FakeSession(lambda source, _: source == "192.168.11.2")
+    probes = by_pair(await probe_paths([network("rac1", "rac2")], NODES, session))
+    assert probes["rac1", "rac2"].verdict is Verdict.FILTERED
+    assert max(session.shells["rac1"].payloads) == 56, "no full-size packet is sent where small ones are not answered"
+
+
+async def test_a_run_out_of_time_keeps_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Hanging(FakeSession):
+        async def shell(self, node: str) -> Shell:
+            if node == "rac2":
+                await asyncio.sleep(60)
+            return await super().shell(node)
+
+    monkeypatch.setattr(paths, "RUN_TIMEOUT_S", 0.3)
+    probes = by_pair(await probe_paths([network("rac1", "rac2")], NODES, Hanging(lambda _, __: True)))
+    assert probes["rac1", "rac2"].verdict is Verdict.PASSES
+    assert probes["rac2", "rac1"].verdict is Verdict.UNKNOWN
+    assert "took over" in probes["rac2", "rac1"].reason
+
+
+async def test_a_cancelled_run_can_still_tell() -> None:
+    class Hanging(FakeSession):
+        async def shell(self, node: str) -> Shell:
+            if node == "rac2":
+                await asyncio.sleep(60)
+            return await super().shell(node)
+
+    told: list[PathProbe] = []
+    run = PathRun([network("rac1", "rac2")], NODES, Hanging(lambda _, __: True), found=told.append)
+    task = asyncio.create_task(run.run())
+    await asyncio.sleep(0.2)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert [p.verdict for p in told] == [Verdict.PASSES]
+    assert by_pair(run.results())["rac1", "rac2"].verdict is Verdict.PASSES
+
+
+async def test_nothing_is_sent_when_one_path_would_leave_the_private_networks() -> None:
+    session = FakeSession(lambda _, __: True)
+    with pytest.raises(UnsafePathError):
+        await probe_paths([network("rac1", "rac2")], NODES, session, public_subnets=["192.168.11.0"])
+    assert session.shells == {}
+
+
+async def test_a_network_without_a_known_mtu_has_no_paths() -> None:
+    unknown = PrivateNetwork("n", "eth2", "192.168.11.0/24", "oifcfg", (), Unknown("no node has a port on it"))
+    assert await probe_paths([unknown], NODES, FakeSession(lambda _, __: True)) == ()

@@ -1,0 +1,133 @@
+"""`racwire` without a command: the console where there is a terminal for it, else the checks as text.
+
+What must be decided before Textual is imported is decided here: Textual draws to stderr whatever that is, and reads
+its environment once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, TextIO, cast
+
+from checks.result import ExitCode, exit_code
+from checks.settings import Settings
+from tui.log import LogFile
+
+if TYPE_CHECKING:
+    from tui.app import ConsoleApp
+
+DRAIN_S = 0.3
+"""How long what is still running may take to end once the screen is closed."""
+
+
+def run_console(settings: Settings) -> int:
+    """Run the console; returns the exit code of the last finished report."""
+    if reason := no_console(os.environ, sys.__stdin__, sys.__stderr__):
+        print(f"racwire: {reason}, so the checks run as text.", file=sys.stderr)
+        return _run_as_text(settings)
+    prepare(os.environ)
+    return _run_full_screen(settings)
+
+
+def no_console(environment: Mapping[str, str], stdin: TextIO | None, stderr: TextIO | None) -> str:
+    """Why the full screen cannot be shown; nothing when it can."""
+    if stdin is None or stderr is None or not stdin.isatty() or not stderr.isatty():
+        return "no terminal here"
+    if environment.get("TERM", "") in ("", "dumb", "unknown"):
+        return f"the terminal type (TERM) is {environment.get('TERM') or 'not set'}"
+    return ""
+
+
+def prepare(environment: dict[str, str] | os._Environ[str]) -> None:
+    """Set what Textual reads from the environment when it is imported."""
+    environment.setdefault("TEXTUAL_ANIMATIONS", "none")
+    if "STY" in environment and "TMUX" not in environment:
+        # GNU screen inherits COLORTERM=truecolor from the terminal around it and garbles what it then is sent.
+        environment.setdefault("TEXTUAL_COLOR_SYSTEM", "256")
+
+
+def colours_in_doubt(environment: Mapping[str, str]) -> bool:
+    """Whether only the terminal's own sixteen colours are sure: PuTTY says `xterm` and nothing more. Or none wanted."""
+    if environment.get("NO_COLOR"):
+        return True
+    rich = environment.get("COLORTERM", "") in ("truecolor", "24bit") or "TEXTUAL_COLOR_SYSTEM" in environment
+    return not rich and not environment.get("TERM", "").endswith(("256color", "direct"))
+
+
+def state_directory(environment: Mapping[str, str]) -> Path:
+    """Where the log and copied commands are kept."""
+    base = environment.get("XDG_STATE_HOME", "")
+    return Path(base if base.startswith("/") else Path.home() / ".local" / "state") / "racwire"
+
+
+def _run_as_text(settings: Settings) -> int:
+    from tui.check_command import run_check
+    from tui.cli import build_parser
+
+    return run_check(build_parser().parse_args(["check"]), settings)
+
+
+def _run_full_screen(settings: Settings) -> int:
+    from rich.console import Console
+
+    from checks.engine import Engine
+    from checks.plugin import discover
+    from tui.app import ConsoleApp
+    from tui.clipboard import clipboard_driver
+    from tui.lifeline import Lifeline
+
+    log = LogFile(state_directory(os.environ) / "racwire.log")
+    logging.basicConfig(stream=log, format="%(asctime)s %(name)s: %(message)s", level=logging.WARNING)
+    found = discover()
+    app = ConsoleApp(
+        lambda: Engine(found.checks, settings, broken=found.broken),
+        state_directory=state_directory(os.environ),
+        encoding=getattr(sys.__stderr__, "encoding", None) or "ascii",
+        terminal_colours=colours_in_doubt(os.environ),
+        driver_class=clipboard_driver(),
+        lifeline=Lifeline(sys.__stdin__.fileno() if sys.__stdin__ else 0),
+    )
+    app.error_console = Console(file=cast("IO[str]", log), width=120, markup=False, highlight=False)
+    _run_in_own_loop(app)
+    broke = app.return_code != 0
+    if broke:
+        with suppress(OSError):
+            print(f"racwire: the console broke down; {log.told}.", file=sys.stderr)
+    return _leave(_code(app, broke=broke))
+
+
+def _run_in_own_loop(app: ConsoleApp) -> None:
+    """Run the app in a loop that is not waited for: `asyncio.run` would join threads that hang in the kernel."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    try:
+        app.run(mouse=False, loop=loop)
+    finally:
+        left = asyncio.all_tasks(loop)
+        for task in left:
+            task.cancel()
+        if left:
+            loop.run_until_complete(asyncio.wait(left, timeout=DRAIN_S))
+
+
+def _code(app: ConsoleApp, *, broke: bool) -> ExitCode:
+    if app.report is not None:
+        return exit_code(app.report)
+    return ExitCode.COULD_NOT_TELL if broke else ExitCode.INTERRUPTED
+
+
+def _leave(code: ExitCode) -> int:
+    """Return the code, unless a thread hangs (a name lookup, a dead file server): Python would wait for it to end."""
+    if any(thread is not threading.main_thread() and not thread.daemon for thread in threading.enumerate()):
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(code)
+    return code

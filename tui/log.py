@@ -1,0 +1,36 @@
+"""A log file that is made only when there is something to write: for what went wrong inside racwire itself."""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+
+
+class LogFile(io.TextIOBase):
+    """Appends to a file of mode 0600; that it cannot be written never disturbs the console."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path = path
+        self._problem = ""
+
+    @property
+    def told(self) -> str:
+        """Where the details are, in words."""
+        return self._problem or f"the details are in {self.path}"
+
+    def writable(self) -> bool:
+        """It is."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Append the text."""
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            with open(handle, "a", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(text)
+        except OSError as error:
+            self._problem = f"the details could not be written to {self.path}: {error.strerror}"
+        return len(text)
