@@ -295,6 +295,11 @@ class PrivateNetwork(Fact, frozen=True):
     """What the network is meant to carry: the MTU of most of its ports; where they are even, the one that the other
     private networks have, then the larger one."""
 
+    @property
+    def is_pattern(self) -> bool:
+        """Whether a wildcard stands for the interface, so that its name may differ from node to node."""
+        return "*" in self.interface or "?" in self.interface
+
     def port(self, node: str) -> Port | None:
         """The node's port on this network."""
         return next((p for p in self.ports if p.node == node), None)

@@ -58,14 +58,37 @@ async def take_pictures() -> None:
                 await pilot.pause(0.2)
                 picture = app.export_screenshot(title="racwire", simplify=True)
         target = HERE / f"{name}.svg"
-        target.write_text(without_web_fonts(picture), encoding="utf-8")
+        target.write_text(with_spaces_as_places(without_web_fonts(picture)), encoding="utf-8")
         print(target.relative_to(ROOT))
 
 
 def without_web_fonts(svg: str) -> str:
-    """The picture with the reader's own fixed-width font: it fetches nothing from anywhere."""
+    """The picture with the reader's own fixed-width font, naming no other host."""
+    svg = re.sub(r"<!-- Generated with Rich .*? -->\s*", "", svg)
     svg = re.sub(r"@font-face\s*\{.*?\}\s*", "", svg, flags=re.DOTALL)
     return svg.replace("Fira Code", "monospace")
+
+
+def with_spaces_as_places(svg: str) -> str:
+    """The picture with each text where it begins, since some viewers drop the spaces before a text."""
+
+    def placed(found: re.Match[str]) -> str:
+        spaces = found["spaces"].count("&#160;")
+        text = found["text"]
+        if not text:
+            return ""
+        columns = spaces + len(re.sub(r"&[^;]+;", "x", text))
+        wide = float(found["length"]) / columns
+        x, length = float(found["x"]) + spaces * wide, wide * (columns - spaces)
+        return f'{found["start"]}x="{x:g}" y="{found["y"]}" textLength="{length:g}"{found["rest"]}>{text}</text>'
+
+    return _TEXT.sub(placed, svg)
+
+
+_TEXT = re.compile(
+    r'(?P<start><text class="[^"]*" )x="(?P<x>[^"]*)" y="(?P<y>[^"]*)" textLength="(?P<length>[^"]*)"(?P<rest>[^>]*)>'
+    r"(?P<spaces>(?:&#160;)*)(?P<text>[^<]*)</text>"
+)
 
 
 if __name__ == "__main__":

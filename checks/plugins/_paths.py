@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from checks.facts import Leg, PathProbe, PrivateNetwork, Verdict
+from checks.facts import Leg, PathProbe, PingSeries, PrivateNetwork, Verdict
 from checks.finding import Table
 from checks.wording import Way
+
+SMALL_PAYLOAD = 56
+"""What `ping` sends when nothing is said."""
 
 LEGEND = (
     "P passes  B black hole  T router refuses  M sender's MTU too small  L loss  U unreachable  F filtered  ? unknown"
 )
+
+
+def short_name(network: PrivateNetwork, node: str = "") -> str:
+    """The network, and the node if one is at fault, in a word or two for lists: its interface, or its subnet where a
+    wildcard stands for the interface."""
+    name = network.subnet if network.is_pattern else network.interface
+    return f"{name} {node}" if node else name
 
 
 def lost_ways(paths: Sequence[PathProbe]) -> set[Way]:
@@ -31,21 +41,24 @@ def seen_lines(paths: Sequence[PathProbe], most: int = 4) -> tuple[str, ...]:
 
 
 def _line(path: PathProbe) -> str:
-    parts = []
-    for series in path.series:
-        answered = f"{series.payload} bytes {series.received}/{series.sent}"
-        if series.refused_locally:
-            answered = f"{series.payload} bytes refused by {path.from_node}"
-            if series.local_mtu:
-                answered += f" (MTU {series.local_mtu})"
-        elif series.too_big_mtu:
-            answered += f", {series.too_big_from} says {series.too_big_mtu}"
-        elif series.received == 0 and not series.unreachable_from:
-            answered += ", no error"
-        parts.append(answered)
+    """Small and full-size packets, and what else was odd; the boundary that a search tried stands in the evidence."""
+    told = [text for series in path.series if (text := _series(path, series))]
     if isinstance(path.path_mtu, int) and path.path_mtu != path.expected_mtu:
-        parts.append(f"largest that passes {path.path_mtu}")
-    return f"{path.from_node} -> {path.to_node}: {'; '.join(parts) or path.reason}"
+        told.append(f"largest that passes {path.path_mtu}")
+    return f"{path.from_node} -> {path.to_node}: {'; '.join(told) or path.reason}"
+
+
+def _series(path: PathProbe, series: PingSeries) -> str:
+    over = series.payload == full_payload(path) + 1
+    if series.payload not in (SMALL_PAYLOAD, full_payload(path)) and not (over and not series.refused_locally):
+        return ""
+    if series.refused_locally:
+        mtu = f" (MTU {series.local_mtu})" if series.local_mtu else ""
+        return f"{series.payload} bytes refused by {path.from_node}{mtu}"
+    answered = f"{series.payload} bytes {series.received}/{series.sent}"
+    if series.too_big_mtu:
+        return f"{answered}, {series.too_big_from} says {series.too_big_mtu}"
+    return answered if series.received or series.unreachable_from else f"{answered}, no error"
 
 
 def full_payload(path: PathProbe) -> int:

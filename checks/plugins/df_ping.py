@@ -9,7 +9,7 @@ import msgspec
 from checks.facts import Cluster, Leg, PathProbe, PrivateNetwork, Unknown, Verdict
 from checks.finding import Finding, Remedy, Status
 from checks.plugin import Kind, check
-from checks.plugins._paths import evidence_of, full_payload, lost_ways, matrix, ping_commands, seen_lines
+from checks.plugins._paths import evidence_of, full_payload, lost_ways, matrix, ping_commands, seen_lines, short_name
 from checks.wording import all_nodes, between, counted, hub, listed
 
 _BLOCKS = (
@@ -155,7 +155,7 @@ def _pass(network: PrivateNetwork, paths: tuple[PathProbe, ...]) -> Finding:
         Status.PASS,
         f"Full-size packets of {network.mtu} bytes pass on {network.subnet} between "
         f"{all_nodes(len(network.ports))}, both ways.",
-        subject=f"{network.subnet} {network.mtu}",
+        subject=f"{short_name(network)} {network.mtu}",
         seen=(
             f"{counted(len(paths), 'path')}, {counted(packets, 'packet')}, none lost",
             *([f"slowest median round trip {slowest:.2f} ms"] if slowest is not None else []),
@@ -225,7 +225,7 @@ def _switch(network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
     return BLACK_HOLE.finding(
         Status.FAIL,
         f"Jumbo frames vanish on {network.subnet} {where}.",
-        subject=f"{network.subnet}: {centre or between(ways, nodes)}",
+        subject=f"{short_name(network, centre)}: black hole",
         seen=seen_lines(paths),
         expected=(f"{full_payload(paths[0])} bytes to pass: the NICs at both ends are set to {paths[0].expected_mtu}",),
         why=f"The NICs at both ends agree, so the smaller MTU is that of {culprit}, which drops what is larger "
@@ -260,7 +260,7 @@ def _too_big(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) 
         Status.FAIL,
         f"On {network.subnet} {router} refuses full-size packets {where}: "
         f"it carries {listed(str(m) for m in mtus)} bytes.",
-        subject=f"{network.subnet}: router {listed(routers)}",
+        subject=f"{short_name(network)}: router in the way",
         seen=seen_lines(paths),
         expected=(f"One layer 2 network without a router, carrying {paths[0].expected_mtu}",),
         next=[
@@ -314,7 +314,7 @@ def _loss(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> 
     yield LOSS.finding(
         Status.FAIL if percent >= cluster.thresholds.loss_fail_percent else Status.WARN,
         f"{percent:.1f} % of the pings of any size get lost on {network.subnet} {between(ways, nodes)}.",
-        subject=f"{network.subnet}: {percent:.1f} % lost",
+        subject=f"{short_name(network)}: {percent:.1f} % lost",
         seen=(f"{lost:,} of {sent:,} packets got no answer", *seen_lines(paths)),
         expected=("None lost",),
         next=[
@@ -342,7 +342,7 @@ def _unreachable(cluster: Cluster, network: PrivateNetwork, paths: list[PathProb
     yield UNREACHABLE.finding(
         Status.FAIL,
         f"Nothing passes on {network.subnet} {between(ways, nodes)}.",
-        subject=f"{network.subnet}: {centre or between(ways, nodes)}",
+        subject=f"{short_name(network, centre)}: unreachable",
         seen=(*reasons, *seen_lines(paths)),
         expected=("Answers to small and full-size pings",),
         next=[
@@ -363,7 +363,7 @@ def _filtered(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe])
         Status.UNKNOWN,
         f"Pings are filtered on {network.subnet} {between(ways, nodes)}, so it is not known whether full-size packets "
         "pass.",
-        subject=f"{network.subnet}: {listed(targets)}",
+        subject=f"{short_name(network)}: pings filtered",
         seen=(*dict.fromkeys(p.reason for p in paths if p.reason), *seen_lines(paths)),
         expected=("Answers to pings; no packet filter on a private network",),
         next=[
@@ -391,7 +391,7 @@ def _not_probed(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe
     yield NOT_PROBED.finding(
         Status.UNKNOWN,
         f"{counted(len(paths), 'path')} on {network.subnet} could not be probed: {between(ways, nodes)}.",
-        subject=f"{network.subnet}: {counted(len(paths), 'path')} unknown",
+        subject=f"{short_name(network)}: {counted(len(paths), 'path')} unknown",
         seen=reasons,
         expected=("Every node probes every other",),
         next=[Remedy("Mend the reason named above, then run this check again.", ("racwire check df-ping",))],
@@ -406,7 +406,7 @@ def _routed(network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
     return ROUTED.finding(
         Status.FAIL,
         f"There is a router on {network.subnet} {between(ways, nodes)}.",
-        subject=f"{network.subnet}: routed",
+        subject=f"{short_name(network)}: routed",
         seen=[
             f"{p.from_node} -> {p.to_node}: answers passed {counted(p.hops or 0, 'router')} (TTL "
             f"{next((s.ttl for s in p.series if s.ttl), '?')})"

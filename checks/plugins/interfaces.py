@@ -246,15 +246,14 @@ def _names(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
     by_name: dict[str, list[str]] = defaultdict(list)
     for port in network.ports:
         by_name[port.interface].append(port.node)
-    pattern = "*" in network.interface or "?" in network.interface
     odd = {n: nodes for n, nodes in by_name.items() if not fnmatchcase(n, network.interface)}
-    if pattern and len(by_name) > 1:
+    if network.is_pattern and len(by_name) > 1:
         odd = dict(by_name)
     if not odd:
         return
     names = listed(f"{name} on {listed(nodes)}" for name, nodes in odd.items())
     yield NAMES_DIFFER.finding(
-        Status.WARN if pattern else Status.FAIL,
+        Status.WARN if network.is_pattern else Status.FAIL,
         f"The private network {network.subnet} is on {names}, while oifcfg names {network.interface}.",
         subject=f"{network.subnet}: {names}",
         seen=tuple(f"{p.node}: {p.interface} {p.ip}" for p in network.ports),

@@ -9,6 +9,7 @@ from checks.facts import Cluster, Interface, Node, Port, PrivateNetwork, Unknown
 from checks.finding import Finding, Remedy, Status
 from checks.networks import subnet_of
 from checks.plugin import Kind, check
+from checks.plugins._paths import short_name
 from checks.wording import counted, listed
 
 _CAUSE_5 = "MOS 563566.1, causes 5 and 12"
@@ -91,7 +92,7 @@ def _agree(cluster: Cluster, network: PrivateNetwork, mtu: int) -> Finding:
     return AGREE.finding(
         Status.PASS,
         f"Every layer of {counted(len(network.ports), 'node')} has MTU {mtu} on {network.subnet}.",
-        subject=f"{network.subnet} {mtu}",
+        subject=f"{short_name(network)} {mtu}",
         seen=tuple(f"{p.node}: {p.interface} {_mtu_of(cluster, p)}" for p in network.ports),
         evidence=_evidence(network),
         network=network.name,
@@ -111,7 +112,7 @@ def _ports(cluster: Cluster, network: PrivateNetwork, usual: int) -> Iterator[Fi
         yield NO_MAJORITY.finding(
             Status.FAIL,
             f"The nodes do not agree on the MTU of {network.subnet}: {groups}.",
-            subject=f"{network.subnet}: {groups}",
+            subject=f"{short_name(network)}: {groups}",
             seen=seen,
             expected=("One value on every node",),
             next=[

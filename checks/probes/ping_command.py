@@ -202,7 +202,7 @@ class CommandPinger:
         sending_s = (part.count - 1) * self._tool.interval_s
         ends_s = sending_s + self._tool.wait_s(timeout_s)
         # Interrupted, ping still prints its summary.
-        ending = ["timeout", "-s", "INT", f"{ends_s + END_S:g}"] if self._tool.can_time_out else []
+        ending = ["timeout", "-s", "INT", f"{ends_s + END_S:.1f}"] if self._tool.can_time_out else []
         future = self._shell.start(["env", "LC_ALL=C", *ending, *self._tool.command(self.path, part, timeout_s)])
         patience_s = sending_s + timeout_s + START_S if hurry else ends_s + GIVE_UP_S
         done, _ = await asyncio.wait((future,), timeout=patience_s)

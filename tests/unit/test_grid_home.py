@@ -135,7 +135,7 @@ class TestWhatCannotBeUsed:
     def test_no_home_anywhere(self, node: Place) -> None:
         found = node.find()
         assert isinstance(found, Unknown)
-        assert found.reason.startswith("No Grid Infrastructure home was found: looked in ")
+        assert found.reason.startswith("No Grid Infrastructure home was found. Looked in ")
         assert "--network and --peer" in found.reason
 
     def test_a_home_named_by_the_operator_is_not_replaced(self, node: Place) -> None:

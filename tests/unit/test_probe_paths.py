@@ -1,4 +1,4 @@
-"""The run over all paths, with shells and pings made up: what is told when a node cannot ping, and what is journalled."""
+"""The run over all paths, with made-up shells: what is told when a node cannot ping, and what is journalled."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class FakeShell(Shell):
         return Completed(0, "Icmp: InMsgs InEchos\nIcmp: 9 5\n" if "snmp" in program else "")
 
     def start(self, command: Sequence[str]) -> asyncio.Future[Completed]:
-        words = list(command)
+        words = list(command)[list(command).index("ping") :]
         size, count = int(words[words.index("-s") + 1]), int(words[words.index("-c") + 1])
         self.payloads += [size] * count
         text = "PING 192.168.11.2\n"
