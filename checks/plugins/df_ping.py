@@ -153,7 +153,7 @@ def _pass(network: PrivateNetwork, paths: tuple[PathProbe, ...]) -> Finding:
     slowest = max((s.rtt_ms_median for p in paths for s in p.series if s.rtt_ms_median is not None), default=None)
     return PASS.finding(
         Status.PASS,
-        f"Full-size packets of {network.mtu} bytes pass on {network.subnet} between "
+        f"Full-size packets of {network.mtu} bytes pass on {network.name} between "
         f"{all_nodes(len(network.ports))}, both ways.",
         subject=f"{short_name(network)} {network.mtu}",
         seen=(
@@ -187,7 +187,7 @@ def _receiver(network: PrivateNetwork, node: str, mtu: int, paths: list[PathProb
     senders = listed(p.from_node for p in paths)
     return RECEIVER.finding(
         Status.FAIL,
-        f"{node} throws away full-size packets from {senders} on {network.subnet}: its {interface} has MTU {mtu}.",
+        f"{node} throws away full-size packets from {senders} on {network.name}: its {interface} has MTU {mtu}.",
         subject=f"{node} {interface} {mtu}",
         seen=(*seen_lines(paths), f"{node}: {interface} has MTU {mtu}"),
         expected=(f"{paths[0].expected_mtu} on {interface} of {node}, as on the other nodes",),
@@ -224,7 +224,7 @@ def _switch(network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
     )
     return BLACK_HOLE.finding(
         Status.FAIL,
-        f"Jumbo frames vanish on {network.subnet} {where}.",
+        f"Jumbo frames vanish on {network.name} {where}.",
         subject=f"{short_name(network, centre)}: black hole",
         seen=seen_lines(paths),
         expected=(f"{full_payload(paths[0])} bytes to pass: the NICs at both ends are set to {paths[0].expected_mtu}",),
@@ -233,7 +233,7 @@ def _switch(network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
         next=[
             Remedy(
                 f"Ask the network team for the MTU and the giants or oversize counters of {culprit}, on the VLAN of "
-                f"{network.subnet}.",
+                f"{network.name}.",
                 ("show interface ETH counters errors", "show interface ETH | include MTU"),
                 "the network team, on the switch",
             ),
@@ -258,7 +258,7 @@ def _too_big(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) 
     where = between({(p.from_node, p.to_node) for p in paths}, nodes)
     yield TOO_BIG.finding(
         Status.FAIL,
-        f"On {network.subnet} {router} refuses full-size packets {where}: "
+        f"On {network.name} {router} refuses full-size packets {where}: "
         f"it carries {listed(str(m) for m in mtus)} bytes.",
         subject=f"{short_name(network)}: router in the way",
         seen=seen_lines(paths),
@@ -281,7 +281,7 @@ def _local(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) ->
         has = f"MTU {mtu}" if mtu else "a smaller MTU"
         yield LOCAL.finding(
             Status.FAIL,
-            f"{node} cannot send full-size packets on {network.subnet}: its {interface} or the route has {has}.",
+            f"{node} cannot send full-size packets on {network.name}: its {interface} or the route has {has}.",
             subject=f"{node} {interface} {mtu or ''}".rstrip(),
             seen=seen_lines(own),
             expected=(f"{own[0].expected_mtu}, as on the other nodes",),
@@ -313,7 +313,7 @@ def _loss(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> 
     centre = hub(ways, nodes)
     yield LOSS.finding(
         Status.FAIL if percent >= cluster.thresholds.loss_fail_percent else Status.WARN,
-        f"{percent:.1f} % of the pings of any size get lost on {network.subnet} {between(ways, nodes)}.",
+        f"{percent:.1f} % of the pings of any size get lost on {network.name} {between(ways, nodes)}.",
         subject=f"{short_name(network)}: {percent:.1f} % lost",
         seen=(f"{lost:,} of {sent:,} packets got no answer", *seen_lines(paths)),
         expected=("None lost",),
@@ -341,7 +341,7 @@ def _unreachable(cluster: Cluster, network: PrivateNetwork, paths: list[PathProb
     reasons = tuple(dict.fromkeys(p.reason for p in paths if p.reason))
     yield UNREACHABLE.finding(
         Status.FAIL,
-        f"Nothing passes on {network.subnet} {between(ways, nodes)}.",
+        f"Nothing passes on {network.name} {between(ways, nodes)}.",
         subject=f"{short_name(network, centre)}: unreachable",
         seen=(*reasons, *seen_lines(paths)),
         expected=("Answers to small and full-size pings",),
@@ -361,7 +361,7 @@ def _filtered(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe])
     targets = sorted({p.to_node for p in paths})
     yield FILTERED.finding(
         Status.UNKNOWN,
-        f"Pings are filtered on {network.subnet} {between(ways, nodes)}, so it is not known whether full-size packets "
+        f"Pings are filtered on {network.name} {between(ways, nodes)}, so it is not known whether full-size packets "
         "pass.",
         subject=f"{short_name(network)}: pings filtered",
         seen=(*dict.fromkeys(p.reason for p in paths if p.reason), *seen_lines(paths)),
@@ -390,7 +390,7 @@ def _not_probed(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe
     reasons = tuple(dict.fromkeys(p.reason for p in paths if p.reason))
     yield NOT_PROBED.finding(
         Status.UNKNOWN,
-        f"{counted(len(paths), 'path')} on {network.subnet} could not be probed: {between(ways, nodes)}.",
+        f"{counted(len(paths), 'path')} on {network.name} could not be probed: {between(ways, nodes)}.",
         subject=f"{short_name(network)}: {counted(len(paths), 'path')} unknown",
         seen=reasons,
         expected=("Every node probes every other",),
@@ -405,7 +405,7 @@ def _routed(network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
     ways = {(p.from_node, p.to_node) for p in paths}
     return ROUTED.finding(
         Status.FAIL,
-        f"There is a router on {network.subnet} {between(ways, nodes)}.",
+        f"There is a router on {network.name} {between(ways, nodes)}.",
         subject=f"{short_name(network)}: routed",
         seen=[
             f"{p.from_node} -> {p.to_node}: answers passed {counted(p.hops or 0, 'router')} (TTL "

@@ -91,7 +91,7 @@ def mtu_consistency(cluster: Cluster) -> Iterator[Finding]:
 def _agree(cluster: Cluster, network: PrivateNetwork, mtu: int) -> Finding:
     return AGREE.finding(
         Status.PASS,
-        f"Every layer of {counted(len(network.ports), 'node')} has MTU {mtu} on {network.subnet}.",
+        f"Every layer of {counted(len(network.ports), 'node')} has MTU {mtu} on {network.name}.",
         subject=f"{short_name(network)} {mtu}",
         seen=tuple(f"{p.node}: {p.interface} {_mtu_of(cluster, p)}" for p in network.ports),
         evidence=_evidence(network),
@@ -111,7 +111,7 @@ def _ports(cluster: Cluster, network: PrivateNetwork, usual: int) -> Iterator[Fi
         groups = listed(f"{mtu} on {listed(p.node for p in ports)}" for mtu, ports in sorted(by_mtu.items()))
         yield NO_MAJORITY.finding(
             Status.FAIL,
-            f"The nodes do not agree on the MTU of {network.subnet}: {groups}.",
+            f"The nodes do not agree on the MTU of {network.name}: {groups}.",
             subject=f"{short_name(network)}: {groups}",
             seen=seen,
             expected=("One value on every node",),
@@ -130,7 +130,7 @@ def _ports(cluster: Cluster, network: PrivateNetwork, usual: int) -> Iterator[Fi
         others = [p.node for p in by_mtu[usual]]
         yield ODD_ONE.finding(
             Status.FAIL,
-            f"{listed(f'{p.interface} of {p.node}' for p in ports)} has MTU {mtu} on {network.subnet}; "
+            f"{listed(f'{p.interface} of {p.node}' for p in ports)} has MTU {mtu} on {network.name}; "
             f"{listed(others) if len(others) < 4 else f'the other {len(others)} nodes'} "
             f"{'has' if len(others) == 1 else 'have'} {usual}.",
             subject=f"{listed(p.node for p in ports)} {ports[0].interface} {mtu}",
@@ -162,7 +162,7 @@ def _below(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
                 yield LAYER_BELOW.finding(
                     Status.FAIL,
                     f"{lower.name}, {relation} on {node.name}, has MTU {lower.mtu}; "
-                    f"{top.name} on {network.subnet} has {top.mtu}.",
+                    f"{top.name} on {network.name} has {top.mtu}.",
                     subject=f"{node.name} {lower.name} {lower.mtu}",
                     seen=(f"{node.name}: {lower.name} {lower.mtu}", f"{node.name}: {top.name} {top.mtu}"),
                     expected=(f"{lower.name} {'with' if must_equal else 'with at least'} {top.mtu}",),
@@ -202,7 +202,7 @@ def _routes(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
             if smaller and route.interface == port.interface and _covers(route.destination, network.subnet):
                 yield ROUTE.finding(
                     Status.FAIL,
-                    f"A route of {node.name} limits {network.subnet} to MTU {route.mtu}; the network has {mtu}.",
+                    f"A route of {node.name} limits {network.name} to MTU {route.mtu}; the network has {mtu}.",
                     subject=f"{node.name} route {route.mtu}",
                     seen=(
                         f"{node.name}: {route.destination} dev {route.interface} mtu "

@@ -18,7 +18,7 @@ FINE_INTERVAL_S = 0.002
 """The shortest interval that iputils since 20211215 allows to everybody; root always might."""
 COARSE_INTERVAL_S = 0.2
 """The shortest interval that older iputils allow to users other than root."""
-COARSE_RUN = 3
+COARSE_RUN = 2
 """Packets of one ping process at the coarse interval: several processes side by side instead of one slow one."""
 
 SINCE_FRACTIONAL_WAIT = 20200821

@@ -110,6 +110,7 @@ TWO_NODES = [
     }),
     ("duplicate-subnet", {
         "IC-IFACE-006": r"The private networks on eth1 and eth2 share one subnet, 192.168.10.0/24\.",
+        "IC-PATH-008": r"2 paths on 192.168.10.0/24 could not be probed: between rac1 and rac2, both ways\.",
     }),
 ]  # fmt: skip
 

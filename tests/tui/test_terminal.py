@@ -139,3 +139,34 @@ def test_a_terminal_that_is_not_unicode_gets_plain_signs(environment: dict[str, 
         assert "─".encode() not in terminal.seen
     finally:
         terminal.close()
+
+
+def test_when_nothing_changes_nothing_is_sent(console: Terminal) -> None:
+    """Over two looks at whether the terminal is still there."""
+    quiet_from = time.monotonic()
+    while time.monotonic() - quiet_from < 1:
+        if select.select([console.master], [], [], 0.1)[0]:
+            os.read(console.master, 65536)
+            quiet_from = time.monotonic()
+    assert not select.select([console.master], [], [], 4.5)[0]
+
+
+def test_a_fault_of_the_console_itself_goes_to_the_log(environment: dict[str, str], tmp_path: Path) -> None:
+    program = (
+        "import sys\nfrom tui.screens.checks import ChecksScreen\n"
+        "def action_copy(self): raise RuntimeError('wheels')\nChecksScreen.action_copy = action_copy\n"
+        "from tui.cli import main\nsys.exit(main([]))\n"
+    )
+    terminal = Terminal(environment, [sys.executable, "-c", program])
+    try:
+        terminal.read_until(b"q\x1b")
+        os.write(terminal.master, b"c")
+        terminal.ended_within(5)
+        log = tmp_path / ".local" / "state" / "racwire" / "racwire.log"
+        said = terminal.seen.split(LEAVE_ALTERNATE_SCREEN)[-1]
+        assert b"racwire: the console broke down; the details are in" in said
+        assert b"Traceback" not in said
+        assert "wheels" in log.read_text()
+        assert log.stat().st_mode & 0o777 == 0o600
+    finally:
+        terminal.close()

@@ -85,8 +85,8 @@ class Lines(Widget):
         index = self._top + y
         if index >= len(self._lines):
             return Strip.blank(self.size.width, base)
-        row = self.get_component_rich_style("line--cursor") if index == self._cursor else Style.null()
-        segments = [Segment(text, self._style(role) + row if role else row) for text, role in self._lines[index]]
+        row = self._style("cursor") if index == self._cursor else Style.null()
+        segments = [Segment(text, row + self._style(role) if role else row) for text, role in self._lines[index]]
         strip = Strip(segments).extend_cell_length(self.size.width, row).crop(0, self.size.width)
         return strip.apply_style(base)
 

@@ -1,0 +1,154 @@
+"""The texts that the screens are made of, at every width."""
+
+from __future__ import annotations
+
+import pytest
+from rich.segment import Segment
+from textual.color import Color
+
+from checks.finding import Finding, Remedy, Status, Table
+from checks.journal import Entry
+from checks.result import Report
+from tests.tui.clusters import black_hole, engine, node_unread
+from tui.actions import CHECKS, READER
+from tui.console import colours_in_doubt, no_console, prepare
+from tui.theme import PlainSigns
+from tui.widgets.bars import keys_line, rule_line
+from tui.widgets.evidence_text import evidence_lines
+from tui.widgets.finding_text import finding_lines
+from tui.widgets.header_text import header_line
+from tui.widgets.help_text import help_lines
+from tui.widgets.line import command_lines, fitted, plain, width_of, wrapped
+
+WIDTHS = [28, 38, 62, 118]
+
+
+async def report_of(facts: object) -> Report:
+    events = engine(facts).events()  # type: ignore[arg-type]
+    async for event in events:
+        last = event
+    assert hasattr(last, "report")
+    report = last.report
+    assert isinstance(report, Report)
+    return report
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+async def test_every_line_of_a_finding_fits(width: int) -> None:
+    report = await report_of(black_hole())
+    for finding in report.findings:
+        for line in finding_lines(finding, report, width):
+            assert width_of(line) <= width, plain([line])
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_help_fits(width: int) -> None:
+    assert all(width_of(line) <= width for line in help_lines(width))
+
+
+@pytest.mark.parametrize("width", [20, 50, 60, 80, 120])
+def test_bars_fit(width: int) -> None:
+    assert width_of(rule_line(width, "probing eth2 " * 4, "PgDn: 12 more lines", joint=40, sign="┴")) == max(width, 27)
+    assert width_of(keys_line(CHECKS, width)) <= max(width, 17)
+    assert width_of(keys_line(READER, width)) <= width
+
+
+def test_the_footer_at_80_columns_names_everything() -> None:
+    assert plain([keys_line(CHECKS, 80)]) == (
+        " Enter evidence  / filter  p problems  c copy  r rerun  e export  ? help  q quit"
+    )
+
+
+async def test_a_header_without_room_keeps_the_nodes_with_problems() -> None:
+    report = await report_of(black_hole())
+    assert plain([header_line(report, 60)]).split()[2:7] == ["rac1*", "rac3!", "of", "3", "nodes"]
+
+
+async def test_a_node_that_could_not_be_read_is_marked() -> None:
+    report = await report_of(node_unread())
+    assert "rac3!" in plain([header_line(report, 80)])
+
+
+def test_a_wide_table_goes_on_below_itself() -> None:
+    nodes = tuple(f"rac{n}" for n in range(1, 9))
+    table = Table(("from", *nodes), tuple((node, *("9000 P",) * 8) for node in nodes), "P passes")
+    finding = Finding(code="X-1", check="x", status=Status.PASS, title="All.", table=table)
+    report = Report(
+        racwire_version="1", started_at="", duration_s=0, cluster=black_hole(), findings=(finding,), journal=()
+    )
+    lines = [plain([line]) for line in finding_lines(finding, report, 38)]
+    assert all(len(line) <= 38 for line in lines)
+    assert sum(line.startswith("rac8") for line in lines) == 2
+
+
+def test_a_command_that_is_too_long_can_be_taken_from_the_screen_as_it_is() -> None:
+    command = "ping -c 3 -M do -I 192.168.11.1 -s 8972 192.168.11.3"
+    lines = plain(command_lines(command, 3, 38)).splitlines()
+    assert all(len(line) <= 38 for line in lines)
+    assert " ".join(line.strip().removesuffix(" \\") for line in lines) == command
+    assert all(line.endswith(" \\") for line in lines[:-1])
+
+
+def test_a_change_is_marked_as_one() -> None:
+    finding = Finding(
+        code="X-1", check="x", status=Status.FAIL, title="Bad.", next=(Remedy("Mend it.", ("mend",), is_change=True),)
+    )
+    report = Report(racwire_version="1", started_at="", duration_s=0, cluster=black_hole(), findings=(), journal=())
+    assert "1. CHANGE" in plain(finding_lines(finding, report, 38))
+
+
+def test_evidence_tells_where_when_how_long_and_how_it_ended() -> None:
+    entry = Entry("rac2", "ssh", "ssh rac2 sh", "2026-11-20T14:02:29.120+01:00", 5003.2, "timed out after 5 s", "[b]x")
+    text = plain(evidence_lines([entry], 78))
+    assert text.splitlines()[0] == "rac2  14:02:29.120  5.0 s  timed out after 5 s"
+    assert "[b]x" in text
+
+
+def test_evidence_that_is_not_there_is_said_to_be_missing() -> None:
+    assert "Nothing was read or sent" in plain(evidence_lines([], 78))
+
+
+@pytest.mark.parametrize(("text", "width"), [("漢字" * 20, 11), ("word " * 9, 10), ("", 5), ("a" * 50, 12)])
+def test_wrapping_counts_columns_and_loses_nothing(text: str, width: int) -> None:
+    lines = wrapped(text, width)
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+    assert all(width_of([(line, "")]) <= width for line in lines)
+
+
+def test_fitting_counts_columns() -> None:
+    assert fitted("漢字漢字", 5) == "漢字…"
+    assert fitted("ab", 4) == "ab  "
+    assert fitted("ab", 0) == ""
+
+
+def test_plain_signs_are_as_wide_as_what_they_stand_for() -> None:
+    text = "─┬│ · rac1→rac2 … 漢é"
+    (segment,) = PlainSigns("iso8859-1").apply([Segment(text)], Color(0, 0, 0))
+    assert segment.text == "-+| . rac1>rac2 ~ ??é"
+    assert segment.cell_length == Segment(text).cell_length
+
+
+def test_gnu_screen_gets_256_colours_but_not_inside_tmux() -> None:
+    inside, both = {"STY": "1.pts"}, {"STY": "1.pts", "TMUX": "x"}
+    prepare(inside)
+    prepare(both)
+    assert inside["TEXTUAL_COLOR_SYSTEM"] == "256"
+    assert "TEXTUAL_COLOR_SYSTEM" not in both
+
+
+@pytest.mark.parametrize(
+    ("environment", "doubt"),
+    [
+        ({"TERM": "xterm"}, True),
+        ({"TERM": "xterm", "COLORTERM": "truecolor"}, False),
+        ({"TERM": "xterm-256color"}, False),
+        ({"TERM": "xterm-256color", "NO_COLOR": "1"}, True),
+        ({"TERM": "linux"}, True),
+    ],
+)
+def test_colours_are_in_doubt_where_the_terminal_says_little(environment: dict[str, str], doubt: bool) -> None:
+    assert colours_in_doubt(environment) is doubt
+
+
+def test_without_streams_there_is_no_console() -> None:
+    assert no_console({"TERM": "xterm"}, None, None) == "no terminal here"
