@@ -53,7 +53,7 @@ class ConsoleApp(App[None]):
         driver_class: type[Driver] | None = None,
         lifeline: Lifeline | None = None,
     ) -> None:
-        super().__init__(driver_class=driver_class)
+        super().__init__(driver_class=driver_class, ansi_color=terminal_colours)
         self.report: Report | None = None
         """The report of the last finished run."""
         self._new_engine = new_engine

@@ -72,14 +72,16 @@ class Board:
         self.running = False
         self.progress = ""
         self.trouble = ""
+        self._finished = False
         self._checks: tuple[str, ...] = ()
         self._concluded: set[str] = set()
 
     def begin(self) -> None:
         """A run begins; what the last finished one found is kept to compare with."""
-        if self.report is not None and not self.running:
+        if self._finished:
             self.before = self.report
         self.report = None
+        self._finished = False
         self.running = True
         self.progress = "starting"
         self.trouble = ""
@@ -97,8 +99,10 @@ class Board:
                 self.progress = f"{group} not known" if problem else f"{group} known"
             case CheckConcluded(check=check):
                 self._concluded.add(check)
-            case RunFinished():
+            case RunFinished(report=final):
+                self.report = final
                 self.running = False
+                self._finished = True
 
     def fail(self, reason: str) -> None:
         """The run broke down."""

@@ -48,6 +48,9 @@ def no_console(environment: Mapping[str, str], stdin: TextIO | None, stderr: Tex
 def prepare(environment: dict[str, str] | os._Environ[str]) -> None:
     """Set what Textual reads from the environment when it is imported."""
     environment.setdefault("TEXTUAL_ANIMATIONS", "none")
+    if "SSH_CONNECTION" in environment:
+        # The bytes of an arrow key can arrive apart on a slow line; one that is cut in two must not count as Esc.
+        environment.setdefault("ESCDELAY", "300")
     if "STY" in environment and "TMUX" not in environment:
         # GNU screen inherits COLORTERM=truecolor from the terminal around it and garbles what it then is sent.
         environment.setdefault("TEXTUAL_COLOR_SYSTEM", "256")

@@ -26,7 +26,7 @@ class Lifeline:
         """Begin to watch, in the running event loop."""
         self._call_back = call_back
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGHUP, signal.SIGTERM):
+        for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._lost)
         loop.call_later(LOOK_EVERY_S, self._look)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rich.cells import cell_len
 from rich.segment import Segment
 from textual.color import Color
 from textual.filter import LineFilter
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 
 from tui.printable import for_encoding
 
@@ -27,30 +28,17 @@ DARK = Theme(
     variables={"faint": "#7d8692", "cursor-background": "#2b3644"},
 )
 
-TERMINAL = Theme(
+_ANSI = BUILTIN_THEMES["ansi-dark"]
+TERMINAL = replace(
+    _ANSI,
     name="racwire-terminal",
-    ansi=True,
     primary="ansi_cyan",
     secondary="ansi_magenta",
     accent="ansi_cyan",
-    warning="ansi_yellow",
-    error="ansi_red",
-    success="ansi_green",
-    foreground="ansi_default",
-    background="ansi_default",
-    surface="ansi_default",
-    panel="ansi_default",
-    boost="ansi_default",
-    variables={
-        "faint": "ansi_default",
-        "cursor-background": "ansi_default",
-        "input-cursor-background": "ansi_default",
-        "input-cursor-foreground": "ansi_default",
-        "input-cursor-text-style": "reverse",
-    },
+    variables={**_ANSI.variables, "faint": "ansi_default", "cursor-background": "ansi_default"},
 )
 
-_ONE_FOR_ONE = str.maketrans("─│┌┐└┘├┤┬┴┼…·→←↑↓", "-|++++-----" + "~.><^v")
+_ONE_FOR_ONE = str.maketrans("─│┌┐└┘├┤┬┴┼…·→←↑↓", "-|" + "+" * 9 + "~.><^v")
 
 
 class PlainSigns(LineFilter):

@@ -95,10 +95,10 @@ def _create(path: Path) -> None:
     exists(path)
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path.chmod(0o700)
-        (path / _MARKER).touch()
-    except FileNotFoundError:
-        return  # removed by another command in this moment: the caller tries again
+        # In this moment another command may remove it again: then the caller tries once more.
+        with contextlib.suppress(FileNotFoundError):
+            path.chmod(0o700)
+            (path / _MARKER).touch()
     except OSError as error:
         raise LabError(
             f"Could not make the practice cluster's directory {path} ({error.strerror}): set RACWIRE_LAB_DIR to a "

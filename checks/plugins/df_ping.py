@@ -8,71 +8,23 @@ import msgspec
 
 from checks.facts import Cluster, Leg, PathProbe, PrivateNetwork, Unknown, Verdict
 from checks.finding import Finding, Remedy, Status
-from checks.plugin import Kind, check
+from checks.plugin import check
+from checks.plugins._path_kinds import (
+    ALONE,
+    BLACK_HOLE,
+    BLOCKS,
+    FILTERED,
+    LOCAL,
+    LOSS,
+    NOT_PROBED,
+    PASS,
+    RECEIVER,
+    ROUTED,
+    TOO_BIG,
+    UNREACHABLE,
+)
 from checks.plugins._paths import evidence_of, full_payload, lost_ways, matrix, ping_commands, seen_lines, short_name
-from checks.wording import all_nodes, between, counted, hub, listed
-
-_BLOCKS = (
-    "An 8 KB block is one packet at MTU 9000. One that vanishes is a lost block; small packets, heartbeats among "
-    "them, still pass, so that the cluster looks alive while Cache Fusion stands still."
-)
-
-PASS = Kind("IC-PATH-001", "Full-size packets pass between all nodes, both ways")
-LOCAL = Kind(
-    "IC-PATH-002",
-    "A node cannot send what its private network is meant to carry",
-    "Its own kernel refuses packets of the network's MTU: it sends blocks in fragments, and drops what the others "
-    "send to it in full size.",
-    ("MOS 563566.1, causes 5 and 12",),
-)
-BLACK_HOLE = Kind(
-    "IC-PATH-003",
-    "Jumbo frames vanish between nodes without an error: a black hole",
-    _BLOCKS,
-    ("MOS 563566.1, causes 5 and 12", "MOS 341788.1", "PRVG-12885"),
-)
-TOO_BIG = Kind(
-    "IC-PATH-004",
-    "A router on the way carries less than the private network is meant to",
-    "Packets above the router's MTU are refused or cut up there, and an interconnect ought to have no router.",
-    ("MOS 563566.1, causes 5 and 7",),
-)
-LOSS = Kind(
-    "IC-PATH-005",
-    "Packets of any size get lost on a private network",
-    "Every lost packet loses the block it carried; at MTU 1500 one of six fragments is enough.",
-    ("MOS 563566.1, causes 1, 15 and 20",),
-)
-UNREACHABLE = Kind(
-    "IC-PATH-006",
-    "A node cannot be reached over a private network",
-    "Over this network the node exchanges neither blocks nor heartbeats; where it is the only one, the node is "
-    "evicted after misscount seconds.",
-    ("MOS 563566.1, cause 1",),
-)
-FILTERED = Kind(
-    "IC-PATH-007",
-    "Pings are filtered, so the path could not be measured",
-    "The node is alive on this network and does not answer pings. Whether full-size packets pass is not known; the "
-    "Clusterware needs the private network free of packet filters.",
-    ("MOS 563566.1, cause 8",),
-)
-NOT_PROBED = Kind(
-    "IC-PATH-008", "A path could not be probed", "What its packets meet is not known, neither good nor bad."
-)
-ROUTED = Kind(
-    "IC-PATH-009",
-    "There is a router between nodes on a private network",
-    "The interconnect must be one layer 2 network. A router adds delay, may filter, and can have an MTU of its own.",
-    ("MOS 563566.1, cause 7",),
-)
-RECEIVER = Kind(
-    "IC-PATH-010",
-    "A node throws away full-size packets because its own interface has a smaller MTU",
-    _BLOCKS,
-    ("MOS 563566.1, causes 5 and 12",),
-)
-ALONE = Kind("IC-PATH-011", "There is no path to probe")
+from checks.wording import Way, all_nodes, between, counted, hub, listed
 
 
 @check(
@@ -179,7 +131,7 @@ def _black_hole(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe
     for name in sorted({p.to_node for p in at_receiver}):
         yield _receiver(network, name, small[name], [p for p in at_receiver if p.to_node == name])
     if between_nodes:
-        yield _switch(network, between_nodes)
+        yield _switch(cluster, network, between_nodes)
 
 
 def _receiver(network: PrivateNetwork, node: str, mtu: int, paths: list[PathProbe]) -> Finding:
@@ -207,7 +159,7 @@ def _receiver(network: PrivateNetwork, node: str, mtu: int, paths: list[PathProb
     )
 
 
-def _switch(network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
+def _switch(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
     nodes = [p.node for p in network.ports]
     lost = lost_ways(paths)
     told = bool(lost) and all(p.lost_leg is not Leg.UNKNOWN for p in paths)
@@ -218,7 +170,7 @@ def _switch(network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
         where += "; which way loses them could not be told"
     elif one_way:
         where += "; the other way they arrive"
-    centre = hub(ways, nodes)
+    centre = _at_fault(cluster, network, ways)
     culprit = (
         f"the switch port of {centre}, or a link between it and the others" if centre else "a switch port on the path"
     )
@@ -229,7 +181,7 @@ def _switch(network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
         seen=seen_lines(paths),
         expected=(f"{full_payload(paths[0])} bytes to pass: the NICs at both ends are set to {paths[0].expected_mtu}",),
         why=f"The NICs at both ends agree, so the smaller MTU is that of {culprit}, which drops what is larger "
-        f"without a word. {_BLOCKS}",
+        f"without a word. {BLOCKS}",
         next=[
             Remedy(
                 f"Ask the network team for the MTU and the giants or oversize counters of {culprit}, on the VLAN of "
@@ -269,7 +221,7 @@ def _too_big(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) 
         ],
         evidence=evidence_of(paths),
         network=network.name,
-        nodes=sorted({hub({(p.from_node, p.to_node) for p in paths}, nodes) or paths[0].to_node}),
+        nodes=sorted({_at_fault(cluster, network, {(p.from_node, p.to_node) for p in paths}) or paths[0].to_node}),
     )
 
 
@@ -310,7 +262,7 @@ def _loss(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> 
     lost = sum(s.sent - s.received for p in paths for s in p.series if not s.refused_locally)
     percent = 100 * lost / sent if sent else 0.0
     ways = {(p.from_node, p.to_node) for p in paths}
-    centre = hub(ways, nodes)
+    centre = _at_fault(cluster, network, ways)
     yield LOSS.finding(
         Status.FAIL if percent >= cluster.thresholds.loss_fail_percent else Status.WARN,
         f"{percent:.1f} % of the pings of any size get lost on {network.name} {between(ways, nodes)}.",
@@ -337,7 +289,7 @@ def _loss(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> 
 def _unreachable(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Iterator[Finding]:
     nodes = [p.node for p in network.ports]
     ways = {(p.from_node, p.to_node) for p in paths}
-    centre = hub(ways, nodes)
+    centre = _at_fault(cluster, network, ways)
     reasons = tuple(dict.fromkeys(p.reason for p in paths if p.reason))
     yield UNREACHABLE.finding(
         Status.FAIL,
@@ -398,6 +350,14 @@ def _not_probed(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe
         evidence=evidence_of(paths),
         network=network.name,
     )
+
+
+def _at_fault(cluster: Cluster, network: PrivateNetwork, ways: set[Way]) -> str:
+    """The node that all these ways begin or end at, if paths between the others were measured and are not so too."""
+    centre = hub(ways, [p.node for p in network.ports])
+    paths = () if isinstance(cluster.paths, Unknown) else cluster.paths
+    between_others = [p for p in paths if p.network == network.name and centre not in (p.from_node, p.to_node)]
+    return centre if any(p.verdict is not Verdict.UNKNOWN for p in between_others) else ""
 
 
 def _routed(network: PrivateNetwork, paths: list[PathProbe]) -> Finding:

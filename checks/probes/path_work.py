@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from checks.facts import Leg, PathProbe, PingSeries, Unknown, Verdict
@@ -70,11 +70,9 @@ class PathWork:
         self.pinger = pinger
         plan = self.plan
         with self._clock():
-            self.small = await self._ping(pinger, plan.small, plan.timeout_s)
+            (self.small,) = await self._ping(pinger, plan.timeout_s, plan.small)
             if self.small.received:
-                timeout_s = self._round_timeout_s()
-                self._over = await self._ping(pinger, plan.over, timeout_s)
-                self.full = await self._ping(pinger, plan.full, timeout_s)
+                self._over, self.full = await self._ping(pinger, self._round_timeout_s(), plan.over, plan.full)
                 if note := note_on_one_over(self.path, self._over):
                     self._say(note)
             else:
@@ -193,10 +191,11 @@ class PathWork:
         wanted = RTTS_PER_TIMEOUT * median_ms / 1000 if median_ms is not None else self.plan.timeout_s
         return min(max(QUICKEST_TIMEOUT_S, wanted), self.plan.timeout_s)
 
-    async def _ping(self, pinger: Pinger, request: Request, timeout_s: float) -> PingSeries:
-        series: Sequence[PingSeries] = await pinger.ping([request], timeout_s=timeout_s)
-        self._say(self._lines.series(series[0]))
-        return series[0]
+    async def _ping(self, pinger: Pinger, timeout_s: float, *requests: Request) -> list[PingSeries]:
+        answers = await pinger.ping(requests, timeout_s=timeout_s)
+        for series in answers:
+            self._say(self._lines.series(series))
+        return answers
 
     def _say(self, line: str) -> None:
         self.entry.text += line + "\n"

@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.facts import PingSeries
-from checks.nodes.shell import Shell
+from checks.nodes.shell import Completed, Shell
 from checks.probes.limits import Pace, PathLimits, Window
 from checks.probes.packets import Path, packet_of
 from checks.probes.ping_output import parse_ping
 from checks.probes.pinger import CannotPingError, Request, Tally
 
-FINE_INTERVAL_S = 0.002
-"""The shortest interval that iputils since 20211215 allows to everybody; root always might."""
-COARSE_INTERVAL_S = 0.2
-"""The shortest interval that older iputils allow to users other than root."""
-COARSE_RUN = 2
-"""Packets of one ping process at the coarse interval: several processes side by side instead of one slow one."""
+RUN = 3
+"""Packets of one ping process, sent at once (`-l`): as many as iputils of any age allows to every user."""
+INTERVAL_S = 0.2
+"""The shortest interval that any age allows to every user. Between packets sent at once there is none; but after an
+answer ping waits so long for those still missing."""
 
 SINCE_FRACTIONAL_WAIT = 20200821
 """The iputils release from which `-W 0.3` surely means 0.3 s; some older ones read it as 0."""
 SINCE_PING_6 = 20151218
 """The iputils release in which ping6 became `ping -6`."""
-
-UNRIPE = 25
-"""Packets at the end of a run at the fine interval that ping may not have waited for long enough: 50 ms' worth."""
 
 START_S = 0.25
 """What starting a ping and hearing of its end may take on a peer that is well."""
@@ -41,20 +37,29 @@ class Slots:
     """How many pings of racwire may run on a node at one time.
 
     A raw ICMP socket is handed the answers to everybody's pings until ping has set its filter. Several pings of 9000
-    bytes started together fill each other's receive buffers, and that would look like loss on the wire. So pings at the
-    fine interval run one after the other, each in a few hundredths of a second. At the coarse interval answers are few,
-    and a search asks again: those run side by side.
+    bytes started together fill each other's receive buffers, and that would look like loss on the wire. So they run one
+    after the other, a few milliseconds each; one that hears nothing makes way, for nothing comes that could disturb
+    others. Those of a search run side by side: it asks again before it settles on anything.
     """
 
     SIDE_BY_SIDE = 24
+    ALONE_S = 0.25
 
     def __init__(self) -> None:
         self._alone = asyncio.Semaphore(1)
         self._together = asyncio.Semaphore(self.SIDE_BY_SIDE)
 
-    def of(self, *, alone: bool) -> asyncio.Semaphore:
-        """What to hold while a ping runs."""
-        return self._alone if alone else self._together
+    async def start(
+        self, ping: Callable[[], asyncio.Future[Completed]], *, alone: bool, patience_s: float
+    ) -> asyncio.Future[Completed]:
+        """Start a ping when it is its turn, and return when it has ended or `patience_s` have passed."""
+        turn_s = min(patience_s, self.ALONE_S) if alone else patience_s
+        async with self._alone if alone else self._together:
+            future = ping()
+            await asyncio.wait((future,), timeout=turn_s)
+        if not future.done() and patience_s > turn_s:
+            await asyncio.wait((future,), timeout=patience_s - turn_s)
+        return future
 
 
 # Loopback pings only: what this ping can do, asked of ping itself rather than guessed from its version.
@@ -66,7 +71,6 @@ try() { word=$1; shift; ping -n -c 1 -W 1 "$@" 127.0.0.1 2>&1 | sed "s/^/$word: 
 try plain
 try dont-fragment -M do
 try probe -M probe
-ping -n -q -c 2 -W 1 -i 0.002 127.0.0.1 >/dev/null 2>&1 && echo "fine-interval: yes"
 timeout -s INT 1 true 2>/dev/null && echo "timeout: yes"
 true)
 """
@@ -78,16 +82,10 @@ class PingTool:
 
     release: int
     """iputils' release date as a number, 0 where it tells none."""
-    fine_interval: bool
     can_probe: bool
     """Whether it has `-M probe`, which sets DF and does not heed a remembered path MTU."""
     can_time_out: bool
     """Whether the node has `timeout`: without carrier, ping tries again and again to send, for many seconds."""
-
-    @property
-    def interval_s(self) -> float:
-        """Seconds between two packets."""
-        return FINE_INTERVAL_S if self.fine_interval else COARSE_INTERVAL_S
 
     def wait_s(self, timeout_s: float) -> float:
         """What `-W` must be for a time-out."""
@@ -98,7 +96,7 @@ class PingTool:
         name = ["ping"]
         if path.version == 6:
             name = ["ping", "-6"] if self.release >= SINCE_PING_6 else ["ping6"]
-        pace = ["-i", f"{self.interval_s:g}"] if request.count > 1 else []
+        pace = ["-l", str(request.count), "-i", f"{INTERVAL_S:g}"] if request.count > 1 else []
         return [
             *name,
             *("-n", "-M", "probe" if self.can_probe else "do", "-s", str(request.payload)),
@@ -125,7 +123,6 @@ def read_ping_tool(text: str, node: str) -> PingTool:
     release = re.search(r"iputils[ -]s?(\d{8})\b", text, re.ASCII)
     return PingTool(
         release=int(release[1]) if release else 0,
-        fine_interval="fine-interval: yes" in text,
         can_probe=re.search(r"^probe: PING ", text, re.MULTILINE) is not None,
         can_time_out="timeout: yes" in text,
     )
@@ -156,7 +153,7 @@ class CommandPinger:
         running: list[asyncio.Task[None]] = []
         try:
             for request, tally in zip(requests, tallies, strict=True):
-                for part in self._parts(request, hurry):
+                for part in self._parts(request):
                     await self._enter(part)
                     running.append(asyncio.create_task(self._run(part, tally, timeout_s, hurry)))
             await asyncio.gather(*running)
@@ -165,15 +162,12 @@ class CommandPinger:
                 task.cancel()
         return [t.series() for t in tallies]
 
-    def _parts(self, request: Request, hurry: bool) -> Iterator[Request]:
-        """The request in runs of ping that fit in flight, should all their packets be lost."""
-        most = max(1, self._limits.max_bytes_in_flight // packet_of(request.payload, self.path.version))
-        if not self._tool.fine_interval:
-            most = min(most, 1 if hurry else COARSE_RUN)
-        left = request.count
-        while left > 0:
-            yield Request(request.payload, min(most, left))
-            left -= most
+    def _parts(self, request: Request) -> Iterator[Request]:
+        """The request in runs of ping, each of which fits in flight."""
+        most = self._limits.max_bytes_in_flight // packet_of(request.payload, self.path.version)
+        run = max(1, min(RUN, most))
+        for sent in range(0, request.count, run):
+            yield Request(request.payload, min(run, request.count - sent))
 
     async def _enter(self, part: Request) -> None:
         size = self._bytes(part)
@@ -187,8 +181,7 @@ class CommandPinger:
 
     async def _run(self, part: Request, tally: Tally, timeout_s: float, hurry: bool) -> None:
         try:
-            async with self._slots.of(alone=self._tool.fine_interval and not hurry):
-                answer = await self._answer(part, timeout_s, hurry)
+            answer = await self._answer(part, timeout_s, hurry)
             found = answer or Tally(part.payload, sent=part.count)
             self._limits.spend(part.count - found.refused, packet_of(part.payload, self.path.version))
             tally.absorb(found)
@@ -199,22 +192,17 @@ class CommandPinger:
 
     async def _answer(self, part: Request, timeout_s: float, hurry: bool) -> Tally | None:
         """What one ping found; None when, in a hurry, it was given up: then none of its packets was answered."""
-        sending_s = (part.count - 1) * self._tool.interval_s
-        ends_s = sending_s + self._tool.wait_s(timeout_s)
+        ends_s = self._tool.wait_s(timeout_s)
         # Interrupted, ping still prints its summary.
         ending = ["timeout", "-s", "INT", f"{ends_s + END_S:.1f}"] if self._tool.can_time_out else []
-        future = self._shell.start(["env", "LC_ALL=C", *ending, *self._tool.command(self.path, part, timeout_s)])
-        patience_s = sending_s + timeout_s + START_S if hurry else ends_s + GIVE_UP_S
-        done, _ = await asyncio.wait((future,), timeout=patience_s)
-        if not done:
+        command = ["env", "LC_ALL=C", *ending, *self._tool.command(self.path, part, timeout_s)]
+        patience_s = timeout_s + START_S if hurry else ends_s + GIVE_UP_S
+        # What the kernel refuses is never answered, so it disturbs nobody.
+        alone = not hurry and part.payload <= self.path.full_payload
+        future = await self._slots.start(lambda: self._shell.start(command), alone=alone, patience_s=patience_s)
+        if not future.done():
             future.cancel()
             if hurry:
                 return None
             raise CannotPingError(f"a ping on {self._shell.node} did not end within {patience_s:.1f} s: the node hangs")
-        return parse_ping(
-            future.result().text,
-            payload=part.payload,
-            asked=part.count,
-            source_ip=self.path.source.ip,
-            unripe=UNRIPE if self._tool.fine_interval else 0,
-        )
+        return parse_ping(future.result().text, payload=part.payload, asked=part.count, source_ip=self.path.source.ip)

@@ -27,15 +27,11 @@ _SUMMARY = re.compile(r"^(?P<sent>\d+) packets transmitted, (?P<received>\d+) (?
 _COMPLAINT = re.compile(r"^(?:ping6?: |connect: |sendmsg: |bind: |setsockopt)(?P<what>.*)$")
 
 
-def parse_ping(text: str, *, payload: int, asked: int, source_ip: str, unripe: int = 0) -> Tally:
+def parse_ping(text: str, *, payload: int, asked: int, source_ip: str) -> Tally:
     """What a `ping -n -s payload -c asked` printed about.
 
     Answers count once (`DUP!` does not add), and only at the size that was sent. Where ping ended without its summary,
     `asked` packets are taken as sent, unless it complained before it sent anything.
-
-    Once it has had an answer, ping waits for the last ones only twice the longest round trip, or one interval. At a
-    short interval that is too little to call a packet lost, so of the last `unripe` packets those that follow the last
-    answer are not counted as sent.
     """
     tally = Tally(payload)
     seen: set[int] = set()
@@ -64,8 +60,6 @@ def parse_ping(text: str, *, payload: int, asked: int, source_ip: str, unripe: i
         sent = asked if begun or seen else 0
     tally.sent = max(min(sent, asked), len(seen), min(tally.refused, asked))
     tally.refused = min(tally.refused, tally.sent - len(seen))
-    if seen and not tally.refused and tally.sent - max(seen) <= unripe:
-        tally.sent = max(max(seen), len(seen))
     return tally
 
 

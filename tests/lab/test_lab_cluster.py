@@ -114,7 +114,11 @@ def test_a_recycled_pid_is_never_killed(tmp_path: Path) -> None:
 
 def test_killed_while_coming_up_leaves_no_process(tmp_path: Path) -> None:
     with lab_directory(tmp_path / "lab") as directory:
-        script = "from checks.lab import up; import os, signal; up(progress=lambda s: 'Starting' in s and os.kill(os.getpid(), signal.SIGKILL))"
+        script = """
+import os, signal
+from checks.lab import up
+up(progress=lambda said: "Starting" in said and os.kill(os.getpid(), signal.SIGKILL))
+"""
         ended = subprocess.run([sys.executable, "-c", script], check=False)
         assert ended.returncode == -signal.SIGKILL
         deadline = time.monotonic() + 5
@@ -226,7 +230,8 @@ try:
         cluster.break_(fault)
     cluster.mend()
     remote = f"ssh -F {cluster.directory}/ssh_config" if cluster.remote_shell == "ssh" else f"{cluster.directory}/rsh"
-    work = f"ping -c1 -W1 -Mdo -s8972 192.168.11.2 >&2 && id -u && {remote} rac2 'uname -n; id -u; ping -c1 10.20.0.1 >&2'"
+    there = "uname -n; id -u; ping -c1 10.20.0.1 >&2"
+    work = f"ping -c1 -W1 -Mdo -s8972 192.168.11.2 >&2 && id -u && {remote} rac2 '{there}'"
     subprocess.run(cluster.enter("rac1", ["sh", "-c", work]), check=True)
     print(cluster.remote_shell)
 finally:

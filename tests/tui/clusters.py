@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 import msgspec
 
 from checks.engine import Engine
 from checks.facts import Cluster, Leg, UnreadNode, Verdict
+from checks.finding import Finding, Remedy, Status, Table
 from checks.gathering import Gatherer
 from checks.nodes.session import Session
-from checks.plugin import Check, discover
+from checks.plugin import Check, Kind, check, discover
 from checks.result import Report
 from checks.settings import Settings
 from tests.fixtures.clusters import cluster, clusterware, node, path, with_paths
@@ -86,3 +87,40 @@ def _record_pings(session: Session, facts: Cluster) -> None:
 def engine(facts: Cluster, checks: Sequence[Check] | None = None, **instead: Gather) -> Engine:
     """An engine that judges these facts by the built-in checks."""
     return TimelessEngine(checks or tuple(discover()), Settings(), gatherers=gatherers(facts, **instead))
+
+
+_KIND = Kind(
+    "IC-PATH-003", "Jumbo frames vanish", "Blocks of 8 KB go out as one frame, and are lost.", ("MOS 563566.1",)
+)
+_CALM = Kind("IC-IFACE-001", "All there")
+
+
+@check("df-ping", question="Do full-size packets pass?", needs=("paths",), kinds=(_KIND,))
+def _df_ping(facts: Cluster) -> Iterator[Finding]:
+    """Always finds the same, so that pictures of it stay the same."""
+    yield _KIND.finding(
+        Status.FAIL,
+        "Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac3, both ways.",
+        subject="eth2: black hole",
+        seen=("1472 bytes 5/5 answered", "8972 bytes 0/5, no error"),
+        expected=("8972 bytes to pass: both NICs are set to 9000",),
+        next=[
+            Remedy("Ask the network team for the MTU of both ports."),
+            Remedy("See it.", ("ping -c 3 -M do -I 192.168.11.1 -s 8972 192.168.11.3",), "any user on rac1"),
+            Remedy("Have the switch raised to 9216.", is_change=True),
+        ],
+        table=Table(("from", "rac1", "rac3"), (("rac1", "·", "1500 B"), ("rac3", "1500 B", "·")), "B black hole"),
+        network="eth2",
+        nodes=["rac3"],
+    )
+
+
+@check("interfaces", question="Are they there?", needs=("networks",), kinds=(_CALM,))
+def _interfaces(facts: Cluster) -> Iterator[Finding]:
+    """Always well."""
+    yield _CALM.finding(Status.PASS, "eth1 is there.", subject="eth1 192.168.10.0/24")
+    yield _CALM.finding(Status.UNKNOWN, "rac2 could not be read: ssh asked for a password.", subject="rac2 not read")
+
+
+UNCHANGING = (_df_ping, _interfaces)
+"""Checks whose wording does not change when that of the real ones does."""

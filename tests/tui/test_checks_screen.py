@@ -36,8 +36,7 @@ class Gate:
 async def test_the_worst_finding_stands_first_and_is_told_in_full(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(black_hole())).run_test() as pilot:
         await concluded(pilot)
-        first = shown(pilot, "list").splitlines()[0]
-        assert first.split() == ["F", "df-ping", "192.168.11.0/24:", "rac3"]
+        assert shown(pilot, "list").split()[:2] == ["F", "df-ping"]
         assert "1 FAIL" in shown(pilot, "counts")
         text = " ".join(shown(pilot, "finding").split())
         assert "IC-PATH-003 FAIL" in text
@@ -202,7 +201,7 @@ async def test_export_writes_the_report(
         await concluded(pilot)
         await pilot.press("e")
         await pilot.pause()
-        (written,) = tmp_path.glob("racwire-*.json")
+        (written,) = tmp_path.glob("racwire-*.json")  # noqa: ASYNC240 - a test waits for nothing else
         assert msgspec.json.decode(written.read_bytes())["findings"][0]["code"] == "IC-PATH-003"
 
 

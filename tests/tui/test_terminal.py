@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -109,7 +110,7 @@ def test_q_leaves_at_once_with_the_terminal_as_it_was(console: Terminal) -> None
     assert termios.tcgetattr(console.master) == console.before
 
 
-@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_with_the_terminal_as_it_was(console: Terminal, number: signal.Signals) -> None:
     console.process.send_signal(number)
     console.ended_within(3)
@@ -141,6 +142,19 @@ def test_a_terminal_that_is_not_unicode_gets_plain_signs(environment: dict[str, 
         terminal.close()
 
 
+@pytest.mark.parametrize("look", [{"TERM": "xterm"}, {"NO_COLOR": "1"}, {"STY": "1.x", "COLORTERM": "truecolor"}])
+def test_no_more_colours_than_the_terminal_has(environment: dict[str, str], look: dict[str, str]) -> None:
+    terminal = Terminal({**environment, **look})
+    try:
+        terminal.read_until(b"UNKNOWN")
+        assert b"38;2;" not in terminal.seen
+        assert b"48;2;" not in terminal.seen
+        assert "STY" in look or b"38;5;" not in terminal.seen
+        assert "NO_COLOR" not in look or not re.search(rb"\x1b\[(?:\d+;)*3[1-7]m", terminal.seen)
+    finally:
+        terminal.close()
+
+
 def test_when_nothing_changes_nothing_is_sent(console: Terminal) -> None:
     """Over two looks at whether the terminal is still there."""
     quiet_from = time.monotonic()
@@ -168,5 +182,51 @@ def test_a_fault_of_the_console_itself_goes_to_the_log(environment: dict[str, st
         assert b"Traceback" not in said
         assert "wheels" in log.read_text()
         assert log.stat().st_mode & 0o777 == 0o600
+    finally:
+        terminal.close()
+
+
+def test_a_thread_that_hangs_does_not_hold_the_console(environment: dict[str, str]) -> None:
+    """Such as a name lookup or a read from a dead file server: neither can be cancelled."""
+    program = (
+        "import asyncio, sys, time\nimport checks.engine\n"
+        "class Hanging(checks.engine.Engine):\n"
+        "    async def events(self):\n"
+        "        await asyncio.to_thread(time.sleep, 30)\n"
+        "        yield\n"
+        "checks.engine.Engine = Hanging\n"
+        "from tui.cli import main\nsys.exit(main([]))\n"
+    )
+    terminal = Terminal(environment, [sys.executable, "-c", program])
+    try:
+        terminal.read_until(b"1 Checks")
+        time.sleep(0.3)
+        os.write(terminal.master, b"q")
+        assert terminal.ended_within(3) == 130
+        assert LEAVE_ALTERNATE_SCREEN in terminal.seen
+        assert termios.tcgetattr(terminal.master) == terminal.before
+    finally:
+        terminal.close()
+
+
+def test_moving_the_cursor_costs_few_bytes(environment: dict[str, str]) -> None:
+    """Less than a whole screen each: the two rows, the finding, and nothing else."""
+    program = (
+        "import asyncio, sys\nfrom pathlib import Path\n"
+        "from tests.tui.clusters import UNCHANGING, black_hole, engine\nfrom tui.app import ConsoleApp\n"
+        "app = ConsoleApp(lambda: engine(black_hole(), UNCHANGING), state_directory=Path('.'))\n"
+        "app.run(mouse=False)\n"
+    )
+    terminal = Terminal({**environment, "COLORTERM": "truecolor"}, [sys.executable, "-c", program])
+    try:
+        terminal.read_until(b"more lines")
+        terminal.seen = b""
+        time.sleep(0.5)
+        os.read(terminal.master, 65536)
+        os.write(terminal.master, b"j")
+        time.sleep(0.5)
+        terminal.seen += os.read(terminal.master, 65536)
+        assert b"not read" in terminal.seen
+        assert len(terminal.seen) < 4000, len(terminal.seen)
     finally:
         terminal.close()

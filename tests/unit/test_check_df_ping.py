@@ -120,3 +120,12 @@ def test_a_node_that_could_not_be_read_leaves_its_paths_unknown():
     findings = df_ping.run(cluster([node(1), node(2), UnreadNode("rac3", "User equivalence is missing.")]))
     assert [(f.code, f.status) for f in findings][-1] == ("IC-PATH-008", Status.UNKNOWN)
     assert findings[-1].title == "No path to or from rac3 was probed, since rac3 could not be read."
+
+
+def test_no_port_is_accused_when_nothing_is_known_of_the_others():
+    built = cluster(3)
+    network = built.networks[1]
+    unmeasured = [path(network, a, b, Verdict.UNKNOWN) for a, b in (("rac1", "rac3"), ("rac3", "rac1"))]
+    finding = broken(with_paths(built, *unmeasured), both_ways("rac2", ["rac1", "rac3"]))["IC-PATH-003"]
+    assert finding.subject == "eth2: black hole"
+    assert "a switch port on the path" in finding.why

@@ -18,8 +18,8 @@ from checks.settings import ProbeSettings
 
 HERE, THERE = Port("rac1", "eth2", "192.168.11.1"), Port("rac2", "eth2", "192.168.11.2")
 PATH = Path(PrivateNetwork("n", "eth2", "192.168.11.0/24", "oifcfg", (HERE, THERE), 9000), HERE, THERE, 9000)
-MODERN = PingTool(release=20221126, fine_interval=True, can_probe=False, can_time_out=True)
-OF_2016 = PingTool(release=20160308, fine_interval=False, can_probe=False, can_time_out=True)
+MODERN = PingTool(release=20221126, can_probe=False, can_time_out=True)
+OF_2016 = PingTool(release=20160308, can_probe=False, can_time_out=True)
 
 GOOD = "PING 127.0.0.1 (127.0.0.1) 56(84) bytes of data."
 
@@ -27,7 +27,8 @@ GOOD = "PING 127.0.0.1 (127.0.0.1) 56(84) bytes of data."
 class FakeShell(Shell):
     """Answers each ping by a rule, and keeps what was asked."""
 
-    def __init__(self, answer: Callable[[list[str]], str | Exception | None]) -> None:
+    def __init__(self, answer: Callable[[list[str]], str | Exception | None], takes_s: float = 0.001) -> None:
+        self.takes_s = takes_s
         self.node = "rac1"
         self.answer = answer
         self.commands: list[list[str]] = []
@@ -41,7 +42,7 @@ class FakeShell(Shell):
 
     async def _run(self, command: list[str]) -> Completed:
         try:
-            await asyncio.sleep(0.001)
+            await asyncio.sleep(self.takes_s)
             text = self.answer(command)
             if text is None:
                 await asyncio.sleep(60)
@@ -74,30 +75,34 @@ def pinger(shell: Shell, tool: PingTool = MODERN, **settings: int) -> CommandPin
     return CommandPinger(PATH, limits, Pace(100_000), shell=shell, tool=tool, slots=Slots())
 
 
-async def test_a_series_is_put_together_from_runs_that_fit_in_flight() -> None:
+async def test_a_series_is_put_together_from_several_runs() -> None:
     shell = FakeShell(all_answered)
     sender = pinger(shell)
     (series,) = await sender.ping([Request(8972, 20)], timeout_s=0.3)
     assert (series.sent, series.received, series.ttl) == (20, 20, 64)
-    assert [option(c, "-c") for c in shell.commands] == ["14", "6"]
+    assert [option(c, "-c") for c in shell.commands] == ["3"] * 6 + ["2"]
     assert " ".join(shell.commands[0]) == (
-        "env LC_ALL=C timeout -s INT 1.3 ping -n -M do -s 8972 -c 14 -i 0.002 -W 0.3 -I 192.168.11.1 192.168.11.2"
+        "env LC_ALL=C timeout -s INT 1.3 ping -n -M do -s 8972 -c 3 -l 3 -i 0.2 -W 0.3 -I 192.168.11.1 192.168.11.2"
     )
 
 
-async def test_pings_at_the_fine_interval_run_one_after_the_other() -> None:
+async def test_pings_that_are_answered_run_one_after_the_other() -> None:
     shell = FakeShell(all_answered)
     await pinger(shell).ping([Request(56, 20), Request(1472, 20), Request(4000, 20)], timeout_s=0.3)
     assert shell.most_running == 1
 
 
-async def test_an_old_ping_runs_several_times_side_by_side() -> None:
-    shell = FakeShell(all_answered)
-    (series,) = await pinger(shell, OF_2016).ping([Request(56, 20)], timeout_s=0.3)
-    assert series.received == 20
-    assert shell.most_running == 10
-    assert {option(c, "-i") for c in shell.commands if "-i" in c} == {"0.2"}
-    assert {option(c, "-W") for c in shell.commands} == {"1"}, "it would read 0.3 as 0"
+async def test_pings_that_hear_nothing_make_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Slots, "ALONE_S", 0.005)
+    shell = FakeShell(none_answered, takes_s=0.2)
+    (series,) = await pinger(shell).ping([Request(56, 20)], timeout_s=0.3)
+    assert (series.sent, series.received) == (20, 0)
+    assert shell.most_running == 7
+
+
+def test_an_old_ping_waits_whole_seconds() -> None:
+    """It would read 0.3 as 0, and call each packet lost."""
+    assert option(OF_2016.command(PATH, Request(56, 3), 0.3), "-W") == "1"
 
 
 async def test_a_ping_that_does_not_end_is_no_loss(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,12 +138,8 @@ async def test_lost_packets_hold_their_place_until_their_ping_ends() -> None:
 
 
 def test_what_a_modern_ping_can_do() -> None:
-    text = (
-        "ping from iputils 20240117\n"
-        f"plain: {GOOD}\ndont-fragment: {GOOD}\nprobe: {GOOD}\n"
-        "fine-interval: yes\ntimeout: yes\n"
-    )
-    assert read_ping_tool(text, "rac2") == PingTool(20240117, fine_interval=True, can_probe=True, can_time_out=True)
+    text = f"ping from iputils 20240117\nplain: {GOOD}\ndont-fragment: {GOOD}\nprobe: {GOOD}\ntimeout: yes\n"
+    assert read_ping_tool(text, "rac2") == PingTool(20240117, can_probe=True, can_time_out=True)
 
 
 def test_what_the_ping_of_enterprise_linux_7_can_do() -> None:
@@ -169,12 +170,7 @@ def test_on_ipv6_old_systems_have_another_program() -> None:
     one, two = Port("rac1", "eth2", "fd00::1"), Port("rac2", "eth2", "fd00::2")
     six = Path(PrivateNetwork("n", "eth2", "fd00::/64", "oifcfg", (one, two), 9000), one, two, 9000)
     assert MODERN.command(six, Request(8952, 1), 0.3)[:2] == ["ping", "-6"]
-    assert (
-        PingTool(20150101, fine_interval=False, can_probe=False, can_time_out=True).command(six, Request(8952, 1), 0.3)[
-            0
-        ]
-        == "ping6"
-    )
+    assert PingTool(20150101, can_probe=False, can_time_out=True).command(six, Request(8952, 1), 0.3)[0] == "ping6"
 
 
 def test_where_two_networks_share_a_subnet_the_interface_is_named() -> None:

@@ -21,8 +21,8 @@ def summary(sent: int, received: int, extra: str = "") -> str:
     )
 
 
-def parse(text: str, *, payload: int = 8972, asked: int = 3, unripe: int = 0) -> PingSeries:
-    return parse_ping(text, payload=payload, asked=asked, source_ip=SOURCE, unripe=unripe).series()
+def parse(text: str, *, payload: int = 8972, asked: int = 3) -> PingSeries:
+    return parse_ping(text, payload=payload, asked=asked, source_ip=SOURCE).series()
 
 
 def reply(sequence: int, *, size: int = 8980, tail: str = "") -> str:
@@ -130,15 +130,8 @@ def test_ipv6_and_wordings_of_old() -> None:
     assert parse(text, payload=56, asked=2).received == 2
 
 
-def test_the_last_packets_were_not_waited_for() -> None:
-    """With an answer in hand, ping waits for the rest only one interval."""
-    text = HEAD + reply(1) + reply(2) + summary(3, 2)
-    assert parse(text, unripe=2).sent == 2
-    assert parse(text).sent == 3
-
-
-def test_a_gap_in_the_middle_is_a_loss_all_the_same() -> None:
-    series = parse(HEAD + reply(1) + reply(3) + summary(3, 2), unripe=2)
+def test_a_gap_in_the_middle_is_a_loss() -> None:
+    series = parse(HEAD + reply(1) + reply(3) + summary(3, 2))
     assert (series.sent, series.received) == (3, 2)
 
 
@@ -158,8 +151,8 @@ LINES = st.lists(
 ).map("\n".join)
 
 
-@given(LINES, st.integers(1, 20), st.integers(0, 30))
-def test_it_never_raises_and_never_counts_more_than_was_asked(text: str, asked: int, unripe: int) -> None:
-    series = parse(text, asked=asked, unripe=unripe)
+@given(LINES, st.integers(1, 20))
+def test_it_never_raises_and_never_counts_more_than_was_asked(text: str, asked: int) -> None:
+    series = parse(text, asked=asked)
     assert 0 <= series.received <= max(series.sent, 0)
     assert 0 <= series.refused_locally <= series.sent - series.received

@@ -16,10 +16,7 @@ from checks.probes.safety import UnsafePathError
 from checks.settings import Settings
 
 NODES = tuple(Node(name, "ssh") for name in ("rac1", "rac2", "rac3"))
-TOOL = (
-    "ping from iputils 20221126\n"
-    "plain: PING 127.0.0.1\ndont-fragment: PING 127.0.0.1\nfine-interval: yes\ntimeout: yes\n"
-)
+TOOL = "ping from iputils 20221126\nplain: PING 127.0.0.1\ndont-fragment: PING 127.0.0.1\ntimeout: yes\n"
 Link = Callable[[str, int], bool]
 """Whether a packet from this address, of this payload, is answered."""
 

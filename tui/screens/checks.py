@@ -15,11 +15,12 @@ from textual.widgets import Input
 from checks.events import Event, GatherProgress
 from checks.result import Report
 from tui.actions import CHECKS, bindings
-from tui.board import Board, Mark, Row
+from tui.board import Board, Row
 from tui.screens.reader import EvidenceScreen, FindingScreen
 from tui.widgets.bars import keys_line, rule_line
+from tui.widgets.board_text import counts_line, note_on, state_of
 from tui.widgets.finding_list import FindingList
-from tui.widgets.finding_text import finding_lines, role_of
+from tui.widgets.finding_text import finding_lines
 from tui.widgets.header_text import header_line
 from tui.widgets.line import Line, clean, wrapped
 from tui.widgets.lines import Lines
@@ -70,9 +71,11 @@ class ChecksScreen(Screen[None]):
         with Horizontal(id="panes"):
             with Vertical(id="left"):
                 yield Lines(self._counts, id="counts").add_class("bar")
-                filter_line = Input(id="filter", placeholder="words to look for", compact=True)
-                filter_line.cursor_blink = False
-                yield filter_line
+                with Horizontal(id="filter-line"):
+                    yield Lines(lambda width: [[("/", "accent")]], id="filter-sign")
+                    words = Input(id="filter", placeholder="words to look for", compact=True)
+                    words.cursor_blink = False
+                    yield words
                 yield FindingList(id="list")
             with Vertical(id="right"):
                 yield Lines(id="finding")
@@ -118,13 +121,10 @@ class ChecksScreen(Screen[None]):
         self.query_one("#lower-rule", Lines).show(self._lower_rule)
 
     def _counts(self, width: int) -> list[Line]:
-        shown = [(f"{number} {status}", role_of(status)) for status, number in self.board.counts()]
-        typing = self.query_one("#filter").has_class("-open")
+        typing = self.query_one("#filter-line").has_class("-open")
         limits = [f"/{self._words}"] if self._words and not typing else []
         limits += ["problems only"] if self._problems_only else []
-        words = [*((text, "accent") for text in limits), *shown]
-        gap = "  " if sum(len(text) + 2 for text, _ in words) < width else " "
-        return [[span for number, word in enumerate(words) for span in ((gap if number else " ", ""), word)]]
+        return [counts_line(self.board, limits, width)]
 
     def _upper_rule(self, width: int) -> list[Line]:
         return [rule_line(width, joint=self._joint, sign="┬")]
@@ -132,20 +132,7 @@ class ChecksScreen(Screen[None]):
     def _lower_rule(self, width: int) -> list[Line]:
         below = self._finding.below if self._joint >= 0 else 0
         more = f"PgDn: {below} more lines" if below and not self._notice else ""
-        return [rule_line(width, self._notice or self._state(), more, joint=self._joint, sign="┴")]
-
-    def _state(self) -> str:
-        """How far the run is, or how it ended."""
-        if self.board.trouble:
-            return clean(self.board.trouble)
-        if self.board.running:
-            return clean(self.board.progress)
-        report = self.board.report
-        if report is None:
-            return ""
-        new, gone = self.board.changes()
-        compared = f"  {new} new  {gone} gone" if self.board.before else ""
-        return f"{clean(report.started_at[11:19])}  {report.duration_s:.1f} s{compared}"
+        return [rule_line(width, self._notice or state_of(self.board), more, joint=self._joint, sign="┴")]
 
     @on(FindingList.Chosen)
     def show_finding(self, message: FindingList.Chosen) -> None:
@@ -159,7 +146,7 @@ class ChecksScreen(Screen[None]):
     def _finding_lines(self, row: Row | None, width: int) -> list[Line]:
         if row is None:
             return [[(text, "faint")] for text in wrapped(self._nothing(), width)]
-        return list(finding_lines(row.finding, row.report, width, _note(row)))
+        return list(finding_lines(row.finding, row.report, width, note_on(row)))
 
     def _nothing(self) -> str:
         if self._words or self._problems_only:
@@ -213,7 +200,8 @@ class ChecksScreen(Screen[None]):
 
     def action_filter(self) -> None:
         """Open the filter line."""
-        self.query_one("#filter").add_class("-open").focus()
+        self.query_one("#filter-line").add_class("-open")
+        self.query_one("#filter").focus()
 
     @on(Input.Changed, "#filter")
     def apply_filter(self) -> None:
@@ -223,7 +211,7 @@ class ChecksScreen(Screen[None]):
     @on(Input.Submitted, "#filter")
     def leave_filter(self) -> None:
         """Keep the filter, and give the keys back to the list."""
-        self.query_one("#filter").remove_class("-open")
+        self.query_one("#filter-line").remove_class("-open")
         self.set_focus(None)
         self._draw()
 
@@ -258,13 +246,3 @@ class ChecksScreen(Screen[None]):
     def action_rerun(self) -> None:
         """Ask for another run."""
         self.post_message(self.RunWanted())
-
-
-def _note(row: Row) -> str:
-    time = clean(row.report.started_at[11:19])
-    return {
-        Mark.GONE: f"Gone: the run of {time} found this, the latest did not.",
-        Mark.BEFORE: f"From the run of {time}; being checked again.",
-        Mark.NEW: "New: the run before did not find this.",
-        Mark.NONE: "",
-    }[row.mark]

@@ -13,20 +13,16 @@ from tui.widgets.line import Line, fitted
 def rule_line(width: int, left: str = "", right: str = "", *, joint: int = -1, sign: str = "─") -> Line:
     """A rule over the whole width with words in it; `joint` is the column where `sign` meets the line between panes."""
     rule = "─" * joint + sign + "─" * (width - joint - 1) if 0 <= joint < width else "─" * width
-    words_right = f" {right} " if right else ""
-    if left:
-        left = f" {fitted(left, min(cell_len(left), max(width - cell_len(words_right) - 6, 0)))} "
-    start, end = 1 + cell_len(left), width - cell_len(words_right) - 1
-    if not left:
-        start = 0
-    if not words_right:
-        end = width
+    right = f" {right} " if right and cell_len(right) + 10 <= width else ""
+    room = width - cell_len(right) - 5
+    left = f" {fitted(left, min(cell_len(left), room))} " if left and room > 2 else ""
+    start, end = 1 + cell_len(left), width - 1 - cell_len(right)
     return [
-        (rule[: start - cell_len(left)], "faint"),
+        (rule[:1], "faint"),
         (left, "accent"),
         (rule[start:end], "faint"),
-        (words_right, ""),
-        (rule[end + cell_len(words_right) :], "faint"),
+        (right, ""),
+        (rule[width - 1 :], "faint"),
     ]
 
 

@@ -32,7 +32,8 @@ def help_lines(width: int) -> Iterator[Line]:
         yield from hanging(start, _STATUSES[status], width)
     yield []
     yield [("Paths in a table", "title")]
-    yield from hanging([(" ", "")], "   ".join(f"{v.letter} {v.value}" for v in Verdict), width)
+    for verdict in Verdict:
+        yield [(f" {verdict.letter}  ", "accent"), (verdict.value, "")]
     yield []
     yield [("Marks", "title")]
     for sign, meaning in (
@@ -43,7 +44,7 @@ def help_lines(width: int) -> Iterator[Line]:
         ("-", "a problem that only the run before had: it is gone"),
         ("CHANGE", "a step that changes something: only under the safe-change procedure"),
     ):
-        yield from hanging([(f" {sign:<8}", "accent"), ("", "")], meaning, width)
+        yield from hanging([(f" {sign:<8}", "accent")], meaning, width)
     yield []
     yield from hanging([], "racwire changes nothing on any node, switch or database. You run the commands.", width)
 

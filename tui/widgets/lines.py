@@ -65,7 +65,7 @@ class Lines(Widget):
 
     def scroll_by(self, lines: int) -> None:
         """Scroll down, or up when negative."""
-        self._place(self._lines, self._top + lines)
+        self._place(self._lines, self._top + lines, self._cursor)
 
     def scroll_pages(self, pages: int) -> None:
         """Scroll by screenfuls that overlap in one line."""
@@ -86,7 +86,11 @@ class Lines(Widget):
         if index >= len(self._lines):
             return Strip.blank(self.size.width, base)
         row = self._style("cursor") if index == self._cursor else Style.null()
-        segments = [Segment(text, row + self._style(role) if role else row) for text, role in self._lines[index]]
+        reversed_row = bool(row.reverse)  # sixteen colours: what is reversed stays readable only without more colours
+        segments = [
+            Segment(text, row if reversed_row or not role else row + self._style(role))
+            for text, role in self._lines[index]
+        ]
         strip = Strip(segments).extend_cell_length(self.size.width, row).crop(0, self.size.width)
         return strip.apply_style(base)
 

@@ -1,0 +1,41 @@
+"""What the bars and the pane say of the run: counts, how far it is, how it compares with the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tui.board import Board, Mark, Row
+from tui.widgets.finding_text import role_of
+from tui.widgets.line import Line, clean
+
+
+def counts_line(board: Board, limits: Sequence[str], width: int) -> Line:
+    """How many findings ended how, after what limits the list; closer together where there is little room."""
+    counts = [(f"{number} {status}", role_of(status)) for status, number in board.counts()]
+    words = [*((clean(limit), "accent") for limit in limits), *counts]
+    gap = "  " if sum(len(text) + 2 for text, _ in words) < width else " "
+    return [span for number, word in enumerate(words) for span in ((gap if number else " ", ""), word)]
+
+
+def state_of(board: Board) -> str:
+    """How far the run is, or how it ended."""
+    if board.trouble:
+        return clean(board.trouble)
+    if board.running:
+        return clean(board.progress)
+    if board.report is None:
+        return ""
+    new, gone = board.changes()
+    compared = f"  {new} new  {gone} gone" if board.before else ""
+    return f"{clean(board.report.started_at[11:19])}  {board.report.duration_s:.1f} s{compared}"
+
+
+def note_on(row: Row) -> str:
+    """How a finding stands to the run before, where that is worth a word."""
+    time = clean(row.report.started_at[11:19])
+    return {
+        Mark.GONE: f"Gone: the run of {time} found this, the latest did not.",
+        Mark.BEFORE: f"From the run of {time}; being checked again.",
+        Mark.NEW: "New: the run before did not find this.",
+        Mark.NONE: "",
+    }[row.mark]
