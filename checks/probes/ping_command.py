@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.facts import PingSeries
@@ -150,17 +150,22 @@ class CommandPinger:
         """Run the pings side by side as far as the limits let them, and return a series for each request."""
         self._limits.demand(sum(r.count for r in requests))
         tallies = [Tally(r.payload) for r in requests]
-        running: list[asyncio.Task[None]] = []
-        try:
-            for request, tally in zip(requests, tallies, strict=True):
-                for part in self._parts(request):
-                    await self._enter(part)
-                    running.append(asyncio.create_task(self._run(part, tally, timeout_s, hurry)))
-            await asyncio.gather(*running)
-        finally:
-            for task in running:
-                task.cancel()
+        await _together(
+            self._send(request, tally, timeout_s, hurry) for request, tally in zip(requests, tallies, strict=True)
+        )
         return [t.series() for t in tallies]
+
+    async def _send(self, request: Request, tally: Tally, timeout_s: float, hurry: bool) -> None:
+        """Send one size. The first run tells how to go on: a size that was refused is refused every time."""
+        parts = list(self._parts(request))
+        # What the kernel refuses is never answered, so it disturbs nobody; nor does what goes unanswered.
+        alone = not hurry and request.payload <= self.path.full_payload
+        if not hurry:
+            await self._run(parts.pop(0), tally, timeout_s, hurry=False, alone=alone)
+            if tally.refused or tally.too_big_mtu is not None:
+                return
+            alone = alone and bool(tally.rtts_ms)
+        await _together(self._run(part, tally, timeout_s, hurry=hurry, alone=alone) for part in parts)
 
     def _parts(self, request: Request) -> Iterator[Request]:
         """The request in runs of ping, each of which fits in flight."""
@@ -179,9 +184,10 @@ class CommandPinger:
     def _bytes(self, part: Request) -> int:
         return part.count * packet_of(part.payload, self.path.version)
 
-    async def _run(self, part: Request, tally: Tally, timeout_s: float, hurry: bool) -> None:
+    async def _run(self, part: Request, tally: Tally, timeout_s: float, *, hurry: bool, alone: bool) -> None:
+        await self._enter(part)
         try:
-            answer = await self._answer(part, timeout_s, hurry)
+            answer = await self._answer(part, timeout_s, hurry=hurry, alone=alone)
             found = answer or Tally(part.payload, sent=part.count)
             self._limits.spend(part.count - found.refused, packet_of(part.payload, self.path.version))
             tally.absorb(found)
@@ -190,15 +196,13 @@ class CommandPinger:
                 self._window.remove(self._bytes(part))
                 self._room.notify_all()
 
-    async def _answer(self, part: Request, timeout_s: float, hurry: bool) -> Tally | None:
+    async def _answer(self, part: Request, timeout_s: float, *, hurry: bool, alone: bool) -> Tally | None:
         """What one ping found; None when, in a hurry, it was given up: then none of its packets was answered."""
         ends_s = self._tool.wait_s(timeout_s)
         # Interrupted, ping still prints its summary.
         ending = ["timeout", "-s", "INT", f"{ends_s + END_S:.1f}"] if self._tool.can_time_out else []
         command = ["env", "LC_ALL=C", *ending, *self._tool.command(self.path, part, timeout_s)]
         patience_s = timeout_s + START_S if hurry else ends_s + GIVE_UP_S
-        # What the kernel refuses is never answered, so it disturbs nobody.
-        alone = not hurry and part.payload <= self.path.full_payload
         future = await self._slots.start(lambda: self._shell.start(command), alone=alone, patience_s=patience_s)
         if not future.done():
             future.cancel()
@@ -206,3 +210,13 @@ class CommandPinger:
                 return None
             raise CannotPingError(f"a ping on {self._shell.node} did not end within {patience_s:.1f} s: the node hangs")
         return parse_ping(future.result().text, payload=part.payload, asked=part.count, source_ip=self.path.source.ip)
+
+
+async def _together(works: Iterable[Coroutine[None, None, None]]) -> None:
+    """Do all at once; when one fails, or this is cancelled, the others end too."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()

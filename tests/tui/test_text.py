@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from rich.segment import Segment
 from textual.color import Color
@@ -12,6 +14,7 @@ from checks.result import Report
 from tests.tui.clusters import black_hole, engine, node_unread
 from tui.actions import CHECKS, READER
 from tui.console import colours_in_doubt, no_console, prepare
+from tui.log import LogFile
 from tui.theme import PlainSigns
 from tui.widgets.bars import keys_line, rule_line
 from tui.widgets.evidence_text import evidence_lines
@@ -152,3 +155,10 @@ def test_colours_are_in_doubt_where_the_terminal_says_little(environment: dict[s
 
 def test_without_streams_there_is_no_console() -> None:
     assert no_console({"TERM": "xterm"}, None, None) == "no terminal here"
+
+
+def test_a_log_that_cannot_be_written_says_so_and_harms_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    log = LogFile(tmp_path / "file" / "racwire.log")
+    assert log.write("text") == 4
+    assert "could not be written" in log.told
