@@ -65,3 +65,9 @@ RECEIVER = Kind(
     ("MOS 563566.1, causes 5 and 12",),
 )
 ALONE = Kind("IC-PATH-011", "There is no path to probe")
+LOST_ONCE = Kind(
+    "IC-PATH-012",
+    "Packets got lost once, and not again when nothing else was sent",
+    "While every node pings every other, a crowded machine may drop a packet of that crowd. If this comes back, it is "
+    "a loss of the network.",
+)

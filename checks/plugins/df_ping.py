@@ -16,6 +16,7 @@ from checks.plugins._path_kinds import (
     FILTERED,
     LOCAL,
     LOSS,
+    LOST_ONCE,
     NOT_PROBED,
     PASS,
     RECEIVER,
@@ -31,7 +32,20 @@ from checks.wording import Way, all_nodes, between, counted, hub, listed
     "df-ping",
     question="Do full-size packets pass between all nodes, both ways?",
     needs=("nodes", "networks", "paths"),
-    kinds=(PASS, LOCAL, BLACK_HOLE, TOO_BIG, LOSS, UNREACHABLE, FILTERED, NOT_PROBED, ROUTED, RECEIVER, ALONE),
+    kinds=(
+        PASS,
+        LOCAL,
+        BLACK_HOLE,
+        TOO_BIG,
+        LOSS,
+        UNREACHABLE,
+        FILTERED,
+        NOT_PROBED,
+        ROUTED,
+        RECEIVER,
+        ALONE,
+        LOST_ONCE,
+    ),
 )
 def df_ping(cluster: Cluster) -> Iterator[Finding]:
     """Sends pings that must not be fragmented from every node to every other, on every private network.
@@ -91,6 +105,8 @@ def _network(cluster: Cluster, network: PrivateNetwork, paths: tuple[PathProbe, 
     routed = [p for p in paths if p.hops and p.verdict is not Verdict.TOO_BIG]
     if routed:
         findings.append(_routed(network, routed))
+    if once := [p for p in paths if p.verdict is Verdict.PASSES and p.reason]:
+        findings.append(_lost_once(network, once))
     if not findings:
         findings.append(_pass(network, paths))
     table = matrix(network, paths)
@@ -112,6 +128,20 @@ def _pass(network: PrivateNetwork, paths: tuple[PathProbe, ...]) -> Finding:
             f"{counted(len(paths), 'path')}, {counted(packets, 'packet')}, none lost",
             *([f"slowest median round trip {slowest:.2f} ms"] if slowest is not None else []),
         ),
+        evidence=evidence_of(paths),
+        network=network.name,
+    )
+
+
+def _lost_once(network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
+    ways = {(p.from_node, p.to_node) for p in paths}
+    return LOST_ONCE.finding(
+        Status.INFO,
+        f"Packets got lost once on {network.name} {between(ways, [p.node for p in network.ports])}, and not again.",
+        subject=f"{short_name(network)}: lost once",
+        seen=[f"{p.from_node} -> {p.to_node}: {p.reason}" for p in paths],
+        expected=("None lost",),
+        next=[Remedy("Run this check again, more than once.", ("racwire check df-ping",))],
         evidence=evidence_of(paths),
         network=network.name,
     )

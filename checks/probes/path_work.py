@@ -6,6 +6,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import msgspec
+
 from checks.facts import Leg, PathProbe, PingSeries, Unknown, Verdict
 from checks.journal import Entry, Journal
 from checks.probes.limits import PathLimits
@@ -72,12 +74,28 @@ class PathWork:
         with self._clock():
             (self.small,) = await self._ping(pinger, plan.timeout_s, plan.small)
             if self.small.received:
-                self._over, self.full = await self._ping(pinger, self._round_timeout_s(), plan.over, plan.full)
+                # Not the short time-out of the search: on a busy node a late answer is no lost packet.
+                self._over, self.full = await self._ping(pinger, plan.timeout_s, plan.over, plan.full)
                 if note := note_on_one_over(self.path, self._over):
                     self._say(note)
             else:
                 self._say("nothing was answered, so no full-size packets were sent")
         self.conclude(ends)
+
+    async def look_again(self) -> None:
+        """Ping once more with nothing else of ours on the way: was it the path that lost packets, or our own crowd?"""
+        if self.pinger is None or self.small is None or self.full is None:
+            return
+        plan, before = self.plan, (self.small, self.full)
+        with self._clock():
+            again = await self._ping(self.pinger, plan.timeout_s, plan.small, plan.full)
+        if all(series.received == series.sent for series in again):
+            lost = sum(series.sent - series.received for series in before)
+            sent = sum(series.sent for series in (*before, *again))
+            reason = f"{lost} of {sent} packets got no answer while all paths were probed at once, none when alone"
+            self.judgement = Judgement(Verdict.PASSES, reason)
+            self._say(self._lines.verdict(self.verdict, reason))
+        self.small, self.full = (_together(*pair) for pair in zip(before, again, strict=True))
 
     def conclude(self, ends: Ends) -> None:
         """Judge what was measured, with what is now known of both ends."""
@@ -209,6 +227,11 @@ class PathWork:
             spent = time.perf_counter() - began
             self._elapsed_s += spent
             self.entry.duration_ms = round(self._elapsed_s * 1000, 3)
+
+
+def _together(first: PingSeries, second: PingSeries) -> PingSeries:
+    """Two series of one size as one; the round trips are those of the second."""
+    return msgspec.structs.replace(second, sent=first.sent + second.sent, received=first.received + second.received)
 
 
 def start_entry(journal: Journal, path: Path, plan: PathPlan) -> Entry:

@@ -26,8 +26,11 @@ from checks.probes.plan import plan_path
 from checks.probes.safety import assert_private
 from checks.probes.verdict import Ends
 
-STEP_TIMEOUT_S = 15.0
-"""For one step of one path: many times what it takes where everything answers or nothing does."""
+STEP_TIMEOUT_S = 60.0
+"""For one step of one path, waiting for its turn on the sending node included: a ping that hangs has its own limit."""
+
+MOST_SECOND_LOOKS = 8
+"""Paths with losses that are pinged once more, one at a time; where there are more of them it is not our own crowd."""
 
 SCOUTS = 2
 """Paths behind a black hole that are searched one after the other, until one has a hint for the rest."""
@@ -120,6 +123,9 @@ class PathRun:
     async def _probe(self) -> None:
         await self._each(self._works, self._measure)
         await self._each([w for w in self._works if w.small and not w.small.received], self._look_at_ends)
+        lossy = [w for w in self._works if w.verdict is Verdict.LOSS]
+        for work in lossy if len(lossy) <= MOST_SECOND_LOOKS else ():
+            await self._each([work], lambda w: w.look_again())
         by_network: dict[str, list[PathWork]] = {}
         for work in self._works:
             by_network.setdefault(work.path.network.name, []).append(work)

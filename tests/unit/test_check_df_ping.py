@@ -129,3 +129,10 @@ def test_no_port_is_accused_when_nothing_is_known_of_the_others():
     finding = broken(with_paths(built, *unmeasured), both_ways("rac2", ["rac1", "rac3"]))["IC-PATH-003"]
     assert finding.subject == "eth2: black hole"
     assert "a switch port on the path" in finding.why
+
+
+def test_packets_lost_once_and_not_again_are_information():
+    reason = "1 of 80 packets got no answer while all paths were probed at once, none when alone"
+    codes = broken(cluster(2), [("rac1", "rac2", Leg.UNKNOWN)], Verdict.PASSES, reason=reason)
+    assert codes["IC-PATH-012"].status is Status.INFO
+    assert codes["IC-PATH-012"].seen == (f"rac1 -> rac2: {reason}",)
