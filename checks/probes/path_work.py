@@ -74,8 +74,7 @@ class PathWork:
         with self._clock():
             (self.small,) = await self._ping(pinger, plan.timeout_s, plan.small)
             if self.small.received:
-                # Not the short time-out of the search: on a busy node a late answer is no lost packet.
-                self._over, self.full = await self._ping(pinger, plan.timeout_s, plan.over, plan.full)
+                self._over, self.full = await self._ping(pinger, self._round_timeout_s(), plan.over, plan.full)
                 if note := note_on_one_over(self.path, self._over):
                     self._say(note)
             else:
@@ -83,7 +82,7 @@ class PathWork:
         self.conclude(ends)
 
     async def look_again(self) -> None:
-        """Ping once more with nothing else of ours on the way: was it the path that lost packets, or our own crowd?"""
+        """Ping once more, patiently and with nothing else of ours on the way: was it the path, or our own crowd?"""
         if self.pinger is None or self.small is None or self.full is None:
             return
         plan, before = self.plan, (self.small, self.full)
