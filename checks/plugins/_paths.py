@@ -11,9 +11,16 @@ from checks.wording import Way
 SMALL_PAYLOAD = 56
 """What `ping` sends when nothing is said."""
 
-LEGEND = (
-    "P passes  B black hole  T router refuses  M sender's MTU too small  L loss  U unreachable  F filtered  ? unknown"
-)
+_MEANINGS = {
+    Verdict.PASSES: "passes",
+    Verdict.BLACK_HOLE: "black hole",
+    Verdict.TOO_BIG: "router refuses",
+    Verdict.LOCAL_MTU: "sender's MTU too small",
+    Verdict.LOSS: "loss",
+    Verdict.UNREACHABLE: "unreachable",
+    Verdict.FILTERED: "filtered",
+    Verdict.UNKNOWN: "unknown",
+}
 
 
 def short_name(network: PrivateNetwork, node: str = "") -> str:
@@ -35,17 +42,30 @@ def lost_ways(paths: Sequence[PathProbe]) -> set[Way]:
 
 
 def seen_lines(paths: Sequence[PathProbe], most: int = 4) -> tuple[str, ...]:
-    """What each path answered, a line each; many paths alike are counted, not listed."""
-    lines = [_line(p) for p in paths]
-    return (*lines[:most], *([f"and {len(lines) - most} more paths alike"] if len(lines) > most else []))
+    """What the paths answered; those with the same answer in one line, and what is over `most` lines counted."""
+    alike: dict[str, list[PathProbe]] = {}
+    for path in paths:
+        if outcome := _outcome(path):
+            alike.setdefault(outcome, []).append(path)
+    lines = [f"{_ways(group)}: {outcome}" for outcome, group in alike.items()]
+    return (*lines[:most], *([f"and {len(lines) - most} more paths with other counts"] if len(lines) > most else []))
 
 
-def _line(path: PathProbe) -> str:
+def _ways(paths: Sequence[PathProbe]) -> str:
+    ways = [(p.from_node, p.to_node) for p in paths]
+    first = f"{ways[0][0]} -> {ways[0][1]}"
+    if len(ways) == 2:
+        there_and_back = ways[1] == ways[0][::-1]
+        return f"{ways[0][0]} <-> {ways[0][1]}" if there_and_back else f"{first} and {ways[1][0]} -> {ways[1][1]}"
+    return first if len(ways) == 1 else f"{first} and {len(ways) - 1} more paths"
+
+
+def _outcome(path: PathProbe) -> str:
     """Small and full-size packets, and what else was odd; the boundary that a search tried stands in the evidence."""
     told = [text for series in path.series if (text := _series(path, series))]
     if isinstance(path.path_mtu, int) and path.path_mtu != path.expected_mtu:
         told.append(f"largest that passes {path.path_mtu}")
-    return f"{path.from_node} -> {path.to_node}: {'; '.join(told) or path.reason}"
+    return "; ".join(told)
 
 
 def _series(path: PathProbe, series: PingSeries) -> str:
@@ -54,7 +74,7 @@ def _series(path: PathProbe, series: PingSeries) -> str:
         return ""
     if series.refused_locally:
         mtu = f" (MTU {series.local_mtu})" if series.local_mtu else ""
-        return f"{series.payload} bytes refused by {path.from_node}{mtu}"
+        return f"{series.payload} bytes refused by the sender{mtu}"
     answered = f"{series.payload} bytes {series.received}/{series.sent}"
     if series.too_big_mtu:
         return f"{answered}, {series.too_big_from} says {series.too_big_mtu}"
@@ -83,7 +103,9 @@ def matrix(network: PrivateNetwork, paths: Sequence[PathProbe]) -> Table:
     nodes = [p.node for p in network.ports]
     cells = {(p.from_node, p.to_node): _cell(p) for p in paths}
     rows = tuple((a, *("·" if a == b else cells.get((a, b), "") for b in nodes)) for a in nodes)
-    return Table(("from \\ to", *nodes), rows, LEGEND)
+    there = {p.verdict for p in paths}
+    legend = "  ".join(f"{verdict.letter} {meaning}" for verdict, meaning in _MEANINGS.items() if verdict in there)
+    return Table(("from \\ to", *nodes), rows, legend)
 
 
 def _cell(path: PathProbe) -> str:

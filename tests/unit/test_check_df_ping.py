@@ -35,7 +35,7 @@ def test_a_healthy_cluster_passes(nodes):
 def test_a_black_hole_between_two_nodes_both_ways():
     finding = broken(cluster(2), both_ways("rac1", ["rac2"]))["IC-PATH-003"]
     assert finding.title == "Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2, both ways."
-    assert "rac1 -> rac2: 56 bytes 20/20; 8972 bytes 0/20, no error; largest that passes 1500" in finding.seen
+    assert finding.seen == ("rac1 <-> rac2: 56 bytes 20/20; 8972 bytes 0/20, no error; largest that passes 1500",)
     assert finding.subject == "eth2: black hole"
     assert finding.table.rows == (("rac1", "·", "1500 B"), ("rac2", "1500 B", "·"))
 
