@@ -8,6 +8,9 @@ Way = tuple[str, str]
 """From a node, to a node."""
 
 
+_MOST_PARTS = 3
+
+
 def listed(names: Iterable[str], conjunction: str = "and") -> str:
     """`a`, `a and b`, `a, b and c`."""
     words = list(names)
@@ -52,16 +55,10 @@ def between(ways: Collection[Way], nodes: Collection[str]) -> str:
     both = [(a, b) for a in nodes for b in nodes if a < b and {(a, b), (b, a)} <= chosen]
     single = [(a, b) for a, b in sorted(chosen) if (b, a) not in chosen]
     parts = [f"between {a} and {b}, both ways" for a, b in both] + [f"from {a} to {b}" for a, b in single]
-    return _shortened(parts)
+    return "; ".join(parts) if len(parts) <= _MOST_PARTS else f"over {len(chosen)} of {len(every)} paths"
 
 
 def _others(some: set[str], others: set[str], nodes: Collection[str]) -> str:
     if some == others and len(others) > 1:
         return "every other node"
     return listed(n for n in nodes if n in some)
-
-
-def _shortened(parts: list[str], most: int = 4) -> str:
-    if len(parts) <= most:
-        return "; ".join(parts)
-    return f"{'; '.join(parts[:most])}; and {len(parts) - most} more"

@@ -202,7 +202,7 @@ def _switch(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -
         where += "; the other way they arrive"
     centre = _at_fault(cluster, network, ways)
     culprit = (
-        f"the switch port of {centre}, or a link between it and the others" if centre else "a switch port on the path"
+        f"the switch port of {centre} or a link between it and the others" if centre else "a switch port on the path"
     )
     return BLACK_HOLE.finding(
         Status.FAIL,
@@ -210,8 +210,8 @@ def _switch(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -
         subject=f"{short_name(network, centre)}: black hole",
         seen=seen_lines(paths),
         expected=(f"{full_payload(paths[0])} bytes to pass: the NICs at both ends are set to {paths[0].expected_mtu}",),
-        why=f"The NICs at both ends agree, so the smaller MTU is that of {culprit}, which drops what is larger "
-        f"without a word. {BLOCKS}",
+        why=f"The NICs at both ends agree, so the smaller MTU lies between them, at {culprit}: what is larger is "
+        f"dropped there without a word. {BLOCKS}",
         next=[
             Remedy(
                 f"Ask the network team for the MTU and the giants or oversize counters of {culprit}, on the VLAN of "
@@ -221,8 +221,9 @@ def _switch(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -
             ),
             Remedy("See it with your own eyes.", ping_commands(paths), f"any user on {paths[0].from_node}"),
             Remedy(
-                "Have the switch raised to its platform's maximum (9216 or so): that does no harm to nodes at 1500. Do "
-                "not lower the MTU of one node; that needs Clusterware down on all nodes.",
+                "Have the switch raised to its platform's maximum (9216 or so), in a window, since some platforms need "
+                "a reload: a larger MTU does no harm to nodes at 1500. Do not lower the MTU of one node; that needs "
+                "Clusterware down on all nodes.",
                 is_change=True,
             ),
         ],

@@ -31,6 +31,10 @@ def test_all_ways():
     assert between({(a, b) for a in NODES for b in NODES if a != b}, NODES) == "between all nodes, both ways"
 
 
+def test_many_ways_without_a_pattern_are_counted():
+    assert between(ways("rac1>rac2 rac2>rac3 rac3>rac4 rac4>rac1"), NODES) == "over 4 of 12 paths"
+
+
 def test_a_hub_needs_a_third_node_to_tell_it_from_the_other_end():
     assert hub({("rac1", "rac2")}, NODES[:2]) == ""
     assert hub(ways("rac1>rac3 rac3>rac2"), NODES) == "rac3"
