@@ -38,6 +38,14 @@ PLUGIN_BROKEN = Kind(
     "What that check would have found is not known.",
 )
 INTERRUPTED = Kind("RW-ENGINE-004", "A check had not concluded when the run was interrupted")
+_TELL_IT = (
+    Remedy("Run racwire on a node where Clusterware is up.", ("racwire check",)),
+    Remedy(
+        "Or name the private networks and the other nodes; then Clusterware is not needed.",
+        ("racwire check --network 192.168.10.0/24 --peer HOST",),
+    ),
+)
+
 KINDS = (NOT_GATHERED, CHECK_BROKE, PLUGIN_BROKEN, INTERRUPTED)
 """The kinds of finding that the engine itself makes, for any check."""
 
@@ -189,6 +197,7 @@ def _not_gathered(check: Check, need: str, unknown: Unknown, node: str) -> Findi
             f"{check.id} could not tell: {first_sentence.rstrip('.')}.",
             subject=f"{need} not known",
             seen=(rest,) if rest else (),
+            next=_TELL_IT if need in ("clusterware", "networks") else (),
             evidence=[(node, topic) for topic in topics.get(need, ())],
         ),
     )

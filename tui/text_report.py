@@ -84,6 +84,11 @@ def _lines(report: Report, width: int) -> Iterator[Text]:
     for finding in calm:
         head = Text(f"{finding.status:<8}", STYLES[finding.status]).append(f"{finding.code:<15}", "dim")
         yield from _hanging(head, finding.title, width)
+    limits = [limit for node in report.cluster.read_nodes() for limit in node.limits]
+    if limits:
+        yield Text()
+    for limit in limits:
+        yield from _hanging(Text("Not read  ", "dim"), limit, width)
     if report.interrupted:
         yield Text()
         yield Text("Interrupted: what had been found by then stands above.", "yellow")

@@ -65,7 +65,9 @@ def clusterware(cluster: Cluster) -> Iterator[Finding]:
     if isinstance(facts, Unknown):
         yield _no_home(cluster, facts)
         return
-    faults = [*_stale(cluster, facts), *_silent(cluster, facts), *_services(cluster, facts)]
+    not_online = list(_services(cluster, facts))
+    # With the stack down every tool falls silent: that is one fault, not five.
+    faults = [*_stale(cluster, facts), *(not_online or _silent(cluster, facts))]
     faults += [*_upgrading(cluster, facts), *_inactive(cluster, facts)]
     yield from faults
     if not faults:

@@ -109,3 +109,10 @@ def test_a_device_stays_a_device():
     with pytest.raises(OutputError, match="No space left on device"):
         write_whole(Path("/dev/full"), b"x", replace=True)
     assert Path("/dev/full").is_char_device()
+
+
+def test_what_this_user_could_not_read_is_said():
+    built = cluster(2)
+    limited = msgspec.structs.replace(built.nodes[0], limits=("The routes of rac1 could not be read: root could.",))
+    shown = text(report_of(msgspec.structs.replace(built, nodes=(limited, built.nodes[1]))))
+    assert "Not read  The routes of rac1 could not be read: root could." in shown
