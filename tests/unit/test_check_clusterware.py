@@ -15,7 +15,7 @@ def found(built):
 
 
 def with_facts(**changes):
-    return cluster(facts=msgspec.structs.replace(facts(), **changes))
+    return msgspec.structs.replace(cluster(2), clusterware=msgspec.structs.replace(facts(), **changes))
 
 
 def test_a_healthy_cluster_passes_with_its_version():
