@@ -82,15 +82,22 @@ def _series(path: PathProbe, series: PingSeries) -> str:
 
 
 def full_payload(path: PathProbe) -> int:
-    """Bytes of ping payload that fill a packet of the network's MTU: 28 less for IPv4, 48 for IPv6."""
-    return path.expected_mtu - (48 if ":" in path.destination_ip else 28)
+    """Bytes of ping payload that fill a packet of the network's MTU."""
+    return path.expected_mtu - _headers(path)
+
+
+def _headers(path: PathProbe) -> int:
+    """IP and ICMP headers: 28 bytes for IPv4, 48 for IPv6."""
+    return 48 if ":" in path.destination_ip else 28
 
 
 def ping_commands(paths: Sequence[PathProbe]) -> tuple[str, ...]:
-    """The pings by which an operator sees the same: full size, and small for comparison."""
+    """The pings by which an operator sees the same: full size, and the largest that passes for comparison."""
     path = paths[0]
+    passes = path.path_mtu if isinstance(path.path_mtu, int) else 1500
     start = f"ping -c 3 -M do -I {path.source_ip}"
-    return (f"{start} -s {full_payload(path)} {path.destination_ip}", f"{start} -s 1472 {path.destination_ip}")
+    sizes = (full_payload(path), passes - _headers(path))
+    return tuple(f"{start} -s {size} {path.destination_ip}" for size in sizes)
 
 
 def evidence_of(paths: Sequence[PathProbe]) -> list[tuple[str, str]]:

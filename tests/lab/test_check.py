@@ -181,6 +181,29 @@ def test_several_faults_at_once_are_each_named(cluster):
     assert found["IC-PATH-006"].network == NETWORK_2
 
 
+@pytest.fixture
+def ipv6(cluster: Practice) -> Iterator[str]:
+    """Both nodes with an IPv6 address on the second private network."""
+    knob = "/proc/sys/net/ipv6/conf/{all,default,eth2}/disable_ipv6"
+    if not Path("/proc/sys/net/ipv6").exists():
+        pytest.skip("this kernel has no IPv6, so IPv6 paths were not tested")
+    for number in (1, 2):
+        on = f"for f in {knob}; do echo 0 >$f; done; ip address add fd00:11::{number}/64 dev eth2 nodad"
+        assert cluster.racwire("lab", "shell", f"rac{number}", "bash", "-c", on).returncode == 0
+    yield "fd00:11::/64"
+    for number in (1, 2):
+        cluster.racwire("lab", "shell", f"rac{number}", "bash", "-c", f"for f in {knob}; do echo 1 >$f; done")
+
+
+def test_an_ipv6_network_is_probed_alike(cluster, ipv6, tmp_path):
+    words = ("--grid-home", str(tmp_path), "--network", ipv6, "--peer", "rac2")
+    assert problems(cluster.check(*words)).keys() == {"IC-GRID-007"}
+    cluster.racwire("lab", "break", "switch-mtu")
+    finding = problems(cluster.check(*words, "df-ping"))["IC-PATH-003"]
+    assert finding.title == "Jumbo frames vanish on fd00:11::/64 between rac1 and rac2, both ways."
+    assert any("8952 bytes 0/20, no error; largest that passes 1500" in line for line in finding.seen)
+
+
 def test_findings_point_at_evidence_that_is_there(cluster):
     cluster.racwire("lab", "break", "switch-mtu")
     report = cluster.check()
