@@ -6,8 +6,10 @@ It tells what it does as it goes. One failing source or check makes its own chec
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import redirect_stdout
 from importlib.metadata import PackageNotFoundError, version
 
 import msgspec
@@ -152,8 +154,11 @@ class Engine:
             if isinstance(fact, Unknown):
                 return (_not_gathered(check, need, fact, self._cluster.local_node),)
         try:
-            return check.run(self._cluster)
-        except Exception as error:  # a check may break in any way; the others go on
+            with redirect_stdout(sys.stderr):  # stdout is for the report alone
+                found = check.run(self._cluster)
+                # A finding takes what it is given; one that holds something else would break the report of all.
+                return msgspec.convert(msgspec.to_builtins(found), tuple[Finding, ...])
+        except (Exception, SystemExit) as error:  # a check may break in any way; the others go on
             return (_broke(check, error),)
 
 
@@ -178,7 +183,7 @@ def needed_groups(checks: Iterable[Check], gatherers: Sequence[Gatherer] = GATHE
     return tuple(g.group for g in gatherers if g.group in needed)
 
 
-def _in_words(error: Exception) -> str:
+def _in_words(error: BaseException) -> str:
     said = str(error).strip()
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
@@ -203,7 +208,7 @@ def _not_gathered(check: Check, need: str, unknown: Unknown, node: str) -> Findi
     )
 
 
-def _broke(check: Check, error: Exception) -> Finding:
+def _broke(check: Check, error: BaseException) -> Finding:
     return _of(
         check.id,
         CHECK_BROKE.finding(

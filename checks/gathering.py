@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
 from checks.facts import Cluster, Clusterware, Node, PathProbe, PrivateNetwork, Unknown, UnreadNode
@@ -14,6 +14,7 @@ from checks.nodes.remote import read_peer
 from checks.nodes.session import Session
 from checks.nodes.shell import ShellError
 from checks.probes.paths import probe_paths
+from checks.probes.safety import UnsafePathError
 
 
 @dataclass(frozen=True)
@@ -49,23 +50,53 @@ async def _nodes(session: Session, cluster: Cluster) -> tuple[Node | UnreadNode,
             return await read_peer(shell, session.journal, session.settings.ssh.read_timeout_s)
         except ShellError as error:
             return UnreadNode(name, str(error))
+        except Exception as error:  # whatever one node brings about, the others have been read
+            return UnreadNode(name, f"Reading {name} failed: {type(error).__name__}: {error}")
         finally:
             done += 1
             session.progress("nodes", f"read {name}", done, len(names))
 
     session.progress("nodes", "reading the nodes", 0, len(names))
-    return tuple(await asyncio.gather(*(read(name) for name in names)))
+    return _each_once(await asyncio.gather(*(read(name) for name in names)))
+
+
+def _each_once(nodes: Iterable[Node | UnreadNode]) -> tuple[Node | UnreadNode, ...]:
+    """The nodes, but a node that was read under two names is told as such: a path to itself would prove nothing."""
+    names: dict[frozenset[str], str] = {}
+    told: list[Node | UnreadNode] = []
+    for node in nodes:
+        if isinstance(node, Node):
+            places = frozenset(a.ip for i in node.interfaces if i.kind != "loopback" for a in i.addresses)
+            known_as = names.setdefault(places, node.name) if places else node.name
+            if known_as != node.name:
+                told.append(
+                    UnreadNode(
+                        node.name,
+                        f"{node.name} is {known_as} itself under another name: name the other node, or mend the name "
+                        "in /etc/hosts, DNS or ~/.ssh/config.",
+                    )
+                )
+                continue
+        told.append(node)
+    return tuple(told)
 
 
 def _node_names(session: Session, cluster: Cluster) -> tuple[str, ...]:
     """This node and its peers, in the cluster's order; the settings' peers come before what olsnodes lists."""
     local = session.local_node
     if session.settings.cluster.peers:
-        return tuple(dict.fromkeys((local, *session.settings.cluster.peers)))
+        peers = (peer for peer in session.settings.cluster.peers if not _names(peer, local))
+        return tuple(dict.fromkeys((local, *peers)))
     if isinstance(cluster.clusterware, Clusterware) and not isinstance(cluster.clusterware.members, Unknown):
         names = tuple(member.name for member in cluster.clusterware.members)
         return names if local in names else (local, *names)
     return (local,)
+
+
+def _names(peer: str, node: str) -> bool:
+    """Whether a peer, as the operator names it, is that node: the same settings may serve all nodes."""
+    host = peer.rpartition("@")[2].casefold()
+    return host == "localhost" or node.casefold() in (host, host.partition(".")[0])
 
 
 async def _networks(session: Session, cluster: Cluster) -> tuple[PrivateNetwork, ...] | Unknown:
@@ -77,7 +108,10 @@ async def _paths(session: Session, cluster: Cluster) -> tuple[PathProbe, ...] | 
         return cluster.networks
     if isinstance(cluster.nodes, Unknown):
         return cluster.nodes
-    return await probe_paths(cluster.networks, cluster.nodes, session, public_subnets=_public_subnets(cluster))
+    try:
+        return await probe_paths(cluster.networks, cluster.nodes, session, public_subnets=_public_subnets(cluster))
+    except UnsafePathError as error:
+        return Unknown(f"Nothing was sent: {error}")
 
 
 def _public_subnets(cluster: Cluster) -> tuple[str, ...]:

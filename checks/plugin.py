@@ -9,7 +9,9 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from inspect import getdoc
@@ -171,8 +173,9 @@ def discover() -> Checks:
     codes = {kind.code for c in found for kind in c.kinds}
     for point in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda p: p.name):
         try:
-            loaded = point.load()
-        except Exception as error:  # whatever a stranger's module raises must not stop the others
+            with redirect_stdout(sys.stderr):  # stdout is for the report alone
+                loaded = point.load()
+        except (Exception, SystemExit) as error:  # whatever a stranger's module raises must not stop the others
             broken.append(BrokenPlugin(point.name, f"{point.value} could not be imported: {error!r}"))
             continue
         if not isinstance(loaded, Check):

@@ -23,11 +23,17 @@ class ClusterSettings(_Section, frozen=True):
     ] = ""
     networks: Annotated[
         tuple[str, ...],
-        Meta(description='Private networks as subnets, such as ["192.168.10.0/24"]. Empty: those that oifcfg names.'),
+        Meta(
+            max_length=64,
+            description='Private networks as subnets, such as ["192.168.10.0/24"]. Empty: those that oifcfg names.',
+        ),
     ] = ()
     peers: Annotated[
         tuple[str, ...],
-        Meta(description='The other nodes, as ssh reaches them, such as ["rac2"]. Empty: those that olsnodes lists.'),
+        Meta(
+            max_length=255,
+            description='The other nodes, as ssh reaches them, such as ["rac2"]. Empty: those that olsnodes lists.',
+        ),
     ] = ()
 
 

@@ -5,6 +5,7 @@ A mistake in it is told in one sentence with file, line and what was probably me
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
 import re
@@ -16,8 +17,11 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import msgspec
 
 from checks.settings import Settings
+from checks.settings_values import mistakes
 
 ENVIRONMENT_VARIABLE = "RACWIRE_SETTINGS"
+FILE_LIMIT = 1_000_000
+"""Characters of a settings file; the template has some 3,000."""
 
 
 class SettingsError(Exception):
@@ -26,7 +30,12 @@ class SettingsError(Exception):
 
 def default_path(environ: Mapping[str, str] = os.environ) -> Path:
     """Where the settings lie when nothing else is said."""
-    base = environ.get("XDG_CONFIG_HOME") or str(Path(environ.get("HOME", "~")).expanduser() / ".config")
+    base = environ.get("XDG_CONFIG_HOME")
+    if not base:
+        home = environ.get("HOME") or "~"
+        with contextlib.suppress(RuntimeError):  # a user without a name has no home
+            home = str(Path(home).expanduser())
+        base = f"{home}/.config"
     return Path(base) / "racwire" / "settings.toml"
 
 
@@ -36,28 +45,41 @@ def load_settings(named: str | None, environ: Mapping[str, str] = os.environ) ->
     explicit = named or environ.get(ENVIRONMENT_VARIABLE)
     path = Path(explicit) if explicit else default_path(environ)
     try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+        text = _read(path)
+    except (FileNotFoundError, NotADirectoryError):
         if not explicit:
             return Settings()
         raise SettingsError(f"{path} does not exist; `racwire settings > {path}` writes a template.") from None
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise SettingsError(f"{path} could not be read: {why}.") from error
+        raise SettingsError(f"{path} could not be read: {why}; name another with --settings FILE.") from error
+    if len(text) > FILE_LIMIT:
+        raise SettingsError(f"{path} is no settings file: it is longer than {FILE_LIMIT:,} characters.")
     return parse_settings(text, str(path))
+
+
+def _read(path: Path) -> str:
+    """The text, without the mark that some editors begin a file with; of a too long one a little over the limit."""
+    with path.open(encoding="utf-8-sig") as file:
+        return file.read(FILE_LIMIT + 1)
 
 
 def parse_settings(text: str, where: str) -> Settings:
     """Settings from TOML text. Raises SettingsError naming `where` and the line."""
     try:
         tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError:
+        raise SettingsError(f"{where} is not valid TOML: it is nested too deeply.") from None
+    except ValueError as error:  # of TOML itself, or a number of thousands of digits
         raise SettingsError(f"{where} is not valid TOML: {error}.") from error
     _refuse_unknown_names(tables, text, where)
     try:
-        return msgspec.convert(tables, Settings)
+        settings = msgspec.convert(tables, Settings)
     except msgspec.ValidationError as error:
         raise SettingsError(_in_words(str(error), text, where)) from error
+    for name, mistake in mistakes(settings):
+        raise SettingsError(f"{where}{_line(name, text)}: '{name}': {mistake}")
+    return settings
 
 
 def template() -> str:
@@ -139,6 +161,8 @@ def _in_words(message: str, text: str, where: str) -> str:
         expected.replace("`", "")
         .replace("Expected ", "must be ")
         .replace("int", "a whole number")
+        .replace("float", "a number")
+        .replace("bool", "true or false")
         .replace("str", "text")
         .replace("array", "a list")
     )

@@ -35,30 +35,36 @@ def hub(ways: Collection[Way], nodes: Collection[str]) -> str:
     return shared.pop() if len(shared) == 1 else ""
 
 
-def between(ways: Collection[Way], nodes: Collection[str]) -> str:
-    """Which ways are meant: "between rac1 and rac2, both ways"; "from every other node to rac3"; ..."""
-    chosen = set(ways)
+def between(ways: Collection[Way], nodes: Collection[str], complete: bool = True) -> str:
+    """Which ways are meant: "between rac1 and rac2, both ways"; "from every other node to rac3"; ...
+
+    `complete` says whether these are all nodes of the cluster: else "every other node" would say too much, and
+    becomes "every other node probed".
+    """
+    chosen, probed = set(ways), "" if complete else " probed"
     every = {(a, b) for a in nodes for b in nodes if a != b}
     if len(nodes) > 2 and chosen == every:
-        return "between all nodes, both ways"
+        return f"between all nodes{probed}, both ways"
+    among = [n for n in nodes if any(n in way for way in chosen)]
+    if len(among) > 2 and chosen == {(a, b) for a in among for b in among if a != b}:
+        return f"between {listed(among)}, both ways"
     centre = hub(chosen, nodes)
     if centre and len(chosen) > 1:
         to = {a for a, b in chosen if b == centre}
         from_ = {b for a, b in chosen if a == centre}
-        others = set(nodes) - {centre}
+        peers = [n for n in nodes if n in to | from_]
+        all_peers = f"every other node{probed}" if len(peers) == len(nodes) - 1 else ""
         if to == from_:
-            return f"between {centre} and {_others(to, others, nodes)}, both ways"
+            return f"between {centre} and {all_peers or f'each of {listed(peers)}'}, both ways"
         if not from_:
-            return f"from {_others(to, others, nodes)} to {centre}"
+            return f"from {all_peers or listed(peers)} to {centre}"
         if not to:
-            return f"from {centre} to {_others(from_, others, nodes)}"
+            return f"from {centre} to {all_peers or listed(peers)}"
+    for node in nodes:
+        own = {way for way in chosen if node in way}
+        if len(nodes) > 3 and len(own) == 2 * (len(nodes) - 1):
+            return f"{between(own, nodes, complete)}; {between(chosen - own, nodes, complete)}"
     both = [(a, b) for a in nodes for b in nodes if a < b and {(a, b), (b, a)} <= chosen]
     single = [(a, b) for a, b in sorted(chosen) if (b, a) not in chosen]
     parts = [f"between {a} and {b}, both ways" for a, b in both] + [f"from {a} to {b}" for a, b in single]
-    return "; ".join(parts) if len(parts) <= _MOST_PARTS else f"over {len(chosen)} of {len(every)} paths"
-
-
-def _others(some: set[str], others: set[str], nodes: Collection[str]) -> str:
-    if some == others and len(others) > 1:
-        return "every other node"
-    return listed(n for n in nodes if n in some)
+    return "; ".join(parts) if len(parts) <= _MOST_PARTS else f"over {len(chosen)} of {len(every)} paths{probed}"

@@ -26,14 +26,16 @@ class Mark(Enum):
     NEW = "new"
     """The run before did not have it."""
     GONE = "gone"
-    """Only the run before had it."""
+    """Only the run before had it, and this one looked there again."""
+    UNSEEN = "unseen"
+    """Only the run before had it, and this one could not look there: it may well be so still."""
     BEFORE = "before"
     """From the run before: its check has not concluded again yet."""
 
     @property
     def sign(self) -> str:
         """The sign before a finding in the list."""
-        return {Mark.NEW: "+", Mark.GONE: "-"}.get(self, " ")
+        return {Mark.NEW: "+", Mark.GONE: "-", Mark.UNSEEN: "~"}.get(self, " ")
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,11 @@ class Board:
         self.trouble = reason
 
     @property
+    def in_header(self) -> Report | None:
+        """The run that the header tells of: while one goes on, the one before, which knows of all problems."""
+        return self.before if self.running and self.before else self.report
+
+    @property
     def pending(self) -> tuple[str, ...]:
         """The checks that have yet to conclude."""
         return tuple(c for c in self._checks if c not in self._concluded) if self.running else ()
@@ -124,8 +131,8 @@ class Board:
         return sorted(rows, key=lambda row: row.rank)
 
     def counts(self) -> list[tuple[Status, int]]:
-        """How many findings of this run ended how, worst first."""
-        count = Counter(f.status for f in self.report.findings) if self.report else Counter[Status]()
+        """How many findings ended how, worst first; what is being checked again counts as it last was."""
+        count = Counter(row.finding.status for row in self._all_rows() if row.mark is not Mark.GONE)
         return [(status, count[status]) for status in sorted(count, key=lambda s: s.gravity)]
 
     def changes(self) -> tuple[int, int]:
@@ -148,7 +155,20 @@ class Board:
             if finding.check in self.pending or (self.running and not self._checks):
                 yield Row(key, finding, Mark.BEFORE, self.before)
             elif finding.status in PROBLEMS and not self.trouble:
-                yield Row(key, finding, Mark.GONE, self.before)
+                yield Row(key, finding, Mark.UNSEEN if self._could_not_look(finding) else Mark.GONE, self.before)
+
+    def _could_not_look(self, finding: Finding) -> bool:
+        """Whether this run does not know about what the finding is about."""
+        return any(
+            other.status is Status.UNKNOWN
+            and other.check == finding.check
+            and (not (other.network or other.nodes) or _same_place(other, finding))
+            for other in (self.report.findings if self.report else ())
+        )
+
+
+def _same_place(one: Finding, other: Finding) -> bool:
+    return (bool(one.network) and one.network == other.network) or bool(set(one.nodes) & set(other.nodes))
 
 
 def _keyed(findings: Iterable[Finding]) -> Iterator[tuple[Key, Finding]]:

@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 from checks.engine import Engine
 from checks.events import CheckConcluded, Event, Gathered, GatherProgress, RunFinished
@@ -18,6 +19,7 @@ from checks.result import ExitCode, Report, exit_code
 from checks.settings import Settings
 from tui.errors import UsageError
 from tui.files import OutputError, write_whole
+from tui.streams import give_up_stdout, leave, tell
 from tui.text_report import text_report
 
 
@@ -25,13 +27,27 @@ def run_check(args: argparse.Namespace, settings: Settings) -> int:
     """Run, print, and return the exit code. Raises UsageError for an unknown check."""
     found = discover()
     chosen = choose(found, args.ids, args.skip)
-    output = Path(args.output) if args.output else None
-    if output and output.is_file() and not args.force:
-        raise UsageError(f"{output} is already there; name another file, or add --force to replace it.")
+    output = _output(args.output, replace=args.force)
     broken = found.broken if not args.ids else [b for b in found.broken if b.name in args.ids]
     with progress_line(sys.stderr.isatty() and not args.quiet) as told:
-        report = asyncio.run(_run(Engine(chosen, settings, broken=broken), told))
-    return _deliver(report, args.format, output, replace=args.force)
+        report = _run_in_own_loop(Engine(chosen, settings, broken=broken), told)
+    if report.interrupted:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # pressed again, it must not cut the report short
+    return leave(_deliver(report, args.format, output, replace=args.force))
+
+
+def _output(named: str | None, *, replace: bool) -> Path | None:
+    """The file to write, looked at before anything is run for it. Raises UsageError."""
+    if named is None:
+        return None
+    output = Path(named)
+    if not named or output.is_dir():
+        raise UsageError(f"-o needs the name of a file; {named!r} is none.")
+    if not output.parent.is_dir():
+        raise UsageError(f"{output} cannot be written: there is no directory {output.parent}.")
+    if output.is_file() and not replace:
+        raise UsageError(f"{output} is already there; name another file, or add --force to replace it.")
+    return output
 
 
 def choose(found: Checks, wanted: list[str], skipped: list[str]) -> list[Check]:
@@ -46,13 +62,28 @@ def choose(found: Checks, wanted: list[str], skipped: list[str]) -> list[Check]:
     return chosen
 
 
+def _run_in_own_loop(engine: Engine, told: Progress) -> Report:
+    """Run in a loop that is not waited for: `asyncio.run` would join threads that hang in the kernel."""
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(_run(engine, told))
+    finally:
+        loop.close()
+
+
 async def _run(engine: Engine, told: Progress) -> Report:
     """Run to the end; an interrupt (Ctrl-C, TERM, HUP) ends it early with what there is."""
     task = asyncio.current_task()
     assert task is not None
     loop = asyncio.get_running_loop()
+    interrupts = iter((task.cancel,))
+
+    def interrupt() -> None:
+        for cancel in interrupts:  # once: a second Ctrl-C must not cut off the closing, and with it the report
+            cancel()
+
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, task.cancel)
+        loop.add_signal_handler(number, interrupt)
     events = engine.events()
     try:
         async for event in events:
@@ -106,28 +137,41 @@ def progress_line(shown: bool) -> Iterator[Progress]:
 
 
 def _deliver(report: Report, form: str, output: Path | None, *, replace: bool) -> int:
-    """Print or save the report. When it cannot be saved it is printed, so that nothing is lost."""
+    """Save or print the report. What cannot be saved is printed, on stderr at last, so that nothing is lost."""
+    code: int = exit_code(report)
     if output is not None:
         try:
             write_whole(output, _as_file(report, form), replace=replace)
         except OutputError as error:
-            print(f"racwire: {error} The report follows.", file=sys.stderr)
-            _print(report, form)
-            return max(exit_code(report), ExitCode.COULD_NOT_TELL)
-        print(f"racwire: the report is in {output}.", file=sys.stderr)
-    else:
-        _print(report, form)
-    return exit_code(report)
+            tell(f"{error} The report follows.")
+            code = max(code, ExitCode.COULD_NOT_TELL)
+        else:
+            tell(f"the report is in {output}.")
+            return code
+    try:
+        _write(sys.stdout, report, form)
+    except BrokenPipeError:
+        give_up_stdout()  # the reader has seen enough; what was found is still so
+    except OSError as error:
+        tell(f"the report could not be written: {error.strerror}. It follows here.")
+        give_up_stdout()
+        code = max(code, ExitCode.COULD_NOT_TELL)
+        with contextlib.suppress(OSError):
+            _write(sys.stderr, report, form)
+    return code
 
 
 def _as_file(report: Report, form: str) -> bytes:
     if form == "json":
         return to_json(report)
     with open("/dev/null", "w", encoding="utf-8") as plain:
-        return text_report(report, plain).encode()
+        return text_report(report, plain).encode(errors="replace")
 
 
-def _print(report: Report, form: str) -> None:
-    text = to_json(report).decode() if form == "json" else text_report(report, sys.stdout)
-    sys.stdout.write(text)
-    sys.stdout.flush()
+def _write(stream: TextIO, report: Report, form: str) -> None:
+    stream.flush()
+    if form == "json":
+        stream.buffer.write(to_json(report))  # JSON is UTF-8, whatever the locale
+    else:
+        stream.write(text_report(report, stream))
+    stream.flush()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -13,7 +12,9 @@ import msgspec
 from checks.result import ExitCode
 from checks.settings import Settings
 from checks.settings_file import SettingsError, load_settings, template
+from checks.settings_values import mistakes
 from tui.errors import UsageError
+from tui.streams import give_up_stdout, open_closed_streams, tell
 
 EXAMPLES = """\
 examples:
@@ -34,7 +35,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """One sentence and where to read more."""
-        self.exit(ExitCode.USAGE, f"racwire: {message}; see `{self.prog} --help`.\n")
+        tell(f"{message}; see `{self.prog} --help`.")
+        self.exit(ExitCode.USAGE)
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -101,17 +103,21 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser], co
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
+    open_closed_streams()
     words = list(sys.argv[1:] if argv is None else argv)
     args = build_parser().parse_args(words)
     try:
-        return _run(args, words)
+        code = _run(args, words)
+        sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has seen enough
+        give_up_stdout()  # the reader has seen enough
         return ExitCode.PASS
     except OSError as error:
-        print(f"racwire: {error.filename or 'output'}: {error.strerror}.", file=sys.stderr)
+        tell(f"{error.filename or 'output'}: {error.strerror}.")
+        give_up_stdout()
         return ExitCode.COULD_NOT_TELL
 
 
@@ -150,12 +156,12 @@ def _run(args: argparse.Namespace, words: list[str]) -> int:
 
         return run_console(settings)
     except (UsageError, SettingsError) as error:
-        print(f"racwire: {error}", file=sys.stderr)
+        tell(str(error))
         return ExitCode.USAGE
 
 
 def effective_settings(args: argparse.Namespace) -> Settings:
-    """The settings file with what the command line says over it. Raises SettingsError."""
+    """The settings file with what the command line says over it. Raises SettingsError, UsageError."""
     settings = load_settings(getattr(args, "settings", None))
     said = {
         "grid_home": getattr(args, "grid_home", None),
@@ -163,7 +169,11 @@ def effective_settings(args: argparse.Namespace) -> Settings:
         "peers": tuple(getattr(args, "peer", ())),
     }
     over = {name: value for name, value in said.items() if value}
-    return msgspec.structs.replace(settings, cluster=msgspec.structs.replace(settings.cluster, **over))
+    settings = msgspec.structs.replace(settings, cluster=msgspec.structs.replace(settings.cluster, **over))
+    options = {"networks": "--network", "peers": "--peer", "grid_home": "--grid-home"}
+    for name, mistake in mistakes(settings):
+        raise UsageError(f"{options.get(name, name)}: {mistake}")
+    return settings
 
 
 def _version() -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import textwrap
 from collections.abc import Iterator
 
 from checks.engine import KINDS
 from checks.plugin import Check, Kind, discover
 from tui.errors import UsageError
+from tui.printable import for_encoding, printable
 
 
 def run_explain(args: argparse.Namespace) -> int:
@@ -25,7 +27,7 @@ def run_explain(args: argparse.Namespace) -> int:
         lines = list(_kind_page(*kinds[asked.upper()]))
     else:
         raise UsageError(f"There is no check and no code {asked!r}; `racwire explain` lists them.")
-    print("\n".join(lines))
+    print(for_encoding("\n".join(map(printable, lines)), getattr(sys.stdout, "encoding", None)))
     return 0
 
 

@@ -19,9 +19,11 @@ def write_whole(path: Path, data: bytes, *, replace: bool) -> None:
         return
     if path.exists() and not replace:
         raise OutputError(f"{path} is already there; name another file, or add --force to replace it.")
-    path = path.resolve()  # a link stays a link
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        path = path.resolve()  # a link stays a link
+        handle, temporary = tempfile.mkstemp(prefix=".racwire-", dir=path.parent)
+    except RuntimeError:
+        raise OutputError(f"{path} could not be written: it is a link to itself.") from None
     except OSError as error:
         raise OutputError(f"{path} could not be written: {error.strerror}.") from error
     try:

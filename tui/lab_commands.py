@@ -9,7 +9,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Sequence
 
-from checks.lab import FAULTS, Lab, LabError, down, find, up
+from checks.lab import FAULTS, Lab, LabError, LabUsageError, down, find, up
 
 _EXIT_OK, _EXIT_FAILED, _EXIT_USAGE = 0, 2, 64
 _NO_LAB = "There is no practice cluster: run `racwire lab up`."
@@ -28,6 +28,8 @@ oifcfg, olsnodes and crsctl that answer as those of Oracle Grid Infrastructure 1
   racwire lab shell rac1            look around on a node yourself
   racwire lab mend                  all in order again
   racwire lab down
+
+Exit codes: 0 done, 2 it could not be done, 64 there is no such fault, node or network.
 """
 
 
@@ -93,7 +95,7 @@ def run_lab(args: argparse.Namespace) -> int:
         return commands[args.lab_command](args)
     except LabError as error:
         _narrate(str(error))
-        return _EXIT_FAILED
+        return _EXIT_USAGE if isinstance(error, LabUsageError) else _EXIT_FAILED
 
 
 def _up(args: argparse.Namespace) -> int:

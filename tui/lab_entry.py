@@ -13,6 +13,10 @@ from tui.errors import UsageError
 def enter_lab(words: list[str]) -> NoReturn:
     """Replace this process by `racwire` inside the lab's first node. Raises UsageError when there is no lab."""
     try:
+        os.getcwd()
+    except FileNotFoundError:
+        raise UsageError("The current directory is gone; change to one that is there.") from None
+    try:
         lab = find()
         if lab is None:
             raise UsageError("No practice cluster is running; `racwire lab up` builds one in seconds.")

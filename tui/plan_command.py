@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+import sys
 from collections.abc import Iterator
 
 from checks.engine import needed_groups
@@ -18,15 +19,21 @@ from checks.plugin import discover
 from checks.probes.plan import describe_budget
 from checks.settings import Settings
 from tui.check_command import choose
+from tui.errors import UsageError
+from tui.printable import for_encoding, printable
 
 _SHOWN_MTU = 9000
 
 
 def run_plan(args: argparse.Namespace, settings: Settings) -> int:
-    """Print the plan. Raises UsageError for an unknown check."""
+    """Print the plan. Raises UsageError for an unknown check, or where peers cannot be reached as set."""
     chosen = choose(discover(), args.ids, [])
     groups = needed_groups(chosen)
-    print("\n".join(_lines(", ".join(c.id for c in chosen), groups, settings)))
+    try:
+        lines = [printable(line) for line in _lines(", ".join(c.id for c in chosen), groups, settings)]
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    print(for_encoding("\n".join(lines), getattr(sys.stdout, "encoding", None)))
     return 0
 
 

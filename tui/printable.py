@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _PLAIN = str.maketrans({"·": ".", "→": ">", "←": "<", "─": "-", "│": "|", "▶": ">", "✓": "v", "✗": "x", "…": "..."})
 
 
@@ -17,5 +17,5 @@ def for_encoding(text: str, encoding: str | None) -> str:
     """The text in what an output stream can carry: plain signs for drawn ones where it is not Unicode."""
     encoding = encoding or "ascii"
     if encoding.lower().replace("-", "") == "utf8":
-        return text
+        return text.encode("utf-8", errors="backslashreplace").decode("utf-8")
     return text.translate(_PLAIN).encode(encoding, errors="replace").decode(encoding)

@@ -10,7 +10,7 @@ Everything is in namespaces of its own, held by one process with which all of it
 """
 
 from checks.lab.cluster import Lab, down, find, up
-from checks.lab.errors import LabError
+from checks.lab.errors import LabError, LabUsageError
 from checks.lab.faults import FAULTS, ActiveFault, Fault
 
-__all__ = ["FAULTS", "ActiveFault", "Fault", "Lab", "LabError", "down", "find", "up"]
+__all__ = ["FAULTS", "ActiveFault", "Fault", "Lab", "LabError", "LabUsageError", "down", "find", "up"]

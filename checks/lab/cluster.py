@@ -11,7 +11,7 @@ from pathlib import Path
 
 from checks.lab import apply, boot, clusterware, directory, peers, remote
 from checks.lab.desired import desired
-from checks.lab.errors import LabError
+from checks.lab.errors import LabError, LabUsageError
 from checks.lab.faults import ActiveFault, fault_named, node_named, place
 from checks.lab.processes import missing_tool, run_all
 from checks.lab.state import RemoteShell, State, boot_id, load, save
@@ -107,9 +107,13 @@ class Lab:
 def up(nodes: int = 2, mtu: int = 9000, progress: Callable[[str], None] | None = None) -> Lab:
     """Bring a cluster up, or find the one of this shape that is up already. LabError when it cannot be."""
     if not MIN_NODES <= nodes <= MAX_NODES:
-        raise LabError(f"The practice cluster has {MIN_NODES} to {MAX_NODES} nodes, not {nodes}: choose with --nodes.")
+        raise LabUsageError(
+            f"The practice cluster has {MIN_NODES} to {MAX_NODES} nodes, not {nodes}: choose with --nodes."
+        )
     if not MIN_MTU <= mtu <= MAX_MTU:
-        raise LabError(f"The practice cluster's MTU is {MIN_MTU} to {MAX_MTU} bytes, not {mtu}: choose with --mtu.")
+        raise LabUsageError(
+            f"The practice cluster's MTU is {MIN_MTU} to {MAX_MTU} bytes, not {mtu}: choose with --mtu."
+        )
     _refuse_inside()
     shape = Shape(nodes, mtu)
     path = directory.lab_directory()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from checks.lab.errors import LabError
+from checks.lab.errors import LabUsageError
 from checks.lab.topology import PRIVATE, STANDARD_MTU, Shape
 
 Scope = Literal["nic", "node", "network", "cluster"]
@@ -149,23 +149,23 @@ FAULTS: Mapping[str, Fault] = {fault.name: fault for fault in _CATALOGUE}
 
 
 def fault_named(name: str) -> Fault:
-    """The fault with this name; LabError with all names when there is none."""
+    """The fault with this name; LabUsageError with all names when there is none."""
     try:
         return FAULTS[name]
     except KeyError:
-        raise LabError(
+        raise LabUsageError(
             f"There is no fault '{name}': choose one of {', '.join(FAULTS)} (`racwire lab faults` explains them)."
         ) from None
 
 
 def place(fault: Fault, shape: Shape, node: str | None, network: str | int | None) -> ActiveFault:
-    """Where the fault will strike, with its defaults filled in; LabError when it cannot strike there."""
+    """Where the fault will strike, with its defaults filled in; LabUsageError when it cannot strike there."""
     if node is not None and fault.scope in ("network", "cluster"):
-        raise LabError(f"The fault {fault.name} does not strike a single node: leave out --node.")
+        raise LabUsageError(f"The fault {fault.name} does not strike a single node: leave out --node.")
     if network is not None and fault.scope in ("node", "cluster"):
-        raise LabError(f"The fault {fault.name} does not strike a single network: leave out --network.")
+        raise LabUsageError(f"The fault {fault.name} does not strike a single network: leave out --network.")
     if fault.needs_jumbo and shape.mtu <= STANDARD_MTU:
-        raise LabError(
+        raise LabUsageError(
             f"The fault {fault.name} shows only with large packets, but this cluster has MTU {shape.mtu}: "
             "run `racwire lab down` and then `racwire lab up --mtu 9000`."
         )
@@ -177,16 +177,16 @@ def place(fault: Fault, shape: Shape, node: str | None, network: str | int | Non
 
 
 def node_named(text: str, shape: Shape) -> str:
-    """The node meant by `rac2` or `2`; LabError when the cluster has no such node."""
+    """The node meant by `rac2` or `2`; LabUsageError when the cluster has no such node."""
     node = f"rac{text}" if text.isdigit() else text
     if node not in shape.nodes:
-        raise LabError(f"There is no node '{text}': the practice cluster has {', '.join(shape.nodes)}.")
+        raise LabUsageError(f"There is no node '{text}': the practice cluster has {', '.join(shape.nodes)}.")
     return node
 
 
 def network_named(text: str | int) -> int:
-    """The private network meant by `2` or `eth2`; LabError when there is no such network."""
+    """The private network meant by `2` or `eth2`; LabUsageError when there is no such network."""
     for network in PRIVATE:
         if str(text) in (str(network.number), network.nic):
             return network.number
-    raise LabError(f"There is no private network '{text}': choose 1 (eth1) or 2 (eth2).")
+    raise LabUsageError(f"There is no private network '{text}': choose 1 (eth1) or 2 (eth2).")

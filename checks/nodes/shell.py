@@ -174,7 +174,7 @@ class Shell:
         return "\n".join(words for words in (self._aside.said(), printed) if words)
 
     def _gone(self) -> ShellError:
-        words = self._aside.said().rpartition("\n")[2]
+        words = self._aside.said().rpartition("\n")[2].rstrip(".")
         if self._ended is None or self._ended.exit_status is None:
             return ShellError(f"The connection to {self.node} is closed.", self._said())
         how = f"last heard: {words}" if words else f"its shell ended with status {self._ended.exit_status}"

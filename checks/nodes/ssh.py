@@ -24,12 +24,18 @@ def ssh_command(node: str, settings: SshSettings, environment: Mapping[str, str]
     RACWIRE_SSH_CONFIG names a configuration to use instead where the settings name none; RACWIRE_RSH a program to use
     instead of ssh, called with the host and the command, as rsync does.
 
-    Raises ValueError for a name that ssh would take for an option.
+    Raises ValueError for a name that ssh would take for an option, and for a RACWIRE_RSH that names nothing.
     """
     if not node or node.startswith("-"):
         raise ValueError(f"{node!r} is no host name: it was not given to ssh.")
     if remote_shell := environment.get("RACWIRE_RSH"):
-        return [*shlex.split(remote_shell), node, REMOTE_COMMAND]
+        try:
+            program = shlex.split(remote_shell)
+        except ValueError:
+            program = []
+        if not program:
+            raise ValueError(f"RACWIRE_RSH names no program: {remote_shell!r}; unset it to use ssh.")
+        return [*program, node, REMOTE_COMMAND]
     options = {
         "BatchMode": "yes",
         # ssh counts whole seconds, and is to tell what went wrong before the caller's own limit cuts it off.
@@ -110,7 +116,7 @@ _MEANINGS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"Connection (closed|reset) by|kex_exchange_identification|ssh_exchange_identification|"
-        r"Connection closed|Broken pipe",
+        r"Connection to \S+ closed|Connection closed|Broken pipe",
         "{node} closed the connection before a shell was there: look in its sshd log (limits such as MaxStartups, "
         "a full file system, tcp wrappers).",
     ),
@@ -123,7 +129,7 @@ def ssh_failure(node: str, settings: SshSettings, exit_status: int, said: str) -
         if re.search(pattern, said):
             return meaning.format(node=node, user=_user(settings, said), seconds=f"{settings.connect_timeout_s:g}")
     last_line = said.rstrip().rpartition("\n")[2].strip()
-    words = f": {last_line}" if last_line else ""
+    words = f": {last_line.rstrip('.')}" if last_line else ""
     return f"No shell could be had on {node}, ssh ended with status {exit_status}{words}; try `ssh {node} date`."
 
 

@@ -99,6 +99,7 @@ def configuration_findings(cluster: Cluster) -> Iterator[Finding]:
             "oifcfg getif printed lines that racwire does not understand; a network may be missing here.",
             subject="unknown lines",
             seen=configured.not_understood,
+            next=[Remedy("Read the lines, and compare them with the networks named here.", ("oifcfg getif",))],
             evidence=evidence,
         )
 

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 
 from checks.facts import Leg, PathProbe, PingSeries, PrivateNetwork, Verdict
 from checks.finding import Table
-from checks.wording import Way
+from checks.wording import Way, counted
+
+MOST_LINES = 4
+"""Lines of one sort in a finding; what is over is counted, and stands in the evidence."""
 
 SMALL_PAYLOAD = 56
 """What `ping` sends when nothing is said."""
@@ -41,17 +44,31 @@ def lost_ways(paths: Sequence[PathProbe]) -> set[Way]:
     return lost
 
 
-def seen_lines(paths: Sequence[PathProbe], most: int = 4) -> tuple[str, ...]:
-    """What the paths answered; those with the same answer in one line, and what is over `most` lines counted."""
+def seen_lines(paths: Sequence[PathProbe]) -> tuple[str, ...]:
+    """What the paths answered; those with the same answer in one line, and those over `MOST_LINES` lines counted."""
     alike: dict[str, list[PathProbe]] = {}
     for path in paths:
         if outcome := _outcome(path):
             alike.setdefault(outcome, []).append(path)
-    lines = [f"{_ways(group)}: {outcome}" for outcome, group in alike.items()]
-    return (*lines[:most], *([f"and {len(lines) - most} more paths with other counts"] if len(lines) > most else []))
+    lines = [f"{ways_text(group)}: {outcome}" for outcome, group in alike.items()]
+    left = sum(len(group) for group in list(alike.values())[MOST_LINES:])
+    return (*lines[:MOST_LINES], *([f"and {counted(left, 'more path')} with other counts"] if left else []))
 
 
-def _ways(paths: Sequence[PathProbe]) -> str:
+def reasons_of(paths: Sequence[PathProbe]) -> tuple[str, ...]:
+    """Why the paths are judged as they are, each reason once, and those over `MOST_LINES` lines counted."""
+    return at_most(tuple(dict.fromkeys(p.reason for p in paths if p.reason)), "reason like these")
+
+
+def at_most(lines: Sequence[str], what: str) -> tuple[str, ...]:
+    """The first `MOST_LINES` lines, and how many more there are of what they tell."""
+    left = len(lines) - MOST_LINES
+    noun, _, rest = what.partition(" ")
+    return (*lines[:MOST_LINES], *([f"and {counted(left, f'more {noun}')} {rest}"] if left > 0 else []))
+
+
+def ways_text(paths: Sequence[PathProbe]) -> str:
+    """Which paths, in a few words for the head of a line: the first by name, the others counted."""
     ways = [(p.from_node, p.to_node) for p in paths]
     first = f"{ways[0][0]} -> {ways[0][1]}"
     if len(ways) == 2:
@@ -72,12 +89,13 @@ def _series(path: PathProbe, series: PingSeries) -> str:
     over = series.payload == full_payload(path) + 1
     if series.payload not in (SMALL_PAYLOAD, full_payload(path)) and not (over and not series.refused_locally):
         return ""
+    answered = f"{series.payload} bytes {series.received}/{series.sent}"
+    if series.too_big_mtu:
+        # Said before what the kernel refuses: it refuses only because it remembers what the router told it.
+        return f"{answered}, {series.too_big_from} says {series.too_big_mtu}"
     if series.refused_locally:
         mtu = f" (MTU {series.local_mtu})" if series.local_mtu else ""
         return f"{series.payload} bytes refused by the sender{mtu}"
-    answered = f"{series.payload} bytes {series.received}/{series.sent}"
-    if series.too_big_mtu:
-        return f"{answered}, {series.too_big_from} says {series.too_big_mtu}"
     return answered if series.received or series.unreachable_from else f"{answered}, no error"
 
 

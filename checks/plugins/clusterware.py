@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from checks.facts import Cluster, Clusterware, Unknown
 from checks.finding import Finding, Remedy, Status
 from checks.plugin import Kind, check
-from checks.wording import all_nodes
+from checks.wording import all_nodes, counted
 
 ANSWERS = Kind("IC-GRID-001", "Clusterware is up on this node and answers")
 STALE = Kind(
@@ -77,7 +77,7 @@ def clusterware(cluster: Cluster) -> Iterator[Finding]:
             Status.PASS,
             f"Clusterware {version} is up on {cluster.local_node}, and {all_nodes(len(members))} "
             f"{'is' if len(members) == 1 else 'are'} active.",
-            subject=f"{len(members)} nodes active",
+            subject=f"{counted(len(members), 'node')} active",
             seen=(
                 f"Grid home {facts.grid_home.path}, named by {facts.grid_home.named_by}",
                 *([f"misscount {facts.misscount_s} s"] if isinstance(facts.misscount_s, int) else []),

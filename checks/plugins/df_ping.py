@@ -24,8 +24,22 @@ from checks.plugins._path_kinds import (
     TOO_BIG,
     UNREACHABLE,
 )
-from checks.plugins._paths import evidence_of, full_payload, lost_ways, matrix, ping_commands, seen_lines, short_name
-from checks.wording import Way, all_nodes, between, counted, hub, listed
+from checks.plugins._path_places import at_fault, on_all_nodes, pairs_of, ways_of, where, where_either_way
+from checks.plugins._path_silence import filtered, loss, lost_once, not_probed, unreachable
+from checks.plugins._paths import (
+    at_most,
+    evidence_of,
+    full_payload,
+    lost_ways,
+    matrix,
+    ping_commands,
+    reasons_of,
+    seen_lines,
+    short_name,
+    ways_text,
+)
+from checks.plugins.mtu_consistency import layers_below
+from checks.wording import all_nodes, counted, listed
 
 
 @check(
@@ -69,6 +83,7 @@ def df_ping(cluster: Cluster) -> Iterator[Finding]:
             Status.SKIPPED,
             "There are no two nodes with a port on the same private network, so there is no path to probe.",
             subject="no paths",
+            evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
         )
 
 
@@ -92,23 +107,28 @@ def _network(cluster: Cluster, network: PrivateNetwork, paths: tuple[PathProbe, 
         Verdict.BLACK_HOLE: _black_hole,
         Verdict.TOO_BIG: _too_big,
         Verdict.LOCAL_MTU: _local,
-        Verdict.LOSS: _loss,
-        Verdict.UNREACHABLE: _unreachable,
-        Verdict.FILTERED: _filtered,
-        Verdict.UNKNOWN: _not_probed,
+        Verdict.LOSS: loss,
+        Verdict.UNREACHABLE: unreachable,
+        Verdict.FILTERED: filtered,
+        Verdict.UNKNOWN: not_probed,
     }
     findings: list[Finding] = []
+    once = [p for p in paths if p.verdict is Verdict.PASSES and p.reason]
     for verdict, judge in judged.items():
         of_verdict = [p for p in paths if p.verdict is verdict]
+        if verdict is Verdict.LOSS and of_verdict:
+            # Where packets keep getting lost, what got lost once on another path belongs to the same loss.
+            of_verdict, once = [*of_verdict, *once], []
         if of_verdict:
             findings += judge(cluster, network, of_verdict)
-    routed = [p for p in paths if p.hops and p.verdict is not Verdict.TOO_BIG]
-    if routed:
-        findings.append(_routed(network, routed))
-    if once := [p for p in paths if p.verdict is Verdict.PASSES and p.reason]:
-        findings.append(_lost_once(network, once))
+    # A router that refuses packets one way is told of already; that it also lets the others pass adds nothing.
+    told = pairs_of([p for p in paths if p.verdict is Verdict.TOO_BIG])
+    if routed := [p for p in paths if p.hops and not pairs_of([p]) <= told]:
+        findings.append(_routed(cluster, network, routed))
+    if once:
+        findings.append(lost_once(cluster, network, once))
     if not findings:
-        findings.append(_pass(network, paths))
+        findings.append(_pass(cluster, network, paths))
     table = matrix(network, paths)
     yield from (msgspec.structs.replace(f, table=table) for f in findings)
 
@@ -116,32 +136,18 @@ def _network(cluster: Cluster, network: PrivateNetwork, paths: tuple[PathProbe, 
 # --- each verdict -----------------------------------------------------------------------------------------------------
 
 
-def _pass(network: PrivateNetwork, paths: tuple[PathProbe, ...]) -> Finding:
+def _pass(cluster: Cluster, network: PrivateNetwork, paths: tuple[PathProbe, ...]) -> Finding:
     packets = sum(s.sent for p in paths for s in p.series if not s.refused_locally)
     slowest = max((s.rtt_ms_median for p in paths for s in p.series if s.rtt_ms_median is not None), default=None)
     return PASS.finding(
         Status.PASS,
         f"Full-size packets of {network.mtu} bytes pass on {network.name} between "
-        f"{all_nodes(len(network.ports))}, both ways.",
+        f"{all_nodes(len(network.ports))}{'' if on_all_nodes(cluster, network) else ' probed'}, both ways.",
         subject=f"{short_name(network)} {network.mtu}",
         seen=(
             f"{counted(len(paths), 'path')}, {counted(packets, 'packet')}, none lost",
             *([f"slowest median round trip {slowest:.2f} ms"] if slowest is not None else []),
         ),
-        evidence=evidence_of(paths),
-        network=network.name,
-    )
-
-
-def _lost_once(network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
-    ways = {(p.from_node, p.to_node) for p in paths}
-    return LOST_ONCE.finding(
-        Status.INFO,
-        f"Packets got lost once on {network.name} {between(ways, [p.node for p in network.ports])}, and not again.",
-        subject=f"{short_name(network)}: lost once",
-        seen=[f"{p.from_node} -> {p.to_node}: {p.reason}" for p in paths],
-        expected=("None lost",),
-        next=[Remedy("Run this check again, more than once.", ("racwire check df-ping",))],
         evidence=evidence_of(paths),
         network=network.name,
     )
@@ -190,29 +196,34 @@ def _receiver(network: PrivateNetwork, node: str, mtu: int, paths: list[PathProb
 
 
 def _switch(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
-    nodes = [p.node for p in network.ports]
     lost = lost_ways(paths)
     told = bool(lost) and all(p.lost_leg is not Leg.UNKNOWN for p in paths)
-    ways = lost if told else {(p.from_node, p.to_node) for p in paths}
-    one_way = told and not any((b, a) in lost for a, b in lost)
-    where = between(ways, nodes)
+    ways = lost if told else ways_of(paths)
+    # Only requests that were counted at their target show that the other way is in order.
+    arrived = {(p.from_node, p.to_node) for p in paths if p.lost_leg is Leg.REPLY}
+    one_way = told and {(b, a) for a, b in lost} <= arrived
+    place = where(cluster, network, ways)
     if not told:
-        where += "; which way loses them could not be told"
+        place += "; which way loses them could not be told"
     elif one_way:
-        where += "; the other way they arrive"
-    centre = _at_fault(cluster, network, ways)
+        place += "; the other way they arrive"
+    centre = at_fault(cluster, network, ways)
+    small = _smaller_below(cluster, network, paths)
     culprit = (
         f"the switch port of {centre} or a link between it and the others" if centre else "a switch port on the path"
     )
     return BLACK_HOLE.finding(
         Status.FAIL,
-        f"Jumbo frames vanish on {network.name} {where}.",
+        f"Jumbo frames vanish on {network.name} {place}.",
         subject=f"{short_name(network, centre)}: black hole",
-        seen=seen_lines(paths),
+        seen=(*seen_lines(paths), *_counted_legs(paths), *small),
         expected=(f"{full_payload(paths[0])} bytes to pass: the NICs at both ends are set to {paths[0].expected_mtu}",),
-        why=f"The NICs at both ends agree, so the smaller MTU lies between them, at {culprit}: what is larger is "
+        why=f"A layer below a NIC is smaller than the NIC: {listed(small)}. Look there before the switch. {BLOCKS}"
+        if small
+        else f"The NICs at both ends agree, so the smaller MTU lies between them, at {culprit}: what is larger is "
         f"dropped there without a word. {BLOCKS}",
         next=[
+            *([Remedy(f"Mend what mtu-consistency says of it: {listed(small)}.")] if small else []),
             Remedy(
                 f"Ask the network team for the MTU and the giants or oversize counters of {culprit}, on the VLAN of "
                 f"{network.name}.",
@@ -233,180 +244,111 @@ def _switch(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -
     )
 
 
+def _counted_legs(paths: list[PathProbe]) -> list[str]:
+    """How the direction is known: what the targets counted of the requests sent to them."""
+    legs = {
+        "did not arrive": [p for p in paths if p.lost_leg in (Leg.REQUEST, Leg.BOTH)],
+        "arrived, their answers did not": [p for p in paths if p.lost_leg is Leg.REPLY],
+    }
+    return [f"counted at the target: requests {ways_text(some)} {what}" for what, some in legs.items() if some]
+
+
+def _smaller_below(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> list[str]:
+    """Bond members, VLAN parents and bridge ports at the ends of these paths that cannot carry full-size packets."""
+    ends = {name for p in paths for name in (p.from_node, p.to_node)}
+    return [
+        f"{lower.name}, {relation} on {node.name}, has MTU {lower.mtu}"
+        for port in network.ports
+        if port.node in ends and (node := cluster.node(port.node)) and (top := node.interface(port.interface))
+        for relation, lower, _ in layers_below(node, top)
+        if lower.mtu < paths[0].expected_mtu
+    ]
+
+
 def _too_big(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Iterator[Finding]:
-    nodes = [p.node for p in network.ports]
     routers = sorted({s.too_big_from for p in paths for s in p.series if s.too_big_from})
     mtus = sorted({s.too_big_mtu for p in paths for s in p.series if s.too_big_mtu})
     router = f"the router {listed(routers)}" if routers else "a router"
-    where = between({(p.from_node, p.to_node) for p in paths}, nodes)
+    centre = at_fault(cluster, network, ways_of(paths))
     yield TOO_BIG.finding(
         Status.FAIL,
-        f"On {network.name} {router} refuses full-size packets {where}: "
+        f"On {network.name} {router} refuses full-size packets "
+        f"{where(cluster, network, ways_of(paths))}: "
         f"it carries {listed(str(m) for m in mtus)} bytes.",
-        subject=f"{short_name(network)}: router in the way",
-        seen=seen_lines(paths),
+        subject=f"{short_name(network, centre)}: router in the way",
+        seen=(*reasons_of(paths), *seen_lines(paths)),
         expected=(f"One layer 2 network without a router, carrying {paths[0].expected_mtu}",),
         next=[
-            Remedy("See the way the packets take.", (f"ip route get {paths[0].destination_ip}",), paths[0].from_node),
+            Remedy(
+                "See the way the packets take.",
+                (f"ip route get {paths[0].destination_ip}",),
+                f"any user on {paths[0].from_node}",
+            ),
             Remedy("Ask the network team why a router stands between nodes of a private network."),
         ],
         evidence=evidence_of(paths),
         network=network.name,
-        nodes=sorted({_at_fault(cluster, network, {(p.from_node, p.to_node) for p in paths}) or paths[0].to_node}),
+        nodes=[centre] if centre else sorted({n for way in ways_of(paths) for n in way}),
     )
 
 
 def _local(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Iterator[Finding]:
-    for node in sorted({p.from_node for p in paths}):
-        own = [p for p in paths if p.from_node == node]
+    for name in sorted({p.from_node for p in paths}):
+        own = [p for p in paths if p.from_node == name]
         mtu = next((s.local_mtu for p in own for s in p.series if s.local_mtu), None)
-        interface = port.interface if (port := network.port(node)) else network.interface
+        interface = port.interface if (port := network.port(name)) else network.interface
         has = f"MTU {mtu}" if mtu else "a smaller MTU"
+        nic = node.interface(interface) if (node := cluster.node(name)) else None
+        by_route = nic is not None and nic.mtu >= own[0].expected_mtu
         yield LOCAL.finding(
             Status.FAIL,
-            f"{node} cannot send full-size packets on {network.name}: its {interface} or the route has {has}.",
-            subject=f"{node} {interface} {mtu or ''}".rstrip(),
-            seen=seen_lines(own),
+            f"{name} cannot send full-size packets on {network.name}: "
+            f"{'a route there' if by_route else f'its {interface}'} has {has}.",
+            subject=f"{name} {'route' if by_route else interface} {mtu or ''}".rstrip(),
+            seen=(*seen_lines(own), *([f"{name}: {interface} has MTU {nic.mtu}"] if nic else [])),
             expected=(f"{own[0].expected_mtu}, as on the other nodes",),
             next=[
                 Remedy(
                     "Look at the interface and at the route.",
                     (f"ip link show {interface}", f"ip route get {own[0].destination_ip}"),
-                    f"any user on {node}",
+                    f"any user on {name}",
                 ),
                 Remedy(
+                    "Take the mtu off the route, in the file that sets it, under the safe-change procedure.",
+                    where=f"root on {name}",
+                    is_change=True,
+                )
+                if by_route
+                else Remedy(
                     "Bring it to the MTU of the others under the safe-change procedure, Clusterware down on all nodes.",
                     (f"ip link set dev {interface} mtu {own[0].expected_mtu}",),
-                    f"root on {node}",
+                    f"root on {name}",
                     is_change=True,
                 ),
             ],
-            evidence=[*evidence_of(own), (node, "interfaces"), (node, "routes")],
+            evidence=[*evidence_of(own), (name, "interfaces"), (name, "routes")],
             network=network.name,
-            nodes=[node],
+            nodes=[name],
         )
 
 
-def _loss(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Iterator[Finding]:
-    nodes = [p.node for p in network.ports]
-    sent = sum(s.sent for p in paths for s in p.series if not s.refused_locally)
-    lost = sum(s.sent - s.received for p in paths for s in p.series if not s.refused_locally)
-    percent = 100 * lost / sent if sent else 0.0
-    ways = {(p.from_node, p.to_node) for p in paths}
-    centre = _at_fault(cluster, network, ways)
-    yield LOSS.finding(
-        Status.FAIL if percent >= cluster.thresholds.loss_fail_percent else Status.WARN,
-        f"{percent:.1f} % of the pings of any size get lost on {network.name} {between(ways, nodes)}.",
-        subject=f"{short_name(network)}: {percent:.1f} % lost",
-        seen=(f"{lost:,} of {sent:,} packets got no answer", *seen_lines(paths)),
-        expected=("None lost",),
-        next=[
-            Remedy(
-                "Look for errors and drops on the NICs.",
-                tuple(f"ip -s -s link show {i}" for i in sorted({p.interface for p in network.ports})),
-                "root on each node",
-            ),
-            Remedy(
-                "Ask the network team for errors, discards and queue drops of the ports"
-                + (f", that of {centre} first." if centre else ".")
-            ),
-        ],
-        evidence=evidence_of(paths),
-        network=network.name,
-        nodes=[centre] if centre else [],
-    )
-
-
-def _unreachable(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Iterator[Finding]:
-    nodes = [p.node for p in network.ports]
-    ways = {(p.from_node, p.to_node) for p in paths}
-    centre = _at_fault(cluster, network, ways)
-    reasons = tuple(dict.fromkeys(p.reason for p in paths if p.reason))
-    yield UNREACHABLE.finding(
-        Status.FAIL,
-        f"Nothing passes on {network.name} {between(ways, nodes)}.",
-        subject=f"{short_name(network, centre)}: unreachable",
-        seen=(*reasons, *seen_lines(paths)),
-        expected=("Answers to small and full-size pings",),
-        next=[
-            Remedy("Look at the link on both sides.", ("ip -brief link", "ip neighbour"), "any user on both nodes"),
-            Remedy("Check that the node is up; then cable, switch port and VLAN with the network team."),
-        ],
-        evidence=evidence_of(paths),
-        network=network.name,
-        nodes=[centre] if centre else sorted({n for way in ways for n in way}),
-    )
-
-
-def _filtered(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Iterator[Finding]:
-    nodes = [p.node for p in network.ports]
-    ways = {(p.from_node, p.to_node) for p in paths}
-    targets = sorted({p.to_node for p in paths})
-    yield FILTERED.finding(
-        Status.UNKNOWN,
-        f"Pings are filtered on {network.name} {between(ways, nodes)}, so it is not known whether full-size packets "
-        "pass.",
-        subject=f"{short_name(network)}: pings filtered",
-        seen=(*dict.fromkeys(p.reason for p in paths if p.reason), *seen_lines(paths)),
-        expected=("Answers to pings; no packet filter on a private network",),
-        next=[
-            Remedy(
-                "Look for a packet filter on the node that does not answer.",
-                (
-                    "nft list ruleset",
-                    "iptables -S",
-                    "systemctl is-active firewalld",
-                    "sysctl net.ipv4.icmp_echo_ignore_all",
-                ),
-                f"root on {listed(targets)}",
-            ),
-        ],
-        evidence=evidence_of(paths),
-        network=network.name,
-        nodes=targets,
-    )
-
-
-def _not_probed(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Iterator[Finding]:
-    nodes = [p.node for p in network.ports]
-    ways = {(p.from_node, p.to_node) for p in paths}
-    reasons = tuple(dict.fromkeys(p.reason for p in paths if p.reason))
-    yield NOT_PROBED.finding(
-        Status.UNKNOWN,
-        f"{counted(len(paths), 'path')} on {network.name} could not be probed: {between(ways, nodes)}.",
-        subject=f"{short_name(network)}: {counted(len(paths), 'path')} unknown",
-        seen=reasons,
-        expected=("Every node probes every other",),
-        next=[Remedy("Mend the reason named above, then run this check again.", ("racwire check df-ping",))],
-        evidence=evidence_of(paths),
-        network=network.name,
-    )
-
-
-def _at_fault(cluster: Cluster, network: PrivateNetwork, ways: set[Way]) -> str:
-    """The node that all these ways begin or end at, if paths between the others were measured and are not so too."""
-    centre = hub(ways, [p.node for p in network.ports])
-    paths = () if isinstance(cluster.paths, Unknown) else cluster.paths
-    between_others = [p for p in paths if p.network == network.name and centre not in (p.from_node, p.to_node)]
-    return centre if any(p.verdict is not Verdict.UNKNOWN for p in between_others) else ""
-
-
-def _routed(network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
-    nodes = [p.node for p in network.ports]
-    ways = {(p.from_node, p.to_node) for p in paths}
+def _routed(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
+    centre = at_fault(cluster, network, ways_of(paths))
+    seen = [
+        f"{p.from_node} -> {p.to_node}: answers passed {counted(p.hops or 0, 'router')} (TTL "
+        f"{next((s.ttl for s in p.series if s.ttl), '?')})"
+        for p in paths
+    ]
     return ROUTED.finding(
         Status.FAIL,
-        f"There is a router on {network.name} {between(ways, nodes)}.",
-        subject=f"{short_name(network)}: routed",
-        seen=[
-            f"{p.from_node} -> {p.to_node}: answers passed {counted(p.hops or 0, 'router')} (TTL "
-            f"{next((s.ttl for s in p.series if s.ttl), '?')})"
-            for p in paths
-        ],
+        f"There is a router on {network.name} {where_either_way(cluster, network, ways_of(paths))}.",
+        subject=f"{short_name(network, centre)}: routed",
+        seen=at_most(seen, "path like these"),
         expected=("One layer 2 network: no router between any two nodes",),
         next=[
             Remedy("See the way.", (f"traceroute -n {paths[0].destination_ip}",), f"any user on {paths[0].from_node}")
         ],
         evidence=evidence_of(paths),
         network=network.name,
+        nodes=[centre] if centre else [],
     )

@@ -147,10 +147,12 @@ def _network(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
 
 
 def _in_place(cluster: Cluster, network: PrivateNetwork) -> Finding:
-    name = listed(sorted({p.interface for p in network.ports}))
+    names = sorted({p.interface for p in network.ports})
+    name = listed(names)
     return IN_PLACE.finding(
         Status.PASS,
-        f"{name} is on {network.subnet} and up on {listed(p.node for p in network.ports)}.",
+        f"{name} {'is' if len(names) == 1 else 'are'} on {network.subnet} and up on "
+        f"{listed(p.node for p in network.ports)}.",
         subject=f"{name} {network.subnet}",
         seen=tuple(f"{p.node}: {p.interface} {p.ip}" for p in network.ports),
         evidence=[(cluster.local_node, "oifcfg getif"), *((p.node, "interfaces") for p in network.ports)],
@@ -218,7 +220,7 @@ def _not_up(network: PrivateNetwork, port: Port, interface: Interface) -> Findin
     what = "has no link" if no_cable else "is switched off"
     return NOT_UP.finding(
         Status.FAIL,
-        f"{port.interface} of {port.node} {what}: {port.node} is cut off from {network.subnet}.",
+        f"{port.interface} of {port.node} {what}: {port.node} is cut off from {network.name}.",
         subject=f"{port.node} {port.interface} down",
         seen=(f"{port.node}: {port.interface} is {interface.operational_state}",),
         expected=("up",),

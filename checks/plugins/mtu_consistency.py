@@ -84,6 +84,7 @@ def mtu_consistency(cluster: Cluster) -> Iterator[Finding]:
             Status.UNKNOWN,
             "No node that could be read has a port on a private network, so there is no MTU to compare.",
             subject="no ports",
+            next=[Remedy("See first what the check interfaces says of the private networks.")],
             evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
         )
 
@@ -130,7 +131,8 @@ def _ports(cluster: Cluster, network: PrivateNetwork, usual: int) -> Iterator[Fi
         others = [p.node for p in by_mtu[usual]]
         yield ODD_ONE.finding(
             Status.FAIL,
-            f"{listed(f'{p.interface} of {p.node}' for p in ports)} has MTU {mtu} on {network.name}; "
+            f"{listed(f'{p.interface} of {p.node}' for p in ports)} {'has' if len(ports) == 1 else 'have'} MTU {mtu} "
+            f"on {network.name}; "
             f"{listed(others) if len(others) < 4 else f'the other {len(others)} nodes'} "
             f"{'has' if len(others) == 1 else 'have'} {usual}.",
             subject=f"{listed(p.node for p in ports)} {ports[0].interface} {mtu}",
@@ -237,7 +239,7 @@ def _unread(cluster: Cluster) -> Iterator[Finding]:
         yield NOT_KNOWN.finding(
             Status.UNKNOWN,
             f"The MTUs of {node.name} are not known, since {node.name} could not be read.",
-            subject=f"{node.name}",
+            subject=f"{node.name} not read",
             seen=(node.reason,),
             expected=("The MTU of the other nodes on each private network",),
             next=[Remedy("Read them by hand.", (f"ssh {node.name} ip link show",))],
@@ -247,19 +249,20 @@ def _unread(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _networks_differ(networks: tuple[PrivateNetwork, ...]) -> Iterator[Finding]:
-    known = [(n.subnet, n.mtu) for n in networks if isinstance(n.mtu, int)]
+    known = [(n.name, n.mtu) for n in networks if isinstance(n.mtu, int)]
     if len({mtu for _, mtu in known}) > 1:
         yield NETWORKS_DIFFER.finding(
             Status.WARN,
-            f"The private networks do not have the same MTU: {listed(f'{subnet} {mtu}' for subnet, mtu in known)}.",
+            f"The private networks do not have the same MTU: {listed(f'{mtu} on {name}' for name, mtu in known)}.",
             subject="networks differ",
-            seen=tuple(f"{subnet}: {mtu}" for subnet, mtu in known),
+            seen=tuple(f"{name}: {mtu}" for name, mtu in known),
             expected=("One MTU on all private networks, since a HAIP can be on any of them",),
             next=[
                 Remedy(
                     "Ask which value was meant; bring the others to it with the safe-change procedure.", is_change=True
                 )
             ],
+            evidence=list(dict.fromkeys(entry for network in networks for entry in _evidence(network))),
         )
 
 

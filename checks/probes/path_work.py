@@ -22,6 +22,12 @@ QUICKEST_TIMEOUT_S = 0.05
 RTTS_PER_TIMEOUT = 20
 UNFINISHED = "not finished"
 
+FEW = 3
+"""Packets enough to see that a silent peer speaks after all."""
+
+ARP_ANSWER_S = 1.5
+"""Within this time the kernel has asked for a neighbour's address a second time: it does so after one second."""
+
 
 class PathWork:
     """Gathers a PathProbe step by step; `probe()` is what is known at any moment."""
@@ -74,12 +80,40 @@ class PathWork:
         with self._clock():
             (self.small,) = await self._ping(pinger, plan.timeout_s, plan.small)
             if self.small.received:
-                self._over, self.full = await self._ping(pinger, self._round_timeout_s(), plan.over, plan.full)
-                if note := note_on_one_over(self.path, self._over):
-                    self._say(note)
+                await self._measure_full_size(pinger)
             else:
                 self._say("nothing was answered, so no full-size packets were sent")
         self.conclude(ends)
+
+    async def _measure_full_size(self, pinger: Pinger) -> None:
+        self._over, self.full = await self._ping(pinger, self._round_timeout_s(), self.plan.over, self.plan.full)
+        if note := note_on_one_over(self.path, self._over):
+            self._say(note)
+
+    async def ask_again(self, ends: Ends) -> None:
+        """Ping once more where nothing at all was answered.
+
+        One lost ARP request or answer holds back all packets of a burst, for a second. That is a lost packet, and no
+        silence of the peer.
+        """
+        plan, first = self.plan, self.small
+        few = Request(plan.small.payload, min(FEW, plan.small.count))
+        needed = few.count + plan.small.count + plan.full.count + plan.over.count
+        if self.pinger is None or first is None or not first.sent or self.limits.packets_left < needed:
+            return
+        with self._clock():
+            # In a hurry: that is, all such paths side by side, for most will stay silent to the end of their time-out.
+            (again,) = await self.pinger.ping([few], timeout_s=max(plan.timeout_s, ARP_ANSWER_S), hurry=True)
+            self._say(self._lines.series(again))
+            self.small = _together(first, again)
+            if again.received:
+                (self.small,) = await self._ping(self.pinger, plan.timeout_s, plan.small)
+                await self._measure_full_size(self.pinger)
+        self.conclude(ends)
+        if self.verdict is Verdict.PASSES:
+            reason = f"the first {first.sent} packets got no answer, all later ones did, as when an ARP answer is lost"
+            self.judgement = Judgement(Verdict.PASSES, reason)
+            self._say(self._lines.verdict(self.verdict, reason))
 
     async def look_again(self) -> None:
         """Ping once more, patiently and with nothing else of ours on the way: was it the path, or our own crowd?"""

@@ -122,7 +122,9 @@ class PathRun:
 
     async def _probe(self) -> None:
         await self._each(self._works, self._measure)
-        await self._each([w for w in self._works if w.small and not w.small.received], self._look_at_ends)
+        quiet = [w for w in self._works if _is_silent(w) and self._links_are_up(w.path)]
+        await self._each(quiet, lambda w: w.ask_again(self._known(w.path)))
+        await self._each([w for w in self._works if _is_silent(w)], self._look_at_ends)
         lossy = [w for w in self._works if w.verdict is Verdict.LOSS]
         for work in lossy if len(lossy) <= MOST_SECOND_LOOKS else ():
             await self._each([work], lambda w: w.look_again())
@@ -163,6 +165,11 @@ class PathRun:
             self._measured += 1
             text = f"{path.network.name} {path.source.node} → {path.destination.node}: {work.verdict}"
             self._session.progress("paths", text, self._measured, len(self._works))
+
+    def _links_are_up(self, path: Path) -> bool:
+        """Whether neither end is known to have its interface down: over such a path asking again is in vain."""
+        facts = [(self._nodes.facts(port.node), port.interface) for port in (path.source, path.destination)]
+        return all(nic.is_up for node, name in facts if node and (nic := node.interface(name)))
 
     def _known(self, path: Path) -> Ends:
         return known_mtus(path, self._nodes.facts(path.source.node), self._nodes.facts(path.destination.node))
@@ -207,6 +214,10 @@ class PathRun:
                 hint = scout.path_mtu
                 break
         await self._each([w for w in holes if w.path_mtu is None], lambda w: w.search(hint))
+
+
+def _is_silent(work: PathWork) -> bool:
+    return work.small is not None and not work.small.received
 
 
 def _named_mtu(work: PathWork) -> int | None:

@@ -106,7 +106,9 @@ def _nothing_answered(path: Path, small: PingSeries, ends: Ends) -> Judgement:
             Verdict.FILTERED, f"{there.node} pings {here.node} over this network, but does not answer pings itself"
         )
     if ends.neighbour is NeighbourSign.CONFIRMED:
-        return Judgement(Verdict.FILTERED, f"{there.ip} answers ARP or neighbour discovery, but no ping")
+        return Judgement(
+            Verdict.FILTERED, f"{there.ip} answers ARP or neighbour discovery, but no ping from {here.node}"
+        )
     if small.unreachable_from == here.ip or ends.neighbour is NeighbourSign.SILENT:
         return Judgement(Verdict.UNREACHABLE, f"nobody answers ARP or neighbour discovery for {there.ip}")
     if small.unreachable_from:
@@ -115,7 +117,8 @@ def _nothing_answered(path: Path, small: PingSeries, ends: Ends) -> Judgement:
         return Judgement(Verdict.UNKNOWN, f"{here.node} could not ping: {small.errors[0]}")
     if ends.peer_link_up:
         return Judgement(
-            Verdict.FILTERED, f"{there.node} is alive and its {there.interface} is up, but it answers no ping"
+            Verdict.FILTERED,
+            f"{there.node} is alive and its {there.interface} is up, but no ping from {here.node} comes back",
         )
     return Judgement(Verdict.UNREACHABLE, f"no answer from {there.ip}, and no sign that {there.node} is alive")
 

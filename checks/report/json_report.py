@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from checks.result import SCHEMA, Report
 
 
 def to_json(report: Report) -> bytes:
-    """The report as indented JSON with a final newline."""
-    return msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n"
+    """The report as indented JSON with a final newline. What is no Unicode, as names of files can be, is escaped."""
+    try:
+        encoded = msgspec.json.encode(report)
+    except UnicodeEncodeError:
+        encoded = msgspec.json.encode(_escaped(msgspec.to_builtins(report)))
+    return msgspec.json.format(encoded, indent=2) + b"\n"
+
+
+def _escaped(value: Any) -> Any:
+    """Plain data with each lone surrogate as `\\udcff` in its text."""
+    if isinstance(value, str):
+        return value.encode("utf-8", errors="backslashreplace").decode("utf-8")
+    if isinstance(value, dict):
+        return {_escaped(key): _escaped(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_escaped(item) for item in value]
+    return value
 
 
 def schema() -> bytes:

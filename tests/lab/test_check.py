@@ -78,14 +78,14 @@ def test_a_healthy_cluster_passes_everything(cluster):
 TWO_NODES = [
     ("node-mtu", {
         "IC-MTU-002": r"eth2 of rac2 has MTU 1500 on 192.168.11.0/24; rac1 has 9000\.",
-        "IC-PATH-002": r"rac2 cannot send full-size packets on 192.168.11.0/24: its eth2 or the route has MTU 1500\.",
+        "IC-PATH-002": r"rac2 cannot send full-size packets on 192.168.11.0/24: its eth2 has MTU 1500\.",
         "IC-PATH-010": r"rac2 throws away full-size packets from rac1 on 192.168.11.0/24: its eth2 has MTU 1500\.",
     }),
     ("switch-mtu", {"IC-PATH-003": r"Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2, both ways\."}),
     ("switch-mtu-one-way", {
         "IC-PATH-003": r"Jumbo frames vanish on 192.168.11.0/24 from rac1 to rac2; the other way they arrive\.",
     }),
-    ("loss", {"IC-PATH-005": r"[\d.]+ % of the pings of any size get lost on 192.168.11.0/24 "}),
+    ("loss", {"IC-PATH-005": r"[\d.]+ % of the [a-z -]+ get lost on 192.168.11.0/24 "}),
     ("peer-down", {
         "IC-GRID-006": r"rac2 is not an active member of the cluster\.",
         "IC-IFACE-010": r"rac2 could not be read, so its side is unknown: rac2 cannot be reached from here",
@@ -111,7 +111,7 @@ TWO_NODES = [
     }),
     ("duplicate-subnet", {
         "IC-IFACE-006": r"The private networks on eth1 and eth2 share one subnet, 192.168.10.0/24\.",
-        "IC-PATH-008": r"2 paths on eth2 192.168.10.0/24 could not be probed: between rac1 and rac2, both ways\.",
+        "IC-PATH-008": r"2 paths on eth2 192.168.10.0/24 could not be judged: between rac1 and rac2, both ways\.",
     }),
 ]  # fmt: skip
 
@@ -168,7 +168,7 @@ def test_one_refusing_peer_leaves_the_others_judged(cluster):
     cluster.racwire("lab", "break", "switch-mtu", "--node", "2")
     found = problems(cluster.check())
     assert found["IC-IFACE-010"].nodes == ("rac3",)
-    assert "between rac2 and every other node" in found["IC-PATH-003"].title
+    assert "between rac2 and every other node probed, both ways" in found["IC-PATH-003"].title
 
 
 @pytest.mark.parametrize("cluster", [4], indirect=True)
@@ -179,6 +179,24 @@ def test_several_faults_at_once_are_each_named(cluster):
     assert found["IC-PATH-003"].network == "192.168.10.0/24"
     assert found["IC-IFACE-004"].nodes == ("rac3",)
     assert found["IC-PATH-006"].network == NETWORK_2
+
+
+@pytest.mark.parametrize("cluster", [4], indirect=True)
+def test_among_four_nodes_the_one_that_filters_pings_is_named(cluster):
+    cluster.racwire("lab", "break", "icmp-filtered", "--node", "1")
+    finding = problems(cluster.check())["IC-PATH-007"]
+    assert finding.nodes == ("rac1",)
+    assert any("no ping from rac1" in line for line in finding.seen)
+
+
+@pytest.mark.parametrize("cluster", [4], indirect=True)
+def test_what_a_router_refuses_one_way_is_not_said_to_arrive(cluster):
+    cluster.racwire("lab", "break", "switch-mtu", "--node", "2")
+    cluster.racwire("lab", "break", "routed", "--node", "2")
+    found = problems(cluster.check())
+    assert found["IC-PATH-003"].title == "Jumbo frames vanish on 192.168.11.0/24 from every other node to rac2."
+    assert "from rac2 to every other node" in found["IC-PATH-004"].title
+    assert set(found) == {"IC-PATH-003", "IC-PATH-004"}
 
 
 @pytest.fixture

@@ -142,6 +142,17 @@ async def test_a_second_run_marks_what_is_gone_and_what_is_new(new_console: NewC
         assert "0 gone" not in shown(pilot, "lower-rule")
 
 
+async def test_what_could_not_be_looked_at_again_is_not_called_gone(new_console: NewConsole) -> None:
+    app = new_console(lambda: engine(black_hole()), lambda: engine(node_unread()))
+    async with app.run_test() as pilot:
+        await concluded(pilot)
+        await pilot.press("r")
+        await concluded(pilot)
+        rows = shown(pilot, "list").splitlines()
+        assert any(row.startswith("~F df-ping") for row in rows)
+        assert not any(row.startswith("-F") for row in rows)
+
+
 async def test_while_it_runs_again_what_was_known_stays_in_sight(new_console: NewConsole) -> None:
     facts = black_hole()
     gate = Gate(facts, "paths")
@@ -151,6 +162,8 @@ async def test_while_it_runs_again_what_was_known_stays_in_sight(new_console: Ne
         await pilot.press("r")
         await pilot.pause(0.2)
         assert chosen(pilot) == "IC-PATH-003"
+        assert "1 FAIL" in shown(pilot, "counts")
+        assert "rac3!" in shown(pilot, "header")
         assert "being checked again" in " ".join(shown(pilot, "finding").split())
         gate.open.set()
         await concluded(pilot)

@@ -6,7 +6,7 @@ import pytest
 from checks.facts import Leg, PingSeries, UnreadNode, Verdict
 from checks.finding import Status
 from checks.plugins.df_ping import df_ping
-from tests.fixtures.clusters import cluster, node, path, with_interface, with_paths
+from tests.fixtures.clusters import cluster, interface, node, path, with_interface, with_paths
 
 B = Verdict.BLACK_HOLE
 
@@ -35,7 +35,10 @@ def test_a_healthy_cluster_passes(nodes):
 def test_a_black_hole_between_two_nodes_both_ways():
     finding = broken(cluster(2), both_ways("rac1", ["rac2"]))["IC-PATH-003"]
     assert finding.title == "Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2, both ways."
-    assert finding.seen == ("rac1 <-> rac2: 56 bytes 20/20; 8972 bytes 0/20, no error; largest that passes 1500",)
+    assert finding.seen == (
+        "rac1 <-> rac2: 56 bytes 20/20; 8972 bytes 0/20, no error; largest that passes 1500",
+        "counted at the target: requests rac1 <-> rac2 did not arrive",
+    )
     assert finding.subject == "eth2: black hole"
     assert finding.table.rows == (("rac1", "·", "1500 B"), ("rac2", "1500 B", "·"))
 
@@ -113,7 +116,9 @@ def test_unreachable_and_unprobed_paths_say_why():
 
 
 def test_one_node_alone_has_nothing_to_probe():
-    assert [f.status for f in df_ping.run(cluster(1))] == [Status.SKIPPED]
+    (finding,) = df_ping.run(cluster(1))
+    assert finding.status is Status.SKIPPED
+    assert [(e.node, e.topic) for e in finding.evidence] == [("rac1", "interfaces")]
 
 
 def test_a_node_that_could_not_be_read_leaves_its_paths_unknown():
@@ -136,3 +141,108 @@ def test_packets_lost_once_and_not_again_are_information():
     codes = broken(cluster(2), [("rac1", "rac2", Leg.UNKNOWN)], Verdict.PASSES, reason=reason)
     assert codes["IC-PATH-012"].status is Status.INFO
     assert codes["IC-PATH-012"].seen == (f"rac1 -> rac2: {reason}",)
+
+
+def several(built, *changed):
+    network = built.networks[1]
+    return found(with_paths(built, *(path(network, a, b, verdict, **more) for a, b, verdict, more in changed)))
+
+
+def test_a_port_that_carries_full_size_packets_to_one_peer_is_not_accused():
+    codes = broken(cluster(4), both_ways("rac3", ["rac1", "rac2"]))
+    assert "between rac3 and each of rac1 and rac2, both ways" in codes["IC-PATH-003"].title
+    assert "a switch port on the path" in codes["IC-PATH-003"].why
+    assert codes["IC-PATH-003"].nodes == ("rac1", "rac2", "rac3")
+
+
+def test_loss_on_some_paths_accuses_no_node_and_no_direction():
+    some_lost = {"series": (PingSeries(56, 40, 39), PingSeries(8972, 40, 38))}
+    ways = [("rac1", "rac2", Verdict.LOSS, some_lost), ("rac3", "rac1", Verdict.LOSS, some_lost)]
+    finding = several(cluster(4), *ways)["IC-PATH-005"]
+    assert finding.title == (
+        "3.8 % of the pings of any size get lost on 192.168.11.0/24 between rac1 and each of rac2 and rac3."
+    )
+    assert finding.nodes == ()
+    assert not any("first" in remedy.text for remedy in finding.next)
+
+
+def test_loss_of_full_size_packets_only_is_not_called_a_loss_of_any_size():
+    series = (PingSeries(56, 40, 40), PingSeries(8972, 40, 30))
+    finding = several(cluster(2), ("rac1", "rac2", Verdict.LOSS, {"series": series}))["IC-PATH-005"]
+    assert finding.title == "25.0 % of the full-size pings get lost on 192.168.11.0/24 between rac1 and rac2."
+
+
+def test_what_got_lost_once_beside_a_loss_that_goes_on_is_part_of_it():
+    some_lost = (PingSeries(56, 40, 38), PingSeries(8972, 40, 37))
+    codes = several(
+        cluster(2),
+        ("rac1", "rac2", Verdict.LOSS, {"series": some_lost}),
+        ("rac2", "rac1", Verdict.PASSES, {"series": some_lost, "reason": "lost while all paths were probed at once"}),
+    )
+    assert "IC-PATH-012" not in codes
+    assert "10 of 160 packets got no answer" in codes["IC-PATH-005"].seen
+
+
+def test_the_other_way_arrives_only_where_its_requests_were_counted():
+    router = {"series": (PingSeries(56, 20, 20), PingSeries(8972, 20, 0, too_big_mtu=1500, too_big_from="r"))}
+    codes = several(
+        cluster(2), ("rac1", "rac2", B, {"leg": Leg.REQUEST}), ("rac2", "rac1", Verdict.TOO_BIG, {**router, "hops": 1})
+    )
+    assert codes["IC-PATH-003"].title == "Jumbo frames vanish on 192.168.11.0/24 from rac1 to rac2."
+    assert codes["IC-PATH-004"].nodes == ("rac1", "rac2")
+
+
+def test_a_router_that_refuses_is_not_told_of_twice():
+    refused = PingSeries(8972, 3, 0, refused_locally=2, local_mtu=1500, too_big_mtu=1500, too_big_from="192.168.11.254")
+    codes = several(
+        cluster(2),
+        ("rac1", "rac2", Verdict.TOO_BIG, {"series": (PingSeries(56, 20, 20), refused), "hops": 1}),
+        ("rac2", "rac1", Verdict.LOCAL_MTU, {"hops": 1}),
+    )
+    assert "IC-PATH-009" not in codes
+    assert codes["IC-PATH-004"].seen == ("rac1 -> rac2: 56 bytes 20/20; 8972 bytes 0/3, 192.168.11.254 says 1500",)
+
+
+def test_a_layer_below_a_nic_is_looked_at_before_the_switch():
+    bond = {"kind": "bond", "members": ("ens2f0",)}
+    member = interface("ens2f0", "", mtu=1500, master="eth2")
+    second = with_interface(node(2), "eth2", **bond)
+    second = msgspec.structs.replace(second, interfaces=(*second.interfaces, member))
+    finding = broken(cluster([node(1), second]), both_ways("rac1", ["rac2"]))["IC-PATH-003"]
+    assert "ens2f0, a member of eth2 on rac2, has MTU 1500" in finding.seen
+    assert finding.next[0].text.startswith("Mend what mtu-consistency says of it: ens2f0")
+
+
+def test_a_route_with_an_mtu_is_accused_and_not_the_interface():
+    series = (PingSeries(56, 20, 20), PingSeries(8972, 20, 0, refused_locally=20, local_mtu=1500))
+    finding = broken(cluster(2), [("rac2", "rac1", Leg.UNKNOWN)], Verdict.LOCAL_MTU, series=series)["IC-PATH-002"]
+    assert finding.title == "rac2 cannot send full-size packets on 192.168.11.0/24: a route there has MTU 1500."
+    assert not any("ip link set" in command for remedy in finding.next for command in remedy.commands)
+
+
+def test_the_node_that_exchanges_pings_with_nobody_is_the_one_to_look_at_for_a_filter():
+    built = cluster(4)
+    silent = [("rac3", n) for n in ("rac1", "rac2", "rac4")] + [(n, "rac3") for n in ("rac1", "rac2", "rac4")]
+    finding = several(built, *((a, b, Verdict.FILTERED, {}) for a, b in silent))["IC-PATH-007"]
+    assert finding.subject == "eth2 rac3: pings filtered"
+    assert finding.nodes == ("rac3",)
+    assert finding.next[0].where == "root on rac3"
+
+
+def test_where_a_node_was_not_read_all_nodes_are_not_claimed():
+    findings = df_ping.run(cluster([node(1), node(2), node(3), UnreadNode("rac4", "ssh hangs.")]))
+    assert findings[0].title == (
+        "Full-size packets of 9000 bytes pass on 192.168.10.0/24 between all 3 nodes probed, both ways."
+    )
+
+
+def test_paths_that_are_not_listed_are_counted():
+    built = cluster(4)
+    lossy = [
+        (a, b, Verdict.LOSS, {"series": (PingSeries(56, 40, 39 - n), PingSeries(8972, 40, 40))})
+        for n, (a, b) in enumerate([("rac1", "rac2"), ("rac1", "rac3"), ("rac1", "rac4"), ("rac2", "rac1")])
+    ]
+    fifth = ("rac2", "rac3", Verdict.LOSS, {"series": (PingSeries(56, 40, 20), PingSeries(8972, 40, 40))})
+    sixth = ("rac3", "rac2", Verdict.LOSS, fifth[3])
+    assert several(built, *lossy, fifth)["IC-PATH-005"].seen[-1] == "and 1 more path with other counts"
+    assert several(built, *lossy, fifth, sixth)["IC-PATH-005"].seen[-1] == "and 2 more paths with other counts"

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from checks.facts import ConfiguredInterface, Haip, InterfaceConfiguration, ToolMessage, UnreadNode
+from checks.facts import Address, ConfiguredInterface, Haip, InterfaceConfiguration, ToolMessage, UnreadNode
 from checks.finding import Finding, Status
 from checks.plugins.interfaces import interfaces
 from tests.fixtures.clusters import cluster, clusterware, interface, node, with_interface
@@ -21,6 +21,15 @@ def test_a_healthy_cluster_passes_once_for_each_network():
     findings = interfaces.run(cluster(4))
     assert [(f.code, f.status) for f in findings] == [("IC-IFACE-001", Status.PASS)] * 2
     assert findings[1].title == "eth2 is on 192.168.11.0/24 and up on rac1, rac2, rac3 and rac4."
+
+
+def test_a_node_is_cut_off_from_one_of_two_networks_in_a_subnet_only():
+    facts = configured(("eth1", "192.168.10.0", "global", "cluster_interconnect"),
+                       ("eth2", "192.168.10.0", "global", "cluster_interconnect"))  # fmt: skip
+    there = (Address("192.168.10.102", 24),)
+    second = with_interface(node(2), "eth2", addresses=there, operational_state="down")
+    finding = found(cluster([node(1), second], facts))["IC-IFACE-004"]
+    assert finding.title == "eth2 of rac2 has no link: rac2 is cut off from eth2 192.168.10.0/24."
 
 
 def test_a_subnet_that_no_node_has_is_named():

@@ -24,6 +24,12 @@ def test_the_odd_one_out_is_named_with_what_the_others_have():
     assert any(remedy.is_change for remedy in finding.next)
 
 
+def test_two_odd_ones_are_told_in_the_plural():
+    small = [with_interface(node(n), "eth2", mtu=1500) for n in (3, 4)]
+    finding = found(cluster([node(1), node(2), *small, node(5)]))["IC-MTU-002"]
+    assert finding.title.startswith("eth2 of rac3 and eth2 of rac4 have MTU 1500 on 192.168.11.0/24; ")
+
+
 def test_between_two_nodes_the_other_private_network_tells_which_is_odd():
     finding = found(cluster([node(1), with_interface(node(2), "eth2", mtu=1500)]))["IC-MTU-002"]
     assert finding.title == "eth2 of rac2 has MTU 1500 on 192.168.11.0/24; rac1 has 9000."
@@ -66,4 +72,9 @@ def test_a_node_that_could_not_be_read_is_unknown_and_the_others_still_judged():
 
 def test_private_networks_of_different_mtu_warn_because_haip_moves():
     nodes = [with_interface(node(n), "eth2", mtu=1500) for n in (1, 2)]
-    assert found(cluster(nodes))["IC-MTU-007"].status is Status.WARN
+    finding = found(cluster(nodes))["IC-MTU-007"]
+    assert finding.status is Status.WARN
+    assert finding.title == (
+        "The private networks do not have the same MTU: 9000 on 192.168.10.0/24 and 1500 on 192.168.11.0/24."
+    )
+    assert {(e.node, e.topic) for e in finding.evidence} == {("rac1", "interfaces"), ("rac2", "interfaces")}

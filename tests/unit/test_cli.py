@@ -1,8 +1,11 @@
 """The command line: what it prints where, and its exit codes."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -103,3 +106,86 @@ def test_a_reader_that_stops_early_is_no_error():
         check=False,
     )
     assert ran.stderr == ""
+
+
+def by_shell(line, **env):
+    return subprocess.run(
+        ["bash", "-c", line.replace("racwire", f"{sys.executable} -m tui")],
+        capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL,
+        env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", **env},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("command", ["check interfaces", "check interfaces --format json", "settings", "--version"])
+def test_closed_streams_change_neither_the_exit_code_nor_the_other_stream(command):
+    whole = by_shell(f"racwire {command}")
+    without_stdout = by_shell(f"racwire {command} >&-")
+    without_stderr = by_shell(f"racwire {command} 2>&-")
+    assert (without_stdout.returncode, without_stderr.returncode) == (whole.returncode,) * 2
+    assert (without_stdout.stdout, without_stdout.stderr) == ("", "")
+    assert len(without_stderr.stdout.splitlines()) == len(whole.stdout.splitlines())
+
+
+def test_a_report_that_stdout_has_no_room_for_goes_to_stderr():
+    ran = by_shell("racwire check interfaces >/dev/full")
+    assert ran.returncode == ExitCode.COULD_NOT_TELL
+    assert "No space left on device. It follows here." in ran.stderr
+    assert "interfaces could not tell" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_a_reader_of_a_report_that_stops_early_does_not_make_it_a_pass():
+    ran = by_shell("racwire check interfaces --format json | true; echo ${PIPESTATUS[0]}")
+    assert (ran.stdout, ran.stderr) == (f"{ExitCode.COULD_NOT_TELL:d}\n", "")
+
+
+def test_json_is_utf8_whatever_the_locale_and_however_a_home_is_spelt():
+    strange = {"PYTHONIOENCODING": "ascii", "GRID_HOME": os.fsdecode(b"/tmp/\xff\xc3\xa4")}
+    ran = by_shell("racwire check clusterware --format json", **strange)
+    assert ran.stderr == ""
+    assert "/tmp/\\udcff\u00e4" in json.loads(ran.stdout)["cluster"]["clusterware"]["reason"]
+
+
+@pytest.mark.parametrize(
+    "words", [["--peer="], ["--peer=-oX"], ["--network=foo"], ["--network="], ["--grid-home=\x1b[2J"]]
+)
+def test_an_option_that_names_nothing_is_refused_before_anything_is_run(words):
+    ran = racwire("check", *words)
+    assert ran.returncode == ExitCode.USAGE
+    assert ran.stderr.startswith(f"racwire: {words[0].partition('=')[0]}: ")
+    assert "\x1b" not in ran.stderr
+
+
+@pytest.mark.parametrize("output", ["", ".", "no/such/directory"])
+def test_an_output_that_cannot_be_a_file_is_told_before_the_run(output, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["check", "-o", output]) == ExitCode.USAGE
+    assert capsys.readouterr().out == ""
+
+
+def test_the_plan_obeys_no_escape_sequence_and_tells_of_a_broken_remote_shell():
+    assert "\x1b" not in racwire("plan", GRID_HOME="/tmp/\x1b[2J").stdout
+    ran = racwire("plan", RACWIRE_RSH="'rsh")
+    assert (ran.returncode, ran.stderr) == (
+        ExitCode.USAGE,
+        'racwire: RACWIRE_RSH names no program: "\'rsh"; unset it to use ssh.\n',
+    )
+
+
+def test_ctrl_c_pressed_twice_still_prints_what_was_found(tmp_path):
+    (tmp_path / "hangs").write_text("#!/bin/sh\nexec sleep 60\n")
+    (tmp_path / "hangs").chmod(0o755)
+    racwire_runs = subprocess.Popen(
+        [sys.executable, "-m", "tui", "check", "--peer", "rac9", "--format", "json"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, "RACWIRE_RSH": str(tmp_path / "hangs")},
+    )  # fmt: skip
+    time.sleep(1.5)
+    began = time.monotonic()
+    racwire_runs.send_signal(signal.SIGINT)
+    time.sleep(0.01)
+    racwire_runs.send_signal(signal.SIGINT)
+    out, err = racwire_runs.communicate(timeout=20)
+    assert time.monotonic() - began < 1
+    assert json.loads(out)["interrupted"]
+    assert err == b""

@@ -169,3 +169,24 @@ async def test_facts_that_are_unknown_make_the_check_unknown_with_their_reason()
     gatherers = (giving("clusterware", value=Unknown("No Grid home was found.")),)
     events = await run([make("a", ["clusterware"])], gatherers)
     assert concluded(events)["a"][0].title == "a could not tell: No Grid home was found."
+
+
+async def test_a_check_that_exits_prints_or_fills_a_finding_with_junk_spoils_no_report(capsys):
+    def leaving(_cluster):
+        raise SystemExit(5)
+
+    def printing(_cluster):
+        print("hello")
+        yield FINE.finding(Status.PASS, "fine")
+
+    def junk(_cluster):
+        yield FINE.finding(Status.PASS, 5, seen=[object()])
+
+    checks = [make("leaving", [], leaving), make("printing", [], printing), make("junk", [], junk)]
+    findings = concluded(await run(checks))
+    assert {name: found[0].status for name, found in findings.items()} == {
+        "leaving": Status.UNKNOWN,
+        "printing": Status.PASS,
+        "junk": Status.UNKNOWN,
+    }
+    assert capsys.readouterr().out == ""

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from checks.facts import Leg, Node, PathProbe, Port, PrivateNetwork, Unknown, UnreadNode, Verdict
+from checks.facts import Interface, Leg, Node, PathProbe, Port, PrivateNetwork, Unknown, UnreadNode, Verdict
 from checks.journal import Journal
 from checks.nodes.shell import Completed, Shell, ShellError
-from checks.probes import paths
+from checks.probes import paths, ping_command
 from checks.probes.paths import PathRun, probe_paths
 from checks.probes.safety import UnsafePathError
 from checks.settings import Settings
@@ -121,6 +121,29 @@ async def test_silent_pings_from_one_side_only_are_a_filter() -> None:
     probes = by_pair(await probe_paths([network("rac1", "rac2")], NODES, session))
     assert probes["rac1", "rac2"].verdict is Verdict.FILTERED
     assert max(session.shells["rac1"].payloads) == 56, "no full-size packet is sent where small ones are not answered"
+
+
+async def test_a_burst_held_back_by_one_lost_arp_answer_is_no_filter() -> None:
+    asked: list[str] = []
+    runs_of_the_first_burst = -(-20 // ping_command.RUN)
+
+    def from_the_second_burst_on(source: str, _: int) -> bool:
+        asked.append(source)
+        return source != "192.168.11.1" or asked.count(source) > runs_of_the_first_burst
+
+    probes = by_pair(await probe_paths([network("rac1", "rac2")], NODES, FakeSession(from_the_second_burst_on)))
+    late = probes["rac1", "rac2"]
+    assert late.verdict is Verdict.PASSES
+    assert late.reason.startswith("the first 20 packets got no answer, all later ones did")
+    assert probes["rac2", "rac1"].reason == ""
+
+
+async def test_over_a_link_known_to_be_down_is_not_asked_again() -> None:
+    down = Interface("eth2", 9000, "ethernet", True, "down")
+    session = FakeSession(lambda _, __: False)
+    nodes = (NODES[0], Node("rac2", "ssh", interfaces=(down,)))
+    probes = await probe_paths([network("rac1", "rac2")], nodes, session)
+    assert [p.packets_sent for p in probes] == [20, 20]
 
 
 async def test_a_run_out_of_time_keeps_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:

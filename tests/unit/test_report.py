@@ -116,3 +116,16 @@ def test_what_this_user_could_not_read_is_said():
     limited = msgspec.structs.replace(built.nodes[0], limits=("The routes of rac1 could not be read: root could.",))
     shown = text(report_of(msgspec.structs.replace(built, nodes=(limited, built.nodes[1]))))
     assert "Not read  The routes of rac1 could not be read: root could." in shown
+
+
+def test_a_link_to_itself_is_one_sentence(tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(OutputError, match="could not be written"):
+        write_whole(tmp_path / "loop", b"x", replace=False)
+
+
+def test_text_that_is_no_unicode_is_escaped_in_every_format():
+    report = report_of(msgspec.structs.replace(cluster(2), local_node="rac1\udcff"))
+    assert from_json(to_json(report)).cluster.local_node == "rac1\\udcff"
+    text(report).encode()
+    for_encoding("\udcff", "utf-8").encode()

@@ -33,6 +33,8 @@ def test_values_are_taken_and_the_rest_stays_default():
         ("[probe]\npackets = 'x'\n", "s.toml line 2: 'packets' must be a whole number, got text."),
         ("probe = 3\n", "s.toml line 1: 'probe' is a table of settings; write [probe] above them."),
         ("[cluster]\npeers = 'rac2'\n", "s.toml line 2: 'peers' must be a list, got text."),
+        ("[ssh]\nconnect_timeout_s = nan\n", "s.toml line 2: 'connect_timeout_s' must be a number > 0.0."),
+        ('[ssh]\nuser = "a\\u0000"\n', "s.toml line 2: 'user': 'a\\x00' has control characters in it."),
     ],
 )
 def test_a_mistake_is_told_with_line_and_what_was_meant(text, sentence):
@@ -41,7 +43,7 @@ def test_a_mistake_is_told_with_line_and_what_was_meant(text, sentence):
     assert str(told.value) == sentence
 
 
-@pytest.mark.parametrize("text", ["x =", "[[", "\x00", "a = 1\na = 2"])
+@pytest.mark.parametrize("text", ["x =", "[[", "\x00", "a = 1\na = 2", "x = " + "[" * 100_000, "x = " + "9" * 5_000])
 def test_what_is_not_toml_is_one_sentence(text):
     with pytest.raises(SettingsError, match="is not valid TOML"):
         parse_settings(text, "s.toml")
@@ -66,3 +68,44 @@ def test_a_directory_or_bytes_that_are_no_text_are_one_sentence(tmp_path):
     for path in (tmp_path, tmp_path / "binary"):
         with pytest.raises(SettingsError, match="could not be read"):
             load_settings(str(path), {})
+
+
+@pytest.mark.parametrize(
+    ("network", "mistake"),
+    [
+        ("", "is no subnet"),
+        ("foo", "is no subnet"),
+        ("300.1.1.0/24", "is no subnet"),
+        ("192.168.10.5/24", "is an address within a subnet; the subnet is 192.168.10.0/24."),
+        ("0.0.0.0/0", "is every network there is"),
+        ("127.0.0.0/8", "is no network between nodes"),
+        ("169.254.0.0/16", "is no network between nodes"),
+    ],
+)
+def test_what_is_no_private_network_is_refused_before_anything_is_judged_by_it(network, mistake):
+    with pytest.raises(SettingsError, match=mistake):
+        parse_settings(f'[cluster]\nnetworks = ["{network}"]\n', "s.toml")
+
+
+@pytest.mark.parametrize("peer", ["", " ", "-oProxyCommand=x", "a b", "$(x)", "a;b", "a\\u001b[2J", "%h", "x" * 300])
+def test_what_is_no_host_name_never_comes_near_ssh(peer):
+    with pytest.raises(SettingsError, match="is no host name"):
+        parse_settings(f'[cluster]\npeers = ["{peer}"]\n', "s.toml")
+
+
+def test_peers_are_taken_in_every_way_that_ssh_takes_them():
+    peers = ("rac2", "grid@rac2.example.com", "ssh://rac2:2222", "10.0.0.2", "fd00::2")
+    assert parse_settings(f"[cluster]\npeers = {list(peers)}\n", "s.toml").cluster.peers == peers
+
+
+def test_a_default_file_that_cannot_be_there_is_none(tmp_path):
+    (tmp_path / "file").write_text("")
+    assert load_settings(None, {"XDG_CONFIG_HOME": str(tmp_path / "file")}) == Settings()
+    assert load_settings(None, {"HOME": "~nobody-of-that-name"}) == Settings()
+
+
+def test_the_mark_of_some_editors_is_no_text_and_an_endless_file_no_settings_file(tmp_path):
+    (tmp_path / "bom").write_bytes(b"\xef\xbb\xbf[probe]\npackets = 30\n")
+    assert load_settings(str(tmp_path / "bom"), {}).probe.packets == 30
+    with pytest.raises(SettingsError, match="is longer than"):
+        load_settings("/dev/zero", {})

@@ -85,7 +85,7 @@ def test_what_the_series_alone_say(
             "192.168.11.254",
         ),
         ("ARP answered", small(0), Ends(neighbour=NeighbourSign.CONFIRMED), Verdict.FILTERED, "no ping"),
-        ("alive by ssh, port up", small(0), Ends(peer_link_up=True), Verdict.FILTERED, "is alive"),
+        ("alive by ssh, port up", small(0), Ends(peer_link_up=True), Verdict.FILTERED, "from rac1 comes"),
         ("the peer rejects", small(0, unreachable_from="192.168.11.2"), NOTHING_KNOWN, Verdict.FILTERED, "rac2 itself"),
         ("the other way answers", small(0), Ends(reverse_passes=True), Verdict.FILTERED, "rac2 pings rac1"),
         ("nothing sent, link down", small(0, 0), Ends(source_link_up=False), Verdict.UNREACHABLE, "rac1 is down"),

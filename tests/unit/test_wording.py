@@ -20,6 +20,11 @@ def ways(text):
         (NODES, "rac3>rac1 rac3>rac2", "from rac3 to rac1 and rac2"),
         (NODES, "rac1>rac3 rac3>rac1 rac2>rac3 rac3>rac2 rac4>rac3 rac3>rac4",
          "between rac3 and every other node, both ways"),
+        (NODES, "rac1>rac3 rac3>rac1 rac3>rac4 rac4>rac3", "between rac3 and each of rac1 and rac4, both ways"),
+        (NODES, "rac1>rac2 rac2>rac1 rac1>rac4 rac4>rac1 rac2>rac4 rac4>rac2",
+         "between rac1, rac2 and rac4, both ways"),
+        (NODES, "rac2>rac1 rac1>rac2 rac2>rac3 rac3>rac2 rac2>rac4 rac4>rac2 rac1>rac3 rac4>rac3",
+         "between rac2 and every other node, both ways; from rac1 and rac4 to rac3"),
         (NODES, "rac1>rac2 rac2>rac1 rac3>rac4", "between rac1 and rac2, both ways; from rac3 to rac4"),
     ],
 )  # fmt: skip
@@ -29,6 +34,12 @@ def test_ways_are_told_as_a_person_would(nodes, lost, said):
 
 def test_all_ways():
     assert between({(a, b) for a in NODES for b in NODES if a != b}, NODES) == "between all nodes, both ways"
+
+
+def test_where_a_node_could_not_be_probed_every_node_is_not_claimed():
+    assert between(ways("rac1>rac3 rac2>rac3"), NODES[:3], complete=False) == "from every other node probed to rac3"
+    everyone = {(a, b) for a in NODES for b in NODES if a != b}
+    assert between(everyone, NODES, complete=False) == "between all nodes probed, both ways"
 
 
 def test_many_ways_without_a_pattern_are_counted():

@@ -65,7 +65,7 @@ class ChecksScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """Header, tabs, the two panes, progress, keys."""
-        yield Lines(lambda width: [header_line(self.board.report, width)], id="header").add_class("bar")
+        yield Lines(lambda width: [header_line(self.board.in_header, width)], id="header").add_class("bar")
         yield Lines(lambda width: [[(" 1 Checks", "accent")]], id="tabs").add_class("bar")
         yield Lines(self._upper_rule, id="upper-rule").add_class("bar")
         with Horizontal(id="panes"):
@@ -113,7 +113,7 @@ class ChecksScreen(Screen[None]):
     def _draw(self) -> None:
         rows = self.board.rows(self._words, problems_only=self._problems_only)
         self._list.show_rows(rows, () if self._words else self.board.pending)
-        self.query_one("#header", Lines).show(lambda width: [header_line(self.board.report, width)])
+        self.query_one("#header", Lines).show(lambda width: [header_line(self.board.in_header, width)])
         self.query_one("#counts", Lines).show(self._counts)
         self._draw_lower_rule()
 

@@ -35,6 +35,7 @@ def note_on(row: Row) -> str:
     time = clean(row.report.started_at[11:19])
     return {
         Mark.GONE: f"Gone: the run of {time} found this, the latest did not.",
+        Mark.UNSEEN: f"The run of {time} found this; the latest could not look there, so it may well be so still.",
         Mark.BEFORE: f"From the run of {time}; being checked again.",
         Mark.NEW: "New: the run before did not find this.",
         Mark.NONE: "",

@@ -88,7 +88,7 @@ class FindingList(Lines):
 
 
 def _row_line(row: Row, names: int, width: int) -> Line:
-    finding, old = row.finding, row.mark in (Mark.GONE, Mark.BEFORE)
+    finding, old = row.finding, row.mark in (Mark.GONE, Mark.BEFORE, Mark.UNSEEN)
     return [
         (row.mark.sign, "accent"),
         (f"{finding.status.letter} ", "faint" if old else role_of(finding.status)),

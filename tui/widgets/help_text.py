@@ -42,6 +42,7 @@ def help_lines(width: int) -> Iterator[Line]:
         ("·", "a check that has not concluded yet"),
         ("+", "a problem that the run before did not have"),
         ("-", "a problem that only the run before had: it is gone"),
+        ("~", "a problem of the run before that could not be looked at again"),
         ("CHANGE", "a step that changes something: only under the safe-change procedure"),
     ):
         yield from hanging([(f" {sign:<8}", "accent")], meaning, width)

@@ -1,0 +1,67 @@
+"""What can be known of a cluster.
+
+Facts are frozen, typed and serialisable: the same objects come from a live cluster, from the practice cluster and
+from a saved file, so that a check cannot tell which. Units stand in the names (`speed_mbps`, `rtt_ms`); an MTU is
+always in bytes and means the IP packet, as `ip link` counts it. What could not be read is `Unknown` with its reason,
+never None and never zero; None means "read, and there is none".
+"""
+
+from checks.facts.base import Fact, Unknown
+from checks.facts.cluster import FACT_GROUPS, Cluster, Thresholds
+from checks.facts.clusterware import (
+    ActiveVersion,
+    ClusterMember,
+    Clusterware,
+    ConfiguredInterface,
+    GridHome,
+    Haip,
+    InterfaceConfiguration,
+    ListedInterface,
+    StaleHome,
+    ToolMessage,
+)
+from checks.facts.node import (
+    Address,
+    Interface,
+    IPAddress,
+    IPNetwork,
+    KernelCounters,
+    Neighbour,
+    Node,
+    Route,
+    UnreadNode,
+)
+from checks.facts.paths import Leg, PathProbe, PingSeries, Port, PrivateNetwork, Verdict
+
+__all__ = [
+    "FACT_GROUPS",
+    "ActiveVersion",
+    "Address",
+    "Cluster",
+    "ClusterMember",
+    "Clusterware",
+    "ConfiguredInterface",
+    "Fact",
+    "GridHome",
+    "Haip",
+    "IPAddress",
+    "IPNetwork",
+    "Interface",
+    "InterfaceConfiguration",
+    "KernelCounters",
+    "Leg",
+    "ListedInterface",
+    "Neighbour",
+    "Node",
+    "PathProbe",
+    "PingSeries",
+    "Port",
+    "PrivateNetwork",
+    "Route",
+    "StaleHome",
+    "Thresholds",
+    "ToolMessage",
+    "Unknown",
+    "UnreadNode",
+    "Verdict",
+]

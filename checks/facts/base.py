@@ -1,0 +1,15 @@
+"""What every fact is: frozen, typed, and Unknown with a reason where it could not be read."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Fact(msgspec.Struct, frozen=True, tag_field="fact", tag=True, omit_defaults=True):
+    """A thing that is so; in JSON its class name stands in the field `fact`."""
+
+
+class Unknown(Fact, frozen=True):
+    """A fact that could not be read, and why: one sentence that a DBA can act on."""
+
+    reason: str

@@ -1,0 +1,50 @@
+"""The whole: what checks judge."""
+
+from __future__ import annotations
+
+from checks.facts.base import Fact, Unknown
+from checks.facts.clusterware import Clusterware
+from checks.facts.node import Interface, Node, UnreadNode
+from checks.facts.paths import PathProbe, Port, PrivateNetwork
+
+
+class Thresholds(Fact, frozen=True):
+    """What the checks measure against; each is a setting, documented with its source there."""
+
+    loss_fail_percent: float = 1.0
+
+
+class Cluster(Fact, frozen=True):
+    """All that is known of a cluster: what checks judge. A group that was not asked for is Unknown."""
+
+    local_node: str
+    taken_at: str
+    """ISO 8601, with the zone of the node."""
+    clusterware: Clusterware | Unknown = Unknown("not asked for")
+    nodes: tuple[Node | UnreadNode, ...] | Unknown = Unknown("not asked for")
+    networks: tuple[PrivateNetwork, ...] | Unknown = Unknown("not asked for")
+    paths: tuple[PathProbe, ...] | Unknown = Unknown("not asked for")
+    named_networks: tuple[str, ...] = ()
+    """The private networks that the operator named; then Clusterware need not be there."""
+    thresholds: Thresholds = Thresholds()
+
+    def read_nodes(self) -> tuple[Node, ...]:
+        """The nodes that could be read."""
+        return () if isinstance(self.nodes, Unknown) else tuple(n for n in self.nodes if isinstance(n, Node))
+
+    def unread_nodes(self) -> tuple[UnreadNode, ...]:
+        """The nodes that could not."""
+        return () if isinstance(self.nodes, Unknown) else tuple(n for n in self.nodes if isinstance(n, UnreadNode))
+
+    def node(self, name: str) -> Node | None:
+        """The node of that name, where it could be read."""
+        return next((n for n in self.read_nodes() if n.name == name), None)
+
+    def interface(self, port: Port) -> Interface | None:
+        """The interface at a port, where its node could be read."""
+        node = self.node(port.node)
+        return node.interface(port.interface) if node else None
+
+
+FACT_GROUPS = ("clusterware", "nodes", "networks", "paths")
+"""The fields of `Cluster` that a check can need, in the order in which they can be gathered."""

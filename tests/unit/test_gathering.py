@@ -1,0 +1,68 @@
+"""Gathering the nodes: which are asked, and what is told of one that breaks or is this node again."""
+
+import msgspec
+import pytest
+
+from checks import gathering
+from checks.facts import Unknown, UnreadNode
+from checks.journal import Journal
+from checks.nodes.session import Session
+from checks.nodes.shell import ShellError
+from checks.probes.safety import UnsafePathError
+from checks.settings import ClusterSettings, Settings
+from tests.fixtures.clusters import cluster
+
+RAC1, RAC2 = cluster(2).nodes
+
+
+async def nodes(monkeypatch, peers, answer):
+    async def local(name, journal):
+        return msgspec.structs.replace(RAC1, name=name)
+
+    async def peer(shell, journal, timeout_s):
+        return answer(shell)
+
+    async def shell(self, name):
+        return name
+
+    monkeypatch.setattr(gathering, "read_local_node", local)
+    monkeypatch.setattr(gathering, "read_peer", peer)
+    monkeypatch.setattr(Session, "shell", shell)
+    session = Session(Settings(cluster=ClusterSettings(peers=peers)), Journal())
+    session.local_node = "rac1"
+    known = await gathering._nodes(session, cluster(2))
+    return {node.name: node for node in known}
+
+
+@pytest.mark.parametrize("name", ["rac1", "RAC1", "rac1.example.com", "grid@rac1", "localhost"])
+async def test_settings_that_serve_all_nodes_may_name_this_one_too(monkeypatch, name):
+    assert list(await nodes(monkeypatch, (name, "rac2"), lambda _: RAC2)) == ["rac1", "rac2"]
+
+
+async def test_a_peer_that_turns_out_to_be_this_node_is_told_and_not_probed(monkeypatch):
+    known = await nodes(monkeypatch, ("scan",), lambda _: msgspec.structs.replace(RAC1, name="scan"))
+    assert isinstance(known["scan"], UnreadNode)
+    assert known["scan"].reason.startswith("scan is rac1 itself under another name: name the other node")
+
+
+async def test_whatever_one_peer_brings_about_the_others_are_read(monkeypatch):
+    def answer(name):
+        if name == "rac3":
+            raise ValueError("embedded null byte")
+        if name == "rac4":
+            raise ShellError("rac4 is down.")
+        return RAC2
+
+    known = await nodes(monkeypatch, ("rac2", "rac3", "rac4"), answer)
+    assert known["rac2"] == RAC2
+    assert known["rac3"] == UnreadNode("rac3", "Reading rac3 failed: ValueError: embedded null byte")
+    assert known["rac4"] == UnreadNode("rac4", "rac4 is down.")
+
+
+async def test_where_a_private_network_is_public_too_it_is_said_that_nothing_was_sent(monkeypatch):
+    async def refuse(*_, **__):
+        raise UnsafePathError("10.20.0.0/24 overlaps the public network 10.20.0.0.")
+
+    monkeypatch.setattr(gathering, "probe_paths", refuse)
+    known = await gathering._paths(Session(Settings(), Journal()), cluster(2))
+    assert known == Unknown("Nothing was sent: 10.20.0.0/24 overlaps the public network 10.20.0.0.")
