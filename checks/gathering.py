@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
 from checks.facts import Cluster, Clusterware, Node, PathProbe, PrivateNetwork, Unknown, UnreadNode
-from checks.networks import private_networks
+from checks.networks import in_subnet, private_networks
 from checks.nodes.clusterware import read_clusterware
 from checks.nodes.local import read_local_node
 from checks.nodes.remote import read_peer
@@ -118,7 +118,16 @@ def _public_subnets(cluster: Cluster) -> tuple[str, ...]:
     """The networks that clients come in on: nothing is ever sent there."""
     if isinstance(cluster.clusterware, Unknown) or isinstance(cluster.clusterware.configuration, Unknown):
         return ()
-    return tuple(entry.subnet for entry in cluster.clusterware.configuration.interfaces if entry.is_public)
+    named = [entry.subnet for entry in cluster.clusterware.configuration.interfaces if entry.is_public]
+    # oifcfg prints no netmask: how far a public network reaches, the nodes' own addresses on it tell.
+    reach = {
+        str(address.network)
+        for node in cluster.read_nodes()
+        for interface in node.interfaces
+        for address in interface.addresses
+        if any(in_subnet(address, subnet) for subnet in named)
+    }
+    return (*named, *sorted(reach))
 
 
 GATHERERS = (

@@ -66,11 +66,12 @@ def _resolve_all(
     entries: Sequence[ConfiguredInterface], nodes: Sequence[Node], named_by: str
 ) -> tuple[PrivateNetwork, ...]:
     found = [[(node, *place) for node in nodes if (place := _place(node, entry, entries))] for entry in entries]
+    found = [places + _strays(places, nodes) for places in found]
     mtus = [[interface.mtu for _, interface, _ in places] for places in found]
     elsewhere = [[mtu for j, others in enumerate(mtus) if j != i for mtu in others] for i in range(len(mtus))]
     networks = []
     for i, entry in enumerate(entries):
-        cidr = str(found[i][0][2].network) if found[i] and "/" not in entry.subnet else entry.subnet
+        cidr = str(_usual_subnet(found[i])) if found[i] and "/" not in entry.subnet else entry.subnet
         shared = sum(e.subnet == entry.subnet for e in entries) > 1
         networks.append(
             PrivateNetwork(
@@ -83,6 +84,29 @@ def _resolve_all(
             )
         )
     return tuple(networks)
+
+
+def _usual_subnet(places: Sequence[tuple[Node, Interface, Address]]) -> IPNetwork:
+    """The subnet that most of the addresses have: one node's netmask may be wrong."""
+    return Counter(address.network for _, _, address in places).most_common(1)[0][0]
+
+
+def _strays(
+    places: Sequence[tuple[Node, Interface, Address]], nodes: Sequence[Node]
+) -> list[tuple[Node, Interface, Address]]:
+    """Nodes whose address lies in the subnet that the others are on although their own netmask says another one."""
+    if not places:
+        return []
+    subnet = _usual_subnet(places)
+    there = {node.name for node, _, _ in places}
+    return [
+        (node, interface, address)
+        for node in nodes
+        if node.name not in there
+        for interface in node.interfaces
+        for address in interface.addresses
+        if not address.is_haip and ipaddress.ip_address(address.ip) in subnet
+    ]
 
 
 def _place(

@@ -24,7 +24,7 @@ examples:
   racwire check --format json -o report.json
   racwire explain IC-PATH-003      what a code means
   racwire plan                     every file, command and packet a check would use, without using it
-  racwire lab up                   a practice cluster on this machine; add --lab to any command to work on it
+  racwire lab up                   a practice cluster on this machine; --lab makes check, plan and the console use it
 
 racwire changes nothing, on no node, switch or database: it prints commands, you run them.
 exit codes: 0 all pass, 1 warnings, 2 failures, 3 could not tell, 64 usage, 130 interrupted."""

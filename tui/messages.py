@@ -34,11 +34,3 @@ class RunFailed(Message):
         super().__init__()
         self.run = run
         self.reason = reason
-
-
-class ReportReady(Message):
-    """A run has concluded."""
-
-    def __init__(self, report: Report) -> None:
-        super().__init__()
-        self.report = report

@@ -109,7 +109,7 @@ def finding_lines(report: Report, finding: Finding, width: int) -> Iterator[Text
     yield from _part("Why", (finding.why,), width)
     for number, remedy in enumerate(finding.next, 1):
         yield from _remedy("Next" if number == 1 else "", number, remedy, width)
-    joined = dict.fromkeys(f"{f.code} {f.check}" for f in report.joined_with(finding) if f.code != finding.code)
+    joined = dict.fromkeys(f"{f.check} ({f.code})" for f in report.joined_with(finding) if f.code != finding.code)
     yield from _part("Joined", (f"with {', '.join(joined)}",) if joined else (), width)
     yield from _part("Sources", ("; ".join(finding.sources),), width, "dim")
 

@@ -113,10 +113,6 @@ class Node(Fact, frozen=True):
         """The interface of that name."""
         return next((i for i in self.interfaces if i.name == name), None)
 
-    def owner_of(self, ip: str) -> Interface | None:
-        """The interface that carries the address."""
-        return next((i for i in self.interfaces if any(a.ip == ip for a in i.addresses)), None)
-
 
 class UnreadNode(Fact, frozen=True):
     """A node that is known to belong to the cluster and could not be read, and why."""

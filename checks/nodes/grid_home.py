@@ -23,6 +23,17 @@ _GRID_VARIABLES = ("GRID_HOME", "CRS_HOME", "ORA_CRS_HOME")
 _OLR_FILES = ("/etc/oracle/olr.loc", "/var/opt/oracle/olr.loc")
 _ORATAB_FILES = ("/etc/oratab", "/var/opt/oracle/oratab")
 _INVENTORY_POINTERS = ("/etc/oraInst.loc", "/var/opt/oracle/oraInst.loc")
+LOOKED_IN = "; ".join(
+    (
+        "the environment",
+        "the processes named ocssd.bin (/proc)",
+        *(" or ".join(files) for files in (_OLR_FILES, _ORATAB_FILES, _INVENTORY_POINTERS)),
+        "the inventory.xml that the last one names",
+        "the homes so named: is there an executable bin/oifcfg, and whose is it",
+    )
+)
+"""Where a Grid home is looked for, as `racwire plan` tells it."""
+
 _HOW_TO_NAME_IT = "`--grid-home`, or `grid_home` under [cluster] in the settings"
 _NO_HOME = (
     "No Grid Infrastructure home was found. Looked in the settings, the environment, the running ocssd.bin, "

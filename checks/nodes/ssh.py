@@ -87,8 +87,8 @@ _MEANINGS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"Permission denied \(|Permission denied, please try again",
-        "User equivalence to {node} is missing for {user}: no key of theirs is accepted there; set it up with "
-        "`ssh-copy-id {node}` and check that `ssh -o BatchMode=yes {node} date` asks nothing.",
+        "User equivalence to {node} is missing for {user}: no key of theirs is accepted there; run racwire as the Grid "
+        "owner, who has it, or see why with `ssh -v {node} date`.",
     ),
     (
         r"Could not resolve (host)?name",

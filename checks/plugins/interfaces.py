@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
@@ -60,6 +60,13 @@ SAME_SUBNET = Kind(
 NONE_CONFIGURED = Kind(
     "IC-IFACE-009", "No private network is configured", "Without a cluster_interconnect the cluster cannot form."
 )
+NETMASK = Kind(
+    "IC-IFACE-015",
+    "A node's netmask on a private network is not that of the others",
+    "The node takes some of the others for hosts behind a router, or hosts behind a router for its neighbours; and "
+    "Clusterware, which stores the subnet, no longer finds the interface after a restart.",
+    (_RULES,),
+)
 NODE_NOT_READ = Kind(
     "IC-IFACE-010",
     "A node could not be read",
@@ -82,6 +89,7 @@ NODE_NOT_READ = Kind(
         ALSO_PUBLIC,
         NODE_SPECIFIC,
         NONE_CONFIGURED,
+        NETMASK,
         NODE_NOT_READ,
         OCR_AND_GPNP_DIFFER,
         HAIP_OFF,
@@ -123,10 +131,10 @@ def _unread(cluster: Cluster) -> Iterator[Finding]:
     for node in cluster.unread_nodes():
         yield NODE_NOT_READ.finding(
             Status.UNKNOWN,
-            f"{node.name} could not be read, so its side is unknown: {node.reason}",
+            f"{node.name} could not be read: {node.reason.partition(': ')[0].rstrip('.')}.",
             subject=f"{node.name} not read",
             seen=(node.reason,),
-            expected=("ssh without a password, as Clusterware installation and patching need it too",),
+            expected=("Its interfaces, read by ssh without a password",),
             next=[Remedy("Try the same connection by hand.", (f"ssh -o BatchMode=yes {node.name} true",))],
             evidence=[(node.name, "ssh")],
             nodes=[node.name],
@@ -144,6 +152,39 @@ def _network(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
         elif (interface := node.interface(port.interface)) and not interface.is_up:
             yield _not_up(network, port, interface)
     yield from _names(cluster, network)
+    yield from _netmasks(cluster, network)
+
+
+def _netmasks(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
+    prefixes = {
+        port: address.prefix_length
+        for port in network.ports
+        if (interface := cluster.interface(port))
+        for address in interface.addresses
+        if address.ip == port.ip
+    }
+    usual = Counter(prefixes.values()).most_common(1)
+    for port, prefix in prefixes.items():
+        if prefix != usual[0][0]:
+            yield NETMASK.finding(
+                Status.FAIL,
+                f"{port.interface} of {port.node} has the netmask /{prefix} on {network.name}; the others have "
+                f"/{usual[0][0]}.",
+                subject=f"{port.node} {port.interface} /{prefix}",
+                seen=tuple(f"{p.node}: {p.interface} {p.ip}/{length}" for p, length in prefixes.items()),
+                expected=(f"/{usual[0][0]} on every node",),
+                next=[
+                    Remedy("Look at the address.", (f"ip address show {port.interface}",), f"any user on {port.node}"),
+                    Remedy(
+                        "Correct the netmask in the file that the node boots from, with Clusterware down on that node.",
+                        where=f"root on {port.node}",
+                        is_change=True,
+                    ),
+                ],
+                evidence=[(p.node, "interfaces") for p in network.ports],
+                network=network.name,
+                nodes=[port.node],
+            )
 
 
 def _in_place(cluster: Cluster, network: PrivateNetwork) -> Finding:

@@ -21,14 +21,13 @@ READ_TIMEOUT_S = 5.0
 COUNT_PROGRAM = "cat /proc/net/snmp; cat /proc/net/snmp6 2>/dev/null; true"
 
 
-async def find_legs(works: Sequence[PathWork], nodes: NodesAtHand) -> list[PathWork]:
-    """Find the lost leg of each path, which must all lie behind black holes; returns the paths."""
+async def find_legs(works: Sequence[PathWork], nodes: NodesAtHand) -> None:
+    """Find the lost leg of each path, which must all lie behind black holes."""
     by_target: dict[str, list[PathWork]] = {}
     for work in works:
         by_target.setdefault(work.path.destination.node, []).append(work)
     await asyncio.gather(*(_one_target(target, senders, nodes) for target, senders in by_target.items()))
     _combine(works)
-    return list(works)
 
 
 async def _one_target(target: str, senders: Sequence[PathWork], nodes: NodesAtHand) -> None:

@@ -11,9 +11,6 @@ ICMP_HEADER = 8
 IP_HEADER = {4: 20, 6: 40}
 """Bytes of an IP header without options (RFC 791) and without extension headers (RFC 8200)."""
 
-LEAST_MTU = {4: 68, 6: 1280}
-"""The packet that every link must carry whole (RFC 791, RFC 8200 section 5)."""
-
 SMALL_PAYLOAD = 56
 """Payload of the small ping: what `ping` sends when not told otherwise; it fits every link."""
 
@@ -64,8 +61,3 @@ class Path:
     def full_payload(self) -> int:
         """Payload of the largest packet that ought to pass."""
         return payload_for(self.mtu, self.version)
-
-    @property
-    def over_payload(self) -> int:
-        """One byte more: the sender's own kernel must refuse it."""
-        return self.full_payload + 1

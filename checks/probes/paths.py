@@ -23,7 +23,7 @@ from checks.probes.packets import Path
 from checks.probes.path_work import PathWork, start_entry
 from checks.probes.pinger import CannotPingError
 from checks.probes.plan import plan_path
-from checks.probes.safety import assert_private
+from checks.probes.safety import assert_private, public_overlap
 from checks.probes.verdict import Ends
 
 STEP_TIMEOUT_S = 60.0
@@ -38,9 +38,6 @@ SCOUTS = 2
 RUN_TIMEOUT_S = 90.0
 """For all paths together: what is not known by then is told as unknown, and what is known is kept."""
 
-Found = Callable[[PathProbe], None]
-"""Told of a path each time that more is known of it."""
-
 Step = Callable[[PathWork], Awaitable[None]]
 
 
@@ -50,14 +47,13 @@ async def probe_paths(
     session: ProbeSession,
     *,
     public_subnets: Iterable[str] = (),
-    found: Found | None = None,
 ) -> tuple[PathProbe, ...]:
     """Probe every ordered pair of nodes on every network.
 
     What fails on a path is told in its PathProbe. Raises UnsafePathError, before anything is sent, for a path that
     would leave the private networks.
     """
-    return await PathRun(networks, nodes, session, public_subnets=public_subnets, found=found).run()
+    return await PathRun(networks, nodes, session, public_subnets=public_subnets).run()
 
 
 def all_paths(networks: Sequence[PrivateNetwork]) -> list[Path]:
@@ -83,17 +79,21 @@ class PathRun:
         session: ProbeSession,
         *,
         public_subnets: Iterable[str] = (),
-        found: Found | None = None,
     ) -> None:
         paths = all_paths(networks)
         subnets = tuple(public_subnets)
+        barred = {n.name: overlap for n in networks if n.ports and (overlap := public_overlap(n, subnets))}
         for path in paths:
-            assert_private(path, subnets)
+            if path.network.name not in barred:
+                assert_private(path, subnets)
         self._session = session
-        self._found = found
         self._sockets = ExitStack()
         self._nodes = NodesAtHand(nodes, session, self._sockets)
         self._works = [self._work(path) for path in paths]
+        self._to_measure = [w for w in self._works if w.path.network.name not in barred]
+        for work in self._works:
+            if work not in self._to_measure:
+                work.fail(barred[work.path.network.name])
         self._measured = 0
         self._began = time.monotonic()
 
@@ -121,7 +121,7 @@ class PathRun:
         return self.results()
 
     async def _probe(self) -> None:
-        await self._each(self._works, self._measure)
+        await self._each(self._to_measure, self._measure)
         quiet = [w for w in self._works if _is_silent(w) and self._links_are_up(w.path)]
         await self._each(quiet, lambda w: w.ask_again(self._known(w.path)))
         await self._each([w for w in self._works if _is_silent(w)], self._look_at_ends)
@@ -133,8 +133,7 @@ class PathRun:
             by_network.setdefault(work.path.network.name, []).append(work)
         await asyncio.gather(*(self._search_network(works) for works in by_network.values()))
         lost = [w for w in self._works if w.verdict is Verdict.BLACK_HOLE]
-        for work in await find_legs(lost, self._nodes):
-            self._tell(work)
+        await find_legs(lost, self._nodes)
 
     async def _each(self, works: Sequence[PathWork], step: Step) -> None:
         """Take a step on several paths at once; what fails on one is that one's."""
@@ -150,11 +149,6 @@ class PathRun:
             work.fail(f"did not finish within {STEP_TIMEOUT_S:.0f} s")
         except OSError as error:
             work.fail(f"{error.strerror or error}")
-        self._tell(work)
-
-    def _tell(self, work: PathWork) -> None:
-        if self._found is not None:
-            self._found(work.probe())
 
     async def _measure(self, work: PathWork) -> None:
         path = work.path
@@ -164,7 +158,7 @@ class PathRun:
         finally:
             self._measured += 1
             text = f"{path.network.name} {path.source.node} → {path.destination.node}: {work.verdict}"
-            self._session.progress("paths", text, self._measured, len(self._works))
+            self._session.progress("paths", text, self._measured, len(self._to_measure))
 
     def _links_are_up(self, path: Path) -> bool:
         """Whether neither end is known to have its interface down: over such a path asking again is in vain."""

@@ -30,12 +30,13 @@ class PathPlan:
         return 2 * self.counted.count
 
     def as_commands(self, path: Path) -> str:
-        """The commands with which a person would repeat it."""
+        """What racwire does on the path, and the commands with which a person repeats it."""
         ends = f"-I {shlex.quote(path.source.ip)} {shlex.quote(path.destination.ip)}"
-        return "; ".join(
+        by_hand = "; ".join(
             f"ping -n -M do -s {request.payload} -c {request.count} -i 0.2 -W 1 {ends}"
             for request in (self.small, self.full, self.over)
         )
+        return f"DF pings of three sizes; by hand: {by_hand}"
 
 
 def plan_path(settings: ProbeSettings, mtu: int, version: int = 4, small_payload: int = 56) -> PathPlan:
@@ -60,6 +61,7 @@ def describe_budget(settings: ProbeSettings, mtu: int, version: int = 4) -> list
         _line(plan.small, version, "small packets"),
         _line(plan.full, version, "full-size packets, Don't Fragment set"),
         _line(plan.over, version, "one byte more, which the sender's own kernel must refuse: not sent"),
+        "only where some packets, or all, get no answer: the same once more, alone and patiently",
         f"only where full-size packets do not pass: the search for the path MTU, {rungs} packets of the usual MTUs, "
         f"then at most {SIZES_PER_ROUND} in each of two rounds, then {2 * CONFIRMATION_COPIES} at the boundary; "
         f"{2 * HINT_COPIES} where another path of the network told the answer",

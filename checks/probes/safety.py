@@ -13,12 +13,20 @@ class UnsafePathError(ValueError):
     """A path that does not lie on a private network. A mistake in racwire, not in the cluster."""
 
 
-def assert_private(path: Path, public_subnets: Iterable[str] = ()) -> None:
-    """Raise UnsafePathError unless both ends are ports of the private network, inside its subnet and no public one."""
-    subnet = _subnet(path.network.subnet)
+def public_overlap(network: PrivateNetwork, public_subnets: Iterable[str]) -> str:
+    """Why nothing may be sent on a network: a public one overlaps it. Nothing where none does."""
+    subnet = _subnet(network.subnet)
     for public in public_subnets:
         if _subnet(public).version == subnet.version and _subnet(public).overlaps(subnet):
-            raise UnsafePathError(f"{path.network.name} overlaps the public network {public}")
+            return f"{network.name} overlaps the public network {public}, where nothing is ever sent"
+    return ""
+
+
+def assert_private(path: Path, public_subnets: Iterable[str] = ()) -> None:
+    """Raise UnsafePathError unless both ends are ports of the private network, inside its subnet and no public one."""
+    if overlap := public_overlap(path.network, public_subnets):
+        raise UnsafePathError(overlap)
+    subnet = _subnet(path.network.subnet)
     for port in (path.source, path.destination):
         _assert_on(port, path.network, subnet)
     if path.source.node == path.destination.node or path.source.ip == path.destination.ip:

@@ -88,7 +88,7 @@ TWO_NODES = [
     ("loss", {"IC-PATH-005": r"[\d.]+ % of the [a-z -]+ get lost on 192.168.11.0/24 "}),
     ("peer-down", {
         "IC-GRID-006": r"rac2 is not an active member of the cluster\.",
-        "IC-IFACE-010": r"rac2 could not be read, so its side is unknown: rac2 cannot be reached from here",
+        "IC-IFACE-010": r"rac2 could not be read: rac2 cannot be reached from here",
         "IC-MTU-006": r"The MTUs of rac2 are not known",
         "IC-PATH-008": r"No path to or from rac2 was probed",
     }),
@@ -97,7 +97,7 @@ TWO_NODES = [
         "IC-PATH-006": r"Nothing passes on 192.168.11.0/24 between rac1 and rac2, both ways\.",
     }),
     ("no-ssh", {
-        "IC-IFACE-010": r"rac2 could not be read, so its side is unknown: User equivalence to rac2 is missing",
+        "IC-IFACE-010": r"rac2 could not be read: User equivalence to rac2 is missing",
         "IC-MTU-006": r"The MTUs of rac2 are not known",
         "IC-PATH-008": r"No path to or from rac2 was probed",
     }),
@@ -293,10 +293,15 @@ def test_without_clusterware_the_networks_and_peers_are_named_on_the_command_lin
     assert [f.status for f in report.findings if f.code == "IC-GRID-007"] == [Status.SKIPPED]
 
 
-def test_the_plan_names_what_is_used_and_does_none_of_it(cluster):
+def test_the_plan_names_what_a_run_uses_and_does_none_of_it(cluster):
     ran = cluster.racwire("plan", "--lab")
     assert ran.returncode == 0
-    for words in ("oifcfg getif", "crsctl check crs", "RTM_GETLINK", "BatchMode=yes", "/proc/net/snmp", "at most"):
+    cluster.racwire("lab", "break", "switch-mtu")
+    for entry in cluster.check().journal:
+        if entry.topic not in ("grid home", "ssh") and not entry.topic.startswith("path "):
+            for action in entry.action.split("; "):
+                assert action.split("/bin/")[-1] in ran.stdout, entry.action
+    for words in ("/etc/oracle/olr.loc", "BatchMode=yes", "ping -V", "/proc/net/snmp", "at most 400 packets"):
         assert words in ran.stdout, words
 
 

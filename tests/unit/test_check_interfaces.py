@@ -1,6 +1,7 @@
 """The check `interfaces`: what oifcfg says against what the nodes have."""
 
 import msgspec
+import pytest
 
 from checks.facts import Address, ConfiguredInterface, Haip, InterfaceConfiguration, ToolMessage, UnreadNode
 from checks.finding import Finding, Status
@@ -91,7 +92,8 @@ def test_no_private_network_at_all_fails():
 def test_a_peer_that_cannot_be_read_is_unknown_not_failed():
     finding = found(cluster([node(1), UnreadNode("rac2", "ssh was refused: no user equivalence.")]))["IC-IFACE-010"]
     assert finding.status is Status.UNKNOWN
-    assert "no user equivalence" in finding.title
+    assert finding.title == "rac2 could not be read: ssh was refused."
+    assert finding.seen == ("ssh was refused: no user equivalence.",)
 
 
 def test_warnings_of_oifcfg_and_lines_it_never_printed_before_are_told():
@@ -110,3 +112,13 @@ def test_haip_absent_is_information_and_haip_off_is_a_failure():
     off = msgspec.structs.replace(clusterware(), haip=Haip(True, "ONLINE", "OFFLINE"))
     assert found(cluster(facts=absent))["IC-IFACE-013"].status is Status.INFO
     assert found(cluster(facts=off))["IC-IFACE-012"].status is Status.FAIL
+
+
+@pytest.mark.parametrize("prefix", [16, 25])
+def test_another_netmask_on_one_node_is_named(prefix):
+    odd = with_interface(node(3), "eth2", addresses=(Address("192.168.11.3", prefix),))
+    codes = found(cluster([node(1), node(2), odd]))
+    assert codes["IC-IFACE-015"].title == (
+        f"eth2 of rac3 has the netmask /{prefix} on 192.168.11.0/24; the others have /24."
+    )
+    assert "IC-IFACE-003" not in codes

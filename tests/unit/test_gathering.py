@@ -4,13 +4,13 @@ import msgspec
 import pytest
 
 from checks import gathering
-from checks.facts import Unknown, UnreadNode
+from checks.facts import Address, Unknown, UnreadNode
 from checks.journal import Journal
 from checks.nodes.session import Session
 from checks.nodes.shell import ShellError
 from checks.probes.safety import UnsafePathError
 from checks.settings import ClusterSettings, Settings
-from tests.fixtures.clusters import cluster
+from tests.fixtures.clusters import cluster, node, with_interface
 
 RAC1, RAC2 = cluster(2).nodes
 
@@ -66,3 +66,8 @@ async def test_where_a_private_network_is_public_too_it_is_said_that_nothing_was
     monkeypatch.setattr(gathering, "probe_paths", refuse)
     known = await gathering._paths(Session(Settings(), Journal()), cluster(2))
     assert known == Unknown("Nothing was sent: 10.20.0.0/24 overlaps the public network 10.20.0.0.")
+
+
+def test_how_far_a_public_network_reaches_is_told_by_the_addresses_on_it():
+    wide = with_interface(node(1), "eth0", addresses=(Address("10.20.0.1", 16),))
+    assert "10.20.0.0/16" in gathering._public_subnets(cluster([wide, node(2)]))

@@ -33,7 +33,7 @@ def test_the_payload_is_the_mtu_less_the_headers(mtu: int, version: int, payload
 
 
 def test_the_three_sizes_of_a_path() -> None:
-    assert (PATH.small_payload, PATH.full_payload, PATH.over_payload) == (56, 8972, 8973)
+    assert (PATH.small_payload, PATH.full_payload) == (56, 8972)
 
 
 class Slow(ICMPv4Socket):

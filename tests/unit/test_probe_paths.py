@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
+import msgspec
 import pytest
 
 from checks.facts import Interface, Leg, Node, PathProbe, Port, PrivateNetwork, Unknown, UnreadNode, Verdict
@@ -167,21 +168,28 @@ async def test_a_cancelled_run_can_still_tell() -> None:
                 await asyncio.sleep(60)
             return await super().shell(node)
 
-    told: list[PathProbe] = []
-    run = PathRun([network("rac1", "rac2")], NODES, Hanging(lambda _, __: True), found=told.append)
+    run = PathRun([network("rac1", "rac2")], NODES, Hanging(lambda _, __: True))
     task = asyncio.create_task(run.run())
     await asyncio.sleep(0.2)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert [p.verdict for p in told] == [Verdict.PASSES]
     assert by_pair(run.results())["rac1", "rac2"].verdict is Verdict.PASSES
 
 
-async def test_nothing_is_sent_when_one_path_would_leave_the_private_networks() -> None:
+async def test_nothing_is_sent_on_a_network_that_is_public_too() -> None:
     session = FakeSession(lambda _, __: True)
+    probes = await probe_paths([network("rac1", "rac2")], NODES, session, public_subnets=["192.168.0.0/16"])
+    assert {p.verdict for p in probes} == {Verdict.UNKNOWN}
+    assert "overlaps the public network 192.168.0.0/16" in probes[0].reason
+    assert session.shells == {}
+
+
+async def test_nothing_at_all_is_sent_when_a_path_would_leave_its_network() -> None:
+    session = FakeSession(lambda _, __: True)
+    astray = msgspec.structs.replace(network("rac1", "rac2"), subnet="192.168.12.0/24")
     with pytest.raises(UnsafePathError):
-        await probe_paths([network("rac1", "rac2")], NODES, session, public_subnets=["192.168.11.0"])
+        await probe_paths([astray], NODES, session)
     assert session.shells == {}
 
 

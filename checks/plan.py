@@ -1,0 +1,85 @@
+"""What checks would read and send, said without doing it: `racwire plan`."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+
+from checks.engine import needed_groups
+from checks.facts import GridHome, Port, PrivateNetwork
+from checks.nodes.clusterware import planned_commands
+from checks.nodes.grid_home import LOOKED_IN, find_grid_home
+from checks.nodes.local import planned_reads
+from checks.nodes.remote import COMMANDS
+from checks.nodes.ssh import ssh_command
+from checks.plugin import Check
+from checks.probes.count_arrivals import COUNT_PROGRAM
+from checks.probes.ends import link_program, neighbour_program
+from checks.probes.packets import SMALL_PAYLOAD, Path
+from checks.probes.ping_command import PROBE_PROGRAM, RUN, PingTool
+from checks.probes.pinger import Request
+from checks.probes.plan import describe_budget
+from checks.settings import Settings
+
+SHOWN_MTU = 9000
+"""The MTU for which sizes are shown: that of a network is known only when its nodes have been read."""
+
+
+def plan(checks: Iterable[Check], settings: Settings, environ: Mapping[str, str] = os.environ) -> Iterator[str]:
+    """Every file, command and packet, a line each. Raises ValueError where ssh cannot be called as set."""
+    chosen = tuple(checks)
+    groups = needed_groups(chosen)
+    yield f"For {', '.join(c.id for c in chosen)}: nothing is asked or sent to say this, but where the Grid home is."
+    if "clusterware" in groups:
+        yield from _clusterware(settings, environ)
+    if "nodes" in groups:
+        yield from _nodes(settings, environ)
+    if "paths" in groups:
+        yield from _paths(settings)
+
+
+def _clusterware(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
+    yield from ("", "To find the Grid home, on this node:", f"  {LOOKED_IN}")
+    yield from ("", "Clusterware tools, on this node, each once, reading only:")
+    home = find_grid_home(settings.cluster.grid_home, environ)
+    if not isinstance(home, GridHome):
+        yield f"  ({home.reason})"
+    for topic, command in planned_commands(home.path if isinstance(home, GridHome) else "$GRID_HOME"):
+        yield f"  {topic:<33}{shlex.join(command)}"
+
+
+def _nodes(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
+    yield from ("", "Files and netlink queries, on this node:")
+    for topic, action in planned_reads():
+        yield f"  {topic:<14}{action}"
+    peer = settings.cluster.peers[0] if settings.cluster.peers else "PEER"
+    yield from ("", "On each peer, through one connection held for the run:")
+    yield f"  {shlex.join(ssh_command(peer, settings.ssh, environ))}"
+    yield from ("", "and in that one shell, once:")
+    for topic, command in COMMANDS.items():
+        yield f"  {topic:<14}{command}"
+
+
+def _paths(settings: Settings) -> Iterator[str]:
+    yield from ("", "Packets, for each ordered pair of nodes on each private network, never on a public one")
+    yield f"(sizes shown for MTU {SHOWN_MTU}; from this node by ICMP socket where it may, else and from peers by ping):"
+    for line in describe_budget(settings.probe, SHOWN_MTU):
+        yield f"  {line}"
+    near, far = Port("FROM", "eth1", "192.168.10.1"), Port("TO", "eth1", "192.168.10.2")
+    way = Path(PrivateNetwork("NETWORK", "eth1", "192.168.10.0/24", "oifcfg", (near, far)), near, far, SHOWN_MTU)
+    tool = PingTool(release=20211215, can_probe=True, can_time_out=True)
+    ping = tool.command(way, Request(SMALL_PAYLOAD, RUN), settings.probe.timeout_ms / 1000)
+    yield from (
+        "",
+        "and with them, in the shells that are open anyway (between 192.168.10.1 and .2 on eth1, say):",
+    )
+    yield from ("  once on a node whose own ping is used, to see what that can do:", *_indented(PROBE_PROGRAM))
+    yield from (f"  each of its pings, {RUN} packets at most:", *_indented(shlex.join(ping)))
+    yield from ("  where nothing is answered, on both ends:", *_indented(link_program(near)))
+    yield from _indented(neighbour_program(way))
+    yield from ("  behind a black hole, on the target before and after:", *_indented(COUNT_PROGRAM))
+
+
+def _indented(program: str) -> Iterator[str]:
+    yield from (f"    {line}" for line in program.strip().splitlines())
