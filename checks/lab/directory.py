@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import re
@@ -47,9 +48,14 @@ def exists(path: Path) -> bool:
         )
     if not path.is_dir() or path.is_symlink():
         raise LabError(f"{path} is not a directory: set RACWIRE_LAB_DIR to where the practice cluster may live.")
+    try:
+        files = [entry.name for entry in path.iterdir()]
+    except FileNotFoundError:
+        return False
+    # The marker comes first and goes last; looked for after the rest, it cannot be missed while a cluster comes up.
     if (path / _MARKER).exists():
         return True
-    if any(path.iterdir()):
+    if files and files != [_MARKER]:
         raise LabError(
             f"{path} holds files that are not a practice cluster's: set RACWIRE_LAB_DIR to a directory that does "
             "not exist yet."
@@ -118,10 +124,17 @@ def clear(path: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove the directory of a dead cluster; LabError when anything stays."""
+    """Remove the directory of a dead cluster; LabError when anything stays.
+
+    The marker goes last: without it, what is still there would look like somebody's own files to another command.
+    """
     try:
-        shutil.rmtree(path)
+        clear(path)
+        (path / _MARKER).unlink(missing_ok=True)
+        path.rmdir()
     except OSError as error:
+        if error.errno == errno.ENOTEMPTY and [entry.name for entry in path.iterdir()] == [_MARKER]:
+            return  # another command waits to bring up its own cluster here
         raise LabError(
             f"Could not remove {error.filename or path} ({error.strerror}): remove {path} by hand."
         ) from error
