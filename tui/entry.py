@@ -1,0 +1,11 @@
+"""Where the `racwire` command begins: so little that Ctrl-C finds a handler while the rest is still being loaded."""
+
+
+def main() -> int:
+    """Run the command; returns its exit code."""
+    try:
+        from tui import cli
+
+        return cli.main()
+    except KeyboardInterrupt:
+        return 130
