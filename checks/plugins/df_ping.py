@@ -158,9 +158,7 @@ def _black_hole(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe
     small = {
         port.node: interface.mtu
         for port in network.ports
-        if (node := cluster.node(port.node))
-        and (interface := node.interface(port.interface))
-        and interface.mtu < max(p.expected_mtu for p in paths)
+        if (interface := cluster.interface(port)) and interface.mtu < max(p.expected_mtu for p in paths)
     }
     at_receiver = [p for p in paths if p.to_node in small]
     between_nodes = [p for p in paths if p.to_node not in small]

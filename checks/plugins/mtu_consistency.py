@@ -267,8 +267,7 @@ def _networks_differ(networks: tuple[PrivateNetwork, ...]) -> Iterator[Finding]:
 
 
 def _mtu_of(cluster: Cluster, port: Port) -> int | None:
-    node = cluster.node(port.node)
-    interface = node.interface(port.interface) if node else None
+    interface = cluster.interface(port)
     return interface.mtu if interface else None
 
 
