@@ -66,7 +66,8 @@ def _resolve_all(
     entries: Sequence[ConfiguredInterface], nodes: Sequence[Node], named_by: str
 ) -> tuple[PrivateNetwork, ...]:
     found = [[(node, *place) for node in nodes if (place := _place(node, entry, entries))] for entry in entries]
-    found = [places + _strays(places, nodes) for places in found]
+    order = [node.name for node in nodes]
+    found = [sorted(places + _strays(places, nodes), key=lambda p: order.index(p[0].name)) for places in found]
     mtus = [[interface.mtu for _, interface, _ in places] for places in found]
     elsewhere = [[mtu for j, others in enumerate(mtus) if j != i for mtu in others] for i in range(len(mtus))]
     networks = []
@@ -94,19 +95,23 @@ def _usual_subnet(places: Sequence[tuple[Node, Interface, Address]]) -> IPNetwor
 def _strays(
     places: Sequence[tuple[Node, Interface, Address]], nodes: Sequence[Node]
 ) -> list[tuple[Node, Interface, Address]]:
-    """Nodes whose address lies in the subnet that the others are on although their own netmask says another one."""
+    """Nodes whose address lies in the subnet that the others are on although their own netmask says another one.
+
+    An address whose netmask is right was not forgotten: it belongs to another network in the same subnet.
+    """
     if not places:
         return []
     subnet = _usual_subnet(places)
     there = {node.name for node, _, _ in places}
-    return [
-        (node, interface, address)
+    strays = {
+        node.name: (node, interface, address)
         for node in nodes
         if node.name not in there
         for interface in node.interfaces
         for address in interface.addresses
-        if not address.is_haip and ipaddress.ip_address(address.ip) in subnet
-    ]
+        if not address.is_haip and ipaddress.ip_address(address.ip) in subnet and address.network != subnet
+    }
+    return list(strays.values())
 
 
 def _place(

@@ -13,10 +13,11 @@ from checks.nodes.grid_home import LOOKED_IN, find_grid_home
 from checks.nodes.local import planned_reads
 from checks.nodes.remote import COMMANDS
 from checks.nodes.ssh import ssh_command
+from checks.packet_sizes import SMALL_PAYLOAD
 from checks.plugin import Check
 from checks.probes.count_arrivals import COUNT_PROGRAM
 from checks.probes.ends import link_program, neighbour_program
-from checks.probes.packets import SMALL_PAYLOAD, Path
+from checks.probes.path import Path
 from checks.probes.ping_command import PROBE_PROGRAM, RUN, PingTool
 from checks.probes.pinger import Request
 from checks.probes.plan import describe_budget

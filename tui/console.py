@@ -10,15 +10,14 @@ import asyncio
 import logging
 import os
 import sys
-import threading
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TextIO, cast
 
 from checks.result import ExitCode, exit_code
 from checks.settings import Settings
 from tui.log import LogFile
+from tui.streams import leave, tell
 
 if TYPE_CHECKING:
     from tui.app import ConsoleApp
@@ -30,7 +29,7 @@ DRAIN_S = 0.3
 def run_console(settings: Settings) -> int:
     """Run the console; returns the exit code of the last finished report."""
     if reason := no_console(os.environ, sys.__stdin__, sys.__stderr__):
-        print(f"racwire: {reason}, so the checks run as text.", file=sys.stderr)
+        tell(f"{reason}, so the checks run as text.")
         return _run_as_text(settings)
     prepare(os.environ)
     return _run_full_screen(settings)
@@ -101,9 +100,8 @@ def _run_full_screen(settings: Settings) -> int:
     _run_in_own_loop(app)
     broke = app.return_code != 0
     if broke:
-        with suppress(OSError):
-            print(f"racwire: the console broke down; {log.told}.", file=sys.stderr)
-    return _leave(_code(app, broke=broke))
+        tell(f"the console broke down; {log.told}.")
+    return leave(_code(app, broke=broke))
 
 
 def _run_in_own_loop(app: ConsoleApp) -> None:
@@ -124,13 +122,3 @@ def _code(app: ConsoleApp, *, broke: bool) -> ExitCode:
     if app.report is not None:
         return exit_code(app.report)
     return ExitCode.COULD_NOT_TELL if broke else ExitCode.INTERRUPTED
-
-
-def _leave(code: ExitCode) -> int:
-    """Return the code, unless a thread hangs (a name lookup, a dead file server): Python would wait for it to end."""
-    if any(thread is not threading.main_thread() and not thread.daemon for thread in threading.enumerate()):
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError):
-                stream.flush()
-        os._exit(code)
-    return code

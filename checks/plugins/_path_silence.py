@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from checks.facts import Cluster, PathProbe, PrivateNetwork, Verdict
 from checks.finding import Finding, Remedy, Status
+from checks.packet_sizes import SMALL_PAYLOAD
 from checks.plugins._path_kinds import FILTERED, LOSS, LOST_ONCE, NOT_PROBED, UNREACHABLE
 from checks.plugins._path_places import at_fault, silent_nodes, ways_of, where, where_either_way
-from checks.plugins._paths import SMALL_PAYLOAD, at_most, evidence_of, reasons_of, seen_lines, short_name
+from checks.plugins._paths import at_most, evidence_of, reasons_of, seen_lines, short_name
 from checks.wording import counted, listed
 
 

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 from checks.facts import Leg, PathProbe, PingSeries, PrivateNetwork, Verdict
 from checks.finding import Table
+from checks.packet_sizes import SMALL_PAYLOAD, payload_for
 from checks.wording import Way, counted
 
 MOST_LINES = 4
 """Lines of one sort in a finding; what is over is counted, and stands in the evidence."""
 
-SMALL_PAYLOAD = 56
-"""What `ping` sends when nothing is said."""
 
 _MEANINGS = {
     Verdict.PASSES: "passes",
@@ -101,12 +100,11 @@ def _series(path: PathProbe, series: PingSeries) -> str:
 
 def full_payload(path: PathProbe) -> int:
     """Bytes of ping payload that fill a packet of the network's MTU."""
-    return path.expected_mtu - _headers(path)
+    return payload_for(path.expected_mtu, _version(path))
 
 
-def _headers(path: PathProbe) -> int:
-    """IP and ICMP headers: 28 bytes for IPv4, 48 for IPv6."""
-    return 48 if ":" in path.destination_ip else 28
+def _version(path: PathProbe) -> int:
+    return 6 if ":" in path.destination_ip else 4
 
 
 def ping_commands(paths: Sequence[PathProbe]) -> tuple[str, ...]:
@@ -114,7 +112,7 @@ def ping_commands(paths: Sequence[PathProbe]) -> tuple[str, ...]:
     path = paths[0]
     passes = path.path_mtu if isinstance(path.path_mtu, int) else 1500
     start = f"ping -c 3 -M do -I {path.source_ip}"
-    sizes = (full_payload(path), passes - _headers(path))
+    sizes = (full_payload(path), payload_for(passes, _version(path)))
     return tuple(f"{start} -s {size} {path.destination_ip}" for size in sizes)
 
 

@@ -11,7 +11,7 @@ import shlex
 
 from checks.facts import Node, Port
 from checks.nodes.shell import Shell, ShellError
-from checks.probes.packets import Path
+from checks.probes.path import Path
 from checks.probes.verdict import Ends, NeighbourSign
 
 READ_TIMEOUT_S = 5.0

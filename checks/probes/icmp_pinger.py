@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Self
 
 from checks.facts import PingSeries
+from checks.packet_sizes import packet_of
 from checks.probes.icmp_socket import Echo, EchoSocket, QueuedError
 from checks.probes.limits import Pace, PathLimits, Window
-from checks.probes.packets import Path, packet_of
+from checks.probes.path import Path
 from checks.probes.pinger import Request, Tally
 
 REFUSALS_THAT_SETTLE = 2

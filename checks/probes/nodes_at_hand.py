@@ -12,7 +12,7 @@ from checks.journal import Journal
 from checks.nodes.shell import Shell, ShellError
 from checks.probes.icmp_pinger import IcmpPinger
 from checks.probes.limits import Pace, PathLimits
-from checks.probes.packets import Path
+from checks.probes.path import Path
 from checks.probes.ping_command import CommandPinger, PingTool, Slots, ask_ping
 from checks.probes.pinger import CannotPingError, Pinger
 from checks.settings import Settings

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from checks.facts import PingSeries, Verdict
-from checks.probes.packets import Path, packet_of
+from checks.packet_sizes import packet_of
+from checks.probes.path import Path
 from checks.probes.path_mtu import Found, NotFound, Outcome
 
 

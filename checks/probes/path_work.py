@@ -10,8 +10,9 @@ import msgspec
 
 from checks.facts import Leg, PathProbe, PingSeries, Unknown, Verdict
 from checks.journal import Entry, Journal
+from checks.packet_sizes import packet_of, payload_for
 from checks.probes.limits import PathLimits
-from checks.probes.packets import Path, packet_of, payload_for
+from checks.probes.path import Path
 from checks.probes.path_mtu import Batch, Found, NotFound, Outcome, search_path_mtu
 from checks.probes.path_text import Lines
 from checks.probes.pinger import Pinger, Request

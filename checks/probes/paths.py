@@ -19,7 +19,7 @@ from checks.probes.count_arrivals import find_legs
 from checks.probes.ends import known_mtus, read_ends
 from checks.probes.limits import BudgetSpentError, PathLimits
 from checks.probes.nodes_at_hand import NodesAtHand, ProbeSession
-from checks.probes.packets import Path
+from checks.probes.path import Path
 from checks.probes.path_work import PathWork, start_entry
 from checks.probes.pinger import CannotPingError
 from checks.probes.plan import plan_path

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from checks.facts import PingSeries
 from checks.nodes.shell import Completed, Shell
+from checks.packet_sizes import packet_of
 from checks.probes.limits import Pace, PathLimits, Window
-from checks.probes.packets import Path, packet_of
+from checks.probes.path import Path
 from checks.probes.ping_output import parse_ping
 from checks.probes.pinger import CannotPingError, Request, Tally
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from checks.probes.packets import ICMP_HEADER
+from checks.packet_sizes import ICMP_HEADER
 from checks.probes.pinger import Tally
 
 _REPLY = re.compile(

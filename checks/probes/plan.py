@@ -5,8 +5,9 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
+from checks.packet_sizes import packet_of, payload_for
 from checks.probes.direction import PINGS
-from checks.probes.packets import Path, packet_of, payload_for
+from checks.probes.path import Path
 from checks.probes.path_mtu import CONFIRMATION_COPIES, HINT_COPIES, LADDER, SIZES_PER_ROUND
 from checks.probes.pinger import Request
 from checks.probes.verdict import LEAST_FOR_BLACK_HOLE

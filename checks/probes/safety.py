@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Iterable
 
 from checks.facts import IPNetwork, Port, PrivateNetwork
-from checks.probes.packets import Path
+from checks.probes.path import Path
 
 
 class UnsafePathError(ValueError):

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from checks.facts import PingSeries, Verdict
-from checks.probes.packets import Path, packet_of
+from checks.packet_sizes import packet_of
+from checks.probes.path import Path
 
 LEAST_FOR_BLACK_HOLE = 10
 """Full-size packets that must have been lost, without one answer, before silence means anything."""

@@ -49,6 +49,19 @@ def test_without_either_it_says_what_it_found_and_how_to_tell_more():
     assert "--network SUBNET --peer HOST" in unknown.reason
 
 
+def test_a_node_that_lacks_one_of_two_networks_in_a_subnet_is_not_put_there_by_the_other():
+    facts = configured(("eth1", "192.168.10.0"), ("eth2", "192.168.10.0"))
+    both = [with_interface(node(n), "eth2", addresses=(Address(f"192.168.10.10{n}", 24),)) for n in (1, 2)]
+    networks = private_networks(facts, (), [*both, with_interface(node(3), "eth2", addresses=())])
+    assert [[p.node for p in n.ports] for n in networks] == [["rac1", "rac2", "rac3"], ["rac1", "rac2"]]
+
+
+def test_a_node_with_another_netmask_keeps_its_place_among_the_ports():
+    odd = with_interface(node(1), "eth1", addresses=(Address("192.168.10.1", 16),))
+    (network,) = private_networks(configured(("eth1", "192.168.10.0")), (), [odd, node(2), node(3)])
+    assert [p.node for p in network.ports] == ["rac1", "rac2", "rac3"]
+
+
 def test_the_same_line_twice_is_one_network():
     assert len(private_networks(configured(("eth1", "192.168.10.0"), ("eth1", "192.168.10.0")), (), [node(1)])) == 1
 

@@ -11,7 +11,7 @@ from checks.facts import Port, PrivateNetwork
 from checks.nodes.shell import Completed, Shell, ShellError
 from checks.probes import ping_command
 from checks.probes.limits import BudgetSpentError, Pace, PathLimits
-from checks.probes.packets import Path
+from checks.probes.path import Path
 from checks.probes.ping_command import CommandPinger, PingTool, Slots, read_ping_tool
 from checks.probes.pinger import CannotPingError, Request
 from checks.settings import ProbeSettings

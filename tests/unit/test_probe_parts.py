@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from icmplib import ICMPv4Socket
 
 from checks.facts import Interface, Leg, Node, Port, PrivateNetwork, Route
+from checks.packet_sizes import packet_of, payload_for
 from checks.probes.direction import combine, in_echos, leg_of_all
 from checks.probes.ends import known_mtus, link_is_up, neighbour_program, neighbour_sign
 from checks.probes.icmp_socket import ones_complement_checksum
 from checks.probes.limits import Pace, Window
-from checks.probes.packets import Path, packet_of, payload_for
+from checks.probes.path import Path
 from checks.probes.plan import describe_budget, plan_path
 from checks.probes.safety import UnsafePathError, assert_private
 from checks.probes.verdict import NeighbourSign

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.facts import PingSeries, Port, PrivateNetwork, Verdict
-from checks.probes.packets import Path
+from checks.probes.path import Path
 from checks.probes.verdict import Ends, NeighbourSign, hops_from, judge, note_on_one_over
 
 HERE, THERE = Port("rac1", "eth2", "192.168.11.1"), Port("rac2", "eth2", "192.168.11.2")
