@@ -82,6 +82,92 @@ class ProbeSettings(_Section, frozen=True):
     ] = 5_000
 
 
+class SamplingSettings(_Section, frozen=True):
+    """How counters are read twice: what counts is what they grew by meanwhile, never their total."""
+
+    interval_s: Annotated[
+        float,
+        Meta(
+            ge=1,
+            le=600,
+            description="Seconds between the two samples of the instances' statistics and of the kernels' counters.",
+        ),
+    ] = 30.0
+    interval_without_database_s: Annotated[
+        float,
+        Meta(ge=1, le=600, description="The same for the kernels' counters where no database is asked."),
+    ] = 5.0
+
+
+class DatabaseSettings(_Section, frozen=True):
+    """The database to ask. The password never stands here: prompt, $RACWIRE_DB_PASSWORD, 0600 file, or wallet."""
+
+    connect: Annotated[
+        str,
+        Meta(
+            description="Where the database is: EZConnect (rac-scan:1521/prod) or a TNS alias. Empty: no database is "
+            "asked, unless racwire is told to log in with OS authentication."
+        ),
+    ] = ""
+    user: Annotated[str, Meta(description="The user to log in as. Empty: OS authentication, or the wallet's.")] = ""
+    password_file: Annotated[
+        str, Meta(description="A file of mode 0600 with the password on its first line. Empty: prompt or environment.")
+    ] = ""
+    sysdba: Annotated[bool, Meta(description="Log in AS SYSDBA. The least-privilege user does not need it.")] = False
+    os_authentication: Annotated[
+        bool,
+        Meta(
+            description="Log in as / by ORACLE_HOME, without a listener (with sysdba: / as sysdba). Needs thick mode."
+        ),
+    ] = False
+    oracle_home: Annotated[
+        str,
+        Meta(description="Libraries for thick mode, and the home for OS authentication. Empty: $ORACLE_HOME, oratab."),
+    ] = ""
+    oracle_sid: Annotated[str, Meta(description="The instance for OS authentication. Empty: $ORACLE_SID.")] = ""
+    thick: Annotated[
+        bool,
+        Meta(description="Use Oracle's client libraries: for Oracle 11.2 and native encryption. Off: pure Python."),
+    ] = False
+    tns_admin: Annotated[
+        str, Meta(description="Directory of tnsnames.ora and sqlnet.ora. Empty: $TNS_ADMIN, else that of oracle_home.")
+    ] = ""
+    wallet: Annotated[str, Meta(description="Directory of a wallet (ewallet.pem or cwallet.sso). Empty: none.")] = ""
+    connect_timeout_s: Annotated[
+        float, Meta(gt=0, le=120, description="Seconds until the listener must have answered.")
+    ] = 10.0
+    login_timeout_s: Annotated[
+        float, Meta(gt=0, le=120, description="Seconds until the login must be through, connecting included.")
+    ] = 20.0
+    call_timeout_s: Annotated[
+        float,
+        Meta(
+            gt=0,
+            le=600,
+            description="Seconds that one statement may take. A GV$ query that takes longer is given up, and the V$ "
+            "views of the instance at hand are read instead.",
+        ),
+    ] = 15.0
+    diagnostics_pack: Annotated[
+        bool,
+        Meta(
+            description="Whether you have the Diagnostics Pack and want AWR read. The database's own parameter cannot "
+            "prove a licence: by default it allows what must be paid for."
+        ),
+    ] = False
+    history_days: Annotated[
+        float, Meta(gt=0, le=3660, description="Days of AWR or Statspack history that are looked at.")
+    ] = 7.0
+    history_timeout_s: Annotated[
+        float, Meta(gt=0, le=3600, description="Seconds that one statement on AWR or Statspack may take.")
+    ] = 120.0
+
+    @property
+    def is_set(self) -> bool:
+        """Whether there is a database to ask."""
+        return bool(self.connect) or self.os_authentication
+
+
 class ThresholdSettings(_Section, frozen=True):
     """What the checks measure against."""
 
@@ -106,4 +192,6 @@ class Settings(_Section, frozen=True):
     cluster: ClusterSettings = ClusterSettings()
     ssh: SshSettings = SshSettings()
     probe: ProbeSettings = ProbeSettings()
+    sampling: SamplingSettings = SamplingSettings()
+    database: DatabaseSettings = DatabaseSettings()
     thresholds: ThresholdSettings = ThresholdSettings()

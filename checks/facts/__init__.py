@@ -6,7 +6,7 @@ always in bytes and means the IP packet, as `ip link` counts it. What could not 
 never None and never zero; None means "read, and there is none".
 """
 
-from checks.facts.base import Fact, Unknown
+from checks.facts.base import Fact, NotAsked, Unknown
 from checks.facts.cluster import FACT_GROUPS, Cluster, Thresholds
 from checks.facts.clusterware import (
     ActiveVersion,
@@ -20,6 +20,29 @@ from checks.facts.clusterware import (
     StaleHome,
     ToolMessage,
 )
+from checks.facts.database import (
+    Activity,
+    ActivityGap,
+    BlockTransfer,
+    Database,
+    Instance,
+    InstanceActivity,
+    InstancePing,
+    InterconnectInUse,
+    Parameter,
+    UnaskedInstance,
+    WaitBucket,
+    WaitEvent,
+)
+from checks.facts.history import (
+    ClientTraffic,
+    DeviceHistory,
+    History,
+    HistoryPeriod,
+    InstanceHistory,
+    LossHistory,
+)
+from checks.facts.kernel import CounterChange, CounterChanges
 from checks.facts.node import (
     Address,
     Interface,
@@ -36,23 +59,41 @@ from checks.facts.paths import Leg, PathProbe, PingSeries, Port, PrivateNetwork,
 __all__ = [
     "FACT_GROUPS",
     "ActiveVersion",
+    "Activity",
+    "ActivityGap",
     "Address",
+    "BlockTransfer",
+    "ClientTraffic",
     "Cluster",
     "ClusterMember",
     "Clusterware",
     "ConfiguredInterface",
+    "CounterChange",
+    "CounterChanges",
+    "Database",
+    "DeviceHistory",
     "Fact",
     "GridHome",
     "Haip",
+    "History",
+    "HistoryPeriod",
     "IPAddress",
     "IPNetwork",
+    "Instance",
+    "InstanceActivity",
+    "InstanceHistory",
+    "InstancePing",
+    "InterconnectInUse",
     "Interface",
     "InterfaceConfiguration",
     "KernelCounters",
     "Leg",
     "ListedInterface",
+    "LossHistory",
     "Neighbour",
     "Node",
+    "NotAsked",
+    "Parameter",
     "PathProbe",
     "PingSeries",
     "Port",
@@ -61,7 +102,10 @@ __all__ = [
     "StaleHome",
     "Thresholds",
     "ToolMessage",
+    "UnaskedInstance",
     "Unknown",
     "UnreadNode",
     "Verdict",
+    "WaitBucket",
+    "WaitEvent",
 ]

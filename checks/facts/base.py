@@ -13,3 +13,12 @@ class Unknown(Fact, frozen=True):
     """A fact that could not be read, and why: one sentence that a DBA can act on."""
 
     reason: str
+
+
+class NotAsked(Fact, frozen=True):
+    """Facts that were left out by the operator's choice, or by an option not given: neither a doubt nor a fault."""
+
+    reason: str
+    """Why, in one sentence: `No database connection is set; prod1 and prod2 run here.`"""
+    commands: tuple[str, ...] = ()
+    """How to have them, as commands to copy."""

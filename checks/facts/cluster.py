@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from checks.facts.base import Fact, Unknown
+from checks.facts.base import Fact, NotAsked, Unknown
 from checks.facts.clusterware import Clusterware
+from checks.facts.database import Activity, Database
+from checks.facts.history import History
+from checks.facts.kernel import CounterChanges
 from checks.facts.node import Interface, Node, UnreadNode
 from checks.facts.paths import PathProbe, Port, PrivateNetwork
 
@@ -24,6 +27,10 @@ class Cluster(Fact, frozen=True):
     nodes: tuple[Node | UnreadNode, ...] | Unknown = Unknown("not asked for")
     networks: tuple[PrivateNetwork, ...] | Unknown = Unknown("not asked for")
     paths: tuple[PathProbe, ...] | Unknown = Unknown("not asked for")
+    counters: CounterChanges | Unknown = Unknown("not asked for")
+    database: Database | Unknown | NotAsked = Unknown("not asked for")
+    activity: Activity | Unknown | NotAsked = Unknown("not asked for")
+    history: History | Unknown | NotAsked = Unknown("not asked for")
     named_networks: tuple[str, ...] = ()
     """The private networks that the operator named; then Clusterware need not be there."""
     thresholds: Thresholds = Thresholds()
@@ -46,5 +53,5 @@ class Cluster(Fact, frozen=True):
         return node.interface(port.interface) if node else None
 
 
-FACT_GROUPS = ("clusterware", "nodes", "networks", "paths")
+FACT_GROUPS = ("clusterware", "nodes", "networks", "paths", "counters", "database", "activity", "history")
 """The fields of `Cluster` that a check can need, in the order in which they can be gathered."""

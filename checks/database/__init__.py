@@ -1,0 +1,1 @@
+"""What the instances say: the database is asked through python-oracledb, reading only."""
