@@ -121,6 +121,8 @@ def _wrapped(text: str, width: int = 100) -> list[str]:
 def _toml(value: Any) -> str:
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, tuple):
         return "[" + ", ".join(_toml(v) for v in value) + "]"
     return str(value)
