@@ -10,6 +10,7 @@ demo: $(READY)
 
 test: lint
 	@sh .ci/packages
+	@sh .ci/clients
 	$(BIN)/pytest
 
 lint: $(READY)

@@ -5,11 +5,14 @@ The Cache Fusion daemon of each node keeps it and tells it as JSON.
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import msgspec
 
 from checks.lab.oracle.backend import Cancellation
+
+if TYPE_CHECKING:
+    import duckdb
 
 KIND_OF_BLOCK = ("data block", "undo header", "undo block", "others")
 """Block classes of GV$INSTANCE_CACHE_TRANSFER; the daemons' blocks are all of the first."""
@@ -116,4 +119,16 @@ class LiveSource(Protocol):
 
         Raises OracleError(1013) when it was cancelled.
         """
+        ...
+
+
+class HistorySource(Protocol):
+    """Where the server gets AWR and Statspack from. The tables are there, with the columns of the version."""
+
+    def fill(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Fill the empty tables (`dba_hist_snapshot`, `stats$snapshot`, ...): once, when one is first asked for."""
+        ...
+
+    def refresh(self, connection: duckdb.DuckDBPyConnection, states: tuple[InstanceState, ...]) -> None:
+        """Before each statement that reads them: put the snapshots taken of the living instances in place anew."""
         ...

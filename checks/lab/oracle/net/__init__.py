@@ -1,1 +1,27 @@
-"""The server's side of Oracle Net (TNS and TTC), as far as a client needs it that reads."""
+"""The server's side of Oracle Net (TNS and TTC), as far as a client needs it that reads.
+
+    users = {"RACWIRE": Verifier.of(password)}
+    with serving(backend, users=users, services=["RACDB"], profile=profile_of("19.22.0.0.0")) as server:
+        oracledb.connect(user="racwire", password=password, dsn=server.dsn)
+
+In an event loop: `await OracleServer(backend, users=users).start(host, port)`, and `await server.close()`.
+"""
+
+from checks.lab.oracle.net.faults import Faults
+from checks.lab.oracle.net.hosting import hosted, serving
+from checks.lab.oracle.net.profiles import PROFILES, Profile, profile_of
+from checks.lab.oracle.net.scan import ScanListener
+from checks.lab.oracle.net.server import OracleServer
+from checks.lab.oracle.net.verifier import Verifier
+
+__all__ = [
+    "PROFILES",
+    "Faults",
+    "OracleServer",
+    "Profile",
+    "ScanListener",
+    "Verifier",
+    "hosted",
+    "profile_of",
+    "serving",
+]

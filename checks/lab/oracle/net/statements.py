@@ -1,0 +1,33 @@
+"""What has to be known of a statement's text without understanding it: its kind, and the names of its binds."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+_QUOTES = r"[nN]?[qQ]'(?:\[.*?\]|\{.*?\}|\(.*?\)|<.*?>|(\S).*?\1)'"
+_NOT_BINDS = rf"{_QUOTES}|'(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/"
+_BINDS = re.compile(rf'{_NOT_BINDS}|(?<![:\w]):\s*(\w+|"[^"]+")', re.DOTALL)
+_FIRST_WORD = re.compile(r"(?:\s|\(|--[^\n]*(?:\n|$)|/\*.*?\*/)*(\w+)", re.DOTALL)
+_BLOCKS = frozenset({"BEGIN", "DECLARE", "CALL"})
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement as it was sent."""
+
+    sql: str
+
+    @cached_property
+    def is_block(self) -> bool:
+        """Whether it is PL/SQL."""
+        found = _FIRST_WORD.match(self.sql)
+        return found is not None and found[1].upper() in _BLOCKS
+
+    @cached_property
+    def bind_names(self) -> tuple[str, ...]:
+        """The names of its binds in the order of their values: in SQL one that occurs twice has two, in PL/SQL one."""
+        found = (match[2] for match in _BINDS.finditer(self.sql))
+        names = [name[1:-1] if name.startswith('"') else name.upper() for name in found if name]
+        return tuple(dict.fromkeys(names)) if self.is_block else tuple(names)
