@@ -1,1 +1,4 @@
-"""Oracle SQL run on DuckDB: the views, their translation, and the functions that DuckDB lacks."""
+"""The practice database's SQL: Oracle statements, run by DuckDB on tables made from the living instances.
+
+Nothing outside this package needs duckdb or sqlglot (extra `lab`); what starts racwire does not import it.
+"""
