@@ -6,6 +6,7 @@ It tells what it does as it goes. One failing source or check makes its own chec
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 import time
 from collections.abc import AsyncGenerator, Iterable, Sequence
@@ -14,8 +15,9 @@ from importlib.metadata import PackageNotFoundError, version
 
 import msgspec
 
+from checks.database.secret import Secret
 from checks.events import CheckConcluded, Event, Gathered, GatherProgress, RunFinished, RunStarted
-from checks.facts import Cluster, Unknown
+from checks.facts import Cluster, NotAsked, Unknown
 from checks.finding import Finding, Remedy, Status
 from checks.gathering import GATHERERS, Gatherer
 from checks.journal import Journal, now
@@ -40,6 +42,11 @@ PLUGIN_BROKEN = Kind(
     "What that check would have found is not known.",
 )
 INTERRUPTED = Kind("RW-ENGINE-004", "A check had not concluded when the run was interrupted")
+NOT_ASKED = Kind(
+    "RW-ENGINE-005",
+    "A check was left out, because what it judges was not asked for",
+    "Left out is neither good nor bad. It does not change the exit code.",
+)
 _TELL_IT = (
     Remedy("Run racwire on a node where Clusterware is up.", ("racwire check",)),
     Remedy(
@@ -47,8 +54,9 @@ _TELL_IT = (
         ("racwire check --network 192.168.10.0/24 --peer HOST",),
     ),
 )
+_GRANT = re.compile(r"GRANT SELECT ON (\S+) TO (\S+);")
 
-KINDS = (NOT_GATHERED, CHECK_BROKE, PLUGIN_BROKEN, INTERRUPTED)
+KINDS = (NOT_GATHERED, CHECK_BROKE, PLUGIN_BROKEN, INTERRUPTED, NOT_ASKED)
 """The kinds of finding that the engine itself makes, for any check."""
 
 
@@ -62,13 +70,15 @@ class Engine:
         *,
         broken: Iterable[BrokenPlugin] = (),
         gatherers: Sequence[Gatherer] = GATHERERS,
+        password: Secret | None = None,
     ) -> None:
         self.checks = tuple(checks)
         self.journal = Journal()
         needed = needed_groups(self.checks, gatherers)
         self._gatherers = tuple(g for g in gatherers if g.group in needed)
         self._events: asyncio.Queue[Event] = asyncio.Queue()
-        self._session = Session(settings, self.journal, lambda *told: self._events.put_nowait(GatherProgress(*told)))
+        self._under_way: set[str] = set()
+        self._session = Session(settings, self.journal, self._progress, password=password)
         self._concluded: dict[str, tuple[Finding, ...]] = {b.name: (_broken_plugin(b),) for b in broken}
         self._cluster = Cluster(
             local_node=self._session.local_node,
@@ -114,6 +124,11 @@ class Engine:
             interrupted=interrupted,
         )
 
+    def _progress(self, group: str, text: str, done: int, total: int) -> None:
+        if group == "counters" and "activity" in self._under_way:
+            return  # both wait at the same time; two lines in turns would tell less than one
+        self._events.put_nowait(GatherProgress(group, text, done, total))
+
     async def _work(self) -> None:
         gathered = {g.group: asyncio.Event() for g in self._gatherers}
         async with asyncio.TaskGroup() as tasks:
@@ -126,6 +141,7 @@ class Engine:
         for need in gatherer.needs:
             await gathered[need].wait()
         began = time.monotonic()
+        self._under_way.add(gatherer.group)
         found: object
         try:
             async with asyncio.timeout(gatherer.limit_s):
@@ -134,6 +150,7 @@ class Engine:
             found = Unknown(f"Gathering the {gatherer.group} took over {gatherer.limit_s:.0f} s and was given up.")
         except Exception as error:  # a source may fail in any way; its checks say so and the run goes on
             found = Unknown(f"Gathering the {gatherer.group} failed: {_in_words(error)}")
+        self._under_way.discard(gatherer.group)
         self._cluster = msgspec.structs.replace(
             self._cluster, **{gatherer.group: found}, local_node=self._session.local_node
         )
@@ -151,8 +168,10 @@ class Engine:
     def _findings(self, check: Check) -> tuple[Finding, ...]:
         for need in check.needs:
             fact = getattr(self._cluster, need)
+            if isinstance(fact, NotAsked):
+                return (_not_asked(check, need, fact),)
             if isinstance(fact, Unknown):
-                return (_not_gathered(check, need, fact, self._cluster.local_node),)
+                return (_not_gathered(check, need, fact, self._cluster.local_node, self.journal),)
         try:
             with redirect_stdout(sys.stderr):  # stdout is for the report alone
                 found = check.run(self._cluster)
@@ -192,9 +211,27 @@ def _of(check_id: str, finding: Finding) -> Finding:
     return msgspec.structs.replace(finding, check=check_id)
 
 
-def _not_gathered(check: Check, need: str, unknown: Unknown, node: str) -> Finding:
+def _not_asked(check: Check, need: str, left_out: NotAsked) -> Finding:
+    return _of(
+        check.id,
+        NOT_ASKED.finding(
+            Status.SKIPPED,
+            left_out.reason,
+            subject=f"{need} not asked",
+            next=[Remedy("To have it:", left_out.commands)] if left_out.commands else (),
+        ),
+    )
+
+
+def _not_gathered(check: Check, need: str, unknown: Unknown, node: str, journal: Journal) -> Finding:
     topics = {"clusterware": ("grid home",), "networks": ("grid home", "oifcfg getif")}
+    topics |= dict.fromkeys(("database", "activity", "history"), _failed_queries(journal, node))
     first_sentence, _, rest = unknown.reason.partition(". ")
+    steps: Sequence[Remedy] = ()
+    if need in ("clusterware", "networks"):
+        steps = _TELL_IT
+    elif granted := _GRANT.findall(unknown.reason):
+        steps = (_how_to_grant(granted),)
     return _of(
         check.id,
         NOT_GATHERED.finding(
@@ -202,10 +239,26 @@ def _not_gathered(check: Check, need: str, unknown: Unknown, node: str) -> Findi
             f"{check.id} could not tell: {first_sentence.rstrip('.')}.",
             subject=f"{need} not known",
             seen=(rest,) if rest else (),
-            next=_TELL_IT if need in ("clusterware", "networks") else (),
+            next=steps,
             evidence=[(node, topic) for topic in topics.get(need, ())],
         ),
     )
+
+
+def _how_to_grant(missing: list[tuple[str, str]]) -> Remedy:
+    """The script that grants these objects, and all others that racwire reads."""
+    objects, users = zip(*missing, strict=True)
+    words = ["racwire grants", *(f"--user {user}" for user in dict.fromkeys(users) if user != "RACWIRE")]
+    words += ["--awr"] if any(".DBA_HIST_" in name for name in objects) else []
+    words += ["--statspack"] if any(name.startswith("PERFSTAT.") for name in objects) else []
+    return Remedy("Have a DBA grant it. The script for all that racwire reads:", (" ".join(words),))
+
+
+def _failed_queries(journal: Journal, node: str) -> tuple[str, ...]:
+    """What was asked of the database: the statements that failed, or all where none did."""
+    asked = [entry for entry in journal.entries if entry.node == node and entry.topic.startswith("sql ")]
+    failed = [entry for entry in asked if entry.outcome != "ok"]
+    return tuple(dict.fromkeys(entry.topic for entry in failed or asked))
 
 
 def _broke(check: Check, error: BaseException) -> Finding:

@@ -25,6 +25,16 @@ class GatherProgress:
     done: int = 0
     total: int = 0
 
+    @property
+    def measure(self) -> str:
+        """How far it is: `12 of 30 s` where time is what it takes, else `2 of 4`; nothing where that is not known."""
+        unit = " s" if self.group in _TIMED else ""
+        return f"{self.done} of {self.total}{unit}" if self.total else ""
+
+
+_TIMED = ("counters", "activity")
+"""Groups that are two readings with a wait between them: their progress is in seconds."""
+
 
 @dataclass(frozen=True)
 class Gathered:

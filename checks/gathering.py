@@ -6,15 +6,33 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
-from checks.facts import Cluster, Clusterware, Node, PathProbe, PrivateNetwork, Unknown, UnreadNode
+from checks.database.activity import read_activity
+from checks.database.history import read_history
+from checks.database.identity import read_database
+from checks.facts import (
+    Activity,
+    Cluster,
+    Clusterware,
+    CounterChanges,
+    Database,
+    History,
+    Node,
+    NotAsked,
+    PathProbe,
+    PrivateNetwork,
+    Unknown,
+    UnreadNode,
+)
 from checks.networks import in_subnet, private_networks
 from checks.nodes.clusterware import read_clusterware
+from checks.nodes.counter_change import read_counter_changes
 from checks.nodes.local import read_local_node
 from checks.nodes.remote import read_peer
 from checks.nodes.session import Session
 from checks.nodes.shell import ShellError
 from checks.probes.paths import probe_paths
 from checks.probes.safety import UnsafePathError
+from checks.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -130,9 +148,43 @@ def _public_subnets(cluster: Cluster) -> tuple[str, ...]:
     return (*named, *sorted(reach))
 
 
+async def _counters(session: Session, cluster: Cluster) -> CounterChanges | Unknown:
+    if isinstance(cluster.nodes, Unknown):
+        return cluster.nodes
+    return await read_counter_changes(session, cluster.read_nodes(), counters_interval_s(session.settings))
+
+
+def counters_interval_s(settings: Settings) -> float:
+    """How long the kernels' counters are watched: as long as the instances, where a database is asked."""
+    sampling = settings.sampling
+    return sampling.interval_s if settings.database.is_set else sampling.interval_without_database_s
+
+
+async def _database(session: Session, cluster: Cluster) -> Database | Unknown | NotAsked:
+    return await read_database(session.databases, session.progress)
+
+
+async def _activity(session: Session, cluster: Cluster) -> Activity | Unknown | NotAsked:
+    if not isinstance(cluster.database, Database):
+        return cluster.database
+    return await read_activity(
+        session.databases, cluster.database, session.settings.sampling.interval_s, session.progress
+    )
+
+
+async def _history(session: Session, cluster: Cluster) -> History | Unknown | NotAsked:
+    if not isinstance(cluster.database, Database):
+        return cluster.database
+    return await read_history(session.databases, cluster.database, session.progress)
+
+
 GATHERERS = (
     Gatherer("clusterware", (), _clusterware, limit_s=30),
     Gatherer("nodes", ("clusterware",), _nodes, limit_s=150),
     Gatherer("networks", ("clusterware", "nodes"), _networks, limit_s=5),
     Gatherer("paths", ("nodes", "networks"), _paths, limit_s=120),
+    Gatherer("counters", ("nodes",), _counters, limit_s=900),
+    Gatherer("database", (), _database, limit_s=300),
+    Gatherer("activity", ("database",), _activity, limit_s=1200),
+    Gatherer("history", ("database",), _history, limit_s=1200),
 )

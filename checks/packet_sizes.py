@@ -1,8 +1,9 @@
-"""How an MTU, an ICMP payload and the bytes on the wire belong together."""
+"""How an MTU, an ICMP payload, a database block and the bytes on the wire belong together."""
 
 from __future__ import annotations
 
 ICMP_HEADER = 8
+UDP_HEADER = 8
 IP_HEADER = {4: 20, 6: 40}
 """Bytes of an IP header without options (RFC 791) and without extension headers (RFC 8200)."""
 
@@ -23,3 +24,13 @@ def payload_for(mtu: int, version: int) -> int:
 def packet_of(payload: int, version: int) -> int:
     """The bytes of the IP packet that carries `payload` bytes of ICMP."""
     return payload + overhead(version)
+
+
+def fragments_of(block_bytes: int, mtu: int, version: int = 4) -> int:
+    """Into how many IP packets a UDP datagram with a database block is cut: 6 for 8 KB at MTU 1500, 1 at 9000.
+
+    Every fragment but the last carries a multiple of 8 bytes (RFC 791). What Oracle adds to a block is less than what
+    is left over in the last fragment of every usual block size, and is not counted.
+    """
+    room = (mtu - IP_HEADER[version]) // 8 * 8
+    return -(-(block_bytes + UDP_HEADER) // room) if room > 0 else 1

@@ -1,4 +1,4 @@
-"""What checks would read and send, said without doing it: `racwire plan`."""
+"""What checks would read, ask and send, said without doing it: `racwire plan`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 
+from checks.database.plan import plan_database
 from checks.engine import needed_groups
 from checks.facts import GridHome, Port, PrivateNetwork
+from checks.gathering import counters_interval_s
 from checks.nodes.clusterware import planned_commands
+from checks.nodes.counter_change import planned_counter_reads
 from checks.nodes.grid_home import LOOKED_IN, find_grid_home
 from checks.nodes.local import planned_reads
 from checks.nodes.remote import COMMANDS
@@ -28,7 +31,7 @@ SHOWN_MTU = 9000
 
 
 def plan(checks: Iterable[Check], settings: Settings, environ: Mapping[str, str] = os.environ) -> Iterator[str]:
-    """Every file, command and packet, a line each. Raises ValueError where ssh cannot be called as set."""
+    """Every file, command, query and packet, line by line. Raises ValueError where ssh cannot be called as set."""
     chosen = tuple(checks)
     groups = needed_groups(chosen)
     yield f"For {', '.join(c.id for c in chosen)}: nothing is asked or sent to say this, but where the Grid home is."
@@ -36,8 +39,13 @@ def plan(checks: Iterable[Check], settings: Settings, environ: Mapping[str, str]
         yield from _clusterware(settings, environ)
     if "nodes" in groups:
         yield from _nodes(settings, environ)
+    if "counters" in groups:
+        yield from ("", f"The kernels' counters, twice, {counters_interval_s(settings):g} s apart:")
+        yield from (f"  on {where}: {what}" for where, what in planned_counter_reads())
     if "paths" in groups:
         yield from _paths(settings)
+    if "database" in groups:
+        yield from plan_database(settings, groups)
 
 
 def _clusterware(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from enum import IntEnum
 
 import msgspec
 
-from checks.facts import Cluster
+from checks.facts import Cluster, Unknown
 from checks.finding import Finding, Status, worst_first
 from checks.journal import Entry
 
@@ -44,15 +44,29 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return sum(f.status is status for f in self.findings)
 
     def joined_with(self, finding: Finding) -> tuple[Finding, ...]:
-        """Other problems on the same private network or, without one, on the same nodes: likely one cause."""
+        """Other problems on the same private network, or where one of the two names none, on the same nodes: likely
+        one cause. Whatever a finding is joined with is joined with it."""
+        if finding.status not in _PROBLEMS:
+            return ()
         return tuple(
             other
             for other in self.findings
-            if other is not finding
-            and other.status in (Status.FAIL, Status.WARN)
-            and finding.status in (Status.FAIL, Status.WARN)
-            and (other.network == finding.network if finding.network else bool(set(other.nodes) & set(finding.nodes)))
+            if other is not finding and other.status in _PROBLEMS and self._belong_together(finding, other)
         )
+
+    def _belong_together(self, one: Finding, other: Finding) -> bool:
+        if one.network and other.network:
+            return one.network == other.network
+        return not self._nodes_of(one).isdisjoint(self._nodes_of(other))
+
+    def _nodes_of(self, finding: Finding) -> set[str]:
+        """The nodes it is about; a finding that names a network and no node is about all nodes on it."""
+        if finding.nodes or not finding.network or isinstance(self.cluster.networks, Unknown):
+            return set(finding.nodes)
+        return {p.node for n in self.cluster.networks if n.name == finding.network for p in n.ports}
+
+
+_PROBLEMS = (Status.FAIL, Status.WARN)
 
 
 def make_report(

@@ -20,6 +20,7 @@ from checks.settings import Settings
 from checks.settings_values import mistakes
 
 ENVIRONMENT_VARIABLE = "RACWIRE_SETTINGS"
+_HEADING = re.compile(r"""^\s*\[\s*["']?(\w+)["']?\s*\]""")
 FILE_LIMIT = 1_000_000
 """Characters of a settings file; the template has some 3,000."""
 
@@ -77,8 +78,9 @@ def parse_settings(text: str, where: str) -> Settings:
         settings = msgspec.convert(tables, Settings)
     except msgspec.ValidationError as error:
         raise SettingsError(_in_words(str(error), text, where)) from error
-    for name, mistake in mistakes(settings):
-        raise SettingsError(f"{where}{_line(name, text)}: '{name}': {mistake}")
+    for place, mistake in mistakes(settings):
+        section, _, name = place.partition(".")
+        raise SettingsError(f"{where}{_line(name, text, section)}: '{name}': {mistake}")
     return settings
 
 
@@ -139,26 +141,43 @@ def _refuse_unknown_names(tables: Mapping[str, Any], text: str, where: str) -> N
             )
         for key in table:
             if key not in sections[name].__struct_fields__:
-                raise SettingsError(_unknown(key, sections[name].__struct_fields__, text, where))
+                raise SettingsError(_unknown(key, sections[name].__struct_fields__, text, where, name))
 
 
-def _unknown(name: str, known: Any, text: str, where: str) -> str:
+def _unknown(name: str, known: Any, text: str, where: str, section: str = "") -> str:
     close = difflib.get_close_matches(name, list(known), n=1)
     hint = f"did you mean '{close[0]}'?" if close else f"known are {', '.join(known)}."
-    return f"{where}{_line(name, text)}: '{name}' is not known; {hint}"
+    return f"{where}{_line(name, text, section)}: '{name}' is not known; {hint}"
 
 
-def _line(name: str, text: str) -> str:
-    """Where a name stands, for the message; TOML keeps no positions."""
-    pattern = re.compile(rf"""^\s*(\[\s*)?["']?{re.escape(name)}["']?\s*(\]|=|\.)""")
-    found = next((number for number, line in enumerate(text.splitlines(), 1) if pattern.match(line)), None)
-    return f" line {found}" if found else ""
+def _line(name: str, text: str, section: str = "") -> str:
+    """Where a name stands, for the message; TOML keeps no positions. Two sections may have the same name in them."""
+    key = rf"""["']?{re.escape(name)}["']?"""
+    alone = re.compile(rf"""\s*(\[\s*)?{key}\s*(\]|=|\.)""")
+    dotted = re.compile(rf"""\s*["']?{re.escape(section)}["']?\s*(\.\s*{key}\s*=|=\s*\{{.*\b{key}\s*=)""")
+    found: dict[int, int] = {}
+    inside = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if heading := _HEADING.match(line):
+            inside = heading[1]
+        if alone.match(line):
+            found.setdefault(0 if inside == section or not section else 2, number)
+        elif dotted.match(line):
+            found.setdefault(1, number)
+    return f" line {found[min(found)]}" if found else ""
 
 
 def _in_words(message: str, text: str, where: str) -> str:
     """msgspec's "Expected `int` >= 3 - at `$.probe.packets`" as a sentence with a line."""
-    expected, _, place = message.partition(" - at ")
-    name = place.strip("`$.").split(".")[-1].split("[")[0]
+    expected, place = limit_in_words(message)
+    section, _, name = place.rpartition(".")
+    return f"{where}{_line(name, text, section)}: '{name}' {expected}."
+
+
+def limit_in_words(message: str) -> tuple[str, str]:
+    """msgspec's message as words, `must be a number <= 600.0`, and the place: `sampling.interval_s`."""
+    expected, _, at = message.partition(" - at ")
+    place = re.sub(r"\[.*?\]", "", at.strip("`$."))
     plain = (
         expected.replace("`", "")
         .replace("Expected ", "must be ")
@@ -168,4 +187,4 @@ def _in_words(message: str, text: str, where: str) -> str:
         .replace("str", "text")
         .replace("array", "a list")
     )
-    return f"{where}{_line(name, text)}: '{name}' {plain}."
+    return plain, place

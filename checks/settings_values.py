@@ -6,29 +6,66 @@ import ipaddress
 import re
 from collections.abc import Iterable
 
-from checks.settings import Settings
+from checks.settings import DatabaseSettings, Settings
 
 _HOST = re.compile(r"\w[\w.:%@/+-]{0,254}")
 """A name, an address, `user@host` or `ssh://host:port`: nothing that ssh, a ProxyCommand or a shell could run."""
+_WITH_LOGIN = re.compile(r"^[^(]*@|password|pwd|passwd", re.IGNORECASE)
+"""A connect string with a login before the @, or with a parameter that holds a password."""
+_SID = re.compile(r"[A-Za-z0-9_$#]{1,30}")
+_PASSWORD_PLACES = "at the prompt, in $RACWIRE_DB_PASSWORD or in a password_file"  # noqa: S105 - names places only
 _SHOWN = 60
 
 
 def mistakes(settings: Settings) -> Iterable[tuple[str, str]]:
-    """The name of each setting whose value cannot be meant, and what is wrong with it."""
+    """Each setting whose value cannot be meant, as `section.name`, and what is wrong with it."""
     cluster, ssh = settings.cluster, settings.ssh
     for network in cluster.networks:
         if wrong := _wrong_network(network):
-            yield "networks", f"{_shown(network)} {wrong}"
+            yield "cluster.networks", f"{_shown(network)} {wrong}"
     for peer in cluster.peers:
         if not _HOST.fullmatch(peer):
-            yield "peers", f"{_shown(peer)} is no host name; write it as for ssh, such as rac2."
+            yield "cluster.peers", f"{_shown(peer)} is no host name; write it as for ssh, such as rac2."
     for name, text in (
-        ("grid_home", cluster.grid_home),
-        ("config_file", ssh.config_file),
-        ("user", ssh.user),
+        ("cluster.grid_home", cluster.grid_home),
+        ("ssh.config_file", ssh.config_file),
+        ("ssh.user", ssh.user),
     ):
         if text and not text.isprintable():
             yield name, f"{_shown(text)} has control characters in it."
+    yield from _database_mistakes(settings.database)
+
+
+def _database_mistakes(database: DatabaseSettings) -> Iterable[tuple[str, str]]:
+    """Of the database's settings. A text that may hold a password is never repeated."""
+    if _WITH_LOGIN.search(database.connect):
+        yield (
+            "database.connect",
+            "it seems to hold a user or a password; write only where the database is (rac-scan:1521/prod), the user "
+            f"apart, and the password {_PASSWORD_PLACES}.",
+        )
+    elif not database.connect.isprintable() or database.connect.strip() != database.connect:
+        yield "database.connect", "it has control characters or blanks around it; write it as rac-scan:1521/prod."
+    if "/" in database.user and not database.user.startswith('"'):
+        yield (
+            "database.user",
+            f"it seems to hold a password; write the name alone, and the password {_PASSWORD_PLACES}.",
+        )
+    elif not database.user.isprintable():
+        yield "database.user", f"{_shown(database.user)} has control characters in it."
+    if database.user.upper() == "SYS" and not database.sysdba:
+        yield "database.user", "SYS can only log in as SYSDBA: set sysdba as well, or use a lesser user."
+    if database.os_authentication and database.connect:
+        yield (
+            "database.os_authentication",
+            "it logs in to the instance of this node, without a listener; leave connect empty.",
+        )
+    if database.oracle_sid and not _SID.fullmatch(database.oracle_sid):
+        yield "database.oracle_sid", f"{_shown(database.oracle_sid)} is no name of an instance."
+    for name in ("password_file", "oracle_home", "tns_admin", "wallet"):
+        text = getattr(database, name)
+        if text and not text.isprintable():
+            yield f"database.{name}", f"{_shown(text)} has control characters in it."
 
 
 def _wrong_network(text: str) -> str:

@@ -95,8 +95,8 @@ class Board:
         match event:
             case RunStarted(checks=checks):
                 self._checks = checks
-            case GatherProgress(text=text, done=done, total=total):
-                self.progress = f"{text}  {done} of {total}" if total else text
+            case GatherProgress():
+                self.progress = f"{event.text}  {event.measure}".rstrip()
             case Gathered(group=group, problem=problem):
                 self.progress = f"{group} not known" if problem else f"{group} known"
             case CheckConcluded(check=check):

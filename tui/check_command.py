@@ -19,6 +19,7 @@ from checks.result import ExitCode, Report, exit_code
 from checks.settings import Settings
 from tui.errors import UsageError
 from tui.files import OutputError, write_whole
+from tui.password import password_for
 from tui.streams import give_up_stdout, leave, tell
 from tui.text_report import text_report
 
@@ -28,9 +29,10 @@ def run_check(args: argparse.Namespace, settings: Settings) -> int:
     found = discover()
     chosen = choose(found, args.ids, args.skip)
     output = _output(args.output, replace=args.force)
+    password = password_for(settings.database, chosen)
     broken = found.broken if not args.ids else [b for b in found.broken if b.name in args.ids]
     with progress_line(sys.stderr.isatty() and not args.quiet) as told:
-        report = _run_in_own_loop(Engine(chosen, settings, broken=broken), told)
+        report = _run_in_own_loop(Engine(chosen, settings, broken=broken, password=password), told)
     if report.interrupted:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # pressed again, it must not cut the report short
     return leave(_deliver(report, args.format, output, replace=args.force))
@@ -108,8 +110,8 @@ class Progress:
     def __call__(self, event: Event) -> None:
         """Tell an event."""
         match event:
-            case GatherProgress(_, text, done, total):
-                self._show(f"{text} {done} of {total}" if total else text)
+            case GatherProgress():
+                self._show(f"{event.text} {event.measure}".rstrip())
             case Gathered(group, _, problem) if not problem:
                 self._show(f"{group} known")
             case CheckConcluded():

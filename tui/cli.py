@@ -13,7 +13,9 @@ from checks.result import ExitCode
 from checks.settings import Settings
 from checks.settings_file import SettingsError, load_settings, template
 from checks.settings_values import mistakes
+from tui.database_options import DATABASE_OPTIONS, add_database_options, with_database_options
 from tui.errors import UsageError
+from tui.grants_command import add_grants_parser, run_grants
 from tui.streams import give_up_stdout, open_closed_streams, tell
 
 EXAMPLES = """\
@@ -22,12 +24,23 @@ examples:
   racwire check                    all checks, as text; exit code 0 pass, 1 warnings, 2 failures, 3 could not tell
   racwire check df-ping            one check
   racwire check --format json -o report.json
+  racwire check --connect rac-scan:1521/prod --user racwire      network and database together
+  racwire grants                   the script for a database user that can only read
   racwire explain IC-PATH-003      what a code means
-  racwire plan                     every file, command and packet a check would use, without using it
+  racwire plan                     every file, command, query and packet a check would use, without using it
   racwire lab up                   a practice cluster on this machine; --lab makes check, plan and the console use it
 
 racwire changes nothing, on no node, switch or database: it prints commands, you run them.
 exit codes: 0 all pass, 1 warnings, 2 failures, 3 could not tell, 64 usage, 130 interrupted."""
+
+
+OPTIONS = {
+    "cluster.networks": "--network",
+    "cluster.peers": "--peer",
+    "cluster.grid_home": "--grid-home",
+    **{option.place: option.name for option in DATABASE_OPTIONS},
+}
+"""The option that says over a setting."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -57,6 +70,7 @@ def build_parser() -> argparse.ArgumentParser:
     explain.add_argument("what", nargs="?", metavar="ID|CODE", help="df-ping, IC-PATH-003, ...; without it: the list")
     plan = commands.add_parser("plan", parents=[common], help="what the checks would read and send, without doing it")
     plan.add_argument("ids", nargs="*", metavar="ID", help="only for these checks")
+    add_grants_parser(commands)
     commands.add_parser("settings", help="print an annotated settings file with all defaults")
     commands.add_parser("schema", help="print the JSON Schema of `check --format json`")
     from tui.lab_commands import add_lab_parser
@@ -83,6 +97,7 @@ def _common_options() -> Parser:
         "--peer", action="append", metavar="HOST", default=unset, help="another node, as ssh reaches it (repeatable)"
     )
     where.add_argument("--settings", metavar="FILE", default=unset, help="settings file (racwire settings prints one)")
+    add_database_options(options)
     return options
 
 
@@ -135,6 +150,8 @@ def _run(args: argparse.Namespace, words: list[str]) -> int:
             from checks.report.json_report import schema
 
             return _print(schema().decode())
+        if args.command == "grants":
+            return run_grants(args)
         if args.command == "explain":
             from tui.explain_command import run_explain
 
@@ -170,9 +187,9 @@ def effective_settings(args: argparse.Namespace) -> Settings:
     }
     over = {name: value for name, value in said.items() if value}
     settings = msgspec.structs.replace(settings, cluster=msgspec.structs.replace(settings.cluster, **over))
-    options = {"networks": "--network", "peers": "--peer", "grid_home": "--grid-home"}
-    for name, mistake in mistakes(settings):
-        raise UsageError(f"{options.get(name, name)}: {mistake}")
+    settings = with_database_options(args, settings)
+    for place, mistake in mistakes(settings):
+        raise UsageError(f"{OPTIONS.get(place, place)}: {mistake}")
     return settings
 
 

@@ -84,12 +84,14 @@ def _run_full_screen(settings: Settings) -> int:
     from tui.app import ConsoleApp
     from tui.clipboard import clipboard_driver
     from tui.lifeline import Lifeline
+    from tui.password import password_for
 
     log = LogFile(state_directory(os.environ) / "racwire.log")
     logging.basicConfig(stream=log, format="%(asctime)s %(name)s: %(message)s", level=logging.WARNING)
     found = discover()
+    password = password_for(settings.database, found.checks)
     app = ConsoleApp(
-        lambda: Engine(found.checks, settings, broken=found.broken),
+        lambda: Engine(found.checks, settings, broken=found.broken, password=password),
         state_directory=state_directory(os.environ),
         encoding=getattr(sys.__stderr__, "encoding", None) or "ascii",
         terminal_colours=colours_in_doubt(os.environ),

@@ -9,9 +9,11 @@ import textwrap
 from collections.abc import Iterator
 from typing import TextIO
 
+import msgspec
 from rich.console import Console
 from rich.text import Text
 
+from checks.engine import NOT_GATHERED
 from checks.facts import Clusterware, Unknown
 from checks.finding import Finding, Remedy, Status
 from checks.result import Report
@@ -76,14 +78,18 @@ def _lines(report: Report, width: int) -> Iterator[Text]:
     yield summary(report)
     problems = [f for f in report.findings if f.status not in (Status.PASS, Status.INFO, Status.SKIPPED)]
     calm = [f for f in report.findings if f not in problems]
-    for finding in problems:
+    for finding in _told_together(problems):
         yield Text()
         yield from finding_lines(report, finding, width)
     if calm:
         yield Text()
+    left_out = [f for f in calm if f.status is Status.SKIPPED]
     for finding in calm:
+        if finding in left_out:
+            continue
         head = Text(f"{finding.status:<8}", STYLES[finding.status]).append(f"{finding.code:<15}", "dim")
         yield from _hanging(head, finding.title, width)
+    yield from _left_out(left_out, width)
     limits = [limit for node in report.cluster.read_nodes() for limit in node.limits]
     if limits:
         yield Text()
@@ -92,6 +98,35 @@ def _lines(report: Report, width: int) -> Iterator[Text]:
     if report.interrupted:
         yield Text()
         yield Text("Interrupted: what had been found by then stands above.", "yellow")
+
+
+def _told_together(problems: list[Finding]) -> Iterator[Finding]:
+    """Checks that all lack the same facts as one: their reason is told once. The rest as it is."""
+    alike: dict[object, list[Finding]] = {}
+    for finding in problems:
+        reason = (finding.title.removeprefix(finding.check), finding.seen)
+        key = reason if finding.code == NOT_GATHERED.code else id(finding)
+        alike.setdefault(key, []).append(finding)
+    for same in alike.values():
+        first = same[0]
+        if len(same) > 1:
+            names = ", ".join(dict.fromkeys(finding.check for finding in same))
+            title = f"{len(same)} checks{first.title.removeprefix(first.check)}"
+            first = msgspec.structs.replace(first, check=names, title=title)
+        yield first
+
+
+def _left_out(findings: list[Finding], width: int) -> Iterator[Text]:
+    """Checks that were left out, those for the same reason on one line, and how to have them."""
+    alike: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        alike.setdefault((finding.code, finding.title), []).append(finding)
+    for (code, title), same in alike.items():
+        head = Text(f"{Status.SKIPPED:<8}", STYLES[Status.SKIPPED]).append(f"{code:<15}", "dim")
+        names = ", ".join(dict.fromkeys(finding.check for finding in same))
+        yield from _hanging(head, f"{title} Left out: {names}.", width)
+        for number, remedy in enumerate(same[0].next, 1):
+            yield from _remedy("", number, remedy, width)
 
 
 def finding_lines(report: Report, finding: Finding, width: int) -> Iterator[Text]:
@@ -133,7 +168,8 @@ def _part(label: str, paragraphs: tuple[str, ...], width: int, style: str = "") 
 def _hanging(start: Text, paragraph: str, width: int, style: str = "", indent: int | None = None) -> Iterator[Text]:
     """A paragraph after a label, its further lines indented to the same column."""
     indent = start.cell_len if indent is None else indent
-    lines = textwrap.wrap(printable(paragraph), max(width - max(indent, start.cell_len), 20)) or [""]
+    room = max(width - max(indent, start.cell_len), 20)
+    lines = textwrap.wrap(printable(paragraph), room, break_on_hyphens=False) or [""]
     yield start.append(lines[0], style)
     for line in lines[1:]:
         yield Text(" " * indent).append(line, style)

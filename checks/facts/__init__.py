@@ -31,6 +31,7 @@ from checks.facts.database import (
     InterconnectInUse,
     Parameter,
     UnaskedInstance,
+    UnreadView,
     WaitBucket,
     WaitEvent,
 )
@@ -105,6 +106,7 @@ __all__ = [
     "UnaskedInstance",
     "Unknown",
     "UnreadNode",
+    "UnreadView",
     "Verdict",
     "WaitBucket",
     "WaitEvent",

@@ -15,6 +15,18 @@ class Thresholds(Fact, frozen=True):
     """What the checks measure against; each is a setting, documented with its source there."""
 
     loss_fail_percent: float = 1.0
+    lost_blocks_fail_percent: float = 0.1
+    few_blocks: int = 100
+    receive_attention_ms: float = 1.0
+    receive_warn_ms: float = 10.0
+    receive_fail_ms: float = 20.0
+    receive_tail_warn_percent: float = 2.0
+    ping_warn_ms: float = 1.0
+    ping_fail_ms: float = 10.0
+    ping_8k_warn_ratio: float = 3.0
+    few_pings: int = 3
+    reassembly_fail_percent: float = 1.0
+    device_drop_warn_percent: float = 0.01
 
 
 class Cluster(Fact, frozen=True):

@@ -71,7 +71,8 @@ class Database(Fact, frozen=True):
     driver: str
     """`python-oracledb 26.1.0, thin`."""
     connected_instance: int
-    block_size_bytes: int
+    block_size_bytes: int | None
+    """db_block_size; None where the parameters could not be read."""
     is_multitenant: bool = False
     container: str = ""
     """The container connected to, such as `CDB$ROOT`; empty where the database has none."""
@@ -84,6 +85,12 @@ class Database(Fact, frozen=True):
     def in_pluggable(self) -> bool:
         """Whether the connection is to a pluggable database, which sees less than the whole instance."""
         return self.is_multitenant and self.container.upper() != "CDB$ROOT"
+
+    @property
+    def why_alone(self) -> str:
+        """Why only the connected instance could be asked; empty where others were, or where there are none."""
+        alone = all(i.number == self.connected_instance for i in self.instances)
+        return self.unasked[0].reason if alone and self.unasked else ""
 
     def instance(self, number: int) -> Instance | None:
         """The instance of that number, where it could be asked."""
@@ -123,7 +130,7 @@ class InstanceActivity(Fact, frozen=True):
 
     instance: int
     seconds: float
-    """The length of the interval as the instance's own host measured it."""
+    """From one answer of GV$SYSSTAT to the other, by a clock that nobody sets: all instances answer together."""
     statistics: dict[str, int] = msgspec.field(default_factory=dict)
     """GV$SYSSTAT, by name; times in centiseconds."""
     messages: dict[str, int] = msgspec.field(default_factory=dict)
@@ -179,6 +186,14 @@ class InstancePing(Fact, frozen=True):
         return self.time_8k_us / self.count_8k if self.count_8k > 0 else None
 
 
+class UnreadView(Fact, frozen=True):
+    """A view that could not be read, or not wholly, and why: missing grant, counts that fell."""
+
+    view: str
+    """`GV$DLM_MISC`."""
+    reason: str
+
+
 class Activity(Fact, frozen=True):
     """What the instances did between two samples."""
 
@@ -188,6 +203,12 @@ class Activity(Fact, frozen=True):
     instances: tuple[InstanceActivity | ActivityGap, ...]
     transfers: tuple[BlockTransfer, ...] | Unknown = Unknown("not read")
     pings: tuple[InstancePing, ...] | Unknown = Unknown("not read")
+    unread: tuple[UnreadView, ...] = ()
+    """What is missing above: an empty `messages` or `events`, or a pair that is not there, is nothing measured."""
+
+    def why_unread(self, view: str) -> str | None:
+        """Why that view could not be read; None where it was."""
+        return next((u.reason for u in self.unread if u.view == view), None)
 
     def of(self, instance: int) -> InstanceActivity | None:
         """The activity of one instance, where it could be told."""

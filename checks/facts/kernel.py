@@ -14,6 +14,8 @@ class CounterChange(Fact, frozen=True):
     counters: KernelCounters
     """Differences of /proc/net/snmp and /proc/net/netstat; and of /proc/net/softnet_stat, over all CPUs, as group
     `Softnet` with `Dropped` and `TimeSqueezed`."""
+    left_out: tuple[str, ...] = ()
+    """Counters of which no difference can be told, since they fell meanwhile: `Ip.ReasmFails`."""
 
 
 class CounterChanges(Fact, frozen=True):

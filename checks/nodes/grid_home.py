@@ -13,6 +13,7 @@ import psutil
 
 from checks.facts import GridHome, StaleHome, Unknown
 from checks.nodes.home_files import parse_asm_homes, parse_crs_home, parse_inventory, parse_inventory_location
+from checks.processes import is_contained
 
 FILE_LIMIT_BYTES = 1_000_000
 """Bytes of a file that are read; a central inventory has some 10 KB."""
@@ -105,7 +106,7 @@ def find_grid_home(
 def css_daemons() -> Iterator[RunningProcess]:
     """The ocssd.bin processes of this node; not those of containers or of a practice cluster that runs on it."""
     for process in psutil.process_iter(["name"]):
-        if process.info["name"] != _CSS_DAEMON or _is_contained(process.pid):
+        if process.info["name"] != _CSS_DAEMON or is_contained(process.pid):
             continue
         try:
             argv0 = next(iter(process.cmdline()), "")
@@ -116,15 +117,6 @@ def css_daemons() -> Iterator[RunningProcess]:
         except psutil.Error:
             executable = ""
         yield RunningProcess(executable, argv0)
-
-
-def _is_contained(pid: int) -> bool:
-    """Whether a process has a pid of its own in a namespace below this one: `NSpid` lists one for each level."""
-    try:
-        status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return False
-    return any(len(line.split()) > 2 for line in status.splitlines() if line.startswith("NSpid:"))
 
 
 # --- the places that name a home --------------------------------------------------------------------------------------

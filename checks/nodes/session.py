@@ -1,4 +1,5 @@
-"""The session: what one run holds open. Settings, journal, and a shell on each node, opened once and kept."""
+"""The session: what one run holds open. Settings, journal, a shell on each node and the connections to the database,
+each opened once and kept."""
 
 from __future__ import annotations
 
@@ -7,6 +8,8 @@ import contextlib
 import os
 from collections.abc import Callable
 
+from checks.database.connections import Connections
+from checks.database.secret import Secret
 from checks.journal import Journal
 from checks.nodes.shell import Shell, ShellError
 from checks.settings import Settings
@@ -18,10 +21,18 @@ Progress = Callable[[str, str, int, int], None]
 class Session:
     """One run's connections. Close it, whatever happened; closing takes well under a second."""
 
-    def __init__(self, settings: Settings, journal: Journal, progress: Progress | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        journal: Journal,
+        progress: Progress | None = None,
+        *,
+        password: Secret | None = None,
+    ) -> None:
         self.settings = settings
         self.journal = journal
         self.local_node = os.uname().nodename.split(".")[0]
+        self.databases = Connections(settings.database, password, journal, lambda: self.local_node)
         self._progress = progress
         self._shells: dict[str, asyncio.Task[Shell]] = {}
 
@@ -48,12 +59,12 @@ class Session:
                 raise
 
     async def close(self) -> None:
-        """End every shell, also those still being opened."""
+        """End every connection and every shell, also those still being opened."""
         shells, self._shells = list(self._shells.values()), {}
         for task in shells:
             if not task.done():
                 task.cancel()
-        for outcome in await asyncio.gather(*shells, return_exceptions=True):
+        for outcome in await asyncio.gather(self.databases.close(), *shells, return_exceptions=True):
             if isinstance(outcome, Shell):
                 with contextlib.suppress(ShellError, OSError):
                     await outcome.close()

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 import msgspec
 
 from checks.engine import Engine
-from checks.facts import Cluster, Leg, UnreadNode, Verdict
+from checks.facts import Cluster, Leg, NotAsked, UnreadNode, Verdict
 from checks.finding import Finding, Remedy, Status, Table
 from checks.gathering import Gatherer
 from checks.nodes.session import Session
@@ -16,12 +16,17 @@ from checks.plugin import Check, Kind, check, discover
 from checks.result import Report
 from checks.settings import Settings
 from tests.fixtures.clusters import cluster, clusterware, node, path, with_paths
+from tests.fixtures.databases import counters
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "clusterware": (),
     "nodes": ("clusterware",),
     "networks": ("clusterware", "nodes"),
     "paths": ("nodes", "networks"),
+    "counters": ("nodes",),
+    "database": (),
+    "activity": ("database",),
+    "history": ("database",),
 }
 
 Gather = Callable[[Session, Cluster], Awaitable[object]]
@@ -39,12 +44,12 @@ class TimelessEngine(Engine):
 
 def healthy() -> Cluster:
     """Three nodes, all well."""
-    return cluster(3)
+    return without_database(cluster(3))
 
 
 def black_hole() -> Cluster:
     """Jumbo frames to and from rac3 vanish on eth2: the switch port of rac3 has a smaller MTU."""
-    base = cluster(3)
+    base = without_database(cluster(3))
     assert isinstance(base.networks, tuple)
     eth2 = next(n for n in base.networks if n.interface == "eth2")
     lost = [("rac1", "rac3", Leg.REQUEST), ("rac2", "rac3", Leg.REQUEST)]
@@ -54,7 +59,16 @@ def black_hole() -> Cluster:
 
 def node_unread(reason: str = "ssh asked for a password.") -> Cluster:
     """Three nodes, of which rac3 could not be read."""
-    return cluster([node(1), node(2), UnreadNode("rac3", reason)], clusterware(3))
+    return without_database(cluster([node(1), node(2), UnreadNode("rac3", reason)], clusterware(3)))
+
+
+def without_database(built: Cluster) -> Cluster:
+    """The cluster with its kernels' counters, all well, and no database asked."""
+    left_out = NotAsked(
+        "No database connection is set; prod1 runs here.", ("racwire check --connect HOST:1521/SERVICE",)
+    )
+    known = counters(len(built.read_nodes()))
+    return msgspec.structs.replace(built, counters=known, database=left_out, activity=left_out, history=left_out)
 
 
 def gatherers(facts: Cluster, **instead: Gather) -> Sequence[Gatherer]:

@@ -89,7 +89,7 @@ async def test_filter_narrows_with_each_letter_and_esc_shows_all(new_console: Ne
         everything = shown(pilot, "list")
         await pilot.press("slash", *"mtu")
         await pilot.pause()
-        assert {line.split()[1] for line in shown(pilot, "list").splitlines()} == {"mtu-consistency"}
+        assert {line.split()[1] for line in shown(pilot, "list").splitlines()} == {"device-mtu", "mtu-consistency"}
         await pilot.press("enter", "j")
         assert "/mtu" in shown(pilot, "counts")
         await pilot.press("escape")

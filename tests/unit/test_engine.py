@@ -6,13 +6,18 @@ import time
 import pytest
 
 from checks import Kind, Status, Unknown, check
+from checks.database.errors import DatabaseError
+from checks.database.secret import Secret
 from checks.engine import Engine
 from checks.events import CheckConcluded, Gathered, GatherProgress, RunFinished, RunStarted
+from checks.facts import NotAsked
 from checks.gathering import Gatherer
 from checks.plugin import BrokenPlugin
 from checks.result import ExitCode, exit_code
 from checks.settings import Settings
 from tests.fixtures.clusters import cluster
+from tests.fixtures.oracle import PASSWORD, Witness, query, serve
+from tests.fixtures.oracle import settings as database_settings
 
 FINE = Kind("T-FINE-001", "All is well")
 FACTS = cluster(2)
@@ -190,3 +195,105 @@ async def test_a_check_that_exits_prints_or_fills_a_finding_with_junk_spoils_no_
         "junk": Status.UNKNOWN,
     }
     assert capsys.readouterr().out == ""
+
+
+# --- the database -----------------------------------------------------------------------------------------------------
+
+
+async def test_what_was_not_asked_for_is_left_out_and_changes_no_exit_code():
+    left_out = NotAsked("No database connection is set; prod1 runs here.", ("racwire check --connect X",))
+    gatherers = (ALL[0], giving("database", value=left_out))
+    events = await run([make("a", ["clusterware"]), make("b", ["database"])], gatherers)
+    (finding,) = concluded(events)["b"]
+    assert (finding.code, finding.status, finding.title) == ("RW-ENGINE-005", Status.SKIPPED, left_out.reason)
+    assert finding.next[0].commands == left_out.commands
+    assert next(e for e in events if isinstance(e, Gathered) and e.group == "database").problem == ""
+    assert exit_code(events[-1].report) is ExitCode.PASS
+
+
+async def test_a_check_that_only_uses_what_was_not_asked_for_runs_without_it():
+    def judging(known):
+        assert isinstance(known.database, NotAsked)
+        yield FINE.finding(Status.PASS, "?")
+
+    using = check("a", question="?", needs=["clusterware"], uses=["database"], kinds=(FINE,))(judging)
+    events = await run([using], (ALL[0], giving("database", value=NotAsked("left out"))))
+    assert concluded(events)["a"][0].status is Status.PASS
+
+
+def asking_for(text, grants):
+    """A gatherer that asks the database as the real ones do."""
+
+    async def gather(session, known):
+        try:
+            connection = await session.databases.get()
+            await connection.rows(query("SELECT username FROM sessions", "fine"))
+            await connection.rows(query(text, "asked", grants))
+        except DatabaseError as error:
+            return Unknown(str(error))
+        return FACTS.database
+
+    return Gatherer("database", (), gather, 30)
+
+
+@pytest.mark.parametrize(
+    ("grants", "user", "command"),
+    [
+        (("SYS.GV_$SYSSTAT",), "RACWIRE", "racwire grants"),
+        (("SYS.DBA_HIST_SYSSTAT",), "RACWIRE", "racwire grants --awr"),
+        (("PERFSTAT.STATS$SYSSTAT",), "RACWIRE", "racwire grants --statspack"),
+    ],
+)
+async def test_a_missing_grant_is_unknown_with_the_grant_the_script_and_the_failed_query(grants, user, command):
+    with serve(Witness()) as server:
+        settings = Settings(database=database_settings(server, user=user))
+        engine = Engine(
+            [make("a", ["database"])],
+            settings,
+            gatherers=[asking_for("SELECT x FROM refused", grants)],
+            password=Secret(PASSWORD),
+        )
+        events = [event async for event in engine.events()]
+    (finding,) = concluded(events)["a"]
+    assert finding.title == f"a could not tell: {user} may not read what asked reads (ORA-00942)."
+    assert finding.seen == (f"Have a DBA run: GRANT SELECT ON {grants[0]} TO {user};",)
+    assert finding.next[0].commands == (command,)
+    assert [reference.topic for reference in finding.evidence] == ["sql asked"]
+
+
+async def test_leaving_during_a_hung_query_waits_for_nothing():
+    witness = Witness()
+    with serve(witness) as server:
+        engine = Engine(
+            [make("a", ["database"])],
+            Settings(database=database_settings(server, call_timeout_s=60)),
+            gatherers=[asking_for("SELECT x FROM hanging", ())],
+            password=Secret(PASSWORD),
+        )
+        events = engine.events()
+        waiting = asyncio.create_task(anext(events))
+        while not witness.hanging.is_set():
+            if waiting.done():
+                waiting = asyncio.create_task(anext(events))
+            await asyncio.sleep(0.01)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        await asyncio.wait_for(events.aclose(), 5)
+        assert await asyncio.to_thread(witness.broken_off.wait, 5)
+    assert engine.report(interrupted=True).journal[-1].outcome == "interrupted"
+
+
+async def test_of_two_who_wait_at_the_same_time_only_one_tells_how_far_it_is():
+    both = asyncio.Barrier(2)
+
+    def waiting(group):
+        async def gather(session, known):
+            await both.wait()
+            session.progress(group, "waiting", 1, 30)
+            await both.wait()
+            return getattr(FACTS, group)
+
+        return Gatherer(group, (), gather, 30)
+
+    events = await run([make("a", ["activity", "counters"])], (waiting("activity"), waiting("counters")))
+    assert [e.measure for e in events if isinstance(e, GatherProgress)] == ["1 of 30 s"]

@@ -21,3 +21,16 @@ def test_the_engine_does_not_load_netlink_before_it_is_used():
     program = "import checks.engine, sys; print('pyroute2' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     assert ran.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], ["check", "--help"], ["settings"], ["grants"], ["plan", "--connect", "h/p"]]
+)
+def test_the_driver_is_not_loaded_before_a_database_is_asked(words):
+    program = (
+        "import sys; from tui.cli import main\n"
+        f"try: main({words!r})\n"
+        "finally: sys.stderr.write(str('oracledb' in sys.modules))"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert ran.stderr == "False"

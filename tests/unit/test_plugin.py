@@ -16,7 +16,7 @@ KIND = Kind("T-KIND-001", "?")
 
 
 def test_the_built_in_checks_are_found():
-    assert {c.id for c in discover()} >= {"clusterware", "interfaces", "mtu-consistency", "df-ping"}
+    assert {c.id for c in discover()} >= {"clusterware", "df-ping", "gc-blocks-lost", "mtu-consistency", "reassembly"}
 
 
 def test_codes_are_unique_over_all_checks_and_each_is_explained():

@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given, settings
 
 from checks.finding import Status
+from checks.plugin import Kind
 from checks.report.json_report import from_json, schema, to_json
 from checks.result import Report
 from tests.fixtures.clusters import cluster
+from tests.fixtures.databases import asked, change, counters, losing
 from tests.fixtures.reports import black_hole, report_of
 from tui.files import OutputError, write_whole
 from tui.printable import for_encoding, printable
@@ -24,13 +26,14 @@ def text(report: Report) -> str:
 
 
 def test_json_comes_back_as_the_same_report():
-    report = report_of(black_hole(4))
-    assert from_json(to_json(report)) == report
+    for built in (black_hole(4), asked(2)):
+        report = report_of(built)
+        assert from_json(to_json(report)) == report
 
 
 def test_json_holds_to_the_published_schema():
     validator = jsonschema.Draft202012Validator(json.loads(schema()))
-    for built in (cluster(1), cluster(4), black_hole()):
+    for built in (cluster(1), cluster(4), black_hole(), asked(2)):
         validator.validate(json.loads(to_json(report_of(built))))
 
 
@@ -84,6 +87,42 @@ def test_findings_on_the_same_network_are_joined():
     report = report_of(black_hole())
     finding = next(f for f in report.findings if f.status is Status.FAIL)
     assert all(other.network == finding.network for other in report.joined_with(finding))
+
+
+def test_what_the_instances_lose_is_joined_with_what_the_network_does_on_their_nodes():
+    report = report_of(
+        asked(
+            black_hole(3),
+            activity=losing(2, 37, {1: 37}, 3),
+            counters=counters(3, change("rac2", Ip_ReasmFails=9), change("rac3", Udp_RcvbufErrors=9)),
+        )
+    )
+    problems = {f.check: f for f in report.findings if f.status in (Status.FAIL, Status.WARN)}
+    assert set(problems) == {"df-ping", "gc-blocks-lost", "reassembly", "udp-receive-buffers"}
+
+    def joined(check):
+        return {f.check for f in report.joined_with(problems[check])}
+
+    assert joined("gc-blocks-lost") == {"df-ping", "reassembly"}
+    assert joined("df-ping") == {"gc-blocks-lost", "reassembly"}
+    assert joined("udp-receive-buffers") == set()
+
+
+def test_being_joined_is_mutual_and_only_among_problems():
+    kind = Kind("T-JOIN-001", "?")
+
+    def finding(status, network, nodes):
+        return kind.finding(status, "?", subject=f"{status} {network} {nodes}", network=network, nodes=nodes)
+
+    places = [("", []), ("", ["rac1"]), ("", ["rac2"]), ("192.168.10.0/24", []), ("192.168.11.0/24", ["rac1"])]
+    findings = [finding(s, *place) for s in (Status.FAIL, Status.WARN, Status.PASS, Status.INFO) for place in places]
+    report = msgspec.structs.replace(report_of(cluster(2)), findings=tuple(findings))
+    joined = {f.subject: {o.subject for o in report.joined_with(f)} for f in findings}
+    assert all(one in joined[other] for one, others in joined.items() for other in others)
+    assert joined["PASS 192.168.10.0/24 []"] == set()
+    assert joined["FAIL  []"] == set()
+    assert "WARN  ['rac2']" in joined["FAIL 192.168.10.0/24 []"]
+    assert "WARN 192.168.11.0/24 ['rac1']" not in joined["FAIL 192.168.10.0/24 []"]
 
 
 def test_a_file_is_written_whole_with_mode_0600_and_never_over_another(tmp_path):

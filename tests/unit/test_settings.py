@@ -109,3 +109,70 @@ def test_the_mark_of_some_editors_is_no_text_and_an_endless_file_no_settings_fil
     assert load_settings(str(tmp_path / "bom"), {}).probe.packets == 30
     with pytest.raises(SettingsError, match="is longer than"):
         load_settings("/dev/zero", {})
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "name"),
+    [
+        ('[ssh]\nuser = "fine"\n[database]\nconnect = "x"\nuser = "a\\u0000"\n', 5, "user"),
+        ('[database]\nuser = "fine"\n[ssh]\nuser = "a\\u0000"\n', 4, "user"),
+        ("[database]\nconnect_timeout_s = 1\n[ssh]\nconnect_timeout_s = 0\n", 4, "connect_timeout_s"),
+        ("[ssh]\nconnect_timeout_s = 1\n[database]\nconnect_timeout_s = 0\n", 4, "connect_timeout_s"),
+        ('[ssh]\nuser = "a"\n[ database ]\nusr = "b"\n', 4, "usr"),
+        ('ssh.user = "fine"\ndatabase.user = "a/b"\n', 2, "user"),
+        ('ssh = {user = "fine"}\ndatabase = {user = "a/b"}\n', 2, "user"),
+    ],
+)
+def test_a_name_that_two_sections_have_is_found_in_the_right_one(text, line, name):
+    with pytest.raises(SettingsError, match=rf"^s\.toml line {line}: '{name}'"):
+        parse_settings(text, "s.toml")
+
+
+@pytest.mark.parametrize(
+    ("setting", "what"),
+    [
+        ('connect = "scott/tiger@rac-scan/prod"', "it seems to hold a user or a password"),
+        ('connect = "scott/tiger@"', "it seems to hold a user or a password"),
+        ('connect = "(DESCRIPTION=(PASSWORD=tiger))"', "it seems to hold a user or a password"),
+        ('connect = "h/p?pyo.password=tiger"', "it seems to hold a user or a password"),
+        ('user = "scott/tiger"', "it seems to hold a password"),
+    ],
+)
+def test_a_password_in_a_setting_is_refused_and_not_repeated(setting, what):
+    with pytest.raises(SettingsError, match=what) as told:
+        parse_settings(f"[database]\n{setting}\n", "s.toml")
+    assert "tiger" not in str(told.value)
+    assert "$RACWIRE_DB_PASSWORD" in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("setting", "what"),
+    [
+        ('connect = "a\\u001b[2J"', "it has control characters"),
+        ('connect = " prod"', "it has control characters or blanks around it"),
+        ('user = "sys"', "SYS can only log in as SYSDBA: set sysdba as well"),
+        ('connect = "prod"\nos_authentication = true', "leave connect empty"),
+        ('oracle_sid = "a/b"', "is no name of an instance"),
+        ('wallet = "a\\u0007"', "has control characters in it"),
+        ('password = "x"', "is not known; did you mean 'password_file'"),
+        ("sysdba = 1", "must be true or false"),
+    ],
+)
+def test_a_database_that_cannot_be_meant_is_refused(setting, what):
+    with pytest.raises(SettingsError, match=what):
+        parse_settings(f"[database]\n{setting}\n", "s.toml")
+
+
+@pytest.mark.parametrize(
+    "connect",
+    [
+        "rac-scan:1521/prod",
+        "//rac-scan/prod:dedicated/prod1",
+        "tcps://h:2484/p?wallet_location=/w",
+        "PROD_RW.example.com",
+        "[fd00::1]:1521/prod",
+        "(DESCRIPTION=(ADDRESS=(PROTOCOL=TCP)(HOST=h)(PORT=1521))(CONNECT_DATA=(SERVICE_NAME=p)))",
+    ],
+)
+def test_every_way_to_say_where_a_database_is_is_taken(connect):
+    assert parse_settings(f'[database]\nconnect = "{connect}"\n', "s.toml").database.connect == connect

@@ -1,0 +1,62 @@
+-- purpose: What each instance counted of Cache Fusion over a range of snapshots; times in centiseconds. Intervals
+--     with a restart are left out.
+-- reads: DBA_HIST_SNAPSHOT, DBA_HIST_SYSSTAT
+-- grants: SYS.DBA_HIST_SNAPSHOT, SYS.DBA_HIST_SYSSTAT
+-- licence: Diagnostics Pack
+-- versions: 11.2-
+WITH kept AS (
+    SELECT v.dbid,
+           v.instance_number,
+           v.snap_id,
+           s.startup_time,
+           s.end_interval_time AS end_time,
+           v.stat_name AS name,
+           v.value
+      FROM dba_hist_snapshot s
+      JOIN dba_hist_sysstat v
+        ON v.dbid = s.dbid
+       AND v.instance_number = s.instance_number
+       AND v.snap_id = s.snap_id
+     WHERE s.dbid = :dbid
+       AND s.snap_id BETWEEN :from_snap AND :last_snap
+       AND v.stat_name IN ('gc blocks lost',
+                           'gc claim blocks lost',
+                           'gc blocks corrupt',
+                           'gc cr blocks received',
+                           'gc cr block receive time',
+                           'gc current blocks received',
+                           'gc current block receive time',
+                           'gc cr blocks served',
+                           'gc cr block build time',
+                           'gc cr block flush time',
+                           'gc cr block send time',
+                           'gc current blocks served',
+                           'gc current block pin time',
+                           'gc current block flush time',
+                           'gc current block send time',
+                           'gc local grants',
+                           'gc remote grants',
+                           'gcs messages sent',
+                           'ges messages sent',
+                           'consistent gets from cache',
+                           'db block gets from cache',
+                           'physical reads cache',
+                           'DBWR fusion writes')
+),
+differences AS (
+    SELECT k.instance_number,
+           k.snap_id,
+           k.end_time,
+           k.name,
+           k.value - LAG(k.value) OVER (
+               PARTITION BY k.dbid, k.instance_number, k.startup_time, k.name ORDER BY k.snap_id) AS difference
+      FROM kept k
+)
+SELECT d.instance_number,
+       d.name,
+       SUM(d.difference) AS difference
+  FROM differences d
+ WHERE d.snap_id > :base_snap
+   AND d.difference >= 0
+ GROUP BY d.instance_number, d.name
+ ORDER BY d.instance_number, d.name

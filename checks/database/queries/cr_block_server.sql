@@ -1,0 +1,8 @@
+-- purpose: Log flushes that serving consistent-read blocks has cost each instance.
+-- reads: GV$CR_BLOCK_SERVER
+-- grants: SYS.GV_$CR_BLOCK_SERVER, SYS.V_$CR_BLOCK_SERVER
+-- licence: none
+-- versions: 11.2-
+SELECT c.inst_id,
+       c.flushes
+  FROM gv$cr_block_server c

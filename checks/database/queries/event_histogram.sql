@@ -1,0 +1,11 @@
+-- purpose: How many waits for blocks took how long, in powers of two milliseconds: all that 11.2 keeps.
+-- reads: GV$EVENT_HISTOGRAM
+-- grants: SYS.GV_$EVENT_HISTOGRAM, SYS.V_$EVENT_HISTOGRAM
+-- licence: none
+-- versions: 11.2-11.2
+SELECT h.inst_id,
+       h.event,
+       h.wait_time_milli * 1000 AS up_to_us,
+       h.wait_count
+  FROM gv$event_histogram h
+ WHERE h.event LIKE 'gc %'

@@ -1,0 +1,33 @@
+-- purpose: Which snapshots lie within so many days before the last one: the last snapshot before serves as the base
+--     of the first differences, and reading begins with the last one that each instance has by then. Numbers of
+--     snapshots follow time within an instance only.
+-- reads: STATS$SNAPSHOT
+-- grants: PERFSTAT.STATS$SNAPSHOT
+-- licence: none
+-- versions: 11.2-
+WITH snapshots AS (
+    SELECT s.snap_id,
+           CAST(s.snap_time AS TIMESTAMP) AS end_time,
+           LAG(s.snap_id) OVER (
+               PARTITION BY s.dbid, s.instance_number, s.startup_time ORDER BY s.snap_id) AS snap_before,
+           LAG(CAST(s.snap_time AS TIMESTAMP)) OVER (
+               PARTITION BY s.dbid, s.instance_number, s.startup_time ORDER BY s.snap_id) AS time_before,
+           MAX(CAST(s.snap_time AS TIMESTAMP)) OVER () AS last_time
+      FROM perfstat.stats$snapshot s
+     WHERE s.dbid = :dbid
+),
+bounds AS (
+    SELECT COALESCE(MAX(CASE WHEN s.end_time <= s.last_time - NUMTODSINTERVAL(:days, 'DAY') THEN s.end_time END),
+                    MIN(s.end_time)) AS base_time,
+           MAX(s.end_time) AS last_time
+      FROM snapshots s
+)
+SELECT b.base_time,
+       b.last_time,
+       MIN(s.time_before) AS first_before,
+       MIN(s.snap_before) AS first_snap,
+       MAX(s.snap_id) AS last_snap
+  FROM bounds b
+  JOIN snapshots s
+    ON s.end_time > b.base_time
+ GROUP BY b.base_time, b.last_time

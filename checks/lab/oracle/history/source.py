@@ -1,0 +1,35 @@
+"""AWR and Statspack of the practice database: a generated past, and after it what the living instances say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from checks.lab.oracle.history.counts import drop_counts, make_counts
+from checks.lab.oracle.history.living import put_living
+from checks.lab.oracle.history.plan import HistoryPlan
+from checks.lab.oracle.history.tables import fill_tables
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from checks.lab.oracle.live import InstanceState
+
+
+class GeneratedHistory:
+    """Fills the tables that are there, with the columns that they have (`live.HistorySource`)."""
+
+    def __init__(self, plan: HistoryPlan) -> None:
+        self.plan = plan
+        self._has_living = False
+
+    def fill(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Fill the empty tables."""
+        make_counts(connection, self.plan)
+        fill_tables(connection, self.plan)
+        drop_counts(connection)
+
+    def refresh(self, connection: duckdb.DuckDBPyConnection, states: tuple[InstanceState, ...]) -> None:
+        """Put two snapshots of each living instance after the generated ones: at its start, and now."""
+        if states or self._has_living:
+            put_living(connection, self.plan, states)
+            self._has_living = bool(states)

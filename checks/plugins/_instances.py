@@ -1,0 +1,158 @@
+"""How findings speak of instances: their names, their nodes, their interval, and those that nothing is known of."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from checks.facts import Activity, ActivityGap, Cluster, Database, Fact, InstanceActivity, InterconnectInUse, Unknown
+from checks.finding import Finding, Remedy, Status, Table
+from checks.plugin import Kind
+from checks.wording import listed
+
+
+class Unseen(Fact, frozen=True):
+    """An instance of which something is not known, and why."""
+
+    instance: int
+    reason: str
+
+
+def database_of(cluster: Cluster) -> Database | None:
+    """The database, where it could be asked."""
+    return cluster.database if isinstance(cluster.database, Database) else None
+
+
+def instance_name(cluster: Cluster, number: int) -> str:
+    """`prod2`, or `instance 2` where its name is not known."""
+    database = database_of(cluster)
+    return database.instance_name(number) if database else f"instance {number}"
+
+
+def instance_names(cluster: Cluster, numbers: Iterable[int]) -> str:
+    """`prod1, prod2 and prod3`."""
+    return listed(instance_name(cluster, n) for n in sorted(set(numbers)))
+
+
+def node_of(cluster: Cluster, number: int) -> str:
+    """The node that an instance runs on, as the report calls it; empty where it is not known."""
+    database = database_of(cluster)
+    instance = database.instance(number) if database else None
+    host = instance.host.partition(".")[0] if instance else ""
+    nodes = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
+    return next((n.name for n in nodes if n.name.partition(".")[0].casefold() == host.casefold()), host)
+
+
+def nodes_of(cluster: Cluster, numbers: Iterable[int]) -> tuple[str, ...]:
+    """The nodes of some instances, each once, those that are known."""
+    return tuple(dict.fromkeys(node for n in numbers if (node := node_of(cluster, n))))
+
+
+def instances_on(cluster: Cluster, node: str) -> tuple[int, ...]:
+    """The instances that run on a node."""
+    database = database_of(cluster)
+    return tuple(i.number for i in database.instances if node_of(cluster, i.number) == node) if database else ()
+
+
+def sql(cluster: Cluster, *statements: str) -> list[tuple[str, str]]:
+    """The journal's entries of these statements; where GV$ did not answer, also those of V$ that took its place."""
+    database = database_of(cluster)
+    alone = database is not None and bool(database.unasked)
+    return [
+        (cluster.local_node, f"sql {name}{suffix}")
+        for name in statements
+        for suffix in (("", " (this instance)") if alone else ("",))
+    ]
+
+
+def span(seconds: float) -> str:
+    """`30 s`, `2.5 s`, `15 min`, `7 days`."""
+    if seconds >= 2 * 86_400:
+        return f"{seconds / 86_400:.0f} days"
+    if seconds >= 2 * 3_600:
+        return f"{seconds / 3_600:.0f} h"
+    if seconds >= 600:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds:.0f} s" if seconds >= 10 or round(seconds, 1) == round(seconds) else f"{seconds:.1f} s"
+
+
+def milliseconds(value: float) -> str:
+    """`0.42 ms`, `12.3 ms`, `1,234 ms`."""
+    return f"{value:.2f} ms" if value < 10 else f"{value:.1f} ms" if value < 100 else f"{value:,.0f} ms"
+
+
+def percent(value: float) -> str:
+    """`12 %`, `0.30 %`, `0.0040 %`: two figures that say something, and never 0 for what is more."""
+    places = next((n for n, least in ((0, 10.0), (1, 1.0), (2, 0.1), (3, 0.01)) if value >= least), 4)
+    return "under 0.0001 %" if 0 < value < 0.0001 else f"{value:.{places}f} %"
+
+
+def moment(text: str) -> str:
+    """A time of the database as people write it: `2026-11-18 03:00`."""
+    return text.replace("T", " ")[:16]
+
+
+def active(activity: Activity) -> Iterator[InstanceActivity]:
+    """The instances of which differences are known."""
+    yield from (a for a in activity.instances if isinstance(a, InstanceActivity))
+
+
+def unseen(cluster: Cluster) -> tuple[Unseen, ...]:
+    """The instances of which no difference is known: those that were not asked, and those that restarted."""
+    database, activity = database_of(cluster), cluster.activity
+    gaps = activity.instances if isinstance(activity, Activity) else ()
+    found = {u.number: Unseen(u.number, u.reason) for u in (database.unasked if database else ())}
+    found |= {gap.instance: Unseen(gap.instance, gap.reason) for gap in gaps if isinstance(gap, ActivityGap)}
+    known = {a.instance for a in gaps if isinstance(a, InstanceActivity)}
+    silent = [i.number for i in database.instances if i.number not in known | set(found)] if database else []
+    found |= {n: Unseen(n, "The views had no row of it.") for n in silent if isinstance(activity, Activity)}
+    return tuple(found[n] for n in sorted(set(found) - known))
+
+
+def unseen_findings(
+    cluster: Cluster, kind: Kind, what: str, missing: Iterable[Unseen], statements: Collection[str]
+) -> Iterator[Finding]:
+    """One UNKNOWN finding for all of these instances that have one reason. `what` is the subject of its sentence:
+    `How long blocks take to arrive at {}`."""
+    by_reason: dict[str, list[int]] = {}
+    for one in missing:
+        by_reason.setdefault(one.reason, []).append(one.instance)
+    for reason, instances in by_reason.items():
+        names = instance_names(cluster, instances)
+        yield kind.finding(
+            Status.UNKNOWN,
+            f"{what.format(names)} is not known: {sentence(reason)}",
+            subject=f"{names}: not known",
+            seen=(reason,),
+            expected=("Every instance answers",),
+            next=[Remedy("Mend what is named above, if it does not pass by itself; then run this check again.")],
+            evidence=sql(cluster, *statements),
+            nodes=nodes_of(cluster, instances),
+        )
+
+
+def sentence(text: str) -> str:
+    """The first sentence of a reason, to stand after a colon, with its full stop."""
+    first = text.strip().partition(". ")[0].rstrip(".")
+    return f"{first[:1].lower()}{first[1:]}." if first[1:2].islower() else f"{first}."
+
+
+def pair_table(
+    cluster: Cluster, corner: str, instances: Iterable[int], cells: dict[tuple[int, int], str], legend: str
+) -> Table:
+    """A matrix of instances: one row for the first of each pair, one column for the second."""
+    numbers = sorted(set(instances))
+    return Table(
+        (corner, *(instance_name(cluster, n) for n in numbers)),
+        tuple(
+            (instance_name(cluster, a), *("·" if a == b else cells.get((a, b), "") for b in numbers)) for a in numbers
+        ),
+        legend,
+    )
+
+
+def interconnects_of(cluster: Cluster, number: int) -> tuple[InterconnectInUse, ...]:
+    """The interconnects that an instance says it uses."""
+    database = database_of(cluster)
+    if database is None or isinstance(database.interconnects, Unknown):
+        return ()
+    return tuple(i for i in database.interconnects if i.instance == number)

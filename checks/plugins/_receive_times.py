@@ -1,0 +1,109 @@
+"""How long blocks took to arrive at an instance: by the statistics, and by the waits of the same time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from checks.cache_fusion import (
+    CR_RECEIVED,
+    CURRENT_RECEIVED,
+    average_cr_receive_ms,
+    average_current_receive_ms,
+)
+from checks.facts import Activity, Cluster, InstanceActivity
+from checks.finding import Table
+from checks.plugins._instances import active, instance_name, milliseconds, percent, span
+from checks.plugins._waits import average_ms, buckets, cluster_time_us, costliest, for_blocks, quantile_us
+from checks.wording import counted
+
+_WIDELY = 5.0
+
+
+@dataclass(frozen=True)
+class BlockTimes:
+    """Blocks of one kind at one instance."""
+
+    word: str
+    blocks: int
+    average_ms: float | None
+    waited_ms: float | None
+    """The average of the waits for them, where sessions waited."""
+
+
+@dataclass(frozen=True)
+class ReceiveTimes:
+    """One instance in the interval."""
+
+    own: InstanceActivity
+    kinds: tuple[BlockTimes, BlockTimes]
+    blocks: int | None
+    """Received of both kinds; None where that was not read."""
+
+
+def times_of(own: InstanceActivity) -> ReceiveTimes:
+    """The averages, from the difference of two samples."""
+    counts = (own.statistics.get(CR_RECEIVED), own.statistics.get(CURRENT_RECEIVED))
+    averages = (average_cr_receive_ms(own.statistics), average_current_receive_ms(own.statistics))
+    waited = (average_ms(for_blocks(own, "cr")), average_ms(for_blocks(own, "current")))
+    return ReceiveTimes(
+        own,
+        (
+            BlockTimes("CR", counts[0] or 0, averages[0], waited[0]),
+            BlockTimes("current", counts[1] or 0, averages[1], waited[1]),
+        ),
+        None if None in (*counts,) else max(0, sum(c for c in counts if c)),
+    )
+
+
+def time_lines(cluster: Cluster, times: ReceiveTimes) -> list[str]:
+    """The averages of both kinds of blocks, with what the waits say; `far apart` where the two disagree widely."""
+    name = instance_name(cluster, times.own.instance)
+    told = []
+    for kind in times.kinds:
+        if kind.average_ms is None:
+            continue
+        waited = f"; waits for them {milliseconds(kind.waited_ms)}" if kind.waited_ms is not None else ""
+        apart = " (far apart)" if kind.waited_ms is not None and _far_apart(kind.average_ms, kind.waited_ms) else ""
+        told.append(
+            f"{name}: {kind.word} {milliseconds(kind.average_ms)} on average of {counted(kind.blocks, 'block')}"
+            f"{waited}{apart}"
+        )
+    return told
+
+
+def _far_apart(one_ms: float, other_ms: float) -> bool:
+    low, high = sorted((one_ms, other_ms))
+    return high > _WIDELY * low and high - low > 1.0
+
+
+def histogram_of(own: InstanceActivity) -> list[tuple[int, int]]:
+    """The waits for blocks of both kinds by the upper limit of their bucket in microseconds."""
+    return buckets([*for_blocks(own, "cr"), *for_blocks(own, "current")])
+
+
+def tail_lines(times: ReceiveTimes) -> list[str]:
+    """Within which time most waits are over."""
+    histogram = histogram_of(times.own)
+    limits = [(share, quantile_us(histogram, share)) for share in (0.95, 0.99)]
+    told = [f"{share:.0%} in up to {milliseconds(us / 1000)}" for share, us in limits if us is not None]
+    return [f"waits for blocks: {', '.join(told)}"] if told else []
+
+
+def top_lines(own: InstanceActivity) -> list[str]:
+    """The events that cost most, each with its share of all waits for the cluster."""
+    total = cluster_time_us(own) or 1
+    return [
+        f"{e.name}: {counted(e.waits, 'wait')}, {milliseconds(e.time_us / e.waits / 1000) if e.waits > 0 else '-'} "
+        f"each, {percent(100 * e.time_us / total)} of the waits for the cluster"
+        for e in costliest(own)
+    ]
+
+
+def times_table(cluster: Cluster, activity: Activity) -> Table:
+    """A row for each instance."""
+    rows = []
+    for own in active(activity):
+        times = times_of(own)
+        cells = [milliseconds(k.average_ms) if k.average_ms is not None else "-" for k in times.kinds]
+        rows.append((instance_name(cluster, own.instance), f"{times.blocks or 0:,}", *cells))
+    return Table(("instance", "blocks", "CR", "current"), tuple(rows), f"averages over {span(activity.seconds)}")

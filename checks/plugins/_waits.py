@@ -1,0 +1,82 @@
+"""Waits for blocks: their average, their tail from the histogram, and the events that cost most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from checks.facts import InstanceActivity, WaitEvent
+
+_NO_TRANSFER = ("lost", "corrupt", "failure", "retry")
+"""Words in the names of events that are no arrival of a block."""
+_TOP = 3
+
+CURES = {
+    "congested": "the LMS processes of the sender cannot keep up: CPU, scheduling, too few of them",
+    "busy": "blocks are wanted by several sessions at once, or wait for a log write: the load, not the network",
+    "lost": "blocks get lost: see gc-blocks-lost",
+    "retry": "requests had to be made again: see gc-blocks-lost",
+    "failure": "blocks could not be had: see gc-blocks-lost",
+}
+"""What an event with that word in its name says (MOS 563566.1; Database Reference, wait events)."""
+
+
+def for_blocks(own: InstanceActivity, which: str) -> list[WaitEvent]:
+    """The waits in which a block of that kind came: `gc cr block 2-way`, `... busy`, `... congested`."""
+    return [
+        e
+        for e in own.events
+        if e.waits > 0 and e.name.startswith(f"gc {which} block ") and not any(w in e.name for w in _NO_TRANSFER)
+    ]
+
+
+def average_ms(events: Iterable[WaitEvent]) -> float | None:
+    """Milliseconds of a wait on average; None where there was none."""
+    known = list(events)
+    waits = sum(e.waits for e in known)
+    return sum(e.time_us for e in known) / waits / 1000 if waits > 0 else None
+
+
+def buckets(events: Iterable[WaitEvent]) -> list[tuple[int, int]]:
+    """The histograms of some events in one: upper limit in microseconds and waits, the fastest first."""
+    together: dict[int, int] = {}
+    for event in events:
+        for bucket in event.histogram:
+            if bucket.waits > 0:
+                together[bucket.up_to_us] = together.get(bucket.up_to_us, 0) + bucket.waits
+    return sorted(together.items())
+
+
+def beyond(histogram: Sequence[tuple[int, int]], bound_us: float) -> tuple[int, float]:
+    """Of how many waits it is certain that they took longer than the bound; and than how many microseconds.
+
+    A bucket tells only its upper limit and, by the bucket before, its lower one. The limit given is the first that is
+    not below the bound, doubling from bucket to bucket as the database has them.
+    """
+    limit = bound_us
+    edges = [edge for edge, _ in histogram if edge >= bound_us]
+    if edges:
+        limit = edges[0]
+        while limit / 2 >= bound_us:
+            limit /= 2
+    return sum(waits for edge, waits in histogram if edge > limit), limit
+
+
+def quantile_us(histogram: Sequence[tuple[int, int]], share: float) -> int | None:
+    """The upper limit of the bucket in which that share of the waits is reached; None without waits."""
+    total = sum(waits for _, waits in histogram)
+    reached = 0
+    for edge, waits in histogram:
+        reached += waits
+        if reached >= share * total:
+            return edge
+    return None
+
+
+def costliest(own: InstanceActivity) -> list[WaitEvent]:
+    """The events of the wait class Cluster that took longest, the worst first."""
+    return sorted((e for e in own.events if e.time_us > 0), key=lambda e: (-e.time_us, e.name))[:_TOP]
+
+
+def cluster_time_us(own: InstanceActivity) -> int:
+    """What the instance waited for the cluster in all."""
+    return sum(max(0, e.time_us) for e in own.events)

@@ -1,0 +1,274 @@
+"""How fast do the instances answer each other, and does a block-sized message take much longer than a small one?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from checks.facts import Activity, Cluster, InstancePing, Unknown
+from checks.finding import Finding, Remedy, Status, Table
+from checks.plugin import Kind, check
+from checks.plugins._instances import (
+    Unseen,
+    active,
+    instance_name,
+    milliseconds,
+    nodes_of,
+    pair_table,
+    span,
+    sql,
+    unseen,
+    unseen_findings,
+)
+from checks.plugins._loss_signs import fragmenting
+from checks.plugins._paths import at_most
+from checks.wording import counted, listed
+
+_VIEW = "Database Reference, V$INSTANCE_PING"
+_STATEMENT = "instance_ping"
+_LARGE_BYTES = 8192
+_LEAST_GAP_US = 100.0
+"""Below that a ratio says nothing: 8 KB take 66 us on 1 Gbit/s without any fault."""
+
+QUICK = Kind("IC-PING-001", "The instances answer each other quickly")
+SLOW = Kind(
+    "IC-PING-002",
+    "Pings between instances take long",
+    "A block cannot come faster than a message: what the ping takes, every transfer takes at least.",
+    (_VIEW,),
+)
+LARGE_SLOWER = Kind(
+    "IC-PING-003",
+    "A message of 8 KB takes several times as long as one of 500 bytes",
+    "Fragments show so: each is a packet of its own, and the message is there only when the last one is. A slow link "
+    "or a busy receiver shows so, too.",
+    (_VIEW, "MOS 341788.1"),
+)
+NOT_KNOWN = Kind("IC-PING-004", "How fast an instance answers is not known")
+LARGE_MISSING = Kind(
+    "IC-PING-005",
+    "Small messages pass between two instances and messages of 8 KB do not",
+    "Blocks are of that size: they do not arrive either. Heartbeats are small, and go on.",
+    (_VIEW, "MOS 563566.1, causes 5 and 12"),
+)
+FEW = Kind("IC-PING-006", "Too few pings between the instances to judge their time")
+
+
+@check(
+    "instance-ping",
+    question="Do the instances answer each other quickly, with small and with block-sized messages?",
+    needs=("activity",),
+    uses=("database", "nodes", "networks"),
+    kinds=(QUICK, SLOW, LARGE_SLOWER, NOT_KNOWN, LARGE_MISSING, FEW),
+)
+def instance_ping(cluster: Cluster) -> Iterator[Finding]:
+    """Averages the pings that the instances' own PING processes send each other: 500 bytes and 8 KB, in the interval.
+
+    Both averages are held against ping_warn_ms and ping_fail_ms. Where 8 KB take more than ping_8k_warn_ratio times
+    as long as 500 bytes, the message is likely cut into fragments; the MTU of the private networks says whether it
+    is. Where small ones are answered and none of 8 KB is, large packets vanish between the two.
+    """
+    activity = cluster.activity
+    if not isinstance(activity, Activity):
+        return
+    if isinstance(activity.pings, Unknown):
+        yield NOT_KNOWN.finding(
+            Status.UNKNOWN,
+            "How fast the instances answer each other could not be read.",
+            subject="not known",
+            seen=(activity.pings.reason,),
+            next=[Remedy("Mend the reason named above.", ("racwire grants",))],
+            evidence=sql(cluster, _STATEMENT),
+        )
+        return
+    pings = tuple(p for p in activity.pings if p.instance != p.target)
+    table = _table(cluster, activity, pings)
+    enough = [p for p in pings if max(p.count_500b, p.count_8k) >= cluster.thresholds.few_pings]
+    missing = [p for p in enough if p.count_8k <= 0]
+    slow = [p for p in enough if _worst_ms(p) > cluster.thresholds.ping_warn_ms]
+    larger = [p for p in enough if p not in slow and _is_larger_slower(p, cluster.thresholds.ping_8k_warn_ratio)]
+    if missing:
+        yield _large_missing(cluster, activity, missing, table)
+    if slow:
+        yield _slow(cluster, slow, table)
+    if larger:
+        yield _large_slower(cluster, larger, table)
+    told = {p.instance for p in pings}
+    if enough and not (missing or slow or larger):
+        yield _quick(cluster, activity, enough, len(pings) - len(enough), table)
+    if not enough and len(told) != 0:
+        yield _few(cluster, activity, pings, table)
+    silent = [*unseen(cluster), *_without_pings(activity, told)]
+    yield from unseen_findings(cluster, NOT_KNOWN, "How fast the others answer {}", silent, (_STATEMENT,))
+    if not pings and not silent:
+        yield FEW.finding(
+            Status.INFO,
+            "There is no other instance to ping.",
+            subject="one instance",
+            evidence=sql(cluster, _STATEMENT),
+        )
+
+
+def _without_pings(activity: Activity, told: set[int]) -> list[Unseen]:
+    others = [a.instance for a in active(activity)]
+    reason = activity.why_unread("GV$INSTANCE_PING") or "GV$INSTANCE_PING shows no ping of it in the interval."
+    return [Unseen(n, reason) for n in others if n not in told and len(others) > 1]
+
+
+def _worst_ms(ping: InstancePing) -> float:
+    return max(ping.average_500b_us or 0.0, ping.average_8k_us or 0.0) / 1000
+
+
+def _ratio(ping: InstancePing) -> float:
+    """How many times as long 8 KB take; 1 where one of the two was not sent."""
+    small, large = ping.average_500b_us, ping.average_8k_us
+    return large / small if small and large else 1.0
+
+
+def _is_larger_slower(ping: InstancePing, ratio: float) -> bool:
+    gap_us = (ping.average_8k_us or 0.0) - (ping.average_500b_us or 0.0)
+    return _ratio(ping) > ratio and gap_us > _LEAST_GAP_US
+
+
+def _slow(cluster: Cluster, slow: Sequence[InstancePing], table: Table) -> Finding:
+    limits = cluster.thresholds
+    worst = max(slow, key=_worst_ms)
+    others = f", and {counted(len(slow) - 1, 'other pair')} over {limits.ping_warn_ms:g} ms" if len(slow) > 1 else ""
+    return SLOW.finding(
+        Status.FAIL if _worst_ms(worst) > limits.ping_fail_ms else Status.WARN,
+        f"A ping from {_way(cluster, worst)} takes {milliseconds(_worst_ms(worst))} on average{others}.",
+        subject=f"{_way(cluster, worst)}: {milliseconds(_worst_ms(worst))}",
+        seen=_lines(cluster, slow),
+        expected=(f"Under {limits.ping_warn_ms:g} ms",),
+        next=[
+            Remedy("Compare with what the network itself takes.", ("racwire check df-ping",)),
+            Remedy(
+                "If the network is quick: look at the CPUs of both nodes.",
+                ("mpstat -P ALL 1 5",),
+                f"root on {listed(_nodes(cluster, [worst])) or 'both nodes'}",
+            ),
+        ],
+        evidence=sql(cluster, _STATEMENT),
+        table=table,
+        nodes=_nodes(cluster, slow),
+    )
+
+
+def _large_slower(cluster: Cluster, larger: Sequence[InstancePing], table: Table) -> Finding:
+    worst = max(larger, key=_ratio)
+    small, large = (worst.average_500b_us or 0.0) / 1000, (worst.average_8k_us or 0.0) / 1000
+    cut = fragmenting(cluster, _LARGE_BYTES)
+    why = (
+        f"At MTU {listed(sorted({str(mtu) for _, mtu, _ in cut}))} each message of 8 KB is "
+        f"{max(pieces for _, _, pieces in cut)} fragments, and is there only when the last one is."
+        if cut
+        else "Its packets are not cut up at the MTU of the private networks, so the link or the receiver is slow."
+        if isinstance(cluster.networks, tuple) and cluster.networks
+        else LARGE_SLOWER.why
+    )
+    return LARGE_SLOWER.finding(
+        Status.WARN,
+        f"A ping of 8 KB from {_way(cluster, worst)} takes {_ratio(worst):.1f} times as long as one of 500 bytes: "
+        f"{milliseconds(large)}, not {milliseconds(small)}.",
+        subject=f"{_way(cluster, worst)}: 8 KB {_ratio(worst):.1f} times",
+        seen=(
+            *_lines(cluster, larger),
+            *(f"{n.name} has MTU {mtu}: 8 KB are {pieces} fragments" for n, mtu, pieces in cut),
+        ),
+        expected=(f"At most {cluster.thresholds.ping_8k_warn_ratio:g} times as long",),
+        why=why,
+        next=[
+            Remedy(
+                "Plan jumbo frames on the private networks, switches first, with Clusterware down on all nodes.",
+                is_change=True,
+            )
+            if cut
+            else Remedy("Look at drops, at the link's speed, and at how busy the nodes are.", ("ip -s -s link show",))
+        ],
+        evidence=sql(cluster, _STATEMENT),
+        table=table,
+        nodes=_nodes(cluster, larger),
+    )
+
+
+def _large_missing(cluster: Cluster, activity: Activity, missing: Sequence[InstancePing], table: Table) -> Finding:
+    first = missing[0]
+    more = f", and so with {counted(len(missing) - 1, 'other pair')}" if len(missing) > 1 else ""
+    return LARGE_MISSING.finding(
+        Status.FAIL,
+        f"{counted(first.count_500b, 'small ping')} from {_way(cluster, first)} came back in {span(activity.seconds)}, "
+        f"and none of 8 KB did{more}.",
+        subject=f"{_way(cluster, first)}: 8 KB missing",
+        seen=_lines(cluster, missing),
+        expected=("As many answers to 8 KB as to 500 bytes",),
+        next=[Remedy("See whether full-size packets pass between the nodes.", ("racwire check df-ping",))],
+        evidence=sql(cluster, _STATEMENT),
+        table=table,
+        nodes=_nodes(cluster, missing),
+    )
+
+
+def _quick(cluster: Cluster, activity: Activity, enough: Sequence[InstancePing], others: int, table: Table) -> Finding:
+    worst = max(enough, key=_worst_ms)
+    return QUICK.finding(
+        Status.PASS,
+        f"The instances answer each other in {milliseconds(_worst_ms(worst))} or less on average, 8 KB included.",
+        subject=f"{milliseconds(_worst_ms(worst))} at most",
+        seen=(
+            f"slowest: {_line(cluster, worst)}",
+            f"{counted(sum(p.count_500b + p.count_8k for p in enough), 'ping')} in {span(activity.seconds)}",
+            *([f"{counted(others, 'pair')} with too few to judge"] if others else []),
+        ),
+        evidence=sql(cluster, _STATEMENT),
+        table=table,
+    )
+
+
+def _few(cluster: Cluster, activity: Activity, pings: Sequence[InstancePing], table: Table) -> Finding:
+    number = sum(max(0, p.count_500b) + max(0, p.count_8k) for p in pings)
+    return FEW.finding(
+        Status.INFO,
+        f"The instances exchanged {counted(number, 'ping')} in {span(activity.seconds)}: too few to judge.",
+        subject=counted(number, "ping"),
+        seen=_lines(cluster, pings),
+        expected=(f"{cluster.thresholds.few_pings} or more of each pair; each instance sends one every few seconds",),
+        next=[Remedy("Take a longer interval.", ("racwire check instance-ping --interval 60",))],
+        evidence=sql(cluster, _STATEMENT),
+        table=table,
+    )
+
+
+# --- words ------------------------------------------------------------------------------------------------------------
+
+
+def _way(cluster: Cluster, ping: InstancePing) -> str:
+    return f"{instance_name(cluster, ping.instance)} to {instance_name(cluster, ping.target)}"
+
+
+def _nodes(cluster: Cluster, pings: Sequence[InstancePing]) -> tuple[str, ...]:
+    return nodes_of(cluster, [n for p in pings for n in (p.instance, p.target)])
+
+
+def _line(cluster: Cluster, ping: InstancePing) -> str:
+    small, large = ping.average_500b_us, ping.average_8k_us
+    return (
+        f"{_way(cluster, ping)}: 500 bytes {milliseconds(small / 1000) if small is not None else 'none'} "
+        f"({ping.count_500b:,}), 8 KB {milliseconds(large / 1000) if large is not None else 'none'} ({ping.count_8k:,})"
+    )
+
+
+def _lines(cluster: Cluster, pings: Sequence[InstancePing]) -> tuple[str, ...]:
+    worst = sorted(pings, key=lambda p: (-_worst_ms(p), p.instance, p.target))
+    return at_most([_line(cluster, p) for p in worst], "pair like these")
+
+
+def _table(cluster: Cluster, activity: Activity, pings: Sequence[InstancePing]) -> Table:
+    def cell(us: float | None) -> str:
+        return f"{us / 1000:.2f}" if us is not None else "-"
+
+    return pair_table(
+        cluster,
+        "from \\ to",
+        [n for p in pings for n in (p.instance, p.target)],
+        {(p.instance, p.target): f"{cell(p.average_500b_us)} / {cell(p.average_8k_us)}" for p in pings},
+        f"milliseconds, 500 bytes / 8 KB, averages over {span(activity.seconds)}",
+    )

@@ -1,0 +1,110 @@
+"""A generated history behind the practice database's SQL, asked in this process: only the wire is left out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Literal, cast
+
+from checks.database.connection import Rows
+from checks.database.connections import Connections
+from checks.database.errors import DatabaseError, ErrorKind
+from checks.database.history import read_history
+from checks.database.statements import Statement
+from checks.facts import Database, History, Instance, NotAsked, Parameter, Unknown
+from checks.lab.oracle.backend import Caller, Cancellation, OracleError
+from checks.lab.oracle.history.plan import HistoryPlan
+from checks.lab.oracle.history.source import GeneratedHistory
+from checks.lab.oracle.live import InstanceState
+from checks.lab.oracle.sql.access import Access
+from checks.lab.oracle.sql.engine import SqlEngine
+from checks.lab.oracle.sql.identity import DatabaseIdentity
+from checks.settings import DatabaseSettings
+
+FIRST_END = datetime(2026, 3, 1, 0, 0, 7)
+
+
+class Living:
+    """The living instances: none, unless some are given."""
+
+    def __init__(self, *states: InstanceState) -> None:
+        self.all = states
+
+    def states(self, scope: Literal["here", "everywhere"], cancellation: Cancellation) -> tuple[InstanceState, ...]:
+        return self.all
+
+
+class Practice:
+    """Stands where a run's connections stand, and keeps what was asked."""
+
+    def __init__(
+        self, plan: HistoryPlan, *, statspack: bool = True, access: Access | None = None, living: Living | None = None
+    ) -> None:
+        self.plan = plan
+        self.settings = DatabaseSettings()
+        self.asked: list[str] = []
+        self.read: set[str] = set()
+        self.rows_told = 0
+        self.engine = SqlEngine(
+            living or Living(),
+            identity=DatabaseIdentity(plan.db_name, plan.db_name.lower(), plan.dbid, has_statspack=statspack),
+            instance=plan.numbers[0],
+            access=access or Access.all("RACWIRE"),
+            history=GeneratedHistory(plan),
+        )
+
+    async def get(self, purpose: str = "main") -> Practice:
+        assert purpose == "history"
+        return self
+
+    async def rows(
+        self, statement: Statement, binds: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
+    ) -> Rows:
+        assert timeout_s == self.settings.history_timeout_s
+        self.asked.append(statement.name)
+        self.read.update(statement.reads)
+        try:
+            result = self.engine.execute(Caller("RACWIRE", 1, 1), statement.text, binds or {}, Cancellation())
+        except OracleError as error:
+            kind = ErrorKind.MISSING_GRANT if error.code == 942 else ErrorKind.OTHER
+            raise DatabaseError(str(error), kind, code=error.code, statement=statement.name) from None
+        assert result is not None
+        rows = [tuple(row) for row in result.rows]
+        self.rows_told += len(rows)
+        return Rows(tuple(column.name.lower() for column in result.columns), rows)
+
+    def history(self, *, awr: bool = True, days: float = 3660, database: Database | None = None) -> Any:
+        """What `read_history` gives."""
+        self.settings = DatabaseSettings(connect="lab", diagnostics_pack=awr, history_days=days)
+        asked = read_history(cast(Connections, self), database or a_database(self.plan), lambda *_: None)
+        return asyncio.run(asked)
+
+    def close(self) -> None:
+        self.engine.close()
+
+
+def a_database(plan: HistoryPlan, pack: str | None = "DIAGNOSTIC+TUNING", **changes: Any) -> Database:
+    """The database as it would have been found."""
+    values: dict[str, Any] = {
+        "name": plan.db_name,
+        "dbid": plan.dbid,
+        "version": "19.22.0.0.0",
+        "role": "PRIMARY",
+        "open_mode": "READ WRITE",
+        "reached": "lab",
+        "user": "RACWIRE",
+        "driver": "none",
+        "connected_instance": plan.numbers[0],
+        "block_size_bytes": 8192,
+        "instances": tuple(
+            Instance(number, name, host, "19.22.0.0.0", "2026-01-01T00:00:00") for number, name, host in plan.instances
+        ),
+        "parameters": tuple(
+            Parameter(number, "control_management_pack_access", pack) for number in plan.numbers if pack is not None
+        ),
+    }
+    return Database(**(values | changes))
+
+
+__all__ = ["FIRST_END", "History", "Living", "NotAsked", "Practice", "Unknown", "a_database"]

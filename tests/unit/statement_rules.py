@@ -1,0 +1,150 @@
+"""What is asked of every statement that racwire sends: that its header is true, and its SQL means one thing to all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+
+from checks.database.statements import Statement
+from checks.lab.oracle.backend import OracleError
+from checks.lab.oracle.sql.dictionary import Version, VersionRange, View, find_view
+from checks.lab.oracle.sql.errors import oracle_error
+from checks.lab.oracle.sql.scope import Columns
+from checks.lab.oracle.sql.translate import Translation, translate
+
+LICENCES = ("none", "Diagnostics Pack")
+
+
+def complaints(statement: Statement) -> list[str]:
+    """Everything that is wrong with a statement; empty where all is well."""
+    found = list(_header(statement))
+    try:
+        trees = sqlglot.parse(statement.text, dialect="oracle")
+    except sqlglot.errors.SqlglotError as error:
+        return [*found, f"is no Oracle SQL: {error}"]
+    if len(trees) != 1 or not isinstance(trees[0], exp.Query):
+        return [*found, "is no SELECT"]
+    tree = trees[0]
+    found += _constructs(tree)
+    found += _reading(statement, tree)
+    if found and "range of versions" in "".join(found):
+        return found
+    for form in (statement, statement.here()):
+        if "gv$" in form.text.lower() and form is not statement:
+            found.append("the form for one instance still reads a GV$ view: write `FROM gv$name alias`")
+        for version in VersionRange.parse(statement.versions).known():
+            found += _on(form, version)
+    return list(dict.fromkeys(found))
+
+
+def bind_values(text: str) -> dict[str, Any]:
+    """Values for the binds of a statement: times for those named so, numbers for the rest."""
+    names = re.findall(r":([a-z]\w*)", re.sub(r"'[^']*'", "", text), re.IGNORECASE)
+    is_time = re.compile(r"(time|origin|begin|end|since|until)$", re.IGNORECASE)
+    return {name: datetime(2026, 1, 10) if is_time.search(name) else 1 for name in names}
+
+
+def _header(statement: Statement) -> Iterator[str]:
+    if not statement.purpose.endswith("."):
+        yield "the purpose is no sentence"
+    if statement.licence not in LICENCES:
+        yield f"the licence is one of {', '.join(LICENCES)}"
+    try:
+        if not VersionRange.parse(statement.versions).known():
+            yield "no version has it"
+    except ValueError as error:
+        yield str(error)
+
+
+def _constructs(tree: exp.Expr) -> Iterator[str]:
+    for node in tree.walk():
+        if isinstance(node, exp.Column) and node.args.get("join_mark"):
+            yield "(+) is forbidden: write LEFT JOIN"
+        if isinstance(node, exp.Cast) and node.to.this is exp.DType.DATE:
+            yield "CAST AS DATE is forbidden: Oracle keeps the time, others do not"
+        if isinstance(node, exp.Select) and node.args.get("connect"):
+            yield "CONNECT BY is forbidden"
+        if isinstance(node, exp.Column) and node.name.upper() == "ROWNUM":
+            yield "ROWNUM is forbidden: write FETCH FIRST"
+        if isinstance(node, exp.Join) and node.args.get("method"):
+            yield "NATURAL JOIN is forbidden: name the columns"
+        if isinstance(node, exp.Select) and node.args.get("locks"):
+            yield "FOR UPDATE is forbidden: racwire never writes"
+        if isinstance(node, exp.Group) and any(group.find(exp.Placeholder) for group in node.expressions):
+            # python-oracledb issue 422: in thin mode each occurrence is another bind, and the grouping fails.
+            yield "a bind in GROUP BY is forbidden (ORA-00979): compute the value in an inner query"
+        if isinstance(node, exp.Select):
+            yield from _stars(node)
+
+
+def _stars(select: exp.Select) -> Iterator[str]:
+    """`SELECT *` of a view is for views whose columns differ by version."""
+    if not any(item.is_star for item in select.expressions):
+        return
+    for table in _tables(select):
+        view = find_view(table.name, table.db)
+        if view is not None and not _differs(view):
+            yield f"SELECT * of {view.name} is forbidden: name the columns"
+
+
+def _differs(view: View) -> bool:
+    """Whether the versions give the view other columns, the container's number aside."""
+    return any(column.versions != VersionRange() for column in view.columns if column.name != "CON_ID")
+
+
+def _tables(select: exp.Select) -> list[exp.Table]:
+    sources = [select.args["from_"].this, *(join.this for join in select.args.get("joins") or ())]
+    return [source for source in sources if isinstance(source, exp.Table)]
+
+
+def _reading(statement: Statement, tree: exp.Expr) -> Iterator[str]:
+    """That `reads`, `grants` and `licence` say what the text does."""
+    named = {table.alias.upper() for table in tree.find_all(exp.CTE)}
+    tables = [table for table in tree.find_all(exp.Table) if table.db or table.name.upper() not in named]
+    views = {view.name: view for table in tables if (view := find_view(table.name, table.db)) is not None}
+    for table in tables:
+        if find_view(table.name, table.db) is None:
+            yield f"{table.name.upper()} is no view of the dictionary"
+    if sorted(statement.reads) != sorted(views):
+        yield f"reads {', '.join(sorted(views))}, but the header says {', '.join(statement.reads)}"
+    needed = {view.grant for view in views.values()}
+    fallback = {grant.replace("SYS.GV_$", "SYS.V_$") for grant in needed}
+    # Every run asks V$INSTANCE first, and what everybody may read can be left out.
+    optional = {"SYS.V_$INSTANCE", "", *(f"SYS.{name.replace('V$', 'V_$')}" for name in views if views[name].is_public)}
+    wanted = (needed | fallback) - {""}
+    if not wanted <= set(statement.grants):
+        yield f"needs grants on {', '.join(sorted(wanted - set(statement.grants)))}"
+    if more := set(statement.grants) - wanted - optional:
+        yield f"does not need the grant on {', '.join(sorted(more))}"
+    licence = "Diagnostics Pack" if any(view.needs_licence for view in views.values()) else "none"
+    if statement.licence != licence:
+        yield f"the licence is {licence!r}, not {statement.licence!r}"
+
+
+def _on(form: Statement, version: Version) -> Iterator[str]:
+    """That a version has all views and columns, and that the practice database understands it."""
+    where = ".".join(str(part) for part in version)
+    try:
+        translation = translated(form.text, version)
+    except OracleError as error:
+        yield f"{form.name}, {where}: {error}"
+        return
+    if "DATE - DATE" in translation.remarks:
+        yield "DATE - DATE is forbidden: others take it for something else; subtract TIMESTAMPs"
+
+
+def translated(text: str, version: Version) -> Translation:
+    """The statement for a version in which everything may be read."""
+
+    def find(schema: str, name: str, offset: int) -> tuple[View, Columns]:
+        view = find_view(name, schema)
+        if view is None or version not in view.versions:
+            raise oracle_error(942, offset=offset)
+        return view, list(view.of(version).items())
+
+    return translate(text, bind_values(text), find)

@@ -1,0 +1,267 @@
+"""What two samples of counters tell, and of whom they tell nothing."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checks.database.deltas import Reading, Sample, Start, activity_between, difference
+from checks.facts import (
+    ActivityGap,
+    BlockTransfer,
+    Database,
+    Instance,
+    InstanceActivity,
+    InstancePing,
+    UnaskedInstance,
+    Unknown,
+    UnreadView,
+    WaitBucket,
+    WaitEvent,
+)
+
+VIEWS = {
+    "sysstat": "GV$SYSSTAT",
+    "system_event": "GV$SYSTEM_EVENT",
+    "event_histogram": "GV$EVENT_HISTOGRAM_MICRO",
+    "dlm_misc": "GV$DLM_MISC",
+    "cr_block_server": "GV$CR_BLOCK_SERVER",
+    "current_block_server": "GV$CURRENT_BLOCK_SERVER",
+    "cache_transfer": "GV$INSTANCE_CACHE_TRANSFER",
+    "instance_ping": "GV$INSTANCE_PING",
+}
+MONDAY, TUESDAY = "2026-11-16T08:00:00", "2026-11-17T09:30:00"
+LOST, RECEIVED = ("gc blocks lost",), ("gc cr blocks received",)
+TRANSFER = ("cr_blocks", "current_blocks", "lost", "cr_time_us", "current_time_us", "lost_time_us")
+PING = ("count_500b", "time_500b_us", "count_8k", "time_8k_us")
+
+
+def database(*numbers, unasked=()):
+    return Database(
+        name="prod",
+        dbid=1,
+        version="19.22.0.0.0",
+        role="PRIMARY",
+        open_mode="READ WRITE",
+        reached="rac-scan:1521/prod",
+        user="RACWIRE",
+        driver="python-oracledb",
+        connected_instance=1,
+        block_size_bytes=8192,
+        instances=tuple(Instance(n, f"prod{n}", f"rac{n}", "19.22.0.0.0", MONDAY) for n in numbers),
+        unasked=tuple(UnaskedInstance(n, f"prod{n}", why) for n, why in unasked),
+    )
+
+
+def sample(clock_s, instances, *, unread=None, only_here="", **counters):
+    """A sample of instances, given with their startup times; of views not named here all is at 0."""
+    readings = {
+        name: Reading(view, counters.get(name, {}), (unread or {}).get(name, "")) for name, view in VIEWS.items()
+    }
+    if "sysstat" not in counters:
+        readings["sysstat"] = Reading("GV$SYSSTAT", {n: {LOST: 0} for n in instances}, readings["sysstat"].why_unread)
+    starts = {n: Start(f"prod{n}", since) for n, since in instances.items()}
+    return Sample(f"2026-11-21T14:00:{clock_s:02.0f}+00:00", clock_s, starts, readings, only_here)
+
+
+def table(columns, rows):
+    """Counters of one instance about others: {other: (values in the columns' order)}."""
+    return {(other, name): v for other, values in rows.items() for name, v in zip(columns, values, strict=True)}
+
+
+def test_only_what_grew_between_the_samples_counts():
+    up = {1: MONDAY, 2: MONDAY}
+    before = sample(10, up, sysstat={1: {LOST: 500, RECEIVED: 10_000}, 2: {LOST: 3, RECEIVED: 70}})
+    after = sample(40, up, sysstat={1: {LOST: 500, RECEIVED: 12_400}, 2: {LOST: 40, RECEIVED: 70}})
+    activity = activity_between(before, after, database(1, 2))
+    assert (activity.begun_at, activity.ended_at) == ("2026-11-21T14:00:10+00:00", "2026-11-21T14:00:40+00:00")
+    assert activity.seconds == 30
+    assert [(a.instance, a.seconds, a.statistics) for a in activity.instances] == [
+        (1, 30, {"gc blocks lost": 0, "gc cr blocks received": 2400}),
+        (2, 30, {"gc blocks lost": 37, "gc cr blocks received": 0}),
+    ]
+    assert activity.unread == ()
+
+
+def test_an_instance_restarted_meanwhile_is_a_gap_even_where_its_counters_have_grown_past():
+    before = sample(0, {1: MONDAY, 2: MONDAY}, sysstat={1: {LOST: 1}, 2: {LOST: 1}})
+    after = sample(30, {1: MONDAY, 2: TUESDAY}, sysstat={1: {LOST: 2}, 2: {LOST: 9}})
+    one, two = activity_between(before, after, database(1, 2)).instances
+    assert one == InstanceActivity(1, 30, {"gc blocks lost": 1})
+    assert two == ActivityGap(
+        2,
+        "prod2 was restarted within the interval (up since 2026-11-17T09:30:00, before that since "
+        "2026-11-16T08:00:00): its counters began anew.",
+    )
+
+
+def test_a_counter_that_fell_or_wrapped_makes_a_gap():
+    before = sample(0, {1: MONDAY}, sysstat={1: {LOST: 4, RECEIVED: 4_294_967_000}})
+    after = sample(30, {1: MONDAY}, sysstat={1: {LOST: 5, RECEIVED: 12}})
+    (gap,) = activity_between(before, after, database(1)).instances
+    assert gap == ActivityGap(
+        1,
+        "The statistic 'gc cr blocks received' of prod1 fell from 4,294,967,000 to 12 within the interval: the "
+        "instance was restarted, or its counters began anew.",
+    )
+
+
+def test_instances_that_came_and_went():
+    before = sample(0, {1: MONDAY, 2: MONDAY})
+    after = sample(30, {1: MONDAY, 3: TUESDAY})
+    activity = activity_between(before, after, database(1, 2, 4, unasked=[(5, "No row of it.")]))
+    assert [(a.instance, getattr(a, "reason", "")) for a in activity.instances] == [
+        (1, ""),
+        (2, "prod2 did not answer at the end of the interval: it went down, or could not be asked any more."),
+        (3, "prod3 came up within the interval, or could not be asked at its beginning: there is one sample."),
+        (4, "prod4 answered when racwire connected, and not when the samples were taken: it went down, or hangs."),
+        (5, "No row of it."),
+    ]
+
+
+def test_where_gv_was_given_up_the_others_are_gaps_with_that_reason():
+    before = sample(0, {1: MONDAY, 2: MONDAY})
+    after = sample(30, {1: MONDAY}, only_here="GV$SYSSTAT did not answer in time.")
+    _, two = activity_between(before, after, database(1, 2)).instances
+    assert two == ActivityGap(2, "prod2 could not be asked: GV$SYSSTAT did not answer in time.")
+
+
+def test_without_the_statistics_no_instance_is_told_but_the_pairs_are():
+    refused = {"sysstat": "RACWIRE may not read what sysstat reads."}
+    pair = {1: table(TRANSFER, {2: (0, 0, 0, 0, 0, 0)})}
+    before = sample(0, {1: MONDAY, 2: MONDAY}, unread=refused, cache_transfer=pair)
+    after = sample(
+        30,
+        {1: MONDAY, 2: MONDAY},
+        unread=refused,
+        cache_transfer={1: table(TRANSFER, {2: (5, 6, 7, 50, 60, 70)})},
+    )
+    activity = activity_between(before, after, database(1, 2))
+    assert activity.instances == tuple(ActivityGap(n, refused["sysstat"]) for n in (1, 2))
+    assert activity.transfers == (BlockTransfer(1, 2, 5, 6, 7, 50, 60, 70),)
+
+
+@pytest.mark.parametrize("when", [0, 1])
+def test_a_view_refused_in_either_sample_is_unknown_with_the_reason(when):
+    refused = {name: f"No grant on {view}." for name, view in VIEWS.items() if name != "sysstat"}
+    before, after = (sample(30 * n, {1: MONDAY}, unread=refused if n == when else None) for n in (0, 1))
+    activity = activity_between(before, after, database(1))
+    assert activity.transfers == Unknown("No grant on GV$INSTANCE_CACHE_TRANSFER.")
+    assert activity.pings == Unknown("No grant on GV$INSTANCE_PING.")
+    assert activity.unread == tuple(
+        UnreadView(VIEWS[name], f"No grant on {VIEWS[name]}.")
+        for name in ("system_event", "event_histogram", "dlm_misc", "cr_block_server", "current_block_server")
+    )
+    assert activity.why_unread("GV$DLM_MISC") == "No grant on GV$DLM_MISC."
+    assert activity.instances == (InstanceActivity(1, 30, {"gc blocks lost": 0}),)
+
+
+def test_a_statistic_that_one_sample_lacks_is_left_out_not_zero():
+    before = sample(0, {1: MONDAY}, sysstat={1: {LOST: 1}})
+    after = sample(30, {1: MONDAY}, sysstat={1: {LOST: 1, RECEIVED: 900}})
+    assert activity_between(before, after, database(1)).of(1).statistics == {"gc blocks lost": 0}
+
+
+def test_waits_with_their_histogram():
+    two_way, busy = "gc cr block 2-way", "gc cr block busy"
+    before = sample(
+        0,
+        {1: MONDAY},
+        system_event={
+            1: {(two_way, "waits"): 100, (two_way, "time_us"): 50_000, (busy, "waits"): 2, (busy, "time_us"): 9}
+        },
+        event_histogram={1: {(two_way, 512): 60, (two_way, 1024): 40}},
+    )
+    after = sample(
+        30,
+        {1: MONDAY},
+        system_event={
+            1: {
+                (two_way, "waits"): 130,
+                (two_way, "time_us"): 70_000,
+                (busy, "waits"): 2,
+                (busy, "time_us"): 9,
+                ("gc current block lost", "waits"): 1,
+                ("gc current block lost", "time_us"): 600_000,
+            }
+        },
+        event_histogram={1: {(two_way, 512): 80, (two_way, 1024): 40, (two_way, 16384): 10}},
+    )
+    assert activity_between(before, after, database(1)).of(1).events == (
+        WaitEvent(two_way, 30, 20_000, (WaitBucket(512, 20), WaitBucket(16384, 10))),
+        WaitEvent("gc current block lost", 1, 600_000),
+    )
+
+
+def test_pairs_of_instances_and_their_pings():
+    up = {1: MONDAY, 2: MONDAY}
+    before = sample(0, up, instance_ping={1: table(PING, {2: (10, 1000, 10, 3000)})})
+    after = sample(
+        30,
+        up,
+        cache_transfer={2: table(TRANSFER, {1: (100, 20, 3, 9000, 800, 12)})},
+        instance_ping={1: table(PING, {2: (16, 1600, 16, 5400)})},
+    )
+    activity = activity_between(before, after, database(1, 2))
+    assert activity.transfers == (BlockTransfer(2, 1, 100, 20, 3, 9000, 800, 12),)
+    assert activity.pings == (InstancePing(1, 2, 6, 600, 6, 2400),)
+
+
+def test_pairs_of_a_restarted_receiver_are_left_out():
+    pairs = {1: table(TRANSFER, {2: (0,) * 6}), 2: table(TRANSFER, {1: (0,) * 6})}
+    before = sample(0, {1: MONDAY, 2: MONDAY}, cache_transfer=pairs)
+    after = sample(30, {1: MONDAY, 2: TUESDAY}, cache_transfer=pairs)
+    transfers = activity_between(before, after, database(1, 2)).transfers
+    assert [(t.receiver, t.sender) for t in transfers] == [(1, 2)]
+
+
+def test_a_pair_that_counts_backwards_is_told_unless_the_other_went_down():
+    up = {1: MONDAY, 2: MONDAY, 3: MONDAY}
+    before = sample(0, up, cache_transfer={1: table(TRANSFER, {2: (9,) * 6, 3: (9,) * 6})})
+    after = sample(30, {1: MONDAY, 2: MONDAY}, cache_transfer={1: table(TRANSFER, {2: (1,) * 6})})
+    activity = activity_between(before, after, database(1, 2, 3))
+    assert activity.transfers == ()
+    assert activity.unread == (
+        UnreadView(
+            "GV$INSTANCE_CACHE_TRANSFER",
+            "What prod1 counts of prod2 fell within the interval: nothing can be told of it.",
+        ),
+    )
+
+
+NAMES = st.sampled_from(["gc blocks lost", "gc cr blocks received", "gc cr block receive time"])
+EVENTS = st.one_of(st.tuples(NAMES, st.integers(0, 10**12)), st.just("restart"))
+
+
+@given(st.lists(EVENTS, max_size=12), st.lists(EVENTS, max_size=12))
+def test_whatever_an_instance_went_through(earlier, meanwhile):
+    """Its life is played event by event; the truth is what grew meanwhile, or that there is none."""
+    starts, counters = 0, dict.fromkeys([LOST, RECEIVED, ("gc cr block receive time",)], 0)
+    truth = dict.fromkeys((name for (name,) in counters), 0)
+    samples = []
+    for clock_s, events in ((0, earlier), (30, meanwhile)):
+        for event in events:
+            if event == "restart":
+                starts += 1
+                counters = dict.fromkeys(counters, 0)
+            else:
+                counters[event[:1]] += event[1]
+                if clock_s:
+                    truth[event[0]] += event[1]
+        samples.append(sample(clock_s, {1: f"start {starts}"}, sysstat={1: dict(counters)}))
+    (told,) = activity_between(*samples, database(1)).instances
+    if "restart" in meanwhile:
+        assert isinstance(told, ActivityGap)
+    else:
+        assert told.statistics == truth
+
+
+COUNTERS = st.dictionaries(st.tuples(st.sampled_from("abcdef")), st.integers(0, 10**18))
+
+
+@given(COUNTERS, COUNTERS, st.booleans())
+def test_a_difference_is_never_negative_and_loses_no_counter(before, after, absent_is_zero):
+    change = difference(before, after, absent_is_zero=absent_is_zero)
+    unknown = set() if absent_is_zero else set(after) - set(before)
+    assert set(change.grown) | set(change.fallen) | unknown == set(before) | set(after)
+    assert not set(change.grown) & set(change.fallen)
+    assert all(before.get(key, 0) + grown == after[key] and grown >= 0 for key, grown in change.grown.items())

@@ -1,0 +1,265 @@
+"""The check `gc-blocks-lost`: who lost how much from whom, why, since when; and never a PASS with a loss."""
+
+import msgspec
+import pytest
+
+from checks.facts import ActivityGap, UnaskedInstance, Unknown, UnreadNode, UnreadView, Verdict
+from checks.finding import Status
+from checks.plugins.gc_blocks_lost import gc_blocks_lost
+from tests.fixtures.clusters import cluster, node, path, with_paths
+from tests.fixtures.databases import (
+    activity,
+    asked,
+    change,
+    counters,
+    database,
+    event,
+    history,
+    losing,
+    own_activity,
+    past_loss,
+    period,
+    transfers,
+    with_sysctls,
+)
+
+
+def found(built):
+    return {f.code: f for f in gc_blocks_lost.run(built)}
+
+
+def lost(built):
+    return found(built)["IC-LOST-002"]
+
+
+SMALL = cluster([node(1, 1500), node(2, 1500)])
+
+
+@pytest.mark.parametrize("nodes", [2, 4, 8])
+def test_where_nothing_is_lost_it_says_how_much_arrived(nodes):
+    (finding,) = gc_blocks_lost.run(asked(nodes))
+    assert finding.status is Status.PASS
+    assert f"received {12_400 * nodes:,} blocks in 30 s and lost none." in finding.title
+
+
+def test_a_loss_names_the_instances_the_count_and_its_base():
+    finding = lost(asked(2, activity=losing(2, 37, {1: 37})))
+    assert finding.title == "prod2 lost 37 of 12,437 blocks in 30 s, all of them from prod1."
+    assert finding.status is Status.FAIL
+    assert finding.nodes == ("rac2", "rac1")
+    assert finding.table.rows == (("prod1", "·", "0"), ("prod2", "37", "·"))
+    assert "prod1: none lost, 12,400 received in 30 s" in finding.seen
+
+
+def test_the_worst_sender_of_several_is_named_with_its_share():
+    finding = lost(asked(4, activity=losing(2, 37, {1: 30, 4: 7}, 4)))
+    assert finding.title == "prod2 lost 37 of 12,437 blocks in 30 s, 30 of them from prod1."
+    assert finding.nodes == ("rac2", "rac1", "rac4")
+
+
+def test_every_instance_that_loses_has_a_finding_of_its_own():
+    told = [own_activity(n, {"gc blocks lost": n}) for n in (1, 2)]
+    findings = gc_blocks_lost.run(asked(2, activity=activity(2, *told)))
+    assert [f.title.split(" of ")[0] for f in findings] == ["prod1 lost 1", "prod2 lost 2"]
+
+
+@pytest.mark.parametrize(("blocks", "status"), [(1, Status.WARN), (12, Status.WARN), (13, Status.FAIL)])
+def test_any_loss_warns_and_more_than_a_thousandth_fails(blocks, status):
+    assert lost(asked(2, activity=losing(2, blocks, {1: blocks}))).status is status
+
+
+def test_the_threshold_is_a_setting():
+    built = asked(2, activity=losing(2, 13, {1: 13}))
+    lenient = msgspec.structs.replace(built.thresholds, lost_blocks_fail_percent=1.0)
+    assert lost(msgspec.structs.replace(built, thresholds=lenient)).status is Status.WARN
+
+
+def test_waits_for_lost_blocks_among_the_costliest_events_make_it_a_failure():
+    waits = (event("gc cr block 2-way", 8_000, 400), event("gc cr block lost", 1, 500_000))
+    finding = lost(asked(2, activity=activity(2, own_activity(2, {"gc blocks lost": 1}, events=waits))))
+    assert finding.status is Status.FAIL
+    assert "gc cr block lost: 1 wait, 0.5 s in all" in finding.seen
+
+
+def test_what_the_transfers_lost_counts_though_the_statistic_says_nothing():
+    finding = lost(asked(2, activity=activity(2, transfers=transfers(2, {(2, 1): 5}))))
+    assert finding.title == "prod2 lost 5 of 12,405 blocks in 30 s, all of them from prod1."
+
+
+def test_without_the_transfers_the_loss_is_told_without_a_sender():
+    told = activity(2, own_activity(2, {"gc blocks lost": 37}), transfers=Unknown("no grant"))
+    finding = lost(asked(2, activity=told))
+    assert finding.title == "prod2 lost 37 of 12,437 blocks in 30 s."
+    assert finding.table is None
+    assert "from whom is not known: no grant" in finding.seen
+
+
+def test_transfers_that_were_not_all_read_are_said_to_be_so():
+    part = losing(2, 37, {1: 30}, unread=(UnreadView("GV$INSTANCE_CACHE_TRANSFER", "Some counts fell."),))
+    assert "from whom is not known in full: Some counts fell." in lost(asked(2, activity=part)).seen
+
+
+# --- why --------------------------------------------------------------------------------------------------------------
+
+
+def test_lost_fragments_are_joined_with_failed_reassemblies_and_the_mtu():
+    failing = counters(2, change("rac2", Ip_ReasmFails=212, Ip_ReasmTimeout=212))
+    finding = lost(asked(SMALL, activity=losing(2, 37, {1: 37}), counters=failing))
+    assert "192.168.10.0/24 has MTU 1500: a block of 8 KB is 6 fragments" in finding.seen
+    assert any(line.startswith("rac2: 212 reassemblies failed in 30 s, 212 of them waiting") for line in finding.seen)
+    assert finding.why.startswith(
+        "At MTU 1500 a block of 8 KB is 6 fragments, and losing one loses the block: fragments get lost on the way to "
+        "rac2 (MOS 563566.1, causes 3, 5 and 15)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("counted", "cause"),
+    [
+        ({"Udp_RcvbufErrors": 9, "Udp_InErrors": 9}, "buffers of their sockets were full (MOS 563566.1, cause 2)"),
+        ({"Ip_ReasmFails": 9}, "memory for reassembly is too small (MOS 563566.1, cause 3)"),
+        ({"Udp_InCsumErrors": 9, "Udp_InErrors": 9}, "checksum offloading spoils them (MOS 563566.1, cause 4)"),
+        ({"TcpExt_IPReversePathFilter": 9}, "than it would answer on (MOS 563566.1, cause 15)"),
+        ({"Softnet_Dropped": 9}, "as fast as they came (MOS 563566.1, cause 17)"),
+    ],
+)
+def test_what_the_receivers_kernel_counts_names_the_cause(counted, cause):
+    finding = lost(asked(2, activity=losing(2, 37, {1: 37}), counters=counters(2, change("rac2", **counted))))
+    assert cause in finding.why
+
+
+def test_what_another_nodes_kernel_counts_does_not():
+    overflowing = counters(2, change("rac1", Udp_RcvbufErrors=9))
+    assert lost(asked(2, activity=losing(2, 37, {1: 37}), counters=overflowing)).why.startswith(
+        "The network looks clean"
+    )
+
+
+def test_a_black_hole_between_the_two_explains_it_and_one_elsewhere_does_not():
+    def with_hole(a, b):
+        base = cluster(3)
+        return asked(
+            with_paths(base, path(base.networks[1], a, b, Verdict.BLACK_HOLE)), activity=losing(2, 37, {1: 37}, 3)
+        )
+
+    finding = lost(with_hole("rac1", "rac2"))
+    assert "df-ping: jumbo frames vanish on 192.168.11.0/24, rac1 -> rac2" in finding.seen
+    assert "carries less than its MTU of 9000 bytes, 1500 bytes at most" in finding.why
+    assert ("rac1", "path 192.168.11.0/24 rac1 rac2") in {(e.node, e.topic) for e in finding.evidence}
+    assert lost(with_hole("rac1", "rac3")).why.startswith("The network looks clean")
+
+
+def test_a_clean_network_is_said_to_be_clean_and_the_search_goes_on_elsewhere():
+    finding = lost(asked(2, activity=losing(2, 37, {1: 37})))
+    assert finding.why.startswith(
+        "The network looks clean: full-size packets pass between the nodes and the kernel of rac2 threw nothing away"
+    )
+    assert any("lms" in command for remedy in finding.next for command in remedy.commands)
+
+
+def test_what_could_not_be_looked_at_is_never_called_clean():
+    finding = lost(asked(2, activity=losing(2, 37, {1: 37}), counters=Unknown("not read")))
+    assert finding.why.startswith("Why is not known, since the kernel's counters of rac2 could not be looked at")
+    unread = cluster([node(1), UnreadNode("rac2", "ssh refused")])
+    finding = lost(asked(unread, activity=losing(2, 37, {1: 37})))
+    assert "the paths of rac2" in finding.why
+
+
+def test_fragments_that_are_still_being_waited_for_are_told():
+    waiting = cluster([node(1, 1500), with_sysctls(node(2, 1500), net_ipv4_ipfrag_time=30)])
+    finding = lost(asked(waiting, activity=losing(2, 37, {1: 37})))
+    assert any("counts an incomplete block only after 30 s" in line for line in finding.seen)
+
+
+# --- since when -------------------------------------------------------------------------------------------------------
+
+
+def test_history_says_since_when_how_much_and_how_it_goes():
+    past = history(2, [past_loss(2)], periods=(period(2, 17, 0), period(2, 18, 402), period(2, 19, 802)))
+    finding = lost(asked(2, activity=losing(2, 37, {1: 37}), history=past))
+    assert any(
+        "1,204 blocks lost in 40 intervals, the latest run of losses since 2026-11-18 03:00" in s for s in finding.seen
+    )
+    assert "lost by period, oldest first, from 2026-11-17 00:00: 0, 402, 802" in finding.seen
+
+
+def test_a_loss_of_the_past_is_told_beside_the_clean_present():
+    codes = found(asked(2, history=history(2, [past_loss(2)])))
+    assert set(codes) == {"IC-LOST-001", "IC-LOST-009"}
+    assert codes["IC-LOST-009"].status is Status.WARN
+    assert codes["IC-LOST-009"].title == (
+        "prod2 lost 1,204 blocks between 2026-11-18 03:00 and 2026-11-20 14:00, and none in the last 30 s."
+    )
+    long_ago = history(2, [past_loss(2, last_end="2026-11-18T09:00:00")])
+    assert found(asked(2, history=long_ago))["IC-LOST-009"].status is Status.INFO
+
+
+# --- what is not what it seems ----------------------------------------------------------------------------------------
+
+
+def test_a_count_of_12_1_0_2_that_nothing_bears_out_is_no_failure():
+    finding = found(asked(2, database=database(2, "12.1.0.2.0"), activity=losing(2, 37, {})))["IC-LOST-006"]
+    assert finding.status is Status.INFO
+    assert "most likely wrongly" in finding.title
+    assert "MOS 2096299.1, bug 20922010" in finding.sources
+
+
+def test_it_stays_a_warning_where_not_everything_could_be_looked_at():
+    built = asked(2, database=database(2, "12.1.0.2.0"), activity=losing(2, 37, {}), counters=Unknown("not read"))
+    assert found(built)["IC-LOST-006"].status is Status.WARN
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        {"activity": losing(2, 37, {1: 37})},
+        {"activity": losing(2, 37, {}), "counters": counters(2, change("rac2", Ip_ReasmFails=5, Ip_ReasmTimeout=5))},
+    ],
+)
+def test_a_count_of_12_1_0_2_that_something_bears_out_is_a_loss(shown):
+    codes = found(asked(2, database=database(2, "12.1.0.2.0"), **shown))
+    assert codes["IC-LOST-002"].status is Status.FAIL
+    assert any("bug 20922010" in line for line in codes["IC-LOST-002"].seen)
+
+
+def test_an_idle_database_tells_little():
+    idle = [own_activity(n, {"gc cr blocks received": 12, "gc current blocks received": 3}) for n in (1, 2)]
+    (finding,) = gc_blocks_lost.run(asked(2, activity=activity(2, *idle)))
+    assert (finding.code, finding.status) == ("IC-LOST-003", Status.INFO)
+    assert "30 blocks in 30 s and lost none: that is too few to tell much" in finding.title
+
+
+def test_an_idle_database_that_loses_is_told_so():
+    idle = own_activity(2, {"gc cr blocks received": 0, "gc current blocks received": 0, "gc blocks lost": 3})
+    assert lost(asked(2, activity=activity(2, idle))).title.startswith("prod2 lost 3 blocks in 30 s and received none")
+
+
+def test_an_instance_that_restarted_or_was_not_asked_is_unknown_and_the_others_judged():
+    gap = activity(2, ActivityGap(2, "It was restarted between the two samples."))
+    codes = found(asked(2, activity=gap))
+    assert codes["IC-LOST-001"].title.startswith("prod1 received")
+    assert codes["IC-LOST-004"].status is Status.UNKNOWN
+    assert codes["IC-LOST-004"].title == ("What prod2 lost is not known: it was restarted between the two samples.")
+    alone = database(2, unasked=(UnaskedInstance(3, "prod3", "prod3 did not answer in 15 s."),))
+    codes = found(asked(2, database=alone))
+    assert codes["IC-LOST-004"].title == "What prod3 lost is not known: prod3 did not answer in 15 s."
+    assert ("rac1", "sql sysstat (this instance)") in {(e.node, e.topic) for e in codes["IC-LOST-001"].evidence}
+
+
+def test_inside_a_pluggable_database_nothing_passes():
+    codes = found(asked(2, database=database(2, is_multitenant=True, container="APP1")))
+    assert codes["IC-LOST-005"].status is Status.UNKNOWN
+    assert Status.PASS not in {f.status for f in codes.values()}
+
+
+def test_lost_claims_and_corrupt_blocks_are_findings_of_their_own():
+    told = own_activity(2, {"gc claim blocks lost": 2, "gc blocks corrupt": 1})
+    codes = found(asked(2, activity=activity(2, told)))
+    assert codes["IC-LOST-007"].title == "prod2 lost 2 claims of blocks in 30 s."
+    assert (codes["IC-LOST-008"].status, codes["IC-LOST-008"].nodes) == (Status.FAIL, ("rac2",))
+
+
+def test_instances_that_are_unknown_for_one_reason_are_told_together():
+    alone = database(1, unasked=tuple(UnaskedInstance(n, f"prod{n}", "An instance hangs.") for n in (2, 3)))
+    finding = found(asked(3, database=alone, activity=activity(1, transfers=())))["IC-LOST-004"]
+    assert finding.title == "What prod2 and prod3 lost is not known: an instance hangs."

@@ -1,0 +1,115 @@
+"""The check `gc-receive-time`: averages, the tail behind them, units that cannot be right, what sessions wait for."""
+
+import pytest
+
+from checks.facts import ActivityGap, WaitEvent
+from checks.finding import Status
+from checks.plugins._waits import beyond, quantile_us
+from checks.plugins.gc_receive_time import gc_receive_time
+from tests.fixtures.databases import activity, asked, event, own_activity
+
+
+def found(*changed):
+    return {f.code: f for f in gc_receive_time.run(asked(2, activity=activity(2, *changed)))}
+
+
+def slow(cr_ms, **more):
+    """prod2 with CR blocks that take so long, by the statistics."""
+    return own_activity(2, {"gc cr block receive time": round(cr_ms * 8_400 / 10)}, **more)
+
+
+def test_a_healthy_database_passes_with_the_slowest_average():
+    codes = found()
+    assert {c: f.status for c, f in codes.items()} == {"IC-TIME-001": Status.PASS}
+    assert codes["IC-TIME-001"].title == "Blocks arrive at prod1 and prod2 in 0.40 ms or less on average."
+    assert codes["IC-TIME-001"].table.rows[1] == ("prod2", "12,400", "0.40 ms", "0.40 ms")
+
+
+@pytest.mark.parametrize(("cr_ms", "status"), [(10.5, Status.WARN), (20.5, Status.FAIL)])
+def test_the_thresholds_are_those_of_enterprise_manager(cr_ms, status):
+    finding = found(slow(cr_ms))["IC-TIME-002"]
+    assert finding.status is status
+    assert finding.title == f"Blocks take long to arrive at prod2: {cr_ms} ms for CR blocks, on average of 30 s."
+    assert finding.nodes == ("rac2",)
+
+
+def test_more_than_is_usual_passes_and_is_said():
+    finding = found(slow(2.5))["IC-TIME-001"]
+    assert "2.50 ms" in finding.title
+    assert any("worth watching" in line for line in finding.seen)
+
+
+def test_a_long_tail_behind_a_good_average_is_told_with_its_bound():
+    finding = found(own_activity(2, events=(event("gc cr block 2-way", 8_000, 300, late=400),)))["IC-TIME-003"]
+    assert finding.status is Status.WARN
+    assert finding.title.startswith("5.0 % of the waits for blocks on prod2 took longer than 32.8 ms")
+    assert any("99% in up to 65.5 ms" in line for line in finding.seen)
+
+
+def test_a_time_that_the_waits_contradict_is_doubted_and_not_a_failure():
+    codes = found(slow(4_000))
+    assert codes["IC-TIME-004"].status is Status.UNKNOWN
+    assert "IC-TIME-002" not in codes
+
+
+def test_a_time_that_the_waits_confirm_is_a_failure_however_long():
+    events = (event("gc cr block 2-way", 8_000, 3_900_000),)
+    assert found(slow(4_000, events=events))["IC-TIME-002"].status is Status.FAIL
+
+
+def test_statistics_and_waits_that_disagree_widely_are_noted():
+    events = (event("gc cr block 2-way", 8_000, 30),)
+    assert any("far apart" in line for line in found(slow(12, events=events))["IC-TIME-002"].seen)
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        ("gc cr block congested", Status.WARN),
+        ("gc current retry", Status.WARN),
+        ("gc buffer busy acquire", Status.INFO),
+    ],
+)
+def test_costly_waits_that_are_no_plain_transfer_are_named(name, status):
+    finding = found(own_activity(2, events=(event("gc cr block 2-way", 8_000, 400), event(name, 2_000, 5_000))))[
+        "IC-TIME-006"
+    ]
+    assert finding.status is status
+    assert name in finding.title
+
+
+def test_few_blocks_are_not_judged():
+    idle = own_activity(
+        2, {"gc cr blocks received": 3, "gc current blocks received": 2, "gc cr block receive time": 60}
+    )
+    codes = found(idle)
+    assert codes["IC-TIME-007"].status is Status.INFO
+    assert codes["IC-TIME-007"].title.startswith("prod2 received 5 blocks in 30 s")
+    assert "IC-TIME-002" not in codes
+
+
+def test_a_restarted_instance_is_unknown():
+    codes = found(ActivityGap(2, "It was restarted between the two samples."))
+    assert codes["IC-TIME-005"].title.startswith(
+        "How long blocks take to arrive at prod2 is not known: it was restarted"
+    )
+    assert codes["IC-TIME-001"].title.startswith("Blocks arrive at prod1 in")
+
+
+def test_only_waits_that_are_surely_beyond_the_bound_count():
+    histogram = [(16_384, 90), (32_768, 6), (65_536, 4)]
+    assert beyond(histogram, 20_000) == (4, 32_768)
+    assert beyond(histogram, 16_384) == (10, 16_384)
+    assert beyond([(65_536, 4)], 20_000) == (4, 32_768)
+    assert beyond([], 20_000)[0] == 0
+
+
+def test_a_quantile_is_the_limit_of_its_bucket():
+    assert quantile_us([(512, 95), (1024, 4), (2048, 1)], 0.95) == 512
+    assert quantile_us([(512, 95), (1024, 4), (2048, 1)], 0.99) == 1024
+    assert quantile_us([], 0.5) is None
+
+
+def test_a_wait_without_a_histogram_has_no_tail():
+    plain = WaitEvent("gc cr block 2-way", 8_000, 3_200_000)
+    assert "IC-TIME-003" not in found(own_activity(2, events=(plain,)))

@@ -1,0 +1,73 @@
+"""The check `instance-ping`: slow pairs, fragments that show, large messages that do not come back."""
+
+import msgspec
+import pytest
+
+from checks.facts import InstancePing, Unknown
+from checks.finding import Status
+from checks.plugins.instance_ping import instance_ping
+from tests.fixtures.clusters import cluster, node
+from tests.fixtures.databases import activity, asked, pings
+
+SMALL = cluster([node(1, 1500), node(2, 1500)])
+
+
+def found(told, base=2, instances=2):
+    return {f.code: f for f in instance_ping.run(asked(base, activity=activity(instances, pings=told)))}
+
+
+def test_quick_answers_pass_with_the_slowest_pair():
+    finding = found(pings(4), 4, 4)["IC-PING-001"]
+    assert finding.status is Status.PASS
+    assert finding.title == "The instances answer each other in 0.24 ms or less on average, 8 KB included."
+    assert finding.table.rows[0] == ("prod1", "·", *("0.18 / 0.24",) * 3)
+
+
+@pytest.mark.parametrize(("us", "status"), [(1_200, Status.WARN), (11_000, Status.FAIL)])
+def test_a_slow_pair_is_named(us, status):
+    finding = found(pings(2, {(2, 1): (us, us + 100)}))["IC-PING-002"]
+    assert finding.status is status
+    assert finding.title.startswith("A ping from prod2 to prod1 takes 1")
+    assert set(finding.nodes) == {"rac1", "rac2"}
+
+
+def test_fragments_show_as_a_large_ping_that_takes_several_times_as_long():
+    told = pings(2, {(1, 2): (200, 900)})
+    finding = found(told, SMALL)["IC-PING-003"]
+    assert finding.title == (
+        "A ping of 8 KB from prod1 to prod2 takes 4.5 times as long as one of 500 bytes: 0.90 ms, not 0.20 ms."
+    )
+    assert finding.why.startswith("At MTU 1500 each message of 8 KB is 6 fragments")
+    assert "not cut up at the MTU" in found(told)["IC-PING-003"].why
+
+
+def test_a_ratio_of_next_to_nothing_says_nothing():
+    assert set(found(pings(2, {(1, 2): (20, 90)}))) == {"IC-PING-001"}
+
+
+def test_small_pings_that_come_back_while_large_ones_do_not_are_a_failure():
+    told = (InstancePing(1, 2, 10, 1_800, 0, 0), InstancePing(2, 1, 10, 1_800, 10, 2_400))
+    finding = found(told)["IC-PING-005"]
+    assert finding.status is Status.FAIL
+    assert finding.title == "10 small pings from prod1 to prod2 came back in 30 s, and none of 8 KB did."
+
+
+def test_too_few_pings_are_not_judged():
+    finding = found(pings(2, {(1, 2): (9_000, 90_000)}, count=2))["IC-PING-006"]
+    assert (finding.status, finding.title) == (
+        Status.INFO,
+        "The instances exchanged 8 pings in 30 s: too few to judge.",
+    )
+
+
+def test_pings_that_could_not_be_read_are_unknown():
+    assert found(Unknown("no grant"))["IC-PING-004"].seen == ("no grant",)
+    codes = found(tuple(p for p in pings(3) if p.instance != 3), 3, 3)
+    assert codes["IC-PING-004"].title.startswith("How fast the others answer prod3 is not known")
+
+
+def test_the_thresholds_are_settings():
+    built = asked(2, activity=activity(2, pings=pings(2, {(2, 1): (1_200, 1_300)})))
+    lenient = msgspec.structs.replace(built.thresholds, ping_warn_ms=5.0)
+    (finding,) = instance_ping.run(msgspec.structs.replace(built, thresholds=lenient))
+    assert finding.status is Status.PASS

@@ -1,0 +1,127 @@
+"""The check `interconnect-in-use`: what each instance uses, held against what is configured."""
+
+import msgspec
+import pytest
+
+from checks.facts import Haip, InterconnectInUse, Parameter, UnaskedInstance, Unknown
+from checks.finding import Status
+from checks.plugins.interconnect_in_use import interconnect_in_use
+from tests.fixtures.clusters import cluster, clusterware, node
+from tests.fixtures.databases import asked, database, haip
+
+SET = "CLUSTER_INTERCONNECTS parameter"
+
+
+def found(facts, base=2):
+    return {f.code: f for f in interconnect_in_use.run(asked(base, database=facts))}
+
+
+def using(*second, instances=2, **more):
+    """A database whose prod2 uses these."""
+    others = tuple(use for n in range(1, instances + 1) if n != 2 for use in haip(n))
+    return database(instances, interconnects=(*others, *second), **more)
+
+
+def physical(number, source="Oracle Cluster Repository"):
+    return tuple(
+        InterconnectInUse(number, nic, f"192.168.{net}.{number}", False, source)
+        for nic, net in (("eth1", 10), ("eth2", 11))
+    )
+
+
+@pytest.mark.parametrize("instances", [1, 2, 4])
+def test_haip_on_every_private_network_passes(instances):
+    (finding,) = interconnect_in_use.run(asked(instances))
+    assert finding.status is Status.PASS
+    assert finding.title.endswith("192.168.10.0/24 and 192.168.11.0/24, by HAIP.")
+
+
+def test_the_physical_addresses_of_all_pass_too():
+    facts = database(2, interconnects=(*physical(1), *physical(2)))
+    assert [f.title for f in found(facts).values()] == ["prod1 and prod2 use 192.168.10.0/24 and 192.168.11.0/24."]
+
+
+@pytest.mark.parametrize("is_public", [True, False, None])
+def test_a_public_network_fails_also_where_the_instance_does_not_call_it_so(is_public):
+    finding = found(using(InterconnectInUse(2, "eth0", "10.20.0.2", is_public, "")))["IC-USE-002"]
+    assert finding.status is Status.FAIL
+    assert finding.title == "prod2 exchanges blocks over the public network: 10.20.0.2 (eth0)."
+    assert finding.nodes == ("rac2",)
+
+
+def test_an_address_on_no_private_network_fails():
+    finding = found(using(InterconnectInUse(2, "eth3", "172.16.0.2", False, "")))["IC-USE-003"]
+    assert finding.title == "prod2 uses 172.16.0.2 (eth3), which is on none of the private networks."
+    assert "private networks: eth1 192.168.10.0/24 and eth2 192.168.11.0/24" in finding.seen
+
+
+def test_the_parameter_bypasses_haip_where_that_is_online():
+    facts = using(
+        physical(2, SET)[0],
+        parameters=(Parameter(1, "cluster_interconnects", ""), Parameter(2, "cluster_interconnects", "192.168.10.2")),
+    )
+    codes = found(facts)
+    finding = codes["IC-USE-004"]
+    assert finding.status is Status.FAIL
+    assert finding.title == "cluster_interconnects is set on prod2 to 192.168.10.2, and bypasses HAIP."
+    assert set(codes) == {"IC-USE-004"}
+
+
+def test_without_haip_the_parameter_warns_and_what_the_instance_says_is_enough():
+    base = cluster(2, msgspec.structs.replace(clusterware(2), haip=Haip(False)))
+    facts = database(2, interconnects=(*physical(1, SET), *physical(2, SET)), parameters=Unknown("no grant"))
+    findings = interconnect_in_use.run(asked(base, database=facts))
+    assert {(f.code, f.status) for f in findings} == {("IC-USE-004", Status.WARN)}
+    assert findings[0].title == "cluster_interconnects is set on prod1 to 192.168.10.1:192.168.11.1."
+
+
+def test_on_exadata_the_parameter_is_set_on_purpose():
+    uses = tuple(InterconnectInUse(n, "re0", f"192.168.10.{n}", False, SET) for n in (1, 2))
+    codes = found(database(2, interconnects=uses))
+    assert codes["IC-USE-004"].status is Status.INFO
+    assert Status.FAIL not in {f.status for f in codes.values()}
+
+
+def test_haip_by_some_instances_only_is_told():
+    finding = found(using(*physical(2)))["IC-USE-005"]
+    assert finding.title == "prod1 uses HAIP addresses, and prod2 uses none."
+    assert finding.nodes == ("rac2",)
+
+
+def test_a_haip_that_moved_to_the_other_interface_leaves_a_network_unused():
+    both_on_eth1 = (
+        InterconnectInUse(2, "eth1:1", "169.254.10.2", None, ""),
+        InterconnectInUse(2, "eth1:2", "169.254.138.2", None, ""),
+    )
+    finding = found(using(*both_on_eth1))["IC-USE-006"]
+    assert finding.title == "prod2 uses 192.168.10.0/24 alone; oifcfg also names 192.168.11.0/24."
+    assert finding.status is Status.WARN
+
+
+def test_instances_without_a_common_network_fail():
+    facts = database(2, interconnects=(haip(1)[0], haip(2)[1]))
+    assert found(facts)["IC-USE-007"].title == "prod1 and prod2 use no private network in common."
+
+
+def test_without_clusterware_what_the_instances_say_is_judged():
+    base = msgspec.structs.replace(cluster(2), networks=Unknown("no Clusterware"), clusterware=Unknown("none"))
+    passed = found(database(2), base)["IC-USE-001"]
+    assert passed.title == "prod1 and prod2 use eth1:1 and eth2:1, none of them public."
+    assert any("only what the instances say was judged" in line for line in passed.seen)
+    public = found(using(InterconnectInUse(2, "eth0", "10.20.0.2", True, "")), base)
+    assert public["IC-USE-002"].status is Status.FAIL
+
+
+def test_what_could_not_be_read_is_unknown():
+    assert found(database(2, interconnects=Unknown("no grant")))["IC-USE-008"].status is Status.UNKNOWN
+    alone = found(database(2, unasked=(UnaskedInstance(3, "prod3", "It did not answer in 15 s."),)))
+    assert (
+        alone["IC-USE-008"].title == "The interconnect that is in use at prod3 is not known: it did not answer in 15 s."
+    )
+    silent = found(using())
+    assert silent["IC-USE-008"].title.startswith("The interconnect that is in use at prod2 is not known")
+
+
+def test_the_instance_of_a_node_that_was_not_read_is_judged_by_its_subnet():
+    base = cluster([node(1)], clusterware(2))
+    assert set(found(database(2, interconnects=(*physical(1), *physical(2))), base)) == {"IC-USE-001"}

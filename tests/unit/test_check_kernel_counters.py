@@ -1,0 +1,120 @@
+"""The checks of the kernels' counters over time: `reassembly`, `udp-receive-buffers`, `rp-filter`."""
+
+import msgspec
+import pytest
+
+from checks.facts import CounterChange, KernelCounters, Unknown, UnreadNode
+from checks.finding import Status
+from checks.plugins.reassembly import reassembly
+from checks.plugins.rp_filter import rp_filter
+from checks.plugins.udp_receive_buffers import udp_receive_buffers
+from tests.fixtures.clusters import cluster, node
+from tests.fixtures.databases import asked, change, counters, with_sysctls
+
+CHECKS = (reassembly, udp_receive_buffers, rp_filter)
+
+
+def found(check, base=2, nodes=2, **counted):
+    return {f.code: f for f in check.run(asked(base, counters=counters(nodes, change("rac2", **counted))))}
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda c: c.id)
+def test_healthy_kernels_pass_in_one_finding(check):
+    assert [f.status for f in check.run(asked(3))] == [Status.PASS]
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda c: c.id)
+def test_a_node_of_which_nothing_is_known_is_unknown_and_the_others_pass(check):
+    base = cluster([node(1), node(2), UnreadNode("rac3", "ssh refused")])
+    known = counters(1, unread={"rac2": Unknown("rac2 did not answer within 10 s: it may hang.")})
+    statuses = {f.nodes: f.status for f in check.run(asked(base, counters=known))}
+    assert statuses == {(): Status.PASS, ("rac2",): Status.UNKNOWN, ("rac3",): Status.UNKNOWN}
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda c: c.id)
+def test_a_counter_that_fell_or_is_not_there_is_no_pass(check):
+    bare = CounterChange("rac2", 30.0, KernelCounters({"Ip": {"InReceives": 5}}), ("Ip.ReasmFails",))
+    statuses = {f.nodes: f.status for f in check.run(asked(2, counters=counters(2, bare)))}
+    assert statuses[("rac2",)] is Status.UNKNOWN
+
+
+# --- reassembly -------------------------------------------------------------------------------------------------------
+
+
+def test_failures_that_waited_in_vain_are_lost_fragments():
+    base = cluster([node(1, 1500), node(2, 1500)])
+    finding = found(reassembly, base, Ip_ReasmFails=212, Ip_ReasmTimeout=212)["IC-REASM-002"]
+    assert finding.title == "rac2 gave up on 212 packets in 30 s because fragments of them never came."
+    assert finding.status is Status.FAIL
+    assert finding.nodes == ("rac2",)
+    assert "192.168.10.0/24 has MTU 1500: a block of 8 KB is 6 fragments" in finding.seen
+
+
+def test_failures_without_a_wait_are_want_of_memory():
+    base = cluster([node(1), with_sysctls(node(2), net_ipv4_ipfrag_high_thresh=262_144)])
+    finding = found(reassembly, base, Ip_ReasmFails=34, Ip_ReasmTimeout=1)["IC-REASM-003"]
+    assert finding.title == "rac2 threw 34 packets away in 30 s because it had no room to put their fragments together."
+    assert "net.ipv4.ipfrag_high_thresh is 262,144 bytes" in finding.seen
+    assert any("ipfrag_high_thresh=16777216" in c for remedy in finding.next for c in remedy.commands)
+
+
+@pytest.mark.parametrize(("failed", "status"), [(1, Status.WARN), (59, Status.WARN), (60, Status.FAIL)])
+def test_one_failure_of_a_hundred_fragments_makes_it_a_failure(failed, status):
+    assert found(reassembly, Ip_ReasmFails=failed)["IC-REASM-003"].status is status
+
+
+def test_failures_without_any_fragment_in_the_interval_are_told():
+    assert found(reassembly, Ip_ReasmFails=5, Ip_ReasmTimeout=5, Ip_ReasmReqds=0)["IC-REASM-002"].status is Status.FAIL
+
+
+# --- udp-receive-buffers ----------------------------------------------------------------------------------------------
+
+
+def test_full_receive_buffers_fail_with_their_sizes_and_the_minimum():
+    base = cluster([node(1), with_sysctls(node(2), net_core_rmem_max=212_992, net_core_rmem_default=262_144)])
+    finding = found(udp_receive_buffers, base, Udp_RcvbufErrors=193, Udp_InErrors=193)["IC-UDP-002"]
+    assert finding.status is Status.FAIL
+    assert finding.title == "rac2 threw 193 datagrams away in 30 s: the receive buffers of their sockets were full."
+    assert "rac2: net.core.rmem_max is 212,992 bytes, less than the minimum of 4,194,304" in finding.seen
+    assert "rac2: net.core.rmem_default is 262,144 bytes" in finding.seen
+    assert ("sysctl -w net.core.rmem_max=4194304",) in [remedy.commands for remedy in finding.next]
+    assert {"IC-UDP-005"}.isdisjoint(found(udp_receive_buffers, base, Udp_RcvbufErrors=193, Udp_InErrors=193))
+
+
+@pytest.mark.parametrize(
+    ("counted", "code", "status"),
+    [
+        ({"Udp_MemErrors": 4, "Udp_InErrors": 4}, "IC-UDP-002", Status.FAIL),
+        ({"Udp_InCsumErrors": 4, "Udp_InErrors": 4}, "IC-UDP-003", Status.WARN),
+        ({"Softnet_Dropped": 4}, "IC-UDP-004", Status.WARN),
+        ({"Udp_InErrors": 4}, "IC-UDP-005", Status.WARN),
+    ],
+)
+def test_each_sort_of_error_is_told_once(counted, code, status):
+    codes = found(udp_receive_buffers, **counted)
+    assert {c: f.status for c, f in codes.items() if f.status is not Status.PASS} == {code: status}
+
+
+def test_small_buffers_that_hold_are_noted_and_pass():
+    base = cluster([node(1), with_sysctls(node(2), net_core_rmem_max=212_992)])
+    (finding,) = found(udp_receive_buffers, base).values()
+    assert finding.status is Status.PASS
+    assert "rac2: net.core.rmem_max is 212,992 bytes, less than the minimum of 4,194,304" in finding.seen
+
+
+# --- rp-filter --------------------------------------------------------------------------------------------------------
+
+
+def filtering(everywhere, own):
+    sysctls = {"net.ipv4.conf.all.rp_filter": everywhere, "net.ipv4.conf.eth2.rp_filter": own}
+    return cluster([node(1), msgspec.structs.replace(node(2), sysctls=sysctls)])
+
+
+@pytest.mark.parametrize(
+    ("everywhere", "own", "status"), [("1", "0", Status.FAIL), ("1", "2", Status.WARN), ("0", "0", Status.WARN)]
+)
+def test_the_larger_one_of_both_settings_decides(everywhere, own, status):
+    finding = found(rp_filter, filtering(everywhere, own), TcpExt_IPReversePathFilter=7)["IC-RPF-002"]
+    assert finding.status is status
+    assert finding.title.startswith("rp_filter threw 7 packets of rac2 away in 30 s")
+    assert ("; it is strict on eth2." in finding.title) is (status is Status.FAIL)

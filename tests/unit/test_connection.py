@@ -1,0 +1,292 @@
+"""Asking a database with the real driver: read-only, named, one thread each, and nothing that hangs is waited for."""
+
+import asyncio
+import threading
+
+import pytest
+
+from checks.database.connection import Connection, Rows, reads_only
+from checks.database.connections import Connections
+from checks.database.errors import DatabaseError, ErrorKind
+from checks.database.secret import Secret
+from checks.database.statements import statements
+from checks.journal import Journal
+from checks.lab.oracle.backend import OracleError
+from tests.fixtures.oracle import PASSWORD, USER, Witness, query, relaying, serve, settings, texts
+
+SESSIONS = query("SELECT username, module, action, read_only, sysdba FROM sessions", "who")
+HANGING = query("SELECT x FROM hanging", "hanging")
+NUMBERS = query("SELECT n, text FROM numbers WHERE n < :n", "numbers")
+
+
+@pytest.fixture
+def witness():
+    return Witness()
+
+
+@pytest.fixture
+def server(witness):
+    with serve(witness) as running:
+        yield running
+
+
+@pytest.fixture
+def relay(server):
+    with relaying(server) as running:
+        yield running
+
+
+@pytest.fixture
+def journal():
+    return Journal()
+
+
+@pytest.fixture
+async def connect(journal):
+    """Makes connections, and closes them."""
+    made = []
+
+    def make(where, password=PASSWORD, **more):
+        made.append(Connections(settings(where, **more), Secret(password) if password else None, journal, lambda: "r1"))
+        return made[-1]
+
+    yield make
+    for connections in made:
+        await connections.close()
+
+
+async def refused(asking) -> DatabaseError:
+    with pytest.raises(DatabaseError) as told:
+        await asking
+    return told.value
+
+
+# --- what the database sees -------------------------------------------------------------------------------------------
+
+
+async def test_the_session_is_named_and_read_only_and_each_statement_is_its_action(server, connect):
+    connection = await connect(server).get()
+    for name in ("sysstat", "instances"):
+        rows = await connection.rows(query(SESSIONS.text, name))
+        assert list(rows.dicts()) == [
+            {"username": USER, "module": "racwire", "action": name, "read_only": "True", "sysdba": "False"}
+        ]
+    assert connection.driver.startswith("python-oracledb ")
+    assert connection.driver.endswith(", thin")
+
+
+async def test_sysdba_is_asked_for_where_it_is_set(server, connect):
+    connection = await connect(server, user="SYS", sysdba=True).get()
+    assert (await connection.rows(SESSIONS)).rows[0][4] == "True"
+
+
+async def test_thousands_of_rows_come_whole_and_numbers_as_they_are(server, connect):
+    rows = await (await connect(server).get()).rows(NUMBERS, {"n": 9000})
+    assert rows == Rows(("n", "text"), [(n, f"row {n}") for n in range(9000)])
+
+
+async def test_a_session_is_opened_once_for_each_purpose(server, connect, witness):
+    connections = connect(server)
+    first, again, other = await asyncio.gather(connections.get(), connections.get(), connections.get("history"))
+    assert first is again
+    assert other is not first
+    assert len({number for number, _ in witness.asked}) == 2
+
+
+async def test_the_journal_has_statement_binds_and_rows(server, connect, journal):
+    await (await connect(server).get()).rows(NUMBERS, {"n": 2})
+    login, asked = journal.entries
+    assert (login.node, login.topic, login.outcome) == ("r1", "sql connect", "ok")
+    assert login.action == f"connect {USER} to {server.dsn}"
+    assert (asked.topic, asked.action) == ("sql numbers", f"{NUMBERS.text}\n-- :n = 2")
+    assert asked.text == "n  text\n0  row 0\n1  row 1"
+
+
+# --- only queries -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "DELETE FROM t",
+        "/* SELECT */ UPDATE t SET x = 1",
+        "-- SELECT\nINSERT INTO t VALUES (1)",
+        "BEGIN NULL; END;",
+        "ALTER SESSION SET EVENTS 'x'",
+        "WITH FUNCTION f RETURN NUMBER IS BEGIN RETURN 1; END; SELECT f FROM dual",
+        "SELECT * FROM t FOR  UPDATE",
+        "SELECTED",
+        "",
+    ],
+)
+async def test_what_is_no_query_is_never_sent(text, server, connect, witness):
+    connection = await connect(server).get()
+    with pytest.raises(ValueError, match="is no query"):
+        await connection.rows(query(text))
+    assert [sql for _, sql in witness.asked] == ["SET TRANSACTION READ ONLY"]
+
+
+def test_every_statement_of_racwire_is_a_query_here_and_for_all_instances():
+    assert statements()
+    for statement in statements().values():
+        assert reads_only(statement.text), statement.name
+        assert reads_only(statement.here().text), statement.name
+
+
+# --- what hangs, and what is lost -------------------------------------------------------------------------------------
+
+
+async def test_a_statement_that_takes_too_long_is_broken_off_and_the_session_goes_on(server, connect, witness):
+    connection = await connect(server).get()
+    error = await refused(connection.rows(HANGING, timeout_s=0.1))
+    assert (error.kind, error.statement) == (ErrorKind.TIMED_OUT, "hanging")
+    assert witness.broken_off.wait(5)
+    await connection.rows(SESSIONS)
+    assert len({number for number, _ in witness.asked}) == 1
+
+
+async def test_a_statement_whose_break_is_not_answered_either_is_left_and_the_next_has_a_new_session(
+    relay, connect, witness
+):
+    connection = await connect(relay).get()
+    relay.hold()
+    error = await refused(connection.rows(SESSIONS, timeout_s=0.1))
+    assert error.kind is ErrorKind.TIMED_OUT
+    relay.release()
+    await connection.rows(SESSIONS)
+    assert len({number for number, _ in witness.asked}) == 2
+
+
+async def test_cancelling_breaks_the_statement_off_at_the_database(server, connect, witness):
+    connection = await connect(server).get()
+    asking = asyncio.create_task(connection.rows(HANGING))
+    await asyncio.to_thread(witness.hanging.wait, 5)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert await asyncio.to_thread(witness.broken_off.wait, 5)
+
+
+@pytest.mark.parametrize("fault", ["hang_at_connect", "hang_at_login"])
+async def test_closing_waits_for_no_login_that_hangs(fault, server, connect, journal):
+    setattr(server.faults, fault, True)
+    connections = connect(server, login_timeout_s=60)
+    opening = asyncio.create_task(connections.get())
+    await asyncio.sleep(0.1)
+    assert not opening.done()
+    await asyncio.wait_for(connections.close(), 5)
+    assert any(thread.name.startswith("racwire database") and thread.daemon for thread in threading.enumerate())
+    assert journal.entries[0].outcome == "interrupted"
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+
+
+async def test_closing_waits_for_no_statement_that_hangs(relay, connect, journal):
+    connections = connect(relay, call_timeout_s=60)
+    connection = await connections.get()
+    relay.hold()
+    asking = asyncio.create_task(connection.rows(SESSIONS))
+    await asyncio.sleep(0.1)
+    asking.cancel()
+    await asyncio.wait_for(connections.close(), 5)
+    assert asking.done()
+    assert journal.entries[-1].outcome == "interrupted"
+
+
+async def test_closing_logs_off(server, connect, witness):
+    connections = connect(server)
+    await connections.get()
+    await connections.close()
+    assert await asyncio.to_thread(witness.over.wait, 5)
+
+
+@pytest.mark.parametrize("fault", ["hang_at_connect", "hang_at_login"])
+async def test_a_login_that_nobody_answers_is_given_up_once_and_for_all(fault, server, connect, journal):
+    setattr(server.faults, fault, True)
+    connections = connect(server, login_timeout_s=0.2)
+    first, second = await refused(connections.get()), await refused(connections.get())
+    assert first is second
+    assert first.kind is ErrorKind.CANNOT_CONNECT
+    assert "took over 0.2 s and was given up" in str(first)
+    assert len(journal.entries) == 1
+
+
+async def test_a_login_that_comes_through_after_it_was_given_up_is_logged_off(relay, connect, witness):
+    relay.hold()
+    connections = connect(relay, login_timeout_s=0.1)
+    await refused(connections.get())
+    assert not witness.asked
+    relay.release()
+    assert await asyncio.to_thread(witness.over.wait, 5)
+
+
+async def test_a_dropped_connection_is_opened_again_once_and_made_read_only_again(relay, connect, witness, journal):
+    connection = await connect(relay).get()
+    relay.cut()
+    rows = await connection.rows(SESSIONS)
+    assert rows.rows == [(USER, "racwire", "who", "True", "False")]
+    assert [e.topic for e in journal.entries] == ["sql connect", "sql who", "sql connect"]
+
+
+async def test_a_connection_that_drops_again_is_told_as_lost(server, connect):
+    connection = await connect(server).get()
+    server.faults.login_error = OracleError(1089, "immediate shutdown or close in progress")
+    server.faults.drop_after = 0
+    assert (await refused(connection.rows(SESSIONS))).kind in (ErrorKind.LOST, ErrorKind.CANNOT_CONNECT)
+
+
+async def test_two_who_ask_at_once_wait_for_each_other(server, connect):
+    connection = await connect(server).get()
+    found = await asyncio.gather(*(connection.rows(query(SESSIONS.text, f"a{n}")) for n in range(5)))
+    assert [rows.rows[0][2] for rows in found] == [f"a{n}" for n in range(5)]
+
+
+# --- errors of a statement --------------------------------------------------------------------------------------------
+
+
+async def test_a_missing_grant_is_told_with_the_command_that_gives_it(server, connect, witness):
+    connection = await connect(server).get()
+    for code in (942, 1031):
+        witness.errors["GV$SYSSTAT"] = OracleError(code, "table or view does not exist")
+        error = await refused(connection.rows(query("SELECT x FROM gv$sysstat", "sysstat")))
+        assert (error.kind, error.code, error.statement) == (ErrorKind.MISSING_GRANT, code, "sysstat")
+        assert error.grants == (
+            "GRANT SELECT ON SYS.GV_$SYSSTAT TO RACWIRE;",
+            "GRANT SELECT ON SYS.V_$SYSSTAT TO RACWIRE;",
+        )
+        assert str(error) == (
+            f"RACWIRE may not read what sysstat reads (ORA-{code:05d}). Have a DBA run: {' '.join(error.grants)}"
+        )
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "words"),
+    [
+        (904, ErrorKind.NO_SUCH_COLUMN, "is not there in this version"),
+        (12850, ErrorKind.OTHER, "no free parallel query process"),
+        (1219, ErrorKind.OTHER, "is not open"),
+        (3113, ErrorKind.LOST, "was lost"),
+        (1555, ErrorKind.OTHER, "asked failed: ORA-01555: snapshot"),
+    ],
+)
+async def test_other_errors_are_one_sentence_with_the_number(code, kind, words, server, connect, witness):
+    witness.errors["T"] = OracleError(code, "snapshot")
+    error = await refused((await connect(server).get()).rows(query("SELECT x FROM t")))
+    assert error.kind is kind
+    assert words in str(error)
+    assert "Help:" not in str(error)
+    assert "\n" not in str(error)
+
+
+async def test_a_connection_stands_alone_without_the_rest_of_a_run(server):
+    """What readers are given in their own tests."""
+    connections = Connections(settings(server), Secret(PASSWORD), Journal(), lambda: "r1")
+    connection = await connections.get()
+    assert isinstance(connection, Connection)
+    await connections.close()
+
+
+async def test_nothing_of_the_password_is_in_the_journal(server, connect, journal):
+    await (await connect(server).get()).rows(SESSIONS)
+    await refused(connect(server, password="wrong-" + PASSWORD).get())
+    assert PASSWORD not in texts(journal)

@@ -1,0 +1,310 @@
+"""Why a database cannot be connected to: each reason one sentence with the next step, never with a password."""
+
+import gc
+import os
+import pickle
+import socket
+import traceback
+from contextlib import contextmanager
+
+import pytest
+
+from checks.database.client_libraries import find_libraries, local_instance, tns_directory
+from checks.database.connections import Connections
+from checks.database.driver_errors import as_database_error, grantee
+from checks.database.errors import DatabaseError, ErrorKind
+from checks.database.secret import Secret
+from checks.journal import Journal
+from checks.lab.oracle.backend import OracleError
+from checks.lab.oracle.net.profiles import PROFILES
+from checks.settings import DatabaseSettings
+from tests.fixtures.oracle import PASSWORD, USER, Witness, serve, settings, texts
+
+# The driver leaves some sockets of failed logins to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+@pytest.fixture(autouse=True)
+def sockets_of_the_driver():
+    yield
+    gc.collect()
+
+
+@pytest.fixture(autouse=True)
+def no_oracle_here(monkeypatch):
+    for name in ("ORACLE_HOME", "ORACLE_SID", "TNS_ADMIN", "LD_LIBRARY_PATH"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def server():
+    with serve(Witness()) as running:
+        yield running
+
+
+async def told(database: DatabaseSettings, password: str | None = PASSWORD) -> DatabaseError:
+    connections = Connections(database, Secret(password) if password else None, Journal(), lambda: "rac1")
+    try:
+        with pytest.raises(DatabaseError) as refusal:
+            await connections.get()
+        return refusal.value
+    finally:
+        await connections.close()
+
+
+@contextmanager
+def listening(backlog=5):
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        if backlog is not None:
+            listener.listen(backlog)
+        yield listener, f"127.0.0.1:{listener.getsockname()[1]}/prod"
+
+
+# --- the login is refused ---------------------------------------------------------------------------------------------
+
+
+async def test_a_wrong_password(server):
+    error = await told(settings(server), "wrong")
+    assert (error.kind, error.code) == (ErrorKind.LOGIN, 1017)
+    assert str(error) == f"{server.dsn} refused {USER}: the user or the password is wrong (ORA-01017)."
+
+
+async def test_no_password(server):
+    assert str(await told(settings(server), None)) == (
+        f"No password was given for {USER}: at the prompt, in $RACWIRE_DB_PASSWORD, or with --password-file."
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "words"),
+    [
+        (28000, ErrorKind.LOGIN, "is locked (ORA-28000): have a DBA unlock it (ALTER USER RACWIRE ACCOUNT UNLOCK)."),
+        (28001, ErrorKind.LOGIN, "has expired (ORA-28001): change it with sqlplus"),
+        (1035, ErrorKind.LOGIN, "is in restricted session"),
+        (1045, ErrorKind.MISSING_GRANT, "GRANT CREATE SESSION TO RACWIRE;"),
+        (1033, ErrorKind.CANNOT_CONNECT, "is starting up or shutting down"),
+        (1034, ErrorKind.CANNOT_CONNECT, "is not running (ORA-01034)"),
+        (1089, ErrorKind.CANNOT_CONNECT, "is shutting down"),
+        (20, ErrorKind.CANNOT_CONNECT, "as many processes as it may"),
+        (2391, ErrorKind.LOGIN, "as many sessions"),
+        (28040, ErrorKind.LOGIN, "SQLNET.ALLOWED_LOGON_VERSION_SERVER"),
+        (4031, ErrorKind.CANNOT_CONNECT, "could not log in at"),
+    ],
+)
+async def test_what_the_database_refuses_a_login_with(code, kind, words, server):
+    server.faults.login_error = OracleError(code, "as the database words it")
+    error = await told(settings(server))
+    assert (error.kind, error.code) == (kind, code)
+    assert words in str(error)
+    assert "\n" not in str(error)
+
+
+async def test_who_may_not_be_sysdba_is_told_so(server):
+    error = await told(settings(server, sysdba=True))
+    assert "as SYSDBA" in str(error)
+
+
+# --- the listener -----------------------------------------------------------------------------------------------------
+
+
+async def test_a_service_that_the_listener_does_not_know(server):
+    error = await told(settings(server, connect=server.dsn.replace("ORCL", "PROD")))
+    assert error.kind is ErrorKind.CANNOT_CONNECT
+    assert "knows no such service (ORA-12514): `lsnrctl services` lists those it knows" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (12505, "knows no instance of that name"),
+        (12516, "no free server process"),
+        (12526, "in restricted session"),
+        (12528, "are not open yet"),
+    ],
+)
+async def test_what_the_listener_refuses_with(code, words, server):
+    server.faults.refuse = code
+    error = await told(settings(server))
+    assert words in str(error)
+    assert f"ORA-{code}" in str(error)
+
+
+async def test_no_listener_there():
+    with listening(backlog=None) as (_, where):
+        error = await told(DatabaseSettings(connect=where, user=USER))
+    assert str(error).startswith(f"No listener answers at {where} (refused): look at host and port, and at `lsnrctl")
+
+
+async def test_a_listener_that_cannot_take_anybody():
+    with listening(backlog=0) as (listener, where), socket.socket() as first, socket.socket() as second:
+        for filler in (first, second):  # no room is left in its queue: what comes now is not even refused
+            filler.setblocking(False)
+            filler.connect_ex(listener.getsockname())
+        error = await told(DatabaseSettings(connect=where, user=USER, connect_timeout_s=0.2))
+    assert str(error).startswith(f"{where} did not answer within 0.2 s: look at host and port")
+
+
+async def test_something_that_is_no_listener():
+    import asyncio
+
+    async def hang_up(_, writer):
+        writer.close()
+
+    server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    async with server:
+        where = f"127.0.0.1:{server.sockets[0].getsockname()[1]}/prod"
+        error = await told(DatabaseSettings(connect=where, user=USER))
+    assert str(error).startswith(f"{where} closed the connection during the login")
+
+
+async def test_a_name_that_nobody_knows():
+    error = await told(DatabaseSettings(connect="no-such-host.invalid:1521/prod", user=USER))
+    assert str(error) == (
+        "The host of no-such-host.invalid:1521/prod is not known here: look at its name, DNS and /etc/hosts."
+    )
+
+
+# --- names and files --------------------------------------------------------------------------------------------------
+
+
+async def test_an_alias_and_no_directory_to_look_in():
+    error = await told(DatabaseSettings(connect="PROD", user=USER))
+    assert "PROD was taken for a TNS alias, and no directory of tnsnames.ora is known" in str(error)
+
+
+async def test_an_alias_and_a_directory_without_tnsnames(tmp_path):
+    error = await told(DatabaseSettings(connect="PROD", user=USER, tns_admin=str(tmp_path)))
+    assert f"there is no tnsnames.ora in {tmp_path}: name its directory with --tns-admin" in str(error)
+
+
+async def test_an_alias_that_tnsnames_does_not_have(tmp_path, monkeypatch):
+    (tmp_path / "tnsnames.ora").write_text("OTHER = (DESCRIPTION = (ADDRESS = (PROTOCOL = TCP)(HOST = h)(PORT = 1)))\n")
+    monkeypatch.setenv("TNS_ADMIN", str(tmp_path))
+    error = await told(DatabaseSettings(connect="PROD", user=USER))
+    assert f"The alias PROD was not found (ORA-12154); looked in {tmp_path}" in str(error)
+
+
+async def test_an_alias_that_tnsnames_has(server, tmp_path):
+    (tmp_path / "tnsnames.ora").write_text(
+        f"PROD = (DESCRIPTION = (ADDRESS = (PROTOCOL = TCP)(HOST = {server.host})(PORT = {server.port}))"
+        "(CONNECT_DATA = (SERVICE_NAME = ORCL)))\n"
+    )
+    database = settings(server, connect="PROD", tns_admin=str(tmp_path))
+    connections = Connections(database, Secret(PASSWORD), Journal(), lambda: "rac1")
+    assert (await connections.get()).driver.endswith("thin")
+    await connections.close()
+
+
+def test_tnsnames_is_looked_for_as_set_then_tns_admin_then_the_home():
+    environ = {"TNS_ADMIN": "/t", "ORACLE_HOME": "/h"}
+    assert tns_directory(DatabaseSettings(tns_admin="/s"), environ) == "/s"
+    assert tns_directory(DatabaseSettings(), environ) == "/t"
+    assert tns_directory(DatabaseSettings(oracle_home="/o"), {}) == "/o/network/admin"
+    assert tns_directory(DatabaseSettings(), {}) == ""
+
+
+async def test_a_wallet_that_is_not_there(server, tmp_path):
+    error = await told(settings(server, connect=f"tcps://{server.dsn}", wallet=str(tmp_path)))
+    assert f"The wallet {tmp_path} has no ewallet.pem: thin mode reads only that" in str(error)
+
+
+# --- thick mode -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [({"thick": True}, "as set"), ({"user": ""}, "credentials of the wallet or the operating system")],
+)
+async def test_what_needs_libraries_that_are_not_here_says_what_to_set(more, why, server):
+    if find_libraries(DatabaseSettings()) is not None:
+        pytest.skip("Oracle's client libraries are installed here")
+    assert str(await told(settings(server, **more))) == (
+        f"{server.dsn} needs Oracle's client libraries ({why}), and none were found: set ORACLE_HOME, or name a "
+        "database home or an Instant Client with --oracle-home."
+    )
+
+
+async def test_a_database_too_old_for_thin_mode_leads_to_thick_mode():
+    if find_libraries(DatabaseSettings()) is not None:
+        pytest.skip("Oracle's client libraries are installed here")
+    with serve(Witness(), profile=PROFILES["11.2"]) as server:
+        error = await told(settings(server))
+    assert "needs Oracle's client libraries (it is older than 12.1), and none were found" in str(error)
+
+
+def test_libraries_are_found_in_a_home_and_in_an_instant_client(tmp_path):
+    (tmp_path / "home" / "lib").mkdir(parents=True)
+    (tmp_path / "home" / "lib" / "libclntsh.so.19.1").touch()
+    (tmp_path / "client").mkdir()
+    (tmp_path / "client" / "libclntsh.so").touch()
+    home, client = str(tmp_path / "home"), str(tmp_path / "client")
+    assert find_libraries(DatabaseSettings(oracle_home=home), {}) == f"{home}/lib"
+    assert find_libraries(DatabaseSettings(oracle_home=client), {"ORACLE_HOME": home}) == client
+    assert find_libraries(DatabaseSettings(), {"ORACLE_HOME": home}) == f"{home}/lib"
+
+
+async def test_libraries_that_cannot_be_loaded_are_told_with_the_way_to_load_them(tmp_path):
+    """In a process of its own: a process has one mode."""
+    import asyncio
+    import sys
+
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "libclntsh.so").write_text("not a library")
+    program = (
+        "import asyncio, sys\n"
+        "from checks.database.connections import Connections\n"
+        "from checks.journal import Journal\n"
+        "from checks.settings import DatabaseSettings\n"
+        "async def main():\n"
+        f"    settings = DatabaseSettings(connect='h/s', user='u', thick=True, oracle_home={str(tmp_path)!r})\n"
+        "    try: await Connections(settings, None, Journal(), lambda: 'n').get()\n"
+        "    except Exception as error: print(error)\n"
+        "asyncio.run(main())\n"
+    )
+    ran = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=asyncio.subprocess.PIPE)
+    out, _ = await ran.communicate()
+    assert f"could not be loaded: start racwire with LD_LIBRARY_PATH={tmp_path}/lib" in out.decode()
+
+
+def test_the_local_instance_is_the_one_that_is_named():
+    named = local_instance(DatabaseSettings(oracle_sid="prod1", oracle_home="/u01/db"), {"ORACLE_SID": "x"})
+    assert (named.sid, named.home) == ("prod1", "/u01/db")
+    environ = {"ORACLE_SID": "prod2", "ORACLE_HOME": "/u02/db"}
+    assert (local_instance(DatabaseSettings(), environ).sid, local_instance(DatabaseSettings(), environ).home) == (
+        "prod2",
+        "/u02/db",
+    )
+
+
+# --- the password -----------------------------------------------------------------------------------------------------
+
+
+async def test_no_error_leads_to_the_password(server):
+    secret = "pa55-" + os.urandom(8).hex()
+    journal = Journal()
+    connections = Connections(settings(server), Secret(secret), journal, lambda: "rac1")
+    with pytest.raises(DatabaseError) as refusal:
+        await connections.get()
+    await connections.close()
+    error = refusal.value.with_traceback(refusal.value.__traceback__.tb_next)  # without this test's own frame
+    shown = "".join(traceback.TracebackException.from_exception(error, capture_locals=True).format())
+    assert "self = <checks.database.connections.Connections" in shown  # locals are in it
+    assert secret not in shown
+    assert secret not in repr(vars(connections)) + texts(journal)
+    with pytest.raises(TypeError):
+        pickle.dumps(connections._login._password)
+
+
+def test_words_of_the_driver_with_the_password_in_them_are_not_kept():
+    error = as_database_error(RuntimeError("cannot log in with tiger!"), DatabaseSettings(), None, Secret("tiger"))
+    assert "tiger" not in str(error)
+    assert "RuntimeError" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("user", "named"),
+    [("racwire", "RACWIRE"), ('"Mixed"', '"Mixed"'), ("proxy[c##mon]", "C##MON"), ("", "RACWIRE")],
+)
+def test_a_grant_names_the_user_that_asks(user, named):
+    assert grantee(user) == named

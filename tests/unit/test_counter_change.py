@@ -1,0 +1,204 @@
+"""The kernels' counters over time: differences, never totals; a node that fails is told and disturbs nobody."""
+
+import asyncio
+import shlex
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checks.facts import CounterChange, CounterChanges, KernelCounters, Unknown
+from checks.journal import Journal
+from checks.nodes.counter_change import COMMAND, TOPIC, planned_counter_reads, read_counter_changes
+from checks.nodes.counter_difference import Difference, Reading, difference, difference_text, parse_reading
+from checks.nodes.session import Session
+from checks.settings import Settings, SshSettings
+from tests.fixtures.clusters import node
+
+WRAP = 2**32
+
+
+def reading(softnet=((5, 0, 0), (7, 1, 2)), **ip):
+    return Reading(KernelCounters({"Ip": {"InReceives": 100, "ReasmFails": 3, "Forwarding": 2, **ip}}), softnet)
+
+
+def text(in_receives=100, fails=3, dropped=1):
+    return (
+        f"Ip: Forwarding InReceives ReasmFails\nIp: 2 {in_receives} {fails}\n"
+        f"TcpExt: IPReversePathFilter\nTcpExt: 0\n"
+        f"0047f5d8 {dropped:08x} 00000003 00000000\n004542fb 00000000 00000001 00000000\n"
+    )
+
+
+# --- reading and comparing --------------------------------------------------------------------------------------------
+
+
+def test_the_three_files_in_one_text_are_understood():
+    known = parse_reading(text(dropped=10))
+    assert known.counters.value("Ip", "ReasmFails") == 3
+    assert known.counters.value("TcpExt", "IPReversePathFilter") == 0
+    assert [row[:3] for row in known.softnet] == [(0x47F5D8, 10, 3), (0x4542FB, 0, 1)]
+
+
+def test_what_grew_is_told_by_name_over_all_cpus():
+    change = difference(reading(), reading(((9, 2, 2), (8, 4, 5)), InReceives=150, ReasmFails=10))
+    assert change.counters.groups == {
+        "Ip": {"InReceives": 50, "ReasmFails": 7},
+        "Softnet": {"Dropped": 5, "TimeSqueezed": 5},
+    }
+    assert difference_text(change).splitlines()[1] == "Ip.ReasmFails +7"
+
+
+def test_settings_and_gauges_among_the_counters_are_no_counts():
+    before = Reading(KernelCounters({"Tcp": {"CurrEstab": 9, "InSegs": 5}, "Ip": {"DefaultTTL": 64}}))
+    after = Reading(KernelCounters({"Tcp": {"CurrEstab": 2, "InSegs": 6}, "Ip": {"DefaultTTL": 32}}))
+    assert difference(before, after) == Difference(KernelCounters({"Tcp": {"InSegs": 1}}))
+
+
+def test_a_counter_of_32_bits_that_ran_over_is_told_right():
+    change = difference(reading(ReasmFails=WRAP - 5), reading(ReasmFails=7))
+    assert (change.counters.value("Ip", "ReasmFails"), change.left_out) == (12, ())
+    change = difference(reading(((0, WRAP - 1, 0),)), reading(((0, 4, 0),)))
+    assert change.counters.value("Softnet", "Dropped") == 5
+
+
+def test_a_counter_that_fell_is_left_out_and_named():
+    change = difference(reading(ReasmFails=30), reading(ReasmFails=3))
+    assert change.counters.value("Ip", "ReasmFails") is None
+    assert change.left_out == ("Ip.ReasmFails",)
+    assert "Ip.ReasmFails fell: left out" in difference_text(change)
+
+
+def test_a_node_whose_counters_began_anew_was_restarted():
+    change = difference(reading(InReceives=5_000), reading(InReceives=5))
+    assert isinstance(change, Unknown)
+    assert "restarted" in change.reason
+
+
+def test_a_cpu_that_came_or_went_leaves_softnet_out():
+    assert difference(reading(), reading(((9, 2, 2),))).left_out == ("Softnet.Dropped", "Softnet.TimeSqueezed")
+
+
+@given(st.text(alphabet="Ip: 0123abcdef\n", max_size=300), st.text(alphabet="Ip: 0123abcdef\n", max_size=300))
+def test_no_text_makes_it_raise_or_count_backwards(one, other):
+    before, after = parse_reading(one), parse_reading(other)
+    if isinstance(before, Reading) and isinstance(after, Reading):
+        change = difference(before, after)
+        if isinstance(change, Difference):
+            assert all(value >= 0 for group in change.counters.groups.values() for value in group.values())
+
+
+@given(st.integers(0, 2**64), st.integers(0, 2**31))
+def test_whatever_a_counter_grew_by_is_told_exactly(start, growth):
+    change = difference(reading(ReasmFails=start), reading(ReasmFails=start + growth))
+    assert change.counters.value("Ip", "ReasmFails") == growth
+
+
+@given(st.integers(WRAP // 2, WRAP - 1), st.integers(0, 2**30))
+def test_also_where_it_runs_over_at_32_bits(start, growth):
+    change = difference(reading(ReasmFails=start), reading(ReasmFails=(start + growth) % WRAP))
+    assert change.counters.value("Ip", "ReasmFails") == growth
+
+
+# --- nodes ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def peer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """Says what `cat` does on the peer, by a directory of its own in front of the PATH there."""
+
+    def be(cat: str) -> None:
+        (tmp_path / "bin").mkdir()
+        for name, script in {
+            "bin/cat": cat,
+            "rsh": f"export PATH={tmp_path}/bin:/usr/bin:/bin; exec sh",
+        }.items():
+            (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
+            (tmp_path / name).chmod(0o755)
+        monkeypatch.setenv("RACWIRE_RSH", shlex.quote(str(tmp_path / "rsh")))
+
+    return be
+
+
+def session(progress=None, **ssh):
+    opened = Session(Settings(ssh=SshSettings(**ssh)), Journal(), progress)
+    opened.local_node = "rac1"
+    return opened
+
+
+async def changes(nodes, interval_s=0.05, **ssh):
+    opened = session(**ssh)
+    try:
+        return await read_counter_changes(opened, [node(n) for n in nodes], interval_s), opened.journal
+    finally:
+        await opened.close()
+
+
+async def test_this_node_is_read_twice_from_its_files():
+    known, journal = await changes([1])
+    assert isinstance(known, CounterChanges)
+    (change,) = known.nodes
+    assert change.node == "rac1"
+    assert change.seconds >= 0.05
+    assert change.counters.value("Ip", "ReasmFails") is not None
+    assert change.counters.value("Softnet", "Dropped") is not None
+    assert {(e.node, e.topic, e.outcome) for e in journal.entries} == {("rac1", TOPIC, "ok")}
+    assert [e.action for e in journal.entries] == [planned_counter_reads()[0][1]] * 2
+
+
+async def test_a_peer_is_read_by_one_cat_through_its_shell(peer, tmp_path):
+    first = text(in_receives=100, fails=3)
+    again = text(in_receives=900, fails=15, dropped=4)
+    (tmp_path / "first").write_text(first)
+    (tmp_path / "again").write_text(again)
+    peer(
+        f"[ -e {tmp_path}/read ] && exec /bin/cat {tmp_path}/again\n: > {tmp_path}/read\nexec /bin/cat {tmp_path}/first"
+    )
+    known, journal = await changes([2])
+    (change,) = known.nodes
+    assert isinstance(change, CounterChange)
+    assert change.counters.value("Ip", "ReasmFails") == 12
+    assert change.counters.value("Softnet", "Dropped") == 3
+    entries = [e for e in journal.entries if e.topic == TOPIC]
+    assert [e.action for e in entries] == [COMMAND] * 2
+    assert "Ip.ReasmFails +12" in entries[1].text
+    assert again.strip() in entries[1].text
+
+
+async def test_a_peer_that_hangs_is_told_and_the_others_are_read(peer):
+    peer("exec sleep 60")
+    known, _ = await changes([1, 2], read_timeout_s=0.3)
+    assert [c.node for c in known.nodes] == ["rac1"]
+    assert known.unread["rac2"].reason.startswith("rac2 did not answer within 0.3 s")
+
+
+async def test_a_peer_that_prints_something_else_is_told(peer):
+    peer("echo 'cat: /proc/net/snmp: Permission denied'")
+    known, _ = await changes([2])
+    assert known.nodes == ()
+    assert known.unread["rac2"].reason.startswith("Nothing was understood of /proc/net/snmp")
+
+
+async def test_without_nodes_there_is_nothing_to_compare():
+    known, _ = await changes([])
+    assert isinstance(known, Unknown)
+
+
+async def test_progress_is_told_by_the_second_and_cancelling_ends_it_at_once():
+    told: list[tuple[str, str, int, int]] = []
+    first = asyncio.Event()
+
+    def progress(*words):
+        told.append(words)
+        first.set()
+
+    opened = session(progress)
+    task = asyncio.create_task(read_counter_changes(opened, [node(1)], 600))
+    await asyncio.wait_for(first.wait(), 5)
+    task.cancel()
+    async with asyncio.timeout(5):
+        await asyncio.gather(task, return_exceptions=True)
+        await opened.close()
+    assert task.cancelled()
+    assert told[0] == ("counters", "watching the kernels' counters", 0, 600)

@@ -1,0 +1,260 @@
+"""The options that say which database is asked; and that a password, wherever it comes from, ends up nowhere."""
+
+import contextlib
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from checks.lab.oracle.net.verifier import Verifier
+from checks.plan import plan
+from checks.plugin import discover
+from checks.result import ExitCode
+from checks.settings import DatabaseSettings, SamplingSettings, Settings
+from tests.fixtures.oracle import USER, Witness, serving
+from tui.cli import build_parser, effective_settings, main
+from tui.errors import UsageError
+from tui.password import password_for
+
+
+def effective(*words, file=None):
+    where = ["--settings", str(file)] if file else []
+    return effective_settings(build_parser().parse_args([*where, "check", *words]))
+
+
+# --- options ----------------------------------------------------------------------------------------------------------
+
+
+def test_each_option_goes_over_its_setting(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    settings = effective(
+        *("--connect", "rac-scan:1521/prod", "--user", "racwire", "--password-file", "/p", "--sysdba", "--thick"),
+        *("--oracle-home", "/o", "--wallet", "/w", "--tns-admin", "/t", "--interval", "2.5", "--awr", "--days", "30"),
+    )
+    assert settings.database == DatabaseSettings(
+        connect="rac-scan:1521/prod",
+        user="racwire",
+        password_file="/p",
+        sysdba=True,
+        thick=True,
+        oracle_home="/o",
+        wallet="/w",
+        tns_admin="/t",
+        diagnostics_pack=True,
+        history_days=30,
+    )
+    assert settings.sampling == SamplingSettings(interval_s=2.5, interval_without_database_s=2.5)
+
+
+def test_an_option_before_the_command_counts_too(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    args = build_parser().parse_args(["--connect", "h/p", "check"])
+    assert effective_settings(args).database.connect == "h/p"
+
+
+def test_the_way_in_that_is_given_replaces_the_one_in_the_file(tmp_path):
+    file = tmp_path / "s.toml"
+    file.write_text('[database]\nconnect = "h/p"\nuser = "racwire"\n')
+    local = effective("--os-auth", "--sysdba", file=file).database
+    assert (local.connect, local.user, local.os_authentication) == ("", "", True)
+    file.write_text("[database]\nos_authentication = true\n")
+    assert effective("--connect", "h/q", file=file).database == DatabaseSettings(connect="h/q")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--interval", "0"], "--interval must be a number >= 1.0."),
+        (["--interval", "soon"], "--interval must be a number, got text."),
+        (["--days", "-1"], "--days must be a number > 0.0."),
+        (["--user", "racwire"], "--user: no database is named; add --connect HOST:1521/SERVICE, or --os-auth."),
+        (["--sysdba"], "--sysdba: no database is named; add --connect HOST:1521/SERVICE, or --os-auth."),
+        (["--connect", "h/p", "--os-auth"], "--os-auth: it logs in to the instance of this node; leave --connect out"),
+        (["--connect", "h/p", "--user", "sys"], "--user: SYS can only log in as SYSDBA"),
+        (["--connect", "h/p", "--user", "scott/tiger"], "--user: it seems to hold a password"),
+        (["--connect", "scott/tiger@h/p"], "--connect: it seems to hold a user or a password"),
+        (["--connect", "h/p", "--wallet", "\x1b[2J"], "--wallet: "),
+    ],
+)
+def test_what_cannot_be_meant_is_told_by_the_option_and_nothing_is_run(words, sentence, capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert main(["check", *words]) == ExitCode.USAGE
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith(f"racwire: {sentence}")
+    assert "tiger" not in told.err
+    assert "\x1b" not in told.err
+
+
+# --- the plan ---------------------------------------------------------------------------------------------------------
+
+
+def planned(**database):
+    return "\n".join(plan(discover().checks, Settings(database=DatabaseSettings(**database))))
+
+
+def test_the_plan_has_the_login_and_every_statement_with_its_purpose_grants_and_licence():
+    from checks.database.statements import statements
+
+    text = planned(connect="rac-scan:1521/prod", user="racwire", diagnostics_pack=True)
+    assert "connect racwire to rac-scan:1521/prod" in text
+    assert "SET TRANSACTION READ ONLY" in text
+    for statement in statements().values():
+        assert f"{statement.topic}: {statement.purpose}" in text
+        assert ", ".join(statement.grants) in text
+        for line in statement.text.splitlines():
+            assert line in text
+
+
+def test_the_plan_leaves_awr_out_unless_it_is_opted_in():
+    text = planned(connect="h/p", user="racwire")
+    assert "sql awr_" not in text
+    assert "Diagnostics Pack, and --awr to say that you have it" in text
+
+
+def test_the_plan_without_a_database_says_that_none_is_asked():
+    text = planned()
+    assert "No database is set, so none is asked" in text
+    assert "SELECT" not in text
+
+
+# --- the password -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def password():
+    return f"Pw{os.urandom(10).hex()}"
+
+
+@pytest.fixture
+def server(password):
+    with serving(Witness(), users={USER: Verifier.of(password, vgen_count=16)}) as running:
+        yield running
+
+
+CHECK = ("check", "gc-blocks-lost", "--interval", "1")
+
+
+def run(server, tmp_path, *words, env=None, **how):
+    """`racwire check` in a home of its own; the database lets it in and grants nothing."""
+    home = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "PYTHONFAULTHANDLER": "1", **(env or {})}
+    command = [sys.executable, "-m", "tui", *words, "--connect", server.dsn, "--user", USER]
+    return subprocess.Popen(command, env=home, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
+
+
+def assert_it_came_in(out):
+    assert "may not read what connected reads (ORA-00942)" in out
+
+
+def assert_nowhere(password, tmp_path, *texts):
+    written = [file.read_text(errors="replace") for file in Path(tmp_path).rglob("*") if file.is_file()]
+    assert not [text for text in (*texts, *written) if password in text]
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_the_environment_gives_the_password_and_nothing_shows_it(form, server, password, tmp_path):
+    output = tmp_path / "report"
+    words = (*CHECK, "--format", form, "-o", str(output))
+    ran = run(server, tmp_path, *words, env={"RACWIRE_DB_PASSWORD": password}, stdin=subprocess.DEVNULL)
+    out, err = ran.communicate(timeout=60)
+    assert_it_came_in(" ".join(output.read_text().split()))
+    assert_nowhere(password, tmp_path, out, err)
+
+
+def test_a_file_gives_the_password_and_nothing_shows_it(server, password, tmp_path):
+    file = tmp_path / "elsewhere"
+    file.touch(0o600)
+    file.write_text(f"{password}\n")
+    ran = run(server, tmp_path, *CHECK, "--password-file", str(file), stdin=subprocess.DEVNULL)
+    out, err = ran.communicate(timeout=60)
+    assert_it_came_in(" ".join(out.split()))
+    file.unlink()
+    assert_nowhere(password, tmp_path, out, err)
+
+
+def test_the_terminal_is_asked_without_echo_and_nothing_shows_it(server, password, tmp_path):
+    ours, theirs = pty.openpty()
+    become = f"import os, fcntl, termios; os.setsid(); fcntl.ioctl({theirs}, termios.TIOCSCTTY, 0)"
+    start = f"{become}; os.execv({sys.executable!r}, [{sys.executable!r}, '-m', 'tui', *__import__('sys').argv[1:]])"
+    command = [sys.executable, "-c", start, *CHECK, "--connect", server.dsn, "--user", USER]
+    home = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+    ran = subprocess.Popen(
+        command, env=home, pass_fds=[theirs], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    os.close(theirs)
+    shown = b""
+    while not shown.endswith(b": "):
+        shown += os.read(ours, 1000)
+    os.write(ours, f"{password}\n".encode())
+    out, err = ran.communicate(timeout=60)
+    with contextlib.suppress(OSError):  # nobody has the terminal open any more
+        shown += os.read(ours, 1000)
+    os.close(ours)
+    assert shown.decode().startswith(f"Password of {USER} at {server.dsn}: ")
+    assert_it_came_in(" ".join(out.split()))
+    assert_nowhere(password, tmp_path, out, err, shown.decode())
+
+
+def test_while_it_runs_the_kernel_shows_no_password_of_it_and_a_hung_query_holds_up_nothing(server, password, tmp_path):
+    witness = server.backend
+    witness.hang_on.add("V$INSTANCE")
+    ran = run(server, tmp_path, *CHECK, env={"RACWIRE_DB_PASSWORD": password}, stdin=subprocess.DEVNULL)
+    try:
+        assert witness.hanging.wait(30)
+        shown = Path(f"/proc/{ran.pid}/environ").read_text()
+        assert "RACWIRE_DB_PASSWORD=***" in shown
+        assert password not in shown + Path(f"/proc/{ran.pid}/cmdline").read_text()
+    finally:
+        ran.terminate()
+        out, err = ran.communicate(timeout=10)
+    assert ran.returncode == ExitCode.INTERRUPTED
+    assert "gc-blocks-lost had not concluded when the run was interrupted." in out
+    assert witness.broken_off.wait(5)
+    assert_nowhere(password, tmp_path, out, err)
+
+
+def test_a_wrong_password_is_told_without_it(server, password, tmp_path):
+    ran = run(server, tmp_path, *CHECK, env={"RACWIRE_DB_PASSWORD": f"{password}x"}, stdin=subprocess.DEVNULL)
+    out, err = ran.communicate(timeout=60)
+    assert "the user or the password is wrong (ORA-01017)" in " ".join(out.split())
+    assert ran.returncode == ExitCode.COULD_NOT_TELL
+    assert_nowhere(password, tmp_path, out, err)
+
+
+def test_without_a_terminal_nobody_is_asked_and_the_report_says_so(server, tmp_path):
+    ran = run(server, tmp_path, *CHECK, stdin=subprocess.DEVNULL, start_new_session=True)
+    out, err = ran.communicate(timeout=60)
+    assert f"No password was given for {USER}: at the prompt, in $RACWIRE_DB_PASSWORD" in " ".join(out.split())
+    assert err == ""
+
+
+def test_a_password_file_that_others_may_read_stops_the_run_with_what_to_do(server, password, tmp_path):
+    file = tmp_path / "password"
+    file.write_text(f"{password}\n")
+    file.chmod(0o644)
+    ran = run(server, tmp_path, *CHECK, "--password-file", str(file), stdin=subprocess.DEVNULL)
+    out, err = ran.communicate(timeout=60)
+    assert (ran.returncode, out) == (ExitCode.USAGE, "")
+    assert err == f"racwire: The password file {file} has mode 0644, so others may come by it; `chmod 0600` it first.\n"
+
+
+def test_no_password_is_asked_for_where_no_check_or_no_login_needs_one(monkeypatch):
+    monkeypatch.setattr("tui.password._asked", lambda prompt: pytest.fail("asked"))
+    checks = discover().checks
+    network_only = [check for check in checks if check.id == "df-ping"]
+    with_user = DatabaseSettings(connect="h/p", user="racwire")
+    assert password_for(with_user, network_only) is None
+    assert password_for(DatabaseSettings(user="racwire"), checks) is None
+    assert password_for(DatabaseSettings(connect="h/p", wallet="/w"), checks) is None
+    assert password_for(DatabaseSettings(os_authentication=True), checks) is None
+
+
+def test_the_environment_is_cleared_even_where_the_password_is_not_needed(monkeypatch):
+    monkeypatch.setenv("RACWIRE_DB_PASSWORD", "tiger")
+    assert password_for(DatabaseSettings(), discover().checks) is None
+    assert "RACWIRE_DB_PASSWORD" not in os.environ
+    with pytest.raises(UsageError, match="could not be read"):
+        password_for(DatabaseSettings(connect="h/p", user="u", password_file="/nowhere"), discover().checks)

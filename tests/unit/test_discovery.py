@@ -1,0 +1,113 @@
+"""Without a connection: what runs on this node, and the commands that would connect. Nothing is asked."""
+
+import os
+import subprocess
+import sys
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checks.database.discovery import proposal
+from checks.database.local_instances import (
+    LocalInstance,
+    home_of,
+    listed_instances,
+    local_instances,
+    parse_oratab,
+    running_instances,
+)
+
+ORATAB = """\
+# a comment
++ASM1:/u01/app/19.0.0/grid:N
+-MGMTDB:/u01/app/19.0.0/grid:N
+prod:/u01/app/oracle/product/19.0.0/db:N   # added by the agent
+test1:/u01/app/oracle/product/21.0.0/db:Y
+broken
+:/nowhere:N
+*:/star/is/not/absent:N
+relative:home:N
+"""
+
+
+def test_oratab_lists_databases_and_neither_asm_nor_the_management_repository():
+    assert [(i.sid, i.home) for i in parse_oratab(ORATAB)] == [
+        ("prod", "/u01/app/oracle/product/19.0.0/db"),
+        ("test1", "/u01/app/oracle/product/21.0.0/db"),
+        ("*", "/star/is/not/absent"),
+    ]
+
+
+@given(st.text())
+def test_any_oratab_is_read(text):
+    for instance in parse_oratab(text):
+        assert instance.sid
+        assert instance.home.startswith("/")
+
+
+def test_an_instance_of_rac_has_the_home_of_its_database():
+    listed = {"prod": "/h1", "test1": "/h2"}
+    assert (home_of("prod2", listed), home_of("prod_1", listed), home_of("test1", listed)) == ("/h1", "/h1", "/h2")
+    assert home_of("other1", listed) == ""
+
+
+def test_both_places_of_oratab_are_read(tmp_path):
+    for file, line in (("etc/oratab", "a:/a:N"), ("var/opt/oracle/oratab", "b:/b:N")):
+        (tmp_path / file).parent.mkdir(parents=True)
+        (tmp_path / file).write_text(f"{line}\n")
+    assert [i.sid for i in listed_instances(tmp_path)] == ["a", "b"]
+
+
+def test_an_instance_whose_process_does_not_show_its_home_has_that_of_oratab(tmp_path):
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc/oratab").write_text("prod:/u01/db:N\n")
+    running = [LocalInstance("prod2", "", "oracle"), LocalInstance("prod1", "/seen", "oracle")]
+    found = local_instances(tmp_path, lambda: iter(running))
+    assert [(i.sid, i.home) for i in found] == [("prod1", "/seen"), ("prod2", "/u01/db")]
+
+
+def test_what_runs_here_is_found_by_its_process_and_asm_is_not(tmp_path):
+    program = "print(flush=True); import time; time.sleep(60)"
+    started = []
+    try:
+        for name in ("ora_pmon_racwiretest1", "asm_pmon_+ASM1", "ora_pmon_-MGMTDB"):
+            command = ["bash", "-c", f"exec -a {name} {sys.executable} -c '{program}'"]
+            started.append(subprocess.Popen(command, stdout=subprocess.PIPE))
+        for process in started:
+            process.stdout.readline()
+        found = {i.sid: i for i in local_instances(tmp_path, running_instances)}
+        assert found["racwiretest1"].owner
+        assert not [sid for sid in found if "ASM" in sid or "MGMT" in sid]
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+            process.stdout.close()
+
+
+def test_running_instances_are_proposed_by_user_and_as_the_owner_of_the_home():
+    running = [LocalInstance("prod1", "/u01/db", "oracle"), LocalInstance("test1", "", "oracle")]
+    found = proposal(running, [])
+    assert found.reason == "No database connection is set; prod1 and test1 run here."
+    assert found.commands == (
+        "racwire grants   # the script for a user that can only read",
+        "racwire check --connect SCAN:1521/prod --user RACWIRE",
+        "sudo -u oracle env ORACLE_HOME=/u01/db ORACLE_SID=prod1 LD_LIBRARY_PATH=/u01/db/lib "
+        "racwire check --os-auth --sysdba",
+        "sudo -u oracle env ORACLE_HOME=ORACLE_HOME_OF_THE_INSTANCE ORACLE_SID=test1 "
+        "LD_LIBRARY_PATH=ORACLE_HOME_OF_THE_INSTANCE/lib racwire check --os-auth --sysdba",
+    )
+
+
+def test_the_owner_of_the_home_needs_no_sudo():
+    import pwd
+
+    me = pwd.getpwuid(os.geteuid()).pw_name
+    assert proposal([LocalInstance("p1", "/h", me)], []).commands[-1].startswith("ORACLE_HOME=/h ORACLE_SID=p1 ")
+
+
+def test_without_running_instances_oratab_is_named_and_without_that_nothing():
+    found = proposal([], [LocalInstance("prod", "/h"), LocalInstance("prod", "/h")])
+    assert found.reason == "No database connection is set; oratab lists prod, and none of its instances runs here."
+    assert "no instance was found on this node" in proposal([], []).reason
+    assert proposal([], []).commands == ("racwire check --connect SCAN:1521/SERVICE --user RACWIRE",)

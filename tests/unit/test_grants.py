@@ -1,0 +1,81 @@
+"""`racwire grants`: made from the statements' own headers, so that it never lacks what a statement reads."""
+
+import re
+
+import pytest
+
+from checks.database.grants import grants_script, needed_grants
+from checks.database.statements import parse_statement, statements
+from checks.result import ExitCode
+from tui.cli import main
+
+
+def granted(script):
+    return re.findall(r"^GRANT SELECT ON (\S+) TO (\S+);$", script, re.MULTILINE)
+
+
+def of(name, grants, licence="none"):
+    header = {"purpose": "p", "reads": "V", "grants": grants, "licence": licence, "versions": "11.2-"}
+    return parse_statement(name, "".join(f"-- {key}: {value}\n" for key, value in header.items()) + "SELECT 1 FROM v;")
+
+
+KNOWN = (
+    of("sysstat", "SYS.GV_$SYSSTAT, SYS.V_$SYSSTAT"),
+    of("instances", "SYS.GV_$INSTANCE, SYS.V_$SYSSTAT"),
+    of("awr_range", "SYS.DBA_HIST_SNAPSHOT"),
+    of("awr_sysstat", "SYS.DBA_HIST_SNAPSHOT, SYS.DBA_HIST_SYSSTAT", "Diagnostics Pack"),
+    of("statspack_range", "PERFSTAT.STATS$SNAPSHOT"),
+)
+
+
+def test_each_object_is_granted_once_and_awr_and_statspack_only_where_wanted():
+    live = ["SYS.GV_$INSTANCE", "SYS.GV_$SYSSTAT", "SYS.V_$SYSSTAT"]
+    assert needed_grants(KNOWN, awr=False, statspack=False) == {"live": live}
+    assert needed_grants(KNOWN, awr=True, statspack=True) == {
+        "live": live,
+        "AWR": ["SYS.DBA_HIST_SNAPSHOT", "SYS.DBA_HIST_SYSSTAT"],
+        "Statspack": ["PERFSTAT.STATS$SNAPSHOT"],
+    }
+
+
+def test_the_script_covers_every_statement_of_racwire():
+    script = grants_script("RACWIRE", awr=True, statspack=True)
+    names = {name for name, user in granted(script) if user == "RACWIRE"}
+    for statement in statements().values():
+        assert names.issuperset(statement.grants), statement.name
+        assert names.issuperset(statement.here().grants), statement.name
+
+
+def test_the_views_of_the_connected_instance_are_granted_too_for_when_another_hangs():
+    names = {name for name, _ in granted(grants_script("RACWIRE", awr=False, statspack=False))}
+    assert "SYS.V_$INSTANCE" in names
+    for name in names:
+        if name.startswith("SYS.GV_$"):
+            assert name.replace("GV_$", "V_$") in names
+
+
+def test_it_is_sqlplus_without_a_password_in_it():
+    lines = grants_script("RACWIRE", awr=True, statspack=True).splitlines()
+    assert 'CREATE USER RACWIRE IDENTIFIED BY "&racwire_password";' in lines
+    assert any(line.startswith("ACCEPT racwire_password") and line.endswith(" HIDE") for line in lines)
+    assert "GRANT CREATE SESSION TO RACWIRE;" in lines
+    for line in lines:
+        assert not line or line.startswith(("--", "SET ", "ACCEPT ", "UNDEFINE ")) or line.endswith(";"), line
+
+
+def test_the_command_prints_it_for_the_user_named(capsys):
+    assert main(["grants", "--user", "c##mon", "--statspack"]) == 0
+    out = capsys.readouterr().out
+    assert "GRANT CREATE SESSION TO C##MON;" in out
+    assert "run it in CDB$ROOT" in out
+    assert "DBA_HIST_SYSSTAT" not in out
+    assert "PERFSTAT.STATS$SNAPSHOT" in out
+
+
+@pytest.mark.parametrize("name", ["", "a b", "x; DROP USER sys", "1x", "scott/tiger", 'a"b', "x" * 129])
+def test_what_is_no_plain_name_is_refused_and_not_repeated(name, capsys):
+    assert main(["grants", "--user", name]) == ExitCode.USAGE
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "write a plain name" in told.err
+    assert "tiger" not in told.err

@@ -1,0 +1,73 @@
+"""Checks that say nothing for one and the same reason take one place in the text report, and their own in JSON."""
+
+import asyncio
+import io
+import json
+
+from checks.engine import Engine
+from checks.facts import Cluster, NotAsked, Unknown
+from checks.finding import Status
+from checks.gathering import GATHERERS, Gatherer
+from checks.plugin import discover
+from checks.report.json_report import to_json
+from checks.result import Report
+from checks.settings import Settings
+from tui.text_report import text_report
+
+DATABASE_CHECKS = [check for check in discover().checks if {"database", "activity", "history"} & set(check.needs)]
+
+
+def report_with(**facts) -> Report:
+    """What the built-in checks of the database say where nothing else is known than this."""
+
+    def giving(group):
+        async def gather(session, cluster: Cluster):
+            return facts.get(group, Unknown(f"The {group} are of no interest here."))
+
+        return gather
+
+    gatherers = [Gatherer(g.group, g.needs, giving(g.group), 5) for g in GATHERERS]
+
+    async def run():
+        engine = Engine(DATABASE_CHECKS, Settings(), gatherers=gatherers)
+        async for _ in engine.events():
+            pass
+        return engine.report()
+
+    return asyncio.run(run())
+
+
+def words(report: Report) -> str:
+    return " ".join(text_report(report, io.StringIO()).split())
+
+
+def test_checks_left_out_for_one_reason_are_named_on_one_line_with_one_remedy():
+    left_out = NotAsked("No database connection is set; prod1 runs here.", ("racwire check --connect X",))
+    report = report_with(database=left_out, activity=left_out, history=left_out)
+    text = words(report)
+    assert len(DATABASE_CHECKS) > 2
+    assert text.count(left_out.reason) == 1
+    assert text.count("racwire check --connect X") == 1
+    for check in DATABASE_CHECKS:
+        assert check.id in text
+    findings = json.loads(to_json(report))["findings"]
+    assert [f["title"] for f in findings] == [left_out.reason] * len(DATABASE_CHECKS)
+    assert report.count(Status.SKIPPED) == len(DATABASE_CHECKS)
+
+
+def test_checks_that_could_not_tell_for_one_reason_tell_it_once():
+    unknown = Unknown("No listener answers at h:1521/p (refused). Look at host and port.")
+    report = report_with(database=unknown, activity=unknown, history=unknown)
+    text = words(report)
+    number = len(DATABASE_CHECKS)
+    assert f"{number} checks could not tell: No listener answers at h:1521/p (refused)." in text
+    assert text.count("No listener answers") == 1
+    for check in DATABASE_CHECKS:
+        assert check.id in text
+
+
+def test_other_reasons_are_told_apart():
+    one, other = Unknown("No listener answers."), Unknown("The statement sysstat took too long.")
+    text = words(report_with(database=one, activity=other, history=one))
+    assert "No listener answers." in text
+    assert text.count("No listener answers.") == 1

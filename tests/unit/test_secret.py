@@ -1,0 +1,115 @@
+"""The password: shown by nothing, taken only from where it is safe, and gone from where it was."""
+
+import copy
+import json
+import os
+import pickle
+import subprocess
+import sys
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checks.database.secret import PASSWORD_VARIABLE, Secret, SecretError, read_password_file, take_from_environment
+
+
+@given(st.text(min_size=12))
+def test_nothing_shows_it_and_only_reveal_gives_it(text):
+    secret = Secret(text)
+    assert secret.reveal() == text
+    assert text not in f"{secret} {secret!r} {secret:>40} {secret!s} {[secret]} {vars(type(secret))}"
+    assert copy.deepcopy(secret) is secret
+
+
+@pytest.mark.parametrize("write", [pickle.dumps, json.dumps, msgspec.json.encode, msgspec.to_builtins])
+def test_nothing_writes_it(write):
+    with pytest.raises(TypeError) as told:
+        write(Secret("tiger-tiger"))
+    assert "tiger" not in str(told.value)
+
+
+def test_the_environment_gives_it_once():
+    environ = {PASSWORD_VARIABLE: "tiger", "PATH": "/bin"}
+    secret = take_from_environment(environ)
+    assert secret is not None
+    assert secret.reveal() == "tiger"
+    assert environ == {"PATH": "/bin"}
+    assert take_from_environment(environ) is None
+    assert take_from_environment({PASSWORD_VARIABLE: ""}) is None
+
+
+def test_the_kernel_and_children_do_not_have_it_any_more():
+    program = (
+        "import os, subprocess\n"
+        "from checks.database.secret import take_from_environment\n"
+        "assert take_from_environment().reveal() == os.environ['EXPECTED'][::-1]\n"
+        "print(open('/proc/self/environ').read(), subprocess.run(['env'], capture_output=True, text=True).stdout)\n"
+    )
+    password = os.urandom(12).hex()
+    environ = {**os.environ, PASSWORD_VARIABLE: password, "EXPECTED": password[::-1]}
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environ)
+    assert "EXPECTED=" in ran.stdout
+    assert password not in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "password"),
+    [(b"tiger\n", "tiger"), (b"tiger", "tiger"), (b"ti ger\r\nsecond\n", "ti ger"), ("größe\n".encode(), "größe")],
+)  # fmt: skip
+def test_a_file_gives_its_first_line(content, password, tmp_path):
+    file = tmp_path / "password"
+    file.touch(0o600)
+    file.write_bytes(content)
+    assert read_password_file(str(file)).reveal() == password
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o644, 0o620, 0o700, 0o660])
+def test_a_file_that_others_may_read_is_refused_with_what_to_do(mode, tmp_path):
+    file = tmp_path / "password"
+    file.write_text("tiger\n")
+    file.chmod(mode)
+    with pytest.raises(SecretError) as told:
+        read_password_file(str(file))
+    assert str(told.value) == (
+        f"The password file {file} has mode {mode:04o}, so others may come by it; `chmod 0600` it first."
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"", "has nothing on its first line"),
+        (b"\n tiger", "has nothing on its first line"),
+        (b"x" * 2000, "longer than 1,024 bytes"),
+        (b"\xff\xfe", "is not UTF-8 text"),
+    ],
+)
+def test_a_file_without_a_password_is_one_sentence_and_not_its_content(content, why, tmp_path):
+    file = tmp_path / "password"
+    file.touch(0o600)
+    file.write_bytes(content)
+    with pytest.raises(SecretError, match=why) as told:
+        read_password_file(str(file))
+    assert "tiger" not in str(told.value)
+
+
+def test_what_is_no_file_of_ours_is_refused(tmp_path):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo, 0o600)
+    for path, why in ((fifo, "no regular file"), (tmp_path, "no regular file"), (tmp_path / "none", "No such file")):
+        with pytest.raises(SecretError, match=why):
+            read_password_file(str(path))
+    with pytest.raises(SecretError, match="no file name"):
+        read_password_file("a\0b")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_a_file_of_another_user_is_refused(tmp_path):
+    file = tmp_path / "password"
+    file.touch(0o600)
+    file.write_text("tiger\n")
+    os.chown(file, 12345, 12345)
+    with pytest.raises(SecretError, match="belongs to another user"):
+        read_password_file(str(file))

@@ -1,0 +1,132 @@
+"""Every statement that racwire sends: its header is true, its columns exist in every version, and it runs."""
+
+from functools import cache
+
+import pytest
+
+pytest.importorskip("duckdb")
+pytest.importorskip("sqlglot")
+
+from checks.database.statements import Statement, parse_statement, statements
+from checks.lab.oracle.sql.dictionary import VERSIONS, VersionRange
+from checks.lab.oracle.sql.engine import SqlEngine
+from tests.unit.oracle_sql_database import ask, engine
+from tests.unit.statement_rules import bind_values, complaints
+
+ALL = [pytest.param(statement, id=name) for name, statement in statements().items()]
+
+
+@cache
+def database_of(version: tuple[int, int]) -> SqlEngine:
+    return engine(f"{version[0]}.{version[1]}.0.4.0")
+
+
+@pytest.mark.parametrize("statement", ALL)
+def test_a_statement_keeps_the_rules(statement: Statement):
+    assert complaints(statement) == []
+
+
+@pytest.mark.parametrize("statement", ALL)
+def test_a_statement_runs_on_every_version_that_it_is_for_on_all_instances_and_on_one(statement: Statement):
+    for version in VersionRange.parse(statement.versions).known():
+        for form in (statement, statement.here()):
+            ask(database_of(version), form.text, bind_values(form.text))
+
+
+def test_there_are_statements_for_every_version():
+    assert len(ALL) > 10
+    ranges = [VersionRange.parse(statement.versions) for statement in statements().values()]
+    assert all(any(version in range_ for range_ in ranges) for version in VERSIONS)
+
+
+GOOD = {
+    "purpose": "What each instance counted.",
+    "reads": "GV$SYSSTAT",
+    "grants": "SYS.GV_$SYSSTAT, SYS.V_$SYSSTAT",
+    "licence": "none",
+    "versions": "11.2-",
+}
+GOOD_TEXT = "SELECT s.inst_id, s.value FROM gv$sysstat s"
+
+
+def made(text: str = GOOD_TEXT, **header: str) -> Statement:
+    lines = [f"-- {key}: {value}" for key, value in (GOOD | header).items() if value]
+    return parse_statement("made", "\n".join([*lines, text]))
+
+
+def of_history(text: str) -> Statement:
+    free = {"reads": "DBA_HIST_SNAPSHOT", "grants": "SYS.DBA_HIST_SNAPSHOT"}
+    return made(text, **free)
+
+
+def test_a_good_statement_is_not_complained_about():
+    assert complaints(made()) == []
+    assert complaints(of_history("SELECT h.snap_id FROM dba_hist_snapshot h")) == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "complaint"),
+    [
+        (made(purpose="something"), "the purpose is no sentence"),
+        (made(licence="Tuning Pack"), "the licence is one of"),
+        (made(versions="11.2"), "is no range of versions"),
+        (made(versions="9.0-10.2"), "no version has it"),
+        (made("SELECT s.inst_id FROM WHERE"), "is no Oracle SQL"),
+        (made("DELETE FROM gv$sysstat s"), "is no SELECT"),
+        (made("SELECT 1 FROM dual; SELECT 2 FROM dual"), "is no SELECT"),
+        (made(reads="GV$SYSSTAT, GV$INSTANCE"), "reads GV$SYSSTAT, but the header says"),
+        (made("SELECT s.inst_id FROM gv$sysstat s, gv$instance i"), "reads GV$INSTANCE, GV$SYSSTAT, but"),
+        (made("SELECT s.inst_id FROM gv$sysstats s"), "GV$SYSSTATS is no view of the dictionary"),
+        (made(grants="SYS.GV_$SYSSTAT"), "needs grants on SYS.V_$SYSSTAT"),
+        (made(grants="SYS.GV_$SYSSTAT, SYS.V_$SYSSTAT, SYS.DBA_USERS"), "does not need the grant on SYS.DBA_USERS"),
+        (made(licence="Diagnostics Pack"), "the licence is 'none'"),
+        (
+            made(
+                "SELECT h.value FROM dba_hist_sysstat h",
+                reads="DBA_HIST_SYSSTAT",
+                grants="SYS.DBA_HIST_SYSSTAT",
+            ),
+            "the licence is 'Diagnostics Pack'",
+        ),
+        (made("SELECT s.inst_id, s.val FROM gv$sysstat s"), 'ORA-00904: "S"."VAL": invalid identifier'),
+        (made("SELECT s.inst_id, s.con_id FROM gv$sysstat s"), 'made, 11.2: ORA-00904: "S"."CON_ID"'),
+        (
+            made(
+                "SELECT h.wait_count FROM gv$event_histogram_micro h",
+                reads="GV$EVENT_HISTOGRAM_MICRO",
+                grants="SYS.GV_$EVENT_HISTOGRAM_MICRO, SYS.V_$EVENT_HISTOGRAM_MICRO",
+            ),
+            "11.2: ORA-00942",
+        ),
+        (made("SELECT value FROM gv$sysstat"), "still reads a GV$ view"),
+        (made("SELECT a.value FROM gv$sysstat a, gv$sysstat b WHERE a.name = b.name(+)"), "(+) is forbidden"),
+        (of_history("SELECT CAST(h.end_interval_time AS DATE) FROM dba_hist_snapshot h"), "CAST AS DATE is forbidden"),
+        (
+            made(
+                "SELECT i.startup_time - SYSDATE FROM gv$instance i",
+                reads="GV$INSTANCE",
+                grants="SYS.GV_$INSTANCE, SYS.V_$INSTANCE",
+            ),
+            "DATE - DATE is forbidden",
+        ),
+        (made("SELECT s.value FROM gv$sysstat s CONNECT BY LEVEL < 3"), "CONNECT BY is forbidden"),
+        (made("SELECT s.value FROM gv$sysstat s WHERE ROWNUM <= 3"), "ROWNUM is forbidden"),
+        (made("SELECT a.value FROM gv$sysstat a NATURAL JOIN gv$sysstat b"), "NATURAL JOIN is forbidden"),
+        (made("SELECT s.value FROM gv$sysstat s FOR UPDATE"), "FOR UPDATE is forbidden"),
+        (made("SELECT * FROM gv$sysstat s"), "SELECT * of GV$SYSSTAT is forbidden"),
+        (made("SELECT s.* FROM gv$sysstat s"), "SELECT * of GV$SYSSTAT is forbidden"),
+        (
+            made("SELECT FLOOR(s.value / :part) FROM gv$sysstat s GROUP BY FLOOR(s.value / :part)"),
+            "a bind in GROUP BY is forbidden",
+        ),
+        (made("SELECT s.value FROM gv$sysstat s WHERE s.value > DUMP(s.name)"), '"DUMP": invalid identifier'),
+    ],
+)
+def test_a_bad_statement_is_caught(statement: Statement, complaint: str):
+    assert complaint in "\n".join(complaints(statement))
+
+
+@pytest.mark.parametrize("key", GOOD)
+def test_a_header_without_one_of_its_lines_is_refused(key: str):
+    with pytest.raises(ValueError, match=f"does not say '{key}'"):
+        made(**{key: ""})

@@ -1,0 +1,57 @@
+"""Where the password for the database comes from: the file that is set, the environment, else a prompt."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from collections.abc import Iterable
+
+from checks.database.secret import Secret, SecretError, read_password_file, take_from_environment
+from checks.engine import needed_groups
+from checks.plugin import Check
+from checks.settings import DatabaseSettings
+from tui.errors import UsageError
+from tui.printable import printable
+
+
+def password_for(database: DatabaseSettings, checks: Iterable[Check]) -> Secret | None:
+    """The password, where these checks ask a database and its user needs one; None where none can be had: the login
+    says so then. Raises UsageError for a password file that cannot be used."""
+    given = take_from_environment()  # in any case: no child of this process is to inherit it
+    if not database.is_set or database.os_authentication or not database.user:
+        return None
+    if "database" not in needed_groups(checks):
+        return None
+    if database.password_file:
+        try:
+            return read_password_file(database.password_file)
+        except SecretError as error:
+            raise UsageError(str(error)) from None
+    if given is not None:
+        return given
+    return _asked(f"Password of {printable(database.user)} at {printable(database.connect)}: ")
+
+
+def _asked(prompt: str) -> Secret | None:
+    """Ask on the terminal; None where there is none, where somebody else has it, or where nothing is answered."""
+    if not _has_terminal():
+        return None
+    try:
+        answer = getpass.getpass(prompt)
+    except EOFError:
+        return None
+    return Secret(answer) if answer else None
+
+
+def _has_terminal() -> bool:
+    """Whether this process may read from the terminal; one in the background would be stopped for trying."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)
