@@ -9,7 +9,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Sequence
 
-from checks.lab import FAULTS, Lab, LabError, LabUsageError, down, find, up
+from checks.lab import DATABASE_VERSIONS, FAULTS, Lab, LabError, LabUsageError, down, find, up
 
 _EXIT_OK, _EXIT_FAILED, _EXIT_USAGE = 0, 2, 64
 _NO_LAB = "There is no practice cluster: run `racwire lab up`."
@@ -18,8 +18,12 @@ _NETWORK_HELP = "the private network to break it at: 1 or eth1, 2 or eth2"
 
 _ABOUT = """\
 A practice cluster: RAC nodes as namespaces of this machine, with real NICs, a real network, ssh between them, and an
-oifcfg, olsnodes and crsctl that answer as those of Oracle Grid Infrastructure 19c. Nothing outside it is touched, and
-`racwire lab down` leaves nothing behind.
+oifcfg, olsnodes and crsctl that answer as those of Oracle Grid Infrastructure 19c. Its database instances exchange real
+blocks over the private networks, and answer a real Oracle client with what they counted (this part needs `pip install
+'racwire[lab]'`). Nothing outside it is touched, and `racwire lab down` leaves nothing behind.
+
+With --lab, racwire uses the practice cluster's own settings file, which `racwire lab status` names, and not yours;
+--settings FILE gives another.
 
   racwire lab up                    two nodes, in a second
   racwire check --lab               what racwire finds in it: nothing is wrong
@@ -42,6 +46,13 @@ def add_lab_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParse
     command.add_argument("--nodes", type=int, default=2, metavar="N", help="how many nodes: 2 to 16 (default 2)")
     command.add_argument(
         "--mtu", type=int, default=9000, metavar="BYTES", help="MTU of the private networks (default 9000)"
+    )
+    command.add_argument("--no-database", action="store_true", help="the nodes and their networks only")
+    command.add_argument(
+        "--database-version",
+        choices=DATABASE_VERSIONS,
+        default="19c",
+        help="the version that its database is of (default 19c)",
     )
     _command(commands, "down", "take it down and remove all that is left of it", "Succeeds also when there is none.")
     command = _command(commands, "status", "say what is up and what is broken", "Exit code 2 when there is none.")
@@ -100,10 +111,11 @@ def run_lab(args: argparse.Namespace) -> int:
 
 def _up(args: argparse.Namespace) -> int:
     running = find()
-    lab = up(args.nodes, args.mtu, _narrate)
+    lab = up(args.nodes, args.mtu, _narrate, database=not args.no_database, database_version=args.database_version)
     if running is not None:
         _narrate(f"The practice cluster is already up: {', '.join(lab.nodes)}.")
-    print(f"{', '.join(lab.nodes)} are up, with MTU {lab.mtu} on the private networks.")
+    database = f" and database {lab.database_version}" if lab.database else ""
+    print(f"{', '.join(lab.nodes)} are up, with MTU {lab.mtu} on the private networks{database}.")
     _narrate("Next: `racwire check --lab`, `racwire lab break switch-mtu`, and at the end `racwire lab down`.")
     return _EXIT_OK
 
@@ -133,6 +145,14 @@ def _as_document(lab: Lab | None) -> dict[str, object]:
         "directory": str(lab.directory),
         "nodes": list(lab.nodes),
         "mtu": lab.mtu,
+        "database": lab.database
+        and {
+            "version": lab.database_version,
+            "connect": lab.database.connect,
+            "user": lab.database.user,
+            "password_file": str(lab.database.password_file),
+        },
+        "settings_file": str(lab.settings_file),
         "remote_shell": lab.remote_shell,
         "remote_shell_reason": lab.remote_shell_reason,
         "faults": [
@@ -145,10 +165,18 @@ def _as_document(lab: Lab | None) -> dict[str, object]:
 def _as_lines(lab: Lab) -> list[str]:
     shell = "ssh" if lab.remote_shell == "ssh" else f"a stand-in for ssh, because {lab.remote_shell_reason}"
     broken = ", ".join(map(str, lab.faults)) or "nothing"
+    database = ["Database   none"]
+    if lab.database:
+        database = [
+            f"Database   {lab.database_version}, from a node: {lab.database.connect} as {lab.database.user}",
+            f"Password   in {lab.database.password_file}",
+        ]
     return [
         f"Nodes      {', '.join(lab.nodes)}",
         f"MTU        {lab.mtu} on the private networks",
+        *database,
         f"Peers by   {shell}",
+        f"Settings   {lab.settings_file}",
         f"Directory  {lab.directory}",
         f"Broken     {broken}",
     ]
@@ -181,9 +209,10 @@ def _faults(_: argparse.Namespace) -> int:
             for part in (fault.default_node, f"eth{fault.default_network}" if fault.default_network else None)
             if part
         )
+        where = where or ("every node" if fault.scope == "node" else "the whole cluster")
         print(f"{fault.name}\n    {fault.summary}")
         print(textwrap.fill(fault.effect, 100, initial_indent="    ", subsequent_indent="    "))
-        print(f"    By default at: {where or 'the whole cluster'}.{f' Needs {fault.needs}.' if fault.needs else ''}\n")
+        print(f"    By default at: {where}.{f' Needs {fault.needs}.' if fault.needs else ''}\n")
     return _EXIT_OK
 
 

@@ -6,11 +6,24 @@
     lab = lab.mend()
     down()
 
-Everything is in namespaces of its own, held by one process with which all of it ends. Needs the standard library only.
+Everything is in namespaces of its own, held by one process with which all of it ends. The nodes and their networks need
+the standard library only, the database what the extra `lab` brings.
 """
 
 from checks.lab.cluster import Lab, down, find, up
 from checks.lab.errors import LabError, LabUsageError
 from checks.lab.faults import FAULTS, ActiveFault, Fault
+from checks.lab.topology import DATABASE_VERSIONS
 
-__all__ = ["FAULTS", "ActiveFault", "Fault", "Lab", "LabError", "LabUsageError", "down", "find", "up"]
+__all__ = [
+    "DATABASE_VERSIONS",
+    "FAULTS",
+    "ActiveFault",
+    "Fault",
+    "Lab",
+    "LabError",
+    "LabUsageError",
+    "down",
+    "find",
+    "up",
+]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from checks.lab import boot, clusterware, peers, wiring
+from checks.lab import boot, clusterware, databases, peers, wiring
 from checks.lab.desired import Desired
 from checks.lab.processes import Job, Process, into, run_all
 from checks.lab.topology import NETWORKS, Port
@@ -38,6 +38,16 @@ class Running:
         """The nft rules of a namespace, replaced as a whole."""
         argv = [*into(holder, "net", rootless=self.rootless), "nft", "--file", "-"]
         return Job(argv, wiring.ruleset(family, tuple(rules)), "set the packet filter")
+
+    def reassembly(self, node: str, size_bytes: int) -> Job:
+        """A node's memory for putting fragments together."""
+        # The lower limit, of which old kernels insist that it is not above, makes way first and follows last.
+        low, high = "ipfrag_low_thresh", "ipfrag_high_thresh"
+        script = (
+            f"cd /proc/sys/net/ipv4; echo 0 >{low} && echo {size_bytes} >{high} && echo {size_bytes * 3 // 4} >{low}"
+        )
+        argv = [*into(self.nodes[node], "mount", "net", rootless=self.rootless), "sh", "-c", script]
+        return Job(argv, "", f"set the reassembly memory of {node}")
 
     def _batch(self, holder: Process, lines: Iterable[str], purpose: str) -> Job:
         argv = [*into(holder, "net", rootless=self.rootless), "ip", "-batch", "-"]
@@ -76,6 +86,11 @@ def change(running: Running, before: Desired, after: Desired) -> dict[Port, Proc
     routers = _change_routers(running, before, after)
     running = Running(running.directory, running.rootless, running.init, running.nodes, routers)
     _change_nics(running, before, after)
+    run_all(
+        running.reassembly(node, size_bytes)
+        for node, size_bytes in after.reassembly_bytes.items()
+        if before.reassembly_bytes[node] != size_bytes
+    )
     _wire(running, after, recabled)
     _answer(running, after)
     if recabled or before.nics != after.nics:
@@ -131,5 +146,6 @@ def _change_rules(running: Running, before: Desired, after: Desired) -> None:
 
 def _answer(running: Running, target: Desired) -> None:
     clusterware.answer(running.directory, target)
+    databases.follow(running.directory, target)
     for node, login in target.logins.items():
         peers.allow(running.directory, node, login)

@@ -9,13 +9,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from checks.lab import apply, boot, clusterware, directory, peers, remote
+from checks.lab import apply, boot, clusterware, databases, directory, peers, remote
 from checks.lab.desired import desired
 from checks.lab.errors import LabError, LabUsageError
 from checks.lab.faults import ActiveFault, fault_named, node_named, place
 from checks.lab.processes import missing_tool, run_all
 from checks.lab.state import RemoteShell, State, boot_id, load, save
-from checks.lab.topology import MAX_MTU, MAX_NODES, MIN_MTU, MIN_NODES, Shape
+from checks.lab.topology import (
+    DATABASE_VERSIONS,
+    MAX_MTU,
+    MAX_NODES,
+    MIN_MTU,
+    MIN_NODES,
+    Shape,
+)
 
 _SCRIPTS = Path(__file__).with_name("scripts")
 _ENTER = Path(__file__).parent / "programs" / "enter.py"
@@ -54,6 +61,21 @@ class Lab:
         """Why the substitute is used; empty for ssh."""
         return self.state.remote_shell_reason
 
+    @property
+    def database(self) -> databases.Access | None:
+        """How to log in to its database from a node; None where it has none."""
+        return databases.access(self.directory) if self.state.shape.database else None
+
+    @property
+    def database_version(self) -> str:
+        """The version of its database where nothing is broken; empty where it has none."""
+        return self.state.shape.database
+
+    @property
+    def settings_file(self) -> Path:
+        """The settings with which racwire reads it."""
+        return databases.settings_file(self.directory)
+
     def enter(self, node: str, argv: Sequence[str]) -> list[str]:
         """The command line that runs argv inside a node, as one process: stdio, signals and exit code pass through."""
         holder = self.state.nodes[node_named(node, self.state.shape)]
@@ -62,10 +84,15 @@ class Lab:
         return [sys.executable, "-I", "-S", str(_ENTER), str(holder.pid), str(holder.started), *argv]
 
     def environment(self, node: str) -> dict[str, str]:
-        """What to add to the environment of a command inside a node."""
+        """What to add to the environment of a command inside a node.
+
+        The settings are the practice cluster's own: those that the caller has were made for another cluster, and name
+        its database. Who wants others here gives --settings.
+        """
         name = node_named(node, self.state.shape)
         variables = {
             "GRID_HOME": str(clusterware.grid_home(self.directory, name)),
+            "RACWIRE_SETTINGS": str(self.settings_file),
             _INSIDE: str(self.directory),
         }
         if self.remote_shell == "ssh":
@@ -104,8 +131,17 @@ class Lab:
             return Lab(self.directory, state)
 
 
-def up(nodes: int = 2, mtu: int = 9000, progress: Callable[[str], None] | None = None) -> Lab:
-    """Bring a cluster up, or find the one of this shape that is up already. LabError when it cannot be."""
+def up(
+    nodes: int = 2,
+    mtu: int = 9000,
+    progress: Callable[[str], None] | None = None,
+    database: bool = True,
+    database_version: str = "19c",
+) -> Lab:
+    """Bring a cluster up, or find the one of this shape that is up already. LabError when it cannot be.
+
+    It has a database unless that is not wanted, or what it needs is not installed; progress tells of that.
+    """
     if not MIN_NODES <= nodes <= MAX_NODES:
         raise LabUsageError(
             f"The practice cluster has {MIN_NODES} to {MAX_NODES} nodes, not {nodes}: choose with --nodes."
@@ -114,21 +150,28 @@ def up(nodes: int = 2, mtu: int = 9000, progress: Callable[[str], None] | None =
         raise LabUsageError(
             f"The practice cluster's MTU is {MIN_MTU} to {MAX_MTU} bytes, not {mtu}: choose with --mtu."
         )
+    if database_version not in DATABASE_VERSIONS:
+        raise LabUsageError(
+            f"The practice database is of version {', '.join(DATABASE_VERSIONS)}, not {database_version}: choose "
+            "with --database-version."
+        )
     _refuse_inside()
-    shape = Shape(nodes, mtu)
+    progress = progress or (lambda _: None)
+    shape = Shape(nodes, mtu, _database(database, database_version, progress))
     path = directory.lab_directory()
     with directory.locked(path, create=True):
         state = load(path)
         if state is not None and state.alive():
             if state.shape != shape:
                 raise LabError(
-                    f"A practice cluster of {state.shape.size} nodes with MTU {state.shape.mtu} is already up: run "
-                    "`racwire lab down` first."
+                    f"A practice cluster of {state.shape.size} nodes with MTU {state.shape.mtu} and "
+                    f"{f'database {state.shape.database}' if state.shape.database else 'no database'} is already up: "
+                    "run `racwire lab down` first."
                 )
             return Lab(path, state)
         directory.clear(path)
         try:
-            return _bring_up(path, shape, progress or (lambda _: None))
+            return _bring_up(path, shape, progress)
         except BaseException:
             directory.remove(path)
             raise
@@ -160,19 +203,35 @@ def find() -> Lab | None:
     return Lab(path, state) if state is not None and state.alive() else None
 
 
+def _database(wanted: bool, version: str, progress: Callable[[str], None]) -> str:
+    """The version that the database will be of; empty for none."""
+    if not wanted:
+        return ""
+    if not databases.can_be():
+        progress("There is no practice database: `pip install 'racwire[lab]'` brings what it needs.")
+        return ""
+    return DATABASE_VERSIONS[version]
+
+
 def _bring_up(path: Path, shape: Shape, progress: Callable[[str], None]) -> Lab:
     rootless = boot.needs_user_namespace()
     sshd = peers.find_sshd()
     progress(f"Making {shape.size} nodes in {path}{' without root' if rootless else ''}.")
     _prepare(path, shape, rootless=rootless, with_ssh=sshd is not None)
-    with boot.booted(path, shape, rootless=rootless) as holders:
+    with databases.servers(path, shape) as servers, boot.booted(path, shape, rootless=rootless) as holders:
         progress("Connecting them to one public and two private networks.")
         running = apply.Running(path, rootless, holders.init, holders.nodes, {})
         apply.build(running, desired(shape, ()))
         progress("Starting Clusterware and the remote shell on each node.")
+        if servers:
+            servers.start(holders.nodes)
         remote_shell, reason = remote.serve(path, holders.nodes, sshd=sshd, rootless=rootless)
         if reason:
             progress(f"The nodes reach each other by a stand-in for ssh, because {reason}.")
+        if servers:
+            progress("Starting an instance of the practice database on each node.")
+            databases.start_daemons(path, holders.nodes, rootless=rootless)
+            servers.wait()
         state = State(
             shape, boot_id(), rootless, remote_shell, reason, holders.init, holders.nodes, routers={}, faults=()
         )
@@ -187,6 +246,7 @@ def _prepare(path: Path, shape: Shape, *, rootless: bool, with_ssh: bool) -> Non
             raise LabError(missing_tool(tool))
     shutil.copytree(_SCRIPTS, path / "scripts")
     clusterware.install(path, shape)
+    databases.install(path, shape)
     for node in shape.nodes:
         (peers.node_home(path, node) / "run").mkdir()
     peers.write_accounts(path, shape, rootless=rootless)

@@ -10,21 +10,18 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from checks.lab.faults import ActiveFault
+from checks.lab.instances import Instance, instances
+from checks.lab.nics import Nic, nic
 from checks.lab.topology import NETWORKS, PRIVATE, PUBLIC, STANDARD_MTU, Port, Shape, index_of
 
 _LOSS_PERCENT = 5
+_ONE_IN_FRAGMENTS = 50
+_FRAGMENT = "ip frag-off & 0x3fff != 0"
+"""Every part of a cut packet: there are more to come, or it does not begin at the beginning."""
+_REASSEMBLY_BYTES, _SMALL_REASSEMBLY_BYTES = 4_194_304, 4096
+"""The kernel's own default; and less than two fragments."""
 _ABSENT_SUBNET = "192.168.77.0"
 _ECHO = "icmp type { echo-request, echo-reply } drop"
-
-
-@dataclass(frozen=True)
-class Nic:
-    """A node's NIC: addresses carry their prefix length."""
-
-    name: str
-    mtu: int
-    address: str
-    haip: str | None
 
 
 @dataclass(frozen=True)
@@ -61,37 +58,29 @@ class Desired:
     cables: dict[Port, Cable]
     switch_rules: tuple[str, ...]
     node_rules: dict[str, tuple[str, ...]]
+    reassembly_bytes: dict[str, int]
+    """Memory of each node for putting fragments together: net.ipv4.ipfrag_high_thresh."""
     logins: dict[str, Login]
     getif: tuple[str, ...]
     members: tuple[str, ...]
+    instances: dict[str, Instance]
+    """The database instance of each node; empty where there is no database."""
 
 
 def desired(shape: Shape, faults: Collection[ActiveFault]) -> Desired:
     """What should be so in a cluster of this shape with these faults."""
     broken = frozenset(faults)
-    nics = {port: _nic(shape, port, broken) for port in shape.ports}
+    nics = {port: nic(shape, port, broken) for port in shape.ports}
     return Desired(
         nics=nics,
         cables={port: _cable(port, nics[port], broken) for port in shape.ports},
         switch_rules=tuple(_switch_rules(shape, broken)),
         node_rules={node: _node_rules(node, broken) for node in shape.nodes},
+        reassembly_bytes={node: _reassembly_bytes(node, broken) for node in shape.nodes},
         logins={node: _login(node, broken) for node in shape.nodes},
         getif=tuple(_getif(broken)),
         members=tuple(_member(node, broken) for node in shape.nodes),
-    )
-
-
-def _nic(shape: Shape, port: Port, broken: frozenset[ActiveFault]) -> Nic:
-    network, index = NETWORKS[port.network], index_of(port.node)
-    mtu = shape.mtu if network.private else STANDARD_MTU
-    address = network.address(index)
-    if port.network == 2 and _cluster_wide("duplicate-subnet") in broken:
-        address = PRIVATE[0].address(100 + index)
-    return Nic(
-        name=f"ens{port.network}f1" if ActiveFault("names-differ", *port) in broken else network.nic,
-        mtu=STANDARD_MTU if ActiveFault("node-mtu", *port) in broken else mtu,
-        address=f"{address}/24",
-        haip=network.haip(index),
+        instances=instances(shape, nics, broken),
     )
 
 
@@ -122,10 +111,13 @@ def _switch_rules(shape: Shape, broken: frozenset[ActiveFault]) -> list[str]:
     """Rules of the bridge family, in the switch; each stands in a chain named after its hook."""
     rules = []
     for network in PRIVATE:
+        # By the nodes' own ports, which every packet enters once, however many switches and routers follow.
+        ports = ", ".join(f'"{port.name}"' for port in shape.ports if port.network == network.number)
+        entering = f"prerouting iifname {{ {ports} }}"
         if ActiveFault("loss", None, network.number) in broken:
-            # By the nodes' own ports, which every packet enters once, however many switches and routers follow.
-            ports = ", ".join(f'"{port.name}"' for port in shape.ports if port.network == network.number)
-            rules.append(f"prerouting iifname {{ {ports} }} numgen random mod 100 < {_LOSS_PERCENT} drop")
+            rules.append(f"{entering} numgen random mod 100 < {_LOSS_PERCENT} drop")
+        if ActiveFault("drop-fragments", None, network.number) in broken:
+            rules.append(f"{entering} {_FRAGMENT} numgen random mod {_ONE_IN_FRAGMENTS} 0 drop")
     for fault in sorted(broken, key=str):
         if fault.fault == "switch-mtu-one-way" and fault.node and fault.network:
             port = Port(fault.node, fault.network)
@@ -137,6 +129,12 @@ def _node_rules(node: str, broken: frozenset[ActiveFault]) -> tuple[str, ...]:
     if ActiveFault("icmp-filtered", node, None) in broken:
         return (f'input iifname != "lo" {_ECHO}',)
     return ()
+
+
+def _reassembly_bytes(node: str, broken: frozenset[ActiveFault]) -> int:
+    if ActiveFault("small-reassembly-memory", node, None) in broken:
+        return _SMALL_REASSEMBLY_BYTES
+    return _REASSEMBLY_BYTES
 
 
 def _login(node: str, broken: frozenset[ActiveFault]) -> Login:

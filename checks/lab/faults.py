@@ -24,6 +24,8 @@ class Fault:
     default_network: int | None = 2
     needs_nft: bool = False
     needs_jumbo: bool = False
+    needs_fragments: bool = False
+    needs_database: bool = False
 
     @property
     def needs(self) -> str:
@@ -33,6 +35,10 @@ class Fault:
             needs.append("the nft command")
         if self.needs_jumbo:
             needs.append("a cluster with an MTU above 1500")
+        if self.needs_fragments:
+            needs.append("a cluster with an MTU of 1500, where blocks are cut into fragments")
+        if self.needs_database:
+            needs.append("the practice database")
         return " and ".join(needs)
 
 
@@ -54,8 +60,12 @@ def _nic(name: str, summary: str, effect: str, *, nft: bool = False, jumbo: bool
     return Fault(name, summary, effect, "nic", needs_nft=nft, needs_jumbo=jumbo)
 
 
-def _node(name: str, summary: str, effect: str, *, nft: bool = False) -> Fault:
-    return Fault(name, summary, effect, "node", default_network=None, needs_nft=nft)
+def _node(name: str, summary: str, effect: str, *, nft: bool = False, database: bool = False) -> Fault:
+    return Fault(name, summary, effect, "node", default_network=None, needs_nft=nft, needs_database=database)
+
+
+def _database(name: str, summary: str, effect: str) -> Fault:
+    return Fault(name, summary, effect, "cluster", default_node=None, default_network=None, needs_database=True)
 
 
 _CATALOGUE = (
@@ -142,6 +152,83 @@ _CATALOGUE = (
         default_node=None,
         default_network=None,
     ),
+    Fault(
+        "drop-fragments",
+        "The switch loses one in 50 fragments of one private network.",
+        "Drops IP fragments, and only these, with a chance of 2 %: about one in nine blocks of 8 KB is lost, whose "
+        "other fragments the receiver keeps until their time is up. What fits into one packet passes.",
+        "network",
+        default_node=None,
+        needs_nft=True,
+        needs_fragments=True,
+    ),
+    Fault(
+        "small-reassembly-memory",
+        "One node has next to no memory for putting fragments together.",
+        "Sets net.ipv4.ipfrag_high_thresh of the node to 4096: it drops the fragments of what is sent to it, and "
+        "counts them under ReasmFails with hardly a timeout among them.",
+        "node",
+        default_network=None,
+        needs_fragments=True,
+    ),
+    _node(
+        "small-receive-buffer",
+        "One instance has a receive buffer that holds a single block.",
+        "Sets SO_RCVBUF of the sockets that blocks come to, to 4096: of several blocks at once the kernel drops all "
+        "but the first, and counts them under RcvbufErrors.",
+        database=True,
+    ),
+    _database(
+        "public-interconnect",
+        "The instances use the public network as their interconnect.",
+        "Sends all blocks over eth0, and V$CLUSTER_INTERCONNECTS names it with IS_PUBLIC = YES; oifcfg says what it "
+        "said before.",
+    ),
+    _node(
+        "cluster-interconnects-set",
+        "One instance has the parameter CLUSTER_INTERCONNECTS set.",
+        "The instance uses the fixed addresses of its private NICs that the parameter names, and not its HAIPs.",
+        database=True,
+    ),
+    Fault(
+        "listener-down",
+        "Nobody listens for database clients.",
+        "Closes port 1521 on every node and on the SCAN; with --node on that node only, and the SCAN no longer sends "
+        "clients there. Sessions that are there go on.",
+        "node",
+        default_node=None,
+        default_network=None,
+        needs_database=True,
+    ),
+    _database(
+        "no-grants",
+        "The database user RACWIRE may log in, and see nothing.",
+        "Takes all grants but CREATE SESSION away: queries end with ORA-00942.",
+    ),
+    _database(
+        "no-diagnostics-pack",
+        "The database is not licensed for the Diagnostics Pack.",
+        "Sets control_management_pack_access = NONE in all instances.",
+    ),
+    _node(
+        "hung-instance",
+        "One instance hangs: it still runs, and answers no query.",
+        "GV$ queries hang from wherever they are asked, as does everything on the instance itself; V$ queries on the "
+        "others work, and blocks go on between all.",
+        database=True,
+    ),
+    _node(
+        "instance-restart",
+        "One instance restarts every three seconds.",
+        "Each time it counts from zero and has a new STARTUP_TIME.",
+        database=True,
+    ),
+    _database(
+        "false-lost-12.1",
+        "The database counts lost blocks that were never lost: bug 20922010 of version 12.1.0.2.",
+        "Restarts the instances as 12.1.0.2.0, whose `gc blocks lost` grows by five a second while every block "
+        "arrives.",
+    ),
 )
 
 FAULTS: Mapping[str, Fault] = {fault.name: fault for fault in _CATALOGUE}
@@ -168,6 +255,16 @@ def place(fault: Fault, shape: Shape, node: str | None, network: str | int | Non
         raise LabUsageError(
             f"The fault {fault.name} shows only with large packets, but this cluster has MTU {shape.mtu}: "
             "run `racwire lab down` and then `racwire lab up --mtu 9000`."
+        )
+    if fault.needs_fragments and shape.mtu > STANDARD_MTU:
+        raise LabUsageError(
+            f"The fault {fault.name} shows only with blocks that are cut into fragments, but this cluster has MTU "
+            f"{shape.mtu}: run `racwire lab down` and then `racwire lab up --mtu 1500`."
+        )
+    if fault.needs_database and not shape.database:
+        raise LabUsageError(
+            f"The fault {fault.name} is one of the practice database, and this cluster was brought up without one: "
+            "run `racwire lab down` and then `racwire lab up`."
         )
     return ActiveFault(
         fault.name,

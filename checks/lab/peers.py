@@ -14,7 +14,7 @@ from pathlib import Path
 
 from checks.lab.desired import Login
 from checks.lab.processes import Job
-from checks.lab.topology import NETWORKS, PUBLIC, Shape, index_of
+from checks.lab.topology import NETWORKS, PUBLIC, SCAN_ADDRESS, SCAN_NAME, Shape, index_of
 
 _SBIN = "/usr/sbin:/sbin:/usr/local/sbin:/usr/bin:/bin"
 
@@ -123,6 +123,8 @@ def write_accounts(directory: Path, shape: Shape, *, rootless: bool) -> None:
     for node in shape.nodes:
         names = [node, *(f"{node}-priv{network.number}" for network in NETWORKS if network.private)]
         hosts += [f"{net.address(index_of(node))} {name}" for net, name in zip(NETWORKS, names, strict=True)]
+    if shape.database:
+        hosts.append(f"{SCAN_ADDRESS} {SCAN_NAME}")
     (etc / "hosts").write_text("\n".join(hosts) + "\n", encoding="ascii")
 
 

@@ -14,7 +14,7 @@ from checks.lab.topology import Port, Shape
 
 RemoteShell = Literal["ssh", "direct"]
 _FILE = "state.json"
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True)

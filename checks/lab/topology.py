@@ -9,6 +9,9 @@ CLUSTER_NAME = "practice"
 MIN_NODES, MAX_NODES = 2, 16
 MIN_MTU, MAX_MTU = 1280, 9216
 STANDARD_MTU = 1500
+DATABASE, SERVICE_PORT = "prac", 1521
+DATABASE_VERSIONS = {"12.1": "12.1.0.2.0", "19c": "19.22.0.0.0", "23ai": "23.7.0.25.1"}
+DEFAULT_DATABASE = DATABASE_VERSIONS["19c"]
 SWITCH_MTU = 9216
 """MTU of every healthy switch port: a Linux bridge drops what exceeds the MTU of the port it leaves by."""
 
@@ -51,6 +54,8 @@ PRIVATE = (
     Network(2, "priv2", "192.168.11.0", "169.254.128.0"),
 )
 NETWORKS = (PUBLIC, *PRIVATE)
+SCAN_NAME, SCAN_ADDRESS = "practice-scan", PUBLIC.address(100)
+"""Where clients connect to; it stands for all instances."""
 
 
 class Port(NamedTuple):
@@ -71,6 +76,8 @@ class Shape:
 
     size: int
     mtu: int
+    database: str = DEFAULT_DATABASE
+    """The version of its database; empty where it has none."""
 
     @property
     def nodes(self) -> tuple[str, ...]:

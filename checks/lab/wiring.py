@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from checks.lab.desired import Cable, Nic, Router
+from checks.lab.desired import Cable, Router
+from checks.lab.nics import Nic
 from checks.lab.topology import NETWORKS, STANDARD_MTU, SWITCH_MTU, Network, Port
 
 _FORGET = ("neigh flush all", "route flush cache")
@@ -57,6 +58,9 @@ def changed_nic(before: Nic, after: Nic) -> list[str]:
         lines.append(f"link set {after.name} mtu {after.mtu}")
     if (before.address, before.haip) != (after.address, after.haip):
         lines += [f"address flush dev {after.name}", *_addresses(after)]
+    elif before.scan != after.scan:
+        # Not by flushing: the public network's route would go with its address.
+        lines += _scan("delete", before) + _scan("add", after)
     return lines
 
 
@@ -150,4 +154,8 @@ def _addresses(nic: Nic) -> list[str]:
     if nic.haip:
         # Clusterware shows its address as an alias of the NIC: eth1:1 beside eth1.
         lines.append(f"address add {nic.haip} brd + dev {nic.name} label {nic.name}:1")
-    return lines
+    return lines + _scan("add", nic)
+
+
+def _scan(change: str, nic: Nic) -> list[str]:
+    return [f"address {change} {nic.scan} brd + dev {nic.name} label {nic.name}:1"] if nic.scan else []

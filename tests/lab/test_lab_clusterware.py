@@ -28,7 +28,7 @@ eth2  169.254.128.0  UNKNOWN  255.255.128.0
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     with lab_directory(tmp_path_factory.mktemp("lab") / "dir"):
-        yield up()
+        yield up(database=False)
 
 
 @pytest.mark.parametrize(

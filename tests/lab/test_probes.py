@@ -77,7 +77,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         place: Path = tmp_path_factory.mktemp("lab") / "cluster"
         patch.setenv("RACWIRE_LAB_DIR", str(place))
         try:
-            cluster = up(nodes=2)
+            cluster = up(nodes=2, database=False)
         except LabError as error:
             pytest.skip(f"no practice cluster here: {error}")
         yield cluster
@@ -188,7 +188,7 @@ def test_without_ssh_the_way_from_the_peer_is_unknown(broken: Break) -> None:
 def test_eight_nodes_in_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lab: Lab) -> None:
     monkeypatch.setenv("RACWIRE_LAB_DIR", str(tmp_path / "cluster"))
     try:
-        paths = probe(up(nodes=8))
+        paths = probe(up(nodes=8, database=False))
     finally:
         down()
     assert len(paths) == 8 * 7 * 2

@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.lab, needs_namespaces]
 @pytest.fixture(scope="module")
 def practice(tmp_path_factory: pytest.TempPathFactory) -> Iterator[lab.Lab]:
     with lab_directory(tmp_path_factory.mktemp("robust") / "lab"):
-        yield lab.up()
+        yield lab.up(database=False)
 
 
 def start(*words: str, before: str = "") -> subprocess.Popen[str]:

@@ -20,8 +20,10 @@ from checks.lab.state import State, boot_id, load, save
 from checks.lab.topology import MAX_NODES, Port, Shape
 from checks.lab.wiring import changed_nic, ruleset, unwire, wire
 
-SHAPE = Shape(3, 9000)
-ACTIVE = st.sampled_from([place(fault, SHAPE, None, None) for fault in FAULTS.values()])
+SHAPE, CUT = Shape(3, 9000), Shape(3, 1500)
+ACTIVE = st.sampled_from(
+    [place(fault, CUT if fault.needs_fragments else SHAPE, None, None) for fault in FAULTS.values()]
+)
 
 
 def test_no_two_nodes_share_an_address() -> None:
@@ -41,9 +43,10 @@ def test_what_should_be_so_does_not_depend_on_the_order(faults: list[ActiveFault
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=lambda fault: fault.name)
 def test_each_fault_changes_something_and_not_the_public_addresses(fault) -> None:  # type: ignore[no-untyped-def]
-    healthy, broken = desired(SHAPE, ()), desired(SHAPE, [place(fault, SHAPE, None, None)])
+    shape = CUT if fault.needs_fragments else SHAPE
+    healthy, broken = desired(shape, ()), desired(shape, [place(fault, shape, None, None)])
     assert healthy != broken
-    for node in SHAPE.nodes:
+    for node in shape.nodes:
         assert healthy.nics[Port(node, 0)] == broken.nics[Port(node, 0)]
 
 

@@ -1,0 +1,8 @@
+"""What `start_cache_fusion.py` runs."""
+
+import sys
+
+from .daemon import main
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

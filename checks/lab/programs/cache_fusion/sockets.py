@@ -1,0 +1,80 @@
+"""One private network as the daemon uses it: a socket for messages and one for blocks, on the instance's address."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+import time
+from collections.abc import Iterator
+
+from .wire import BLOCK_PORT, MESSAGE_PORT, Message, decode
+
+_SO_TIMESTAMPNS = 35
+_TIMESPEC = struct.Struct("@ll")
+_BUFFER_BYTES = 1 << 20
+_AT_ONCE = 64
+"""Datagrams read from one socket before the next one has its turn."""
+
+
+class Network:
+    """The sockets on one address. Raises OSError where the node does not have the address."""
+
+    def __init__(self, number: int, ip: str, receive_buffer_bytes: int | None) -> None:
+        self.number = number
+        self.ip = ip
+        self.packed_ip = socket.inet_aton(ip)
+        self.messages = _bound(ip, MESSAGE_PORT)
+        try:
+            self.blocks = _bound(ip, BLOCK_PORT)
+        except OSError:
+            self.messages.close()
+            raise
+        self.limit_buffer(receive_buffer_bytes)
+        self._room = bytearray(65536)
+
+    def limit_buffer(self, size_bytes: int | None) -> None:
+        """Give the socket that blocks come to a receive buffer of that size; None for one that suffices."""
+        self.blocks.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, size_bytes or _BUFFER_BYTES)
+
+    def close(self) -> None:
+        """Close both sockets."""
+        self.messages.close()
+        self.blocks.close()
+
+    def read(self, source: socket.socket) -> Iterator[tuple[Message, int]]:
+        """What has come to one of the sockets, each with the kernel's time of its arrival."""
+        for _ in range(_AT_ONCE):
+            try:
+                size, extras, _, _ = source.recvmsg_into([self._room], 64)
+            except OSError:  # nothing more, or an error that an earlier packet came back with
+                return
+            received_ns = time.time_ns()
+            for level, kind, data in extras:
+                if (level, kind) == (socket.SOL_SOCKET, _SO_TIMESTAMPNS) and len(data) >= _TIMESPEC.size:
+                    seconds, rest = _TIMESPEC.unpack_from(data)
+                    received_ns = seconds * 1_000_000_000 + rest
+            message = decode(memoryview(self._room)[:size])
+            if message is not None:
+                yield message, received_ns
+
+    def send(self, datagram: bytes, ip: str, port: int = MESSAGE_PORT) -> bool:
+        """Send to another instance; whether the kernel took it."""
+        source = self.blocks if port == BLOCK_PORT else self.messages
+        with contextlib.suppress(OSError):
+            source.sendto(datagram, (ip, port))
+            return True
+        return False
+
+
+def _bound(ip: str, port: int) -> socket.socket:
+    opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+    try:
+        opened.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
+        for buffer in (socket.SO_RCVBUF, socket.SO_SNDBUF):
+            opened.setsockopt(socket.SOL_SOCKET, buffer, _BUFFER_BYTES)
+        opened.bind((ip, port))
+    except OSError:
+        opened.close()
+        raise
+    return opened

@@ -1,0 +1,139 @@
+"""A client of the practice database inside one of its nodes: python-oracledb, told by lines what to ask.
+
+Run as a program in the node it is that client; imported it is what a test uses to talk to it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from checks.lab import Lab
+
+T = TypeVar("T")
+DEADLINE_S = 12.0
+_SNMP = "/proc/net/snmp"
+
+
+class Refused(Exception):
+    """What the driver raised; the text begins with its code."""
+
+
+class Client:
+    """Asks from one node. Logs in once for each connect string, and anew after an error."""
+
+    def __init__(self, cluster: Lab, node: str = "rac1") -> None:
+        assert cluster.database
+        self.cluster, self.node, self.access = cluster, node, cluster.database
+        self._process = subprocess.Popen(
+            cluster.enter(node, [sys.executable, __file__]), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env={**os.environ, "PASSWORD_FILE": str(self.access.password_file)},
+        )  # fmt: skip
+
+    def close(self) -> None:
+        """End it."""
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.kill()
+        self._process.wait()
+        self._process.stdin.close()
+        self._process.stdout.close()
+
+    def ask(self, sql: str, connect: str | None = None, timeout_s: float = 10) -> list[dict[str, Any]]:
+        """The rows, by lower-case column; in a new session where the old one was dropped. Raises Refused."""
+        try:
+            return self._ask_once(sql, connect, timeout_s)
+        except Refused as error:
+            if not str(error).startswith("DPY-4011"):
+                raise
+            return self._ask_once(sql, connect, timeout_s)
+
+    def _ask_once(self, sql: str, connect: str | None, timeout_s: float) -> list[dict[str, Any]]:
+        assert self._process.stdin
+        assert self._process.stdout
+        question = {"sql": sql, "connect": connect or self.access.connect, "timeout_s": timeout_s}
+        print(json.dumps({**question, "user": self.access.user}), file=self._process.stdin, flush=True)
+        answer = json.loads(self._process.stdout.readline())
+        if "error" in answer:
+            raise Refused(answer["error"])
+        return [dict(zip(answer["columns"], row, strict=True)) for row in answer["rows"]]
+
+    def refusal(self, sql: str, connect: str | None = None, timeout_s: float = 10) -> str:
+        """What the driver says against it; empty when there was an answer."""
+        try:
+            self._ask_once(sql, connect, timeout_s)
+        except Refused as error:
+            return str(error)
+        return ""
+
+    def statistics(self) -> dict[int, dict[str, int]]:
+        """GV$SYSSTAT, by instance and name."""
+        found: dict[int, dict[str, int]] = {}
+        for row in self.ask("SELECT inst_id, name, value FROM gv$sysstat WHERE name LIKE 'gc%'"):
+            found.setdefault(row["inst_id"], {})[row["name"]] = row["value"]
+        return found
+
+    def received(self) -> dict[int, int]:
+        """Blocks received, by instance."""
+        return {
+            number: values["gc cr blocks received"] + values["gc current blocks received"]
+            for number, values in self.statistics().items()
+        }
+
+    def lost(self) -> dict[tuple[int, int], int]:
+        """Blocks lost, by receiver and sender."""
+        sql = "SELECT inst_id, instance, SUM(lost) AS lost FROM gv$instance_cache_transfer GROUP BY inst_id, instance"
+        return {(row["inst_id"], row["instance"]): row["lost"] for row in self.ask(sql) if row["lost"]}
+
+
+def until(condition: Callable[[], T]) -> T:
+    """What the condition gives as soon as it is true; fails with the last value after a while."""
+    deadline = time.monotonic() + DEADLINE_S
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"still {found!r} after {DEADLINE_S} s"
+        time.sleep(0.1)
+    return found
+
+
+def counters(cluster: Lab, node: str) -> dict[str, int]:
+    """The kernel's counters of IP and UDP in a node, as `Ip.ReasmFails`."""
+    command = cluster.enter(node, ["cat", _SNMP])
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    found = {}
+    for names, values in zip(lines[::2], lines[1::2], strict=True):
+        protocol = names.partition(":")[0]
+        found.update({f"{protocol}.{n}": int(v) for n, v in zip(names.split()[1:], values.split()[1:], strict=True)})
+    return found
+
+
+def _serve() -> None:
+    import oracledb
+
+    with open(os.environ["PASSWORD_FILE"], encoding="ascii") as file:
+        password = file.read().strip()
+    connections: dict[str, Any] = {}
+    for line in sys.stdin:
+        question = json.loads(line)
+        connect = question["connect"]
+        try:
+            if connect not in connections:
+                connections[connect] = oracledb.connect(
+                    user=question["user"], password=password, dsn=connect, tcp_connect_timeout=2
+                )
+            connections[connect].call_timeout = int(question["timeout_s"] * 1000)
+            with connections[connect].cursor() as cursor:
+                cursor.execute(question["sql"])
+                answer = {"columns": [column[0].lower() for column in cursor.description], "rows": cursor.fetchall()}
+        except oracledb.Error as error:
+            connections.pop(connect, None)
+            answer = {"error": str(error).splitlines()[0]}
+        print(json.dumps(answer, default=str), flush=True)
+
+
+if __name__ == "__main__":
+    _serve()
