@@ -45,13 +45,17 @@ async def take_pictures() -> None:
     sys.path.insert(0, str(ROOT))
     from checks.engine import Engine
     from checks.plugin import discover
-    from checks.settings import Settings
+    from checks.settings_file import load_settings
     from tui.app import ConsoleApp
+    from tui.password import password_for
+
+    settings = load_settings(None)
 
     for name, size in SIZES.items():
         found = discover()
+        password = password_for(settings.database, found.checks)
         with tempfile.TemporaryDirectory() as state:
-            app = ConsoleApp(lambda: Engine(found.checks, Settings()), state_directory=Path(state))  # noqa: B023
+            app = ConsoleApp(lambda: Engine(found.checks, settings, password=password), state_directory=Path(state))  # noqa: B023
             async with app.run_test(size=size) as pilot:
                 await pilot.pause()
                 await app.workers.wait_for_complete()

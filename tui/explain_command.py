@@ -32,11 +32,12 @@ def run_explain(args: argparse.Namespace) -> int:
 
 
 def _contents(checks: tuple[Check, ...], kinds: dict[str, tuple[Kind, str]]) -> Iterator[str]:
+    wide = max(map(len, (*(check.id for check in checks), *kinds))) + 2
     for check in checks:
-        yield f"{check.id:<18}{check.question}"
+        yield f"{check.id:<{wide}}{check.question}"
     yield ""
     for code, (kind, _) in kinds.items():
-        yield f"{code:<18}{kind.title}"
+        yield f"{code:<{wide}}{kind.title}"
 
 
 def _check_page(check: Check) -> Iterator[str]:
