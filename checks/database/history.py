@@ -123,7 +123,7 @@ class _Source:
 
 
 _AWR = _Source("AWR", "awr", awr_range, steps=11)
-_STATSPACK = _Source("Statspack", "statspack", statspack_range, steps=7)
+_STATSPACK = _Source("Statspack", "statspack", statspack_range, steps=8)
 
 
 class _Asking:
@@ -206,6 +206,7 @@ async def _read(asking: _Asking, source: _Source, database: Database, days: floa
         periods=over_time,
         losses=lost,
     )
+    history = msgspec.structs.replace(history, pings=await asking.part("instance_ping", "pings", pings))
     if source is _STATSPACK:
         # STATS$INSTANCE_CACHE_TRANSFER has no LOST (spctab.sql): a 0 there would say that nothing was lost.
         return msgspec.structs.replace(
@@ -214,7 +215,6 @@ async def _read(asking: _Asking, source: _Source, database: Database, days: floa
     return msgspec.structs.replace(
         history,
         transfers=await asking.part("cache_transfer", "who had blocks from whom", transfers),
-        pings=await asking.part("instance_ping", "pings", pings),
         devices=await asking.part("devices", "NICs", devices),
         clients=await asking.part("clients", "traffic by its user", clients),
     )

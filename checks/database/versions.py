@@ -8,16 +8,16 @@ from collections.abc import Iterable
 from checks.database.statements import Statement, statement
 
 
-def release(version: str) -> tuple[int, int]:
-    """The part of a version that views change with: (12, 1) of `12.1.0.2.0`, (19, 0) of `19`."""
-    numbers = [int(number) for number in re.findall(r"\d+", version)[:2]]
-    return (numbers[0] if numbers else 0, numbers[1] if len(numbers) > 1 else 0)
+def release(version: str) -> tuple[int, ...]:
+    """A version as numbers, which compare: (12, 1, 0, 2, 0) of `12.1.0.2.0`, (19,) of `19`."""
+    return tuple(int(number) for number in re.findall(r"\d+", version))
 
 
 def suits(asked: Statement, version: str) -> bool:
     """Whether the statement's header counts this version in; `11.2-12.1` has 12.1 in it with all of its updates."""
-    first, _, last = asked.versions.partition("-")
-    return release(first) <= release(version) and (not last or release(version) <= release(last))
+    first, _, last = (release(bound) for bound in asked.versions.partition("-"))
+    numbers = release(version)
+    return first <= numbers and (not last or numbers[: len(last)] <= last)
 
 
 def statement_for(version: str, names: Iterable[str]) -> Statement:

@@ -45,6 +45,7 @@ def instance_state(number: int, others: tuple[int, ...] = (1, 2), **changes: Any
             "gc cr block lost": Waits(),
             "db file sequential read": Waits(5, 5000, "User I/O"),
         },
+        "peers": list(rest),
         "messages": {"gcs msgs received": 4000, "ges msgs received": 300},
         "transfers": {str(other): Transfer(cr_block=1000, cr_block_time=400_000) for other in rest},
         "pings": {

@@ -8,7 +8,7 @@ pytest.importorskip("duckdb")
 pytest.importorskip("sqlglot")
 
 from checks.database.statements import Statement, parse_statement, statements
-from checks.lab.oracle.sql.dictionary import VERSIONS, VersionRange
+from checks.lab.oracle.sql.dictionary import VERSIONS, VersionRange, find_view
 from checks.lab.oracle.sql.engine import SqlEngine
 from tests.unit.oracle_sql_database import ask, engine
 from tests.unit.statement_rules import bind_values, complaints
@@ -37,6 +37,27 @@ def test_there_are_statements_for_every_version():
     assert len(ALL) > 10
     ranges = [VersionRange.parse(statement.versions) for statement in statements().values()]
     assert all(any(version in range_ for range_ in ranges) for version in VERSIONS)
+
+
+@pytest.mark.parametrize("name", [name for name, each in statements().items() if each.needs_licence])
+def test_what_is_kept_of_a_year_is_read_only_where_the_range_is(name: str):
+    # WRH$ tables are partitioned by DBID and SNAP_ID: the range stands for the view itself, not for snapshots alone.
+    text = " ".join(statements()[name].text.split())
+    assert "AND v.dbid = :dbid AND v.snap_id BETWEEN :from_snap AND :last_snap" in text
+
+
+@pytest.mark.parametrize(
+    ("view", "schema", "column"),
+    [
+        ("STATS$INSTANCE_CACHE_TRANSFER", "PERFSTAT", "LOST"),
+        ("STATS$CR_BLOCK_SERVER", "PERFSTAT", "STALE"),
+        ("DBA_HIST_CR_BLOCK_SERVER", "SYS", "OTHER_REQUESTS"),
+    ],
+)
+def test_snapshots_lack_columns_that_the_living_views_have(view: str, schema: str, column: str):
+    found = find_view(view, schema)
+    assert found is not None
+    assert all(column not in found.of(version) for version in VERSIONS)
 
 
 GOOD = {

@@ -1,5 +1,6 @@
 -- purpose: Blocks that each instance had, or should have had, from each other one over a range of snapshots, all
---     classes together; microseconds. Delayed ones (busy, congested) are counted with the others.
+--     classes together; microseconds. Delayed ones (busy, congested) are counted beside the others, but their time
+--     is part of CR_BLOCK_TIME and CURRENT_BLOCK_TIME already (Database Reference).
 -- reads: DBA_HIST_SNAPSHOT, DBA_HIST_INST_CACHE_TRANSFER
 -- grants: SYS.DBA_HIST_SNAPSHOT, SYS.DBA_HIST_INST_CACHE_TRANSFER
 -- licence: Diagnostics Pack
@@ -13,9 +14,9 @@ WITH kept AS (
            SUM(v.lost) AS lost,
            SUM(v.lost_time) AS lost_time_us,
            SUM(v.cr_block + v.cr_busy + v.cr_congested) AS cr_blocks,
-           SUM(v.cr_block_time + v.cr_busy_time + v.cr_congested_time) AS cr_time_us,
+           SUM(v.cr_block_time) AS cr_time_us,
            SUM(v.current_block + v.current_busy + v.current_congested) AS current_blocks,
-           SUM(v.current_block_time + v.current_busy_time + v.current_congested_time) AS current_time_us
+           SUM(v.current_block_time) AS current_time_us
       FROM dba_hist_snapshot s
       JOIN dba_hist_inst_cache_transfer v
         ON v.dbid = s.dbid
@@ -23,6 +24,8 @@ WITH kept AS (
        AND v.snap_id = s.snap_id
      WHERE s.dbid = :dbid
        AND s.snap_id BETWEEN :from_snap AND :last_snap
+       AND v.dbid = :dbid
+       AND v.snap_id BETWEEN :from_snap AND :last_snap
        AND v.instance <> v.instance_number
      GROUP BY v.dbid, v.instance_number, v.snap_id, s.startup_time, v.instance
 ),

@@ -19,6 +19,8 @@ WITH kept AS (
        AND v.snap_id = s.snap_id
      WHERE s.dbid = :dbid
        AND s.snap_id BETWEEN :from_snap AND :last_snap
+       AND v.dbid = :dbid
+       AND v.snap_id BETWEEN :from_snap AND :last_snap
        AND v.name IN ('gcs msgs received',
                       'ges msgs received',
                       'gcs msgs process time(ms)',

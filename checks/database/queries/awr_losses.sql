@@ -18,6 +18,8 @@ WITH kept AS (
        AND v.snap_id = s.snap_id
      WHERE s.dbid = :dbid
        AND s.snap_id BETWEEN :from_snap AND :last_snap
+       AND v.dbid = :dbid
+       AND v.snap_id BETWEEN :from_snap AND :last_snap
        AND v.stat_name = 'gc blocks lost'
 ),
 intervals AS (

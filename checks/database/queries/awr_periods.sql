@@ -54,6 +54,8 @@ kept AS (
        AND v.snap_id = s.snap_id
      WHERE s.dbid = :dbid
        AND s.snap_id BETWEEN :from_snap AND :last_snap
+       AND v.dbid = :dbid
+       AND v.snap_id BETWEEN :from_snap AND :last_snap
        AND v.stat_name IN ('gc blocks lost',
                            'gc cr blocks received',
                            'gc current blocks received',

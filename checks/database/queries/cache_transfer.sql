@@ -1,5 +1,6 @@
 -- purpose: Blocks that each instance had, or should have had, from each other one, all classes together; microseconds.
---     Delayed ones (busy, congested) are counted with the others.
+--     Delayed ones (busy, congested) are counted beside the others, but their time is part of CR_BLOCK_TIME and
+--     CURRENT_BLOCK_TIME already (Database Reference).
 -- reads: GV$INSTANCE_CACHE_TRANSFER
 -- grants: SYS.GV_$INSTANCE_CACHE_TRANSFER, SYS.V_$INSTANCE_CACHE_TRANSFER
 -- licence: none
@@ -7,9 +8,9 @@
 SELECT t.inst_id,
        t.instance AS sender,
        SUM(t.cr_block + t.cr_busy + t.cr_congested) AS cr_blocks,
-       SUM(t.cr_block_time + t.cr_busy_time + t.cr_congested_time) AS cr_time_us,
+       SUM(t.cr_block_time) AS cr_time_us,
        SUM(t.current_block + t.current_busy + t.current_congested) AS current_blocks,
-       SUM(t.current_block_time + t.current_busy_time + t.current_congested_time) AS current_time_us,
+       SUM(t.current_block_time) AS current_time_us,
        SUM(t.lost) AS lost,
        SUM(t.lost_time) AS lost_time_us
   FROM gv$instance_cache_transfer t

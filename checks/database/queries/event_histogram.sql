@@ -1,8 +1,9 @@
--- purpose: How many waits for blocks took how long, in powers of two milliseconds: all that 11.2 keeps.
+-- purpose: How many waits for blocks took how long, in powers of two milliseconds: all that is kept before
+--     12.1.0.2.
 -- reads: GV$EVENT_HISTOGRAM
 -- grants: SYS.GV_$EVENT_HISTOGRAM, SYS.V_$EVENT_HISTOGRAM
 -- licence: none
--- versions: 11.2-11.2
+-- versions: 11.2-12.1.0.1
 SELECT h.inst_id,
        h.event,
        h.wait_time_milli * 1000 AS up_to_us,

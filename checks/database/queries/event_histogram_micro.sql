@@ -2,7 +2,7 @@
 -- reads: GV$EVENT_HISTOGRAM_MICRO
 -- grants: SYS.GV_$EVENT_HISTOGRAM_MICRO, SYS.V_$EVENT_HISTOGRAM_MICRO
 -- licence: none
--- versions: 12.1-
+-- versions: 12.1.0.2-
 SELECT h.inst_id,
        h.event,
        h.wait_time_micro AS up_to_us,

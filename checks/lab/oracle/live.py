@@ -93,6 +93,8 @@ class InstanceState(msgspec.Struct):
     taken_at: float
     version: str = "19.22.0.0.0"
     status: str = "OPEN"
+    peers: list[int] = msgspec.field(default_factory=list)
+    """The numbers of the other instances that are up."""
     statistics: dict[str, int] = msgspec.field(default_factory=dict)
     """V$SYSSTAT by name; times in centiseconds."""
     events: dict[str, Waits] = msgspec.field(default_factory=dict)

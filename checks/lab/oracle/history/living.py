@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from checks.lab.oracle.history.plan import HistoryPlan
 from checks.lab.oracle.history.recipes import STATISTIC_IDS
-from checks.lab.oracle.history.tables import STATSPACK_CACHE, HistoryTables, stand_in_id
+from checks.lab.oracle.history.tables import STATSPACK_CACHE, HistoryTables, ping_columns, stand_in_id
 
 if TYPE_CHECKING:
     import duckdb
@@ -117,7 +117,7 @@ def _put(
             "wait_8k": ping.wait_time_8k,
         }
         values = {column: so_far(value) for column, value in values.items()}
-        rows.add(f"{prefix}interconnect_pings", {**key, "target_instance": int(target), **values})
+        rows.add(f"{prefix}interconnect_pings", {**key, "target_instance": int(target), **ping_columns(values)})
     for client, (sent, received) in state.clients.items():
         values = {"bytes_sent": so_far(sent), "bytes_received": so_far(received)}
         rows.add(f"{prefix}ic_client_stats", {**key, "name": client, **values})

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from checks.lab.oracle.history.plan import HistoryPlan
 from checks.lab.oracle.history.recipes import (
@@ -23,6 +23,8 @@ from checks.lab.oracle.history.recipes import (
 
 if TYPE_CHECKING:
     import duckdb
+
+T = TypeVar("T")
 
 STATSPACK_CACHE = 10
 """Numbers of Statspack's snapshots come from a sequence of which each instance sets aside so many at a time."""
@@ -60,15 +62,24 @@ def fill_tables(connection: duckdb.DuckDBPyConnection, plan: HistoryPlan) -> Non
         for block_class, recipes in TRANSFERS.items():
             columns = {**keys, "instance": "c.other", "class": _text(block_class), **_expressions(recipes)}
             tables.insert(transfers, columns, _PAIRS)
+        pings = {
+            "target_instance": "c.other",
+            **_expressions(ping_columns(PINGS)),
+            "waitsq_500b": "0",
+            "waitsq_8k": "0",
+        }
+        tables.insert(f"{prefix}interconnect_pings", {**keys, **pings}, _PAIRS)
     keys = _awr_keys(plan)
-    unused = {"waitsq_500b": "0", "waitsq_8k": "0"}
-    columns = {**keys, "target_instance": "c.other", **_expressions(PINGS), **unused}
-    tables.insert("dba_hist_interconnect_pings", columns, _PAIRS)
     for name, recipes in CLIENTS.items():
         tables.insert("dba_hist_ic_client_stats", {**keys, "name": _text(name), **_expressions(recipes)}, _ONES)
     _devices(tables, plan)
     for dbid in plan.foreign_dbids:
         _foreign(tables, plan.dbid, dbid)
+
+
+def ping_columns(by_column: Mapping[str, T]) -> dict[str, T]:
+    """With the names that Statspack's columns have beside those of AWR's."""
+    return {**by_column, "iter_500b": by_column["cnt_500b"], "iter_8k": by_column["cnt_8k"]}
 
 
 _ONES = "FROM h_one c JOIN h_here h USING (instance, k) WHERE h.taken"

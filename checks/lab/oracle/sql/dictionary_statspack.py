@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from checks.lab.oracle.sql.dictionary import View, define
-from checks.lab.oracle.sql.dictionary_live import CR_BLOCK_SERVER, TRANSFER
+from checks.lab.oracle.sql.dictionary_live import CR_BLOCK_SERVER
 
 _CURRENT = ", ".join(f"{what}{limit} N" for what in ("PIN", "FLUSH", "WRITE") for limit in (1, 10, 100, 1000, 10000))
 
@@ -34,8 +34,16 @@ VIEWS: tuple[View, ...] = (
         TIME_WAITED_MICRO_FG N, EVENT_ID N""",
     ),
     _kept("DLM_MISC", "STATISTIC# N, NAME V38, VALUE N"),
-    _kept("INSTANCE_CACHE_TRANSFER", f"INSTANCE N, CLASS V18, LOST N, LOST_TIME N, {TRANSFER}"),
-    _kept("CR_BLOCK_SERVER", CR_BLOCK_SERVER),
+    _kept(
+        "INSTANCE_CACHE_TRANSFER",
+        """INSTANCE N, CLASS V18, CR_BLOCK N, CR_BUSY N, CR_CONGESTED N, CURRENT_BLOCK N, CURRENT_BUSY N,
+        CURRENT_CONGESTED N""",
+    ),
+    _kept(
+        "INTERCONNECT_PINGS",
+        "TARGET_INSTANCE N, ITER_500B N, WAIT_500B N, WAITSQ_500B N, ITER_8K N, WAIT_8K N, WAITSQ_8K N",
+    ),
+    _kept("CR_BLOCK_SERVER", CR_BLOCK_SERVER.format("", "")),
     _kept("CURRENT_BLOCK_SERVER", _CURRENT),
-    _kept("PARAMETER", "NAME V64, VALUE V512, ISDEFAULT V9, ISMODIFIED V10"),
+    _kept("PARAMETER", "NAME V64, VALUE V4000, ISDEFAULT V9, ISMODIFIED V10"),
 )

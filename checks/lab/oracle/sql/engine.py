@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -26,7 +27,10 @@ from checks.lab.oracle.sql.tables import create, insert
 from checks.lab.oracle.sql.translate import Translation, kind_of, parameter_value, translate
 
 _TRANSLATIONS_KEPT = 200
-_HISTORY_WAITS_S = 2.0
+_HISTORY_WAITS_S = 1.0
+"""For an instance that may hang, when the history is read."""
+_HUNG_FOR_S = 10.0
+"""So long it is not waited for again."""
 _OF_THE_INSTANCE = frozenset({"SYS_CONTEXT:INSTANCE_NAME", "SYS_CONTEXT:SERVER_HOST"})
 
 
@@ -45,6 +49,7 @@ class SqlEngine:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _history_lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _history_is_there: bool = False
+    _hung_until: float = 0.0
 
     def __post_init__(self) -> None:
         self._duck = duckdb.connect(config={"threads": 1, "memory_limit": self.memory_limit})
@@ -119,6 +124,8 @@ class SqlEngine:
 
     def _states_for_history(self, cancellation: Cancellation) -> tuple[InstanceState, ...]:
         """Of all instances; AWR does not wait for one that hangs, so then of this one alone."""
+        if time.monotonic() < self._hung_until:
+            return self.source.states("here", cancellation)
         patience = Cancellation()
         cancellation.on_cancel(patience.cancel)
         timer = threading.Timer(_HISTORY_WAITS_S, patience.cancel)
@@ -128,6 +135,7 @@ class SqlEngine:
         except OracleError:
             if cancellation.cancelled or not patience.cancelled:
                 raise
+            self._hung_until = time.monotonic() + _HUNG_FOR_S
             return self.source.states("here", cancellation)
         finally:
             timer.cancel()

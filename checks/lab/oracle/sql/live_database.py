@@ -70,9 +70,7 @@ def _version(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
 
 
 def _active(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
-    # Each instance names all that are up: those that it exchanges blocks with, and itself.
-    numbers = {state.instance, *(int(other) for other in (*state.transfers, *state.pings))}
-    for number in sorted(numbers):
+    for number in sorted({state.instance, *state.peers}):
         base = state.name.removesuffix(str(state.instance))
         yield {"INST_NUMBER": number, "INST_NAME": f"{state.host}:{base}{number}"}
 

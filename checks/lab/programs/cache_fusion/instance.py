@@ -130,6 +130,7 @@ class Instance:
             "taken_at": time.time(),
             "version": settings.version,
             "status": "OPEN",
+            "peers": sorted(settings.peers),
             "interconnects": [
                 {"name": address.label, "ip_address": i.ip, "is_public": i.is_public, "source": i.source}
                 for i, address in used
