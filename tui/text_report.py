@@ -15,7 +15,7 @@ from rich.text import Text
 
 from checks.engine import NOT_GATHERED
 from checks.facts import Clusterware, Unknown
-from checks.finding import Finding, Remedy, Status
+from checks.finding import Finding, Remedy, Status, Table
 from checks.result import Report
 from tui.printable import for_encoding, printable
 
@@ -136,9 +136,7 @@ def finding_lines(report: Report, finding: Finding, width: int) -> Iterator[Text
     yield from _hanging(Text("  "), finding.title, width, "bold")
     yield from _part("Seen", finding.seen, width)
     if finding.table:
-        for row in (finding.table.columns, *finding.table.rows):
-            cells = "".join(printable(cell).rjust(9) for cell in row[1:])
-            yield Text(f"  {'':{_LABEL}}{printable(row[0]):<10}{cells}")
+        yield from _table(finding.table)
         yield from _part("", (finding.table.legend,), width, "dim")
     yield from _part("Expected", finding.expected, width)
     yield from _part("Why", (finding.why,), width)
@@ -147,6 +145,14 @@ def finding_lines(report: Report, finding: Finding, width: int) -> Iterator[Text
     joined = dict.fromkeys(f"{f.check} ({f.code})" for f in report.joined_with(finding) if f.code != finding.code)
     yield from _part("Joined", (f"with {', '.join(joined)}",) if joined else (), width)
     yield from _part("Sources", ("; ".join(finding.sources),), width, "dim")
+
+
+def _table(table: Table) -> Iterator[Text]:
+    grid = [[printable(cell) for cell in row] for row in (table.columns, *table.rows)]
+    name, *wide = [max(len(row[column]) for row in grid) for column in range(len(table.columns))]
+    for row in grid:
+        cells = "".join(f"{cell:>{max(width + 2, 9)}}" for cell, width in zip(row[1:], wide, strict=True))
+        yield Text(f"  {'':{_LABEL}}{row[0]:<{max(name, 10)}}{cells}")
 
 
 def _remedy(label: str, number: int, remedy: Remedy, width: int) -> Iterator[Text]:

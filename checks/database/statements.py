@@ -21,6 +21,7 @@ from importlib.resources import files
 _KEYS = ("purpose", "reads", "grants", "licence", "versions")
 _HEADER = re.compile(r"-- (\w+): (.*)")
 _GLOBAL_VIEW = re.compile(r"\bgv\$(\w+)\s+(\w+)", re.IGNORECASE)
+_HERE = " (this instance)"
 _ONE_INSTANCE = "(SELECT me.instance_number AS inst_id, v.* FROM v${0} v CROSS JOIN v$instance me) {1}"
 
 
@@ -39,8 +40,8 @@ class Statement:
 
     @property
     def topic(self) -> str:
-        """How the journal and findings call it."""
-        return f"sql {self.name}"
+        """How the journal and findings call it: alike whether all instances were asked or one."""
+        return f"sql {self.name.removesuffix(_HERE)}"
 
     @property
     def is_global(self) -> bool:
@@ -57,7 +58,7 @@ class Statement:
         text = _GLOBAL_VIEW.sub(lambda view: _ONE_INSTANCE.format(view[1], view[2]), self.text)
         reads = dict.fromkeys((*(re.sub(r"^GV\$", "V$", view) for view in self.reads), "V$INSTANCE"))
         return Statement(
-            f"{self.name} (this instance)", text, self.purpose, tuple(reads), self.grants, self.licence, self.versions
+            f"{self.name}{_HERE}", text, self.purpose, tuple(reads), self.grants, self.licence, self.versions
         )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 
 from checks.facts import Activity, ActivityGap, Cluster, Database, Fact, InstanceActivity, InterconnectInUse, Unknown
-from checks.finding import Finding, Remedy, Status, Table
+from checks.finding import Finding, Remedy, Status
 from checks.plugin import Kind
-from checks.wording import listed
+from checks.plugins._together import alike, briefly, named, some
 
 
 class Unseen(Fact, frozen=True):
@@ -26,11 +27,6 @@ def instance_name(cluster: Cluster, number: int) -> str:
     """`prod2`, or `instance 2` where its name is not known."""
     database = database_of(cluster)
     return database.instance_name(number) if database else f"instance {number}"
-
-
-def instance_names(cluster: Cluster, numbers: Iterable[int]) -> str:
-    """`prod1, prod2 and prod3`."""
-    return listed(instance_name(cluster, n) for n in sorted(set(numbers)))
 
 
 def node_of(cluster: Cluster, number: int) -> str:
@@ -54,14 +50,8 @@ def instances_on(cluster: Cluster, node: str) -> tuple[int, ...]:
 
 
 def sql(cluster: Cluster, *statements: str) -> list[tuple[str, str]]:
-    """The journal's entries of these statements; where GV$ did not answer, also those of V$ that took its place."""
-    database = database_of(cluster)
-    alone = database is not None and bool(database.unasked)
-    return [
-        (cluster.local_node, f"sql {name}{suffix}")
-        for name in statements
-        for suffix in (("", " (this instance)") if alone else ("",))
-    ]
+    """The journal's entries of these statements."""
+    return [(cluster.local_node, f"sql {name}") for name in statements]
 
 
 def span(seconds: float) -> str:
@@ -111,43 +101,33 @@ def unseen(cluster: Cluster) -> tuple[Unseen, ...]:
 def unseen_findings(
     cluster: Cluster, kind: Kind, what: str, missing: Iterable[Unseen], statements: Collection[str]
 ) -> Iterator[Finding]:
-    """One UNKNOWN finding for all of these instances that have one reason. `what` is the subject of its sentence:
-    `How long blocks take to arrive at {}`."""
-    by_reason: dict[str, list[int]] = {}
-    for one in missing:
-        by_reason.setdefault(one.reason, []).append(one.instance)
-    for reason, instances in by_reason.items():
-        names = instance_names(cluster, instances)
+    """One UNKNOWN finding for all of these instances that have one reason, whichever of them it names. `what` is the
+    subject of its sentence: `How long blocks take to arrive at {}`."""
+
+    def nameless(one: Unseen) -> str:
+        return re.sub(rf"\b{re.escape(instance_name(cluster, one.instance))}\b", "{}", one.reason)
+
+    for group in alike(sorted(missing, key=lambda one: one.instance), lambda one: sentence(nameless(one))):
+        own = [instance_name(cluster, one.instance) for one in group]
+        names = named(own, "instance")
+        reason = nameless(group[0]).replace("{}", names if len(own) == 1 else "each of them")
         yield kind.finding(
             Status.UNKNOWN,
             f"{what.format(names)} is not known: {sentence(reason)}",
-            subject=f"{names}: not known",
-            seen=(reason,),
+            subject=f"{briefly(own, 'instance')}: not known",
+            seen=some(list(dict.fromkeys(one.reason for one in group))),
             expected=("Every instance answers",),
             next=[Remedy("Mend what is named above, if it does not pass by itself; then run this check again.")],
             evidence=sql(cluster, *statements),
-            nodes=nodes_of(cluster, instances),
+            nodes=nodes_of(cluster, [one.instance for one in group]),
         )
 
 
 def sentence(text: str) -> str:
-    """The first sentence of a reason, to stand after a colon, with its full stop."""
-    first = text.strip().partition(". ")[0].rstrip(".")
+    """The first sentence of a reason, to stand after a colon, with its full stop; without what it has in brackets."""
+    first = re.sub(r" \([^()]*\)", "", text)
+    first = first.strip().partition(". ")[0].partition("; ")[0].rstrip(".")
     return f"{first[:1].lower()}{first[1:]}." if first[1:2].islower() else f"{first}."
-
-
-def pair_table(
-    cluster: Cluster, corner: str, instances: Iterable[int], cells: dict[tuple[int, int], str], legend: str
-) -> Table:
-    """A matrix of instances: one row for the first of each pair, one column for the second."""
-    numbers = sorted(set(instances))
-    return Table(
-        (corner, *(instance_name(cluster, n) for n in numbers)),
-        tuple(
-            (instance_name(cluster, a), *("·" if a == b else cells.get((a, b), "") for b in numbers)) for a in numbers
-        ),
-        legend,
-    )
 
 
 def interconnects_of(cluster: Cluster, number: int) -> tuple[InterconnectInUse, ...]:

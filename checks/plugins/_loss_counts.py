@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from checks.cache_fusion import lost, received
 from checks.facts import Activity, Cluster, InstanceActivity, Unknown, WaitEvent
 from checks.finding import Table
-from checks.plugins._instances import instance_name, pair_table, span
-from checks.wording import counted
+from checks.plugins._instances import instance_name, span
+from checks.plugins._pairs import pairs_table
+from checks.plugins._together import MOST_NAMED, named, some
+from checks.wording import counted, listed
 
 _MANY_EVENTS = 3
+_NEARLY_ALL = 0.9
+"""Share of the lost blocks that touch one instance from which it is called the one that they have in common."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,8 @@ def loss_of(activity: Activity, own: InstanceActivity) -> Loss | None:
     """What one instance lost; None where nothing says so.
 
     The count of the statistics and that of the transfers are sampled moments apart: the larger one is taken. Waits
-    for lost blocks count where both say nothing, so that none of the three is passed over.
+    for lost blocks count where both say nothing, so that none of the three is passed over. Transfers that were not
+    all read do not prove that nothing was lost.
     """
     transfers = () if isinstance(activity.transfers, Unknown) else activity.transfers
     of_own = [t for t in transfers if t.receiver == own.instance and t.sender != own.instance]
@@ -65,6 +71,8 @@ def loss_of(activity: Activity, own: InstanceActivity) -> Loss | None:
     if came is None and of_own:
         came = sum(t.cr_blocks + t.current_blocks for t in of_own)
     if counted_lost is None and not of_own and not waits:
+        return None
+    if counted_lost is None and not waits and not senders and activity.why_unread("GV$INSTANCE_CACHE_TRANSFER"):
         return None
     number = max(counted_lost or 0, sum(senders.values())) or sum(e.waits for e in waits)
     slowest = sorted((e for e in own.events if e.time_us > 0), key=lambda e: -e.time_us)[:_MANY_EVENTS]
@@ -81,32 +89,69 @@ def loss_of(activity: Activity, own: InstanceActivity) -> Loss | None:
     )
 
 
-def loss_title(cluster: Cluster, loss: Loss) -> str:
+def loss_title(cluster: Cluster, losses: Sequence[Loss]) -> str:
     """`prod2 lost 37 of 12,437 blocks in 30 s, all of them from prod1.`"""
-    name, time = instance_name(cluster, loss.instance), span(loss.seconds)
-    if loss.received is None:
-        head = f"{name} lost {counted(loss.lost, 'block')} in {time}"
-    elif not loss.received:
-        head = f"{name} lost {counted(loss.lost, 'block')} in {time} and received none"
+    names = named((instance_name(cluster, loss.instance) for loss in losses), "instance")
+    number, time = sum(loss.lost for loss in losses), span(max(loss.seconds for loss in losses))
+    if any(loss.received is None for loss in losses):
+        head = f"{names} lost {counted(number, 'block')} in {time}"
+    elif not any(loss.received for loss in losses):
+        head = f"{names} lost {counted(number, 'block')} in {time} and received none"
     else:
-        head = f"{name} lost {loss.lost:,} of {counted(loss.of, 'block')} in {time}"
+        head = f"{names} lost {number:,} of {counted(sum(loss.of for loss in losses), 'block')} in {time}"
+    whose = _whose(cluster, losses[0]) if len(losses) == 1 else _between_whom(cluster, losses)
+    return f"{head}, {whose}." if whose else f"{head}."
+
+
+def _whose(cluster: Cluster, loss: Loss) -> str:
+    """Whose blocks one instance lost."""
     worst = loss.worst_sender
     if worst is None:
-        return f"{head}."
+        return ""
     sender, share = instance_name(cluster, worst), loss.senders[worst]
     if share == loss.lost:
-        return f"{head}, from {sender}." if loss.lost == 1 else f"{head}, all of them from {sender}."
-    return f"{head}, {share:,} of them from {sender}."
+        return f"from {sender}" if loss.lost == 1 else f"all of them from {sender}"
+    return f"{share:,} of them from {sender}"
 
 
-def loss_lines(cluster: Cluster, loss: Loss) -> list[str]:
-    """What the views say of it."""
-    name = instance_name(cluster, loss.instance)
-    lines = []
-    if loss.received:
-        lines.append(f"{name}: {loss.lost:,} lost, {loss.received:,} received")
-    lines += [f"{e.name}: {counted(e.waits, 'wait')}, {e.time_us / 1e6:,.1f} s in all" for e in loss.waits]
+def _between_whom(cluster: Cluster, losses: Sequence[Loss]) -> str:
+    """What several instances that lost blocks have in common: one that all losses touch, or the worst pair."""
+    pairs = {(loss.instance, sender): n for loss in losses for sender, n in loss.senders.items()}
+    if not pairs:
+        return ""
+    total = sum(loss.lost for loss in losses)
+    touched = {n: sum(lost for pair, lost in pairs.items() if n in pair) for pair in pairs for n in pair}
+    hub = max(touched, key=lambda n: (touched[n], -n))
+    (receiver, sender), worst = max(pairs.items(), key=lambda item: (item[1], [-n for n in item[0]]))
+    if len(touched) > 2 and touched[hub] >= _NEARLY_ALL * total:
+        receives = any(receiver == hub for receiver, _ in pairs)
+        share = "all" if touched[hub] == total else "most"
+        return f"{share} of them {'to or ' if receives else ''}from {instance_name(cluster, hub)}"
+    if 2 * worst > total:
+        return f"most of them {instance_name(cluster, receiver)}'s from {instance_name(cluster, sender)}"
+    return f"at worst {worst:,} from {instance_name(cluster, sender)} to {instance_name(cluster, receiver)}"
+
+
+def loss_lines(cluster: Cluster, losses: Sequence[Loss]) -> list[str]:
+    """What the views say of it, the instance that lost most first."""
+    worst = sorted(losses, key=lambda loss: (-loss.lost, loss.instance))
+    lines = list(some([_line(cluster, loss, alone=len(losses) == 1) for loss in worst if loss.received]))
+    waits: dict[str, list[WaitEvent]] = {}
+    for event in (e for loss in losses for e in loss.waits):
+        waits.setdefault(event.name, []).append(event)
+    for name, events in waits.items():
+        number = counted(sum(e.waits for e in events), "wait")
+        lines.append(f"{name}: {number}, {sum(e.time_us for e in events) / 1e6:,.1f} s in all")
     return lines
+
+
+def _line(cluster: Cluster, loss: Loss, alone: bool) -> str:
+    line = f"{instance_name(cluster, loss.instance)}: {loss.lost:,} lost, {loss.received or 0:,} received"
+    if alone or not loss.senders:
+        return line
+    if len(loss.senders) > MOST_NAMED:
+        return f"{line}; {_whose(cluster, loss)}"
+    return f"{line}; {listed(f'{n:,} from {instance_name(cluster, sender)}' for sender, n in loss.senders.items())}"
 
 
 def loss_table(cluster: Cluster, activity: Activity) -> Table | None:
@@ -116,10 +161,11 @@ def loss_table(cluster: Cluster, activity: Activity) -> Table | None:
     cells: dict[tuple[int, int], int] = {}
     for t in activity.transfers:
         cells[t.receiver, t.sender] = cells.get((t.receiver, t.sender), 0) + t.lost
-    return pair_table(
+    return pairs_table(
         cluster,
-        "to \\ from",
-        [n for pair in cells for n in pair],
+        ("to", "from"),
         {pair: f"{number:,}" for pair, number in cells.items()},
+        cells,
         f"blocks lost in {span(activity.seconds)}, receiver by sender",
+        heading="lost",
     )

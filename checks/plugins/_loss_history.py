@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import datetime
 
 from checks.facts import Cluster, History, LossHistory
 from checks.plugins._instances import instance_name, moment
+from checks.plugins._together import named
 from checks.wording import counted
 
 _MOST_PARTS = 8
@@ -42,27 +43,37 @@ def history_evidence(cluster: Cluster) -> list[tuple[str, str]]:
     return [(cluster.local_node, f"sql {history.source.lower()}_{what}") for what in ("losses", "periods")]
 
 
-def history_lines(cluster: Cluster, instance: int) -> list[str]:
-    """When the loss began, how much it was in all and at its worst, and how it went."""
+def history_lines(cluster: Cluster, instances: Sequence[int]) -> list[str]:
+    """When the losses of these began, how much it was in all and at its worst, and how it went."""
     history = history_of(cluster)
     if history is None:
         return []
     where = f"{history.source}, {moment(history.begin)} to {moment(history.end)}"
-    past = past_loss(cluster, instance)
-    if past is None:
-        known = any(i.instance == instance for i in history.instances)
-        name = instance_name(cluster, instance)
-        return [f"{where}: {name} lost no block"] if known else [f"{where}: nothing is kept of {name}"]
+    losses = [past for n in instances if (past := past_loss(cluster, n))]
+    if not losses:
+        known = [instance_name(cluster, i.instance) for i in history.instances if i.instance in instances]
+        strange = [instance_name(cluster, n) for n in instances if instance_name(cluster, n) not in known]
+        return [
+            *([f"{where}: {named(known, 'instance')} lost no block"] if known else []),
+            *([f"{where}: nothing is kept of {named(strange, 'instance')}"] if strange else []),
+        ]
+    number = sum(past.lost for past in losses)
+    worst = max(losses, key=lambda past: past.worst_lost)
+    one = len(instances) == 1
+    by = "" if one else f" by {named((instance_name(cluster, past.instance) for past in losses), 'instance')}"
+    times = f" in {counted(worst.intervals_with_loss, 'interval')}" if one else ""
     lines = [
-        f"{where}: {counted(past.lost, 'block')} lost in {counted(past.intervals_with_loss, 'interval')}, the latest "
-        f"run of losses since {moment(past.since_begin)}",
-        f"worst from {moment(past.worst_begin)} to {moment(past.worst_end)}: {counted(past.worst_lost, 'block')} lost",
+        f"{where}: {counted(number, 'block')} lost{by}{times}, the latest run of losses since "
+        f"{moment(min(past.since_begin for past in losses))}",
+        f"worst from {moment(worst.worst_begin)} to {moment(worst.worst_end)}: {counted(worst.worst_lost, 'block')} "
+        f"lost{'' if one else f' by {instance_name(cluster, worst.instance)}'}",
     ]
-    parts = sorted((p for p in history.periods if p.instance == instance), key=lambda p: p.begin)[-_MOST_PARTS:]
+    periods: dict[str, int] = {}
+    for part in history.periods:
+        if part.instance in instances:
+            periods[part.begin] = periods.get(part.begin, 0) + part.lost
+    parts = sorted(periods)[-_MOST_PARTS:]
     if len(parts) > 1:
-        lines.append(f"lost by period, oldest first, from {moment(parts[0].begin)}: {_numbers(p.lost for p in parts)}")
+        numbers = ", ".join(f"{periods[begin]:,}" for begin in parts)
+        lines.append(f"lost by period, oldest first, from {moment(parts[0])}: {numbers}")
     return lines
-
-
-def _numbers(values: Iterable[int]) -> str:
-    return ", ".join(f"{v:,}" for v in values)

@@ -11,6 +11,7 @@ from checks.packet_sizes import fragments_of
 from checks.plugins._instances import database_of, span
 from checks.plugins._node_counts import TOPIC, NodeCounts, node_counts, sysctl
 from checks.plugins._paths import evidence_of, ways_text
+from checks.plugins._together import named
 from checks.wording import counted, listed
 
 USUAL_BLOCK_BYTES = 8192
@@ -20,60 +21,87 @@ _TOO_SMALL = {
     Verdict.TOO_BIG: "a router refuses full-size packets",
     Verdict.LOCAL_MTU: "the sender's own MTU is too small",
 }
+_PACKETS_LOST = "packets lost"
+"""The cause that lost pings and lost fragments are signs of: where few get lost, not every node shows both."""
+_NOT_TOLD = (Verdict.UNKNOWN, Verdict.FILTERED)
 _LOSES = {Verdict.LOSS: "packets get lost", Verdict.UNREACHABLE: "nothing passes"}
+
+
+Ends = tuple[str, Sequence[str]]
+"""A node that misses blocks, and the nodes that sent them; all nodes where none of those is known."""
 
 
 @dataclass(frozen=True)
 class Sign:
     """Something besides the database's own count that shows where blocks get lost."""
 
+    cause: str
+    """What it is a sign of, whichever node it is seen on; not for the screen."""
     seen: str
     why: str
     """What it says of the cause, with the number that MOS 563566.1 gives it."""
     next: Remedy
+    in_network: bool = True
+    """Whether it accuses what lies between the nodes; else a node itself."""
 
 
 @dataclass(frozen=True)
 class Signs:
-    """All signs for one receiver and its senders, the most telling first."""
+    """All signs for some receivers and their senders, the most telling first."""
 
     signs: tuple[Sign, ...]
     background: tuple[str, ...]
     """What is no fault by itself: the MTU and what it makes of a block."""
-    not_known: tuple[str, ...]
-    """What could not be looked at."""
+    not_known: Mapping[str, Sequence[str]]
+    """What could not be looked at (`the paths`), and of which nodes."""
     clean: tuple[str, ...]
     """What was looked at and shows no loss."""
     evidence: tuple[tuple[str, str], ...]
 
+    @property
+    def cause(self) -> tuple[str, ...]:
+        """What the most telling sign says; where there is none, what could not be looked at. Alike on all nodes that
+        one cause strikes."""
+        return (self.signs[0].cause,) if self.signs else ("", *self.not_known)
 
-def signs_of(cluster: Cluster, receiver: str, senders: Sequence[str]) -> Signs:
-    """The signs for blocks that the node `receiver` misses from `senders`; from all nodes where none is known."""
-    paths = _paths(cluster, receiver, senders)
-    counts = node_counts(cluster, receiver)
-    by_path = {verdict: [p for p in paths if p.verdict is verdict] for verdict in Verdict}
+    @property
+    def not_looked_at(self) -> list[str]:
+        """`the paths of rac2`."""
+        return [f"{what} of {named(nodes, 'node')}" for what, nodes in self.not_known.items()]
+
+
+def signs_of(cluster: Cluster, missing: Sequence[Ends]) -> Signs:
+    """The signs for blocks that some nodes miss from others."""
+    receivers = list(dict.fromkeys(receiver for receiver, _ in missing))
+    paths = {receiver: _paths(cluster, receiver, senders) for receiver, senders in missing}
+    every = list(dict.fromkeys(p for own in paths.values() for p in own))
+    counts = [known for receiver in receivers if (known := node_counts(cluster, receiver))]
+    by_path = {verdict: [p for p in every if p.verdict is verdict] for verdict in Verdict}
+    by_counters = list(_counter_signs(cluster, counts))
     found = [
         *_path_signs(by_path, _TOO_SMALL, _frames_why),
-        *(_counter_signs(cluster, counts) if counts else ()),
+        *(sign for sign in by_counters if not sign.in_network),
         *_path_signs(
             by_path, _LOSES, lambda _: "The network loses packets of any size (MOS 563566.1, causes 1, 15 and 20)."
         ),
+        *(sign for sign in by_counters if sign.in_network),
     ]
-    not_known, clean = [], []
-    if not paths or all(p.verdict in (Verdict.UNKNOWN, Verdict.FILTERED) for p in paths):
-        not_known.append(f"the paths of {receiver or 'its node'}")
-    elif not any(by_path[verdict] for verdict in (*_TOO_SMALL, *_LOSES)):
+    blind = {
+        "the paths": [r for r in receivers if all(p.verdict in _NOT_TOLD for p in paths[r])],
+        "the kernel's counters": [r for r in receivers if r not in {c.node for c in counts}],
+    }
+    clean = []
+    if not blind["the paths"] and not any(by_path[verdict] for verdict in (*_TOO_SMALL, *_LOSES)):
         clean.append("full-size packets pass between the nodes")
-    if counts is None:
-        not_known.append(f"the kernel's counters of {receiver or 'its node'}")
-    elif not list(_counter_signs(cluster, counts)):
-        clean.append(f"the kernel of {receiver} threw nothing away in {span(counts.seconds)}")
+    if counts and not by_counters:
+        clean.append(f"the kernel of {_nodes(counts)} threw nothing away in {_time(counts)}")
     return Signs(
         tuple(found),
         tuple(_background(cluster, counts)),
-        tuple(not_known),
+        {what: [node or "its node" for node in nodes] for what, nodes in blind.items() if nodes},
         tuple(clean),
-        ((receiver, TOPIC),) * bool(counts) + tuple(evidence_of([p for p in paths if p.verdict is not Verdict.PASSES])),
+        tuple((c.node, TOPIC) for c in counts)
+        + tuple(evidence_of([p for p in every if p.verdict is not Verdict.PASSES])),
     )
 
 
@@ -134,6 +162,7 @@ def _path_signs(
         for network in dict.fromkeys(p.network for p in paths):
             here = [p for p in paths if p.network == network]
             yield Sign(
+                _PACKETS_LOST if verdict is Verdict.LOSS else f"{verdict} on {network}",
                 f"df-ping: {what} on {network}, {ways_text(here)}",
                 why(here),
                 Remedy("Begin with what df-ping says of that path.", ("racwire check df-ping",)),
@@ -143,77 +172,106 @@ def _path_signs(
 # --- counters ---------------------------------------------------------------------------------------------------------
 
 
-def _counter_signs(cluster: Cluster, counts: NodeCounts) -> Iterator[Sign]:
-    node, time = counts.node, span(counts.seconds)
-    if counts.overflowed or counts.no_memory:
-        number = counts.overflowed + counts.no_memory
+def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Sign]:
+    if full := [c for c in counts if c.overflowed or c.no_memory]:
+        nodes, number = _nodes(full), sum(c.overflowed + c.no_memory for c in full)
         yield Sign(
-            f"{node}: {counted(number, 'UDP datagram')} thrown away in {time}, their socket's receive buffer full",
-            f"Blocks reached {node} and were thrown away there, since the receive buffers of their sockets were full "
+            "receive buffers",
+            f"{nodes}: {counted(number, 'UDP datagram')} thrown away in {_time(full)}, their socket's receive buffer "
+            "full",
+            f"Blocks reached {nodes} and were thrown away there, since the receive buffers of their sockets were full "
             "(MOS 563566.1, cause 2).",
             Remedy("See what udp-receive-buffers says of its buffers.", ("racwire check udp-receive-buffers",)),
+            in_network=False,
         )
-    if counts.failed:
-        yield _reassembly(cluster, counts)
-    if counts.bad_checksums:
+    for lost in (True, False):
+        if failed := [c for c in counts if c.failed and c.lost_fragments is lost]:
+            yield _reassembly(cluster, failed)
+    if spoilt := [c for c in counts if c.bad_checksums]:
+        nodes, number = _nodes(spoilt), sum(c.bad_checksums for c in spoilt)
         yield Sign(
-            f"{node}: {counted(counts.bad_checksums, 'UDP datagram')} with a wrong checksum in {time}",
-            f"Blocks reach {node} changed: a NIC, a cable or checksum offloading spoils them (MOS 563566.1, cause 4).",
+            "checksums",
+            f"{nodes}: {counted(number, 'UDP datagram')} with a wrong checksum in {_time(spoilt)}",
+            f"Blocks reach {nodes} changed: a NIC, a cable or checksum offloading spoils them (MOS 563566.1, cause 4).",
             Remedy(
-                "Look at the errors and at the offloading of its private NICs.",
-                ("ethtool -S ETH", "ethtool -k ETH"),
-                f"root on {node}",
+                "Look at the offloading of the private NICs.",
+                ("ethtool -k ETH",),
+                f"root on {nodes}",
             ),
         )
-    if counts.reverse_path:
+    if filtered := [c for c in counts if c.reverse_path]:
+        nodes, number = _nodes(filtered), sum(c.reverse_path for c in filtered)
         yield Sign(
-            f"{node}: {counted(counts.reverse_path, 'packet')} thrown away by rp_filter in {time}",
-            f"The kernel of {node} throws packets away that come in on another interface than it would answer on "
+            "rp_filter",
+            f"{nodes}: {counted(number, 'packet')} thrown away by rp_filter in {_time(filtered)}",
+            f"Packets that come to {nodes} on another interface than it would answer on are thrown away there "
             "(MOS 563566.1, cause 15).",
             Remedy("See what rp-filter says.", ("racwire check rp-filter",)),
+            in_network=False,
         )
-    if counts.backlog_dropped:
+    if dropping := [c for c in counts if c.backlog_dropped]:
+        nodes, number = _nodes(dropping), sum(c.backlog_dropped for c in dropping)
         yield Sign(
-            f"{node}: {counted(counts.backlog_dropped, 'packet')} dropped from a CPU's backlog in {time}",
-            f"The CPUs of {node} could not take packets as fast as they came (MOS 563566.1, cause 17).",
+            "backlog",
+            f"{nodes}: {counted(number, 'packet')} dropped from a CPU's backlog in {_time(dropping)}",
+            f"The CPUs of {nodes} could not take packets as fast as they came (MOS 563566.1, cause 17).",
             Remedy("See what udp-receive-buffers says of it.", ("racwire check udp-receive-buffers",)),
+            in_network=False,
         )
 
 
-def _reassembly(cluster: Cluster, counts: NodeCounts) -> Sign:
-    node, size = counts.node, block_bytes(cluster)
+def _reassembly(cluster: Cluster, failed: Sequence[NodeCounts]) -> Sign:
+    nodes, size = _nodes(failed), block_bytes(cluster)
     seen = (
-        f"{node}: {counts.failed:,} reassemblies failed in {span(counts.seconds)}, {counts.timed_out:,} of them "
-        "waiting in vain for a fragment"
+        f"{nodes}: {sum(c.failed for c in failed):,} reassemblies failed in {_time(failed)}, "
+        f"{_waited_in_vain(failed)} waiting in vain for a fragment"
     )
-    if not counts.lost_fragments:
+    look = Remedy("See what reassembly says.", ("racwire check reassembly",))
+    if not failed[0].lost_fragments:
         return Sign(
+            "reassembly memory",
             seen,
-            f"Fragments reached {node}, and it had no room to put them together: the memory for reassembly is too "
+            f"Fragments reached {nodes}, and there was no room to put them together: the memory for reassembly is too "
             "small (MOS 563566.1, cause 3).",
-            Remedy("See what reassembly says of its memory.", ("racwire check reassembly",)),
+            look,
+            in_network=False,
         )
     cut = fragmenting(cluster, size)
     at = f"At MTU {listed(sorted({str(mtu) for _, mtu, _ in cut}))} a" if cut else "A"
     pieces = f"{max(p for _, _, p in cut)} fragments" if cut else "several fragments"
     return Sign(
+        _PACKETS_LOST,
         seen,
         f"{at} block of {size_text(size)} is {pieces}, and losing one loses the block: fragments get lost on the way "
-        f"to {node} (MOS 563566.1, causes 3, 5 and 15).",
-        Remedy("Ask the network team for discards and errors of the switch ports between these nodes."),
+        f"to {nodes} (MOS 563566.1, causes 3, 5 and 15).",
+        look,
     )
+
+
+def _waited_in_vain(failed: Sequence[NodeCounts]) -> str:
+    timed_out = sum(c.timed_out for c in failed)
+    return "all of them" if timed_out == sum(c.failed for c in failed) else f"{timed_out:,} of them"
+
+
+def _nodes(counts: Sequence[NodeCounts]) -> str:
+    return named((c.node for c in counts), "node")
+
+
+def _time(counts: Sequence[NodeCounts]) -> str:
+    return span(max(c.seconds for c in counts))
 
 
 # --- what is no fault by itself ---------------------------------------------------------------------------------------
 
 
-def _background(cluster: Cluster, counts: NodeCounts | None) -> Iterator[str]:
+def _background(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[str]:
     size = block_bytes(cluster)
     cut = fragmenting(cluster, size)
     yield from (mtu_line(network, mtu, pieces, size) for network, mtu, pieces in cut)
-    patience_s = sysctl(cluster, counts.node, "net.ipv4.ipfrag_time") if counts else None
-    if cut and counts and not counts.failed and patience_s is not None and counts.seconds <= 2 * patience_s:
+    patience_s = {c.node: sysctl(cluster, c.node, "net.ipv4.ipfrag_time") or 0 for c in counts if not c.failed}
+    early = [c for c in counts if c.seconds <= 2 * patience_s.get(c.node, 0)]
+    if cut and early:
         yield (
-            f"{counts.node} counts an incomplete block only after {patience_s} s (net.ipv4.ipfrag_time): of the last "
-            f"{span(counts.seconds)} not all are counted yet"
+            f"{_nodes(early)}: an incomplete block is counted only after {patience_s[early[0].node]} s "
+            f"(net.ipv4.ipfrag_time): of the last {_time(early)} not all are counted yet"
         )

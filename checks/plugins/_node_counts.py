@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from checks.facts import Cluster, CounterChange, CounterChanges, Unknown
+from checks.finding import Finding, Remedy, Status
+from checks.plugin import Kind
+from checks.plugins._instances import sentence
+from checks.plugins._together import briefly, named, some
 
 TOPIC = "counters over time"
 
@@ -43,6 +48,11 @@ class NodeCounts:
         Kernel documentation, ip-sysctl; MOS 563566.1, cause 3: in its example both counters are equal.
         """
         return 2 * self.timed_out >= self.failed
+
+    @property
+    def threw_away(self) -> int:
+        """Datagrams and packets thrown away after they had arrived, whatever for."""
+        return self.overflowed + self.no_memory + self.bad_checksums + self.other_errors + self.backlog_dropped
 
     @property
     def failed_percent(self) -> float:
@@ -106,3 +116,23 @@ def sysctl(cluster: Cluster, node: str, key: str) -> int | None:
     read = cluster.node(node)
     value = read.sysctls.get(key) if read else None
     return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else None
+
+
+def nodes_not_known(cluster: Cluster, kind: Kind, what: str, unknown: Mapping[str, str], check: str) -> Finding:
+    """One UNKNOWN finding for all nodes whose counters are not known, each with its reason. `what` is the subject of
+    its sentence: `Whether {} can put fragments together`."""
+    nodes = sorted(unknown)
+    reasons = list(dict.fromkeys(unknown.values()))
+    because = f": {sentence(reasons[0])}" if len(reasons) == 1 else "."
+    unread = {n.name for n in cluster.unread_nodes()}
+    if unread.issuperset(nodes):
+        because = f", since {'it' if len(nodes) == 1 else 'they'} could not be read."
+    return kind.finding(
+        Status.UNKNOWN,
+        f"{what.format(named(nodes, 'node'))} is not known{because}",
+        subject=f"{briefly(nodes, 'node')}: not known",
+        seen=some(reasons if len(reasons) == 1 else [f"{node}: {unknown[node]}" for node in nodes]),
+        next=[Remedy("Mend the reason named above, then run this check again.", (f"racwire check {check}",))],
+        evidence=[(node, topic) for node in nodes for topic in (("ssh",) if node in unread else (TOPIC, "ssh"))],
+        nodes=nodes,
+    )

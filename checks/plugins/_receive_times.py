@@ -13,7 +13,7 @@ from checks.cache_fusion import (
 from checks.facts import Activity, Cluster, InstanceActivity
 from checks.finding import Table
 from checks.plugins._instances import active, instance_name, milliseconds, percent, span
-from checks.plugins._waits import average_ms, buckets, cluster_time_us, costliest, for_blocks, quantile_us
+from checks.plugins._waits import average_ms, buckets, costliest, for_blocks, quantile_us, time_us
 from checks.wording import counted
 
 _WIDELY = 5.0
@@ -81,21 +81,21 @@ def histogram_of(own: InstanceActivity) -> list[tuple[int, int]]:
     return buckets([*for_blocks(own, "cr"), *for_blocks(own, "current")])
 
 
-def tail_lines(times: ReceiveTimes) -> list[str]:
+def tail_lines(cluster: Cluster, times: ReceiveTimes) -> list[str]:
     """Within which time most waits are over."""
     histogram = histogram_of(times.own)
     limits = [(share, quantile_us(histogram, share)) for share in (0.95, 0.99)]
     told = [f"{share:.0%} in up to {milliseconds(us / 1000)}" for share, us in limits if us is not None]
-    return [f"waits for blocks: {', '.join(told)}"] if told else []
+    return [f"{instance_name(cluster, times.own.instance)}: waits for blocks: {', '.join(told)}"] if told else []
 
 
 def top_lines(own: InstanceActivity) -> list[str]:
     """The events that cost most, each with its share of all waits for the cluster."""
-    total = cluster_time_us(own) or 1
+    total = time_us(own.events) or 1
     return [
         f"{e.name}: {counted(e.waits, 'wait')}, {milliseconds(e.time_us / e.waits / 1000) if e.waits > 0 else '-'} "
         f"each, {percent(100 * e.time_us / total)} of the waits for the cluster"
-        for e in costliest(own)
+        for e in costliest(own.events)
     ]
 
 

@@ -10,12 +10,12 @@ _NO_TRANSFER = ("lost", "corrupt", "failure", "retry")
 """Words in the names of events that are no arrival of a block."""
 _TOP = 3
 
-CURES = {
-    "congested": "the LMS processes of the sender cannot keep up: CPU, scheduling, too few of them",
+MEANINGS = {
+    "congested": "the LMS processes of the sender cannot keep up (CPU, scheduling, too few of them)",
     "busy": "blocks are wanted by several sessions at once, or wait for a log write: the load, not the network",
-    "lost": "blocks get lost: see gc-blocks-lost",
-    "retry": "requests had to be made again: see gc-blocks-lost",
-    "failure": "blocks could not be had: see gc-blocks-lost",
+    "lost": "blocks get lost",
+    "retry": "requests had to be made again",
+    "failure": "blocks could not be had",
 }
 """What an event with that word in its name says (MOS 563566.1; Database Reference, wait events)."""
 
@@ -72,11 +72,11 @@ def quantile_us(histogram: Sequence[tuple[int, int]], share: float) -> int | Non
     return None
 
 
-def costliest(own: InstanceActivity) -> list[WaitEvent]:
-    """The events of the wait class Cluster that took longest, the worst first."""
-    return sorted((e for e in own.events if e.time_us > 0), key=lambda e: (-e.time_us, e.name))[:_TOP]
+def costliest(events: Iterable[WaitEvent]) -> list[WaitEvent]:
+    """Those of the events that took longest, the worst first."""
+    return sorted((e for e in events if e.time_us > 0), key=lambda e: (-e.time_us, e.name))[:_TOP]
 
 
-def cluster_time_us(own: InstanceActivity) -> int:
-    """What the instance waited for the cluster in all."""
-    return sum(max(0, e.time_us) for e in own.events)
+def time_us(events: Iterable[WaitEvent]) -> int:
+    """What was waited in all."""
+    return sum(max(0, e.time_us) for e in events)

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from checks.facts import Cluster, DeviceHistory, History, InterconnectInUse, Unknown
-from checks.finding import Finding, Remedy, Status, Table
+from checks.facts import Cluster, DeviceHistory, History, Interface, Unknown
+from checks.finding import Finding, Remedy, Status
 from checks.plugin import Kind, check
-from checks.plugins._instances import instance_name, moment, node_of, nodes_of, percent
-from checks.plugins._places_in_use import network_of
+from checks.plugins._device_faults import FAULTS, device_faults
+from checks.plugins._device_names import (
+    compared_within,
+    device_evidence,
+    device_line,
+    device_name,
+    devices_named,
+    devices_table,
+    known_network,
+    nic_of,
+)
+from checks.plugins._instances import instance_name, moment, node_of, nodes_of
+from checks.plugins._together import alike, briefly, some
 from checks.wording import counted, listed
 
 _VIEW = "Database Reference, DBA_HIST_IC_DEVICE_STATS"
 _CAUSE_5 = "MOS 563566.1, causes 5 and 12"
-_TOPIC = "sql awr_devices"
 
 ALIKE = Kind("IC-DEV-001", "AWR shows one MTU and no fault on the interconnect's NICs")
 DIFFER = Kind(
@@ -30,12 +40,6 @@ CHANGED = Kind(
     "The MTU of a NIC changed within the range of the history",
     "A change on some nodes only breaks the interconnect; the time of a change often is the time when losses began.",
     (_VIEW,),
-)
-FAULTS = Kind(
-    "IC-DEV-004",
-    "A NIC of the interconnect counted errors or drops",
-    "Every packet that the NIC drops or finds broken loses the block it carried.",
-    ("MOS 563566.1, causes 1, 15 and 16", _VIEW),
 )
 OUTDATED = Kind(
     "IC-DEV-005",
@@ -70,9 +74,9 @@ def device_mtu(cluster: Cluster) -> Iterator[Finding]:
     devices = history.devices
     faults = [
         *_differ(cluster, devices),
-        *(f for device in devices for f in _changed(cluster, device)),
-        *(f for device in devices for f in _faulty(cluster, device)),
-        *(f for device in devices for f in _outdated(cluster, device)),
+        *_changed(cluster, devices),
+        *device_faults(cluster, devices),
+        *_outdated(cluster, devices),
     ]
     yield from faults
     seen = {d.instance for d in devices}
@@ -86,7 +90,7 @@ def device_mtu(cluster: Cluster) -> Iterator[Finding]:
             f"AWR has no NIC of {names} in this range.",
             subject=f"{names}: no NIC",
             seen=(f"AWR, {moment(history.begin)} to {moment(history.end)}",),
-            evidence=_evidence(cluster),
+            evidence=device_evidence(cluster),
             nodes=nodes_of(cluster, absent),
         )
 
@@ -98,7 +102,7 @@ def _without_devices(cluster: Cluster, history: History, why: Unknown) -> Findin
             "Statspack keeps no MTU, drops or errors of NICs; AWR does.",
             subject="Statspack has none",
             seen=(why.reason,),
-            evidence=_evidence(cluster),
+            evidence=device_evidence(cluster),
         )
     return NOT_KNOWN.finding(
         Status.UNKNOWN,
@@ -106,14 +110,14 @@ def _without_devices(cluster: Cluster, history: History, why: Unknown) -> Findin
         subject="not known",
         seen=(why.reason,),
         next=[Remedy("Mend the reason named above.", ("racwire grants",))],
-        evidence=_evidence(cluster),
+        evidence=device_evidence(cluster),
     )
 
 
 def _differ(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Finding]:
     groups: dict[str, list[DeviceHistory]] = defaultdict(list)
     for device in devices:
-        groups[_network(cluster, device)].append(device)
+        groups[compared_within(cluster, device)].append(device)
     if all(len({d.instance for d in group}) == 1 for group in groups.values()):
         groups = {"the interconnect": list(devices)}  # no two nodes call theirs alike: a HAIP may move to any of them
     for network, group in groups.items():
@@ -122,12 +126,12 @@ def _differ(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Find
             continue
         usual, most = Counter(d.mtu for d in group).most_common(1)[0]
         odd = [d for d in group if d.mtu != usual] if 2 * most > len(group) else list(group)
-        told = listed(f"{mtu} on {listed(_device(cluster, d) for d in own)}" for mtu, own in by_mtu.items())
+        told = listed(f"{mtu} on {devices_named(cluster, own)}" for mtu, own in by_mtu.items())
         yield DIFFER.finding(
             Status.FAIL,
             f"In AWR the NICs on {network} do not have one MTU: {told}.",
             subject=f"{network}: {' and '.join(str(mtu) for mtu in by_mtu)}",
-            seen=tuple(_line(cluster, d) for d in group),
+            seen=some([device_line(cluster, d) for d in group], 12),
             expected=("One value on every node",),
             next=[
                 Remedy("See what the nodes have now.", ("racwire check mtu-consistency",)),
@@ -136,103 +140,63 @@ def _differ(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Find
                     is_change=True,
                 ),
             ],
-            evidence=_evidence(cluster),
-            table=_table(cluster, group),
-            network=_known_network(cluster, group[0]),
+            evidence=device_evidence(cluster),
+            table=devices_table(cluster, group),
+            network=known_network(cluster, group[0]),
             nodes=nodes_of(cluster, [d.instance for d in odd]),
         )
 
 
-def _changed(cluster: Cluster, device: DeviceHistory) -> Iterator[Finding]:
-    if not device.earlier_mtus:
-        return
-    steps = [*reversed(device.earlier_mtus), device.mtu]
-    yield CHANGED.finding(
-        Status.INFO if _all_changed_alike(cluster, device) else Status.WARN,
-        f"The MTU of {_device(cluster, device)} changed in the range of AWR: {', then '.join(str(m) for m in steps)}.",
-        subject=f"{_device(cluster, device)}: {' -> '.join(str(m) for m in steps)}",
-        seen=(_line(cluster, device), *(f"{a} became {b}" for a, b in pairwise(steps))),
-        expected=("The same MTU throughout, or the same change on every node",),
-        next=[Remedy("See whether lost blocks began at that time.", ("racwire check gc-blocks-lost",))],
-        evidence=_evidence(cluster),
-        network=_known_network(cluster, device),
-        nodes=nodes_of(cluster, [device.instance]),
-    )
+def _changed(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Finding]:
+    changed = [device for device in devices if device.earlier_mtus]
+    for same in alike(changed, lambda d: (compared_within(cluster, d), d.earlier_mtus, d.mtu)):
+        steps = [str(mtu) for mtu in (*reversed(same[0].earlier_mtus), same[0].mtu)]
+        network = compared_within(cluster, same[0])
+        everywhere = len(same) == sum(compared_within(cluster, d) == network for d in devices)
+        yield CHANGED.finding(
+            Status.INFO if everywhere else Status.WARN,
+            f"The MTU of {devices_named(cluster, same)} changed in the range of AWR: {', then '.join(steps)}.",
+            subject=f"{briefly((device_name(cluster, d) for d in same), 'NIC')}: {' -> '.join(steps)}",
+            seen=(*some([device_line(cluster, d) for d in same]), *(f"{a} became {b}" for a, b in pairwise(steps))),
+            expected=("The same MTU throughout, or the same change on every node",),
+            next=[Remedy("See whether lost blocks began at that time.", ("racwire check gc-blocks-lost",))],
+            evidence=device_evidence(cluster),
+            network=known_network(cluster, same[0]),
+            nodes=nodes_of(cluster, [d.instance for d in same]),
+        )
 
 
-def _all_changed_alike(cluster: Cluster, device: DeviceHistory) -> bool:
-    history = cluster.history
-    devices = history.devices if isinstance(history, History) and isinstance(history.devices, tuple) else ()
-    network = _network(cluster, device)
-    return all(
-        (d.mtu, d.earlier_mtus) == (device.mtu, device.earlier_mtus) for d in devices if _network(cluster, d) == network
-    )
-
-
-def _faulty(cluster: Cluster, device: DeviceHistory) -> Iterator[Finding]:
-    hard = {
-        "receive error": device.receive_errors,
-        "receive overrun": device.receive_overruns,
-        "frame error": device.receive_frame_errors,
-        "send error": device.send_errors,
-        "send overrun": device.send_overruns,
-        "lost carrier": device.send_carrier_lost,
-    }
-    drops = {
-        "on receipt": (device.receive_dropped, device.packets_received),
-        "when sending": (device.sends_dropped, device.packets_sent),
-    }
-    found = [counted(number, what) for what, number in hard.items() if number > 0]
-    shares = {what: _share(n, of) for what, (n, of) in drops.items() if n > 0}
-    if not found and not shares:
-        return
-    grave = bool(found) or any(s >= cluster.thresholds.device_drop_warn_percent for s in shares.values())
-    for what, share in shares.items():
-        number, of = drops[what]
-        found.append(f"{counted(number, 'packet')} dropped {what}{f' ({percent(share)} of them)' if of > 0 else ''}")
-    yield FAULTS.finding(
-        Status.WARN if grave else Status.INFO,
-        f"{_device(cluster, device)} counted {listed(found)} in the range of AWR.",
-        subject=f"{_device(cluster, device)}: {found[0]}",
-        seen=(
-            _line(cluster, device),
-            f"{counted(device.packets_received, 'packet')} received, {device.packets_sent:,} sent in the same time",
-        ),
-        expected=(f"No errors; drops under {percent(cluster.thresholds.device_drop_warn_percent)} of the packets",),
-        next=[
-            Remedy(
-                "See whether they go on, and which they are.",
-                (f"ip -s -s link show {_nic(device)}", f"ethtool -S {_nic(device)}"),
-                f"root on {node_of(cluster, device.instance) or 'its node'}",
+def _outdated(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Finding]:
+    found = [(d, nic) for d in devices if (nic := _as_it_is(cluster, d)) and nic.mtu != d.mtu]
+    for same in alike(found, lambda pair: (compared_within(cluster, pair[0]), pair[0].mtu, pair[1].mtu)):
+        before, now = same[0][0].mtu, same[0][1].mtu
+        owners = [(nic.name, node_of(cluster, d.instance)) for d, nic in same]
+        verb = "has" if len(same) == 1 else "have"
+        yield OUTDATED.finding(
+            Status.WARN,
+            f"{devices_named(cluster, [d for d, _ in same])} {verb} MTU {now} now; AWR had {before} at "
+            f"{moment(max(d.last_seen for d, _ in same))}.",
+            subject=f"{briefly((f'{node} {nic}' for nic, node in owners), 'NIC')}: {before} -> {now}",
+            seen=some(
+                [
+                    line
+                    for (d, nic), (_, node) in zip(same, owners, strict=True)
+                    for line in (device_line(cluster, d), f"{node}: {nic.name} has MTU {nic.mtu} now")
+                ],
+                8,
             ),
-            Remedy("Have the network team look at cable, optics and the switch port."),
-        ],
-        evidence=_evidence(cluster),
-        network=_known_network(cluster, device),
-        nodes=nodes_of(cluster, [device.instance]),
-    )
+            expected=("The MTU that AWR had, or a change that all nodes made",),
+            next=[Remedy("See whether all nodes agree now.", ("racwire check mtu-consistency df-ping",))],
+            evidence=[*device_evidence(cluster), *((node, "interfaces") for _, node in owners)],
+            network=known_network(cluster, same[0][0]),
+            nodes=[node for _, node in owners],
+        )
 
 
-def _share(number: int, of: int) -> float:
-    return min(100.0, 100 * number / of) if of > 0 else 100.0
-
-
-def _outdated(cluster: Cluster, device: DeviceHistory) -> Iterator[Finding]:
+def _as_it_is(cluster: Cluster, device: DeviceHistory) -> Interface | None:
+    """The NIC as its node has it now, where that could be read."""
     node = cluster.node(node_of(cluster, device.instance))
-    nic = node.interface(_nic(device)) if node else None
-    if node is None or nic is None or nic.mtu == device.mtu:
-        return
-    yield OUTDATED.finding(
-        Status.WARN,
-        f"{nic.name} of {node.name} has MTU {nic.mtu} now; AWR had {device.mtu} at {moment(device.last_seen)}.",
-        subject=f"{node.name} {nic.name}: {device.mtu} -> {nic.mtu}",
-        seen=(_line(cluster, device), f"{node.name}: {nic.name} has MTU {nic.mtu} now"),
-        expected=("The MTU that AWR had, or a change that all nodes made",),
-        next=[Remedy("See whether all nodes agree now.", ("racwire check mtu-consistency df-ping",))],
-        evidence=[*_evidence(cluster), (node.name, "interfaces")],
-        network=_known_network(cluster, device),
-        nodes=[node.name],
-    )
+    return node.interface(nic_of(device)) if node else None
 
 
 def _alike(cluster: Cluster, history: History, devices: Sequence[DeviceHistory]) -> Finding:
@@ -244,55 +208,8 @@ def _alike(cluster: Cluster, history: History, devices: Sequence[DeviceHistory])
         subject=f"{counted(len(devices), 'NIC')}, {mtus}",
         seen=(
             f"AWR, {moment(history.begin)} to {moment(history.end)}",
-            *(_line(cluster, device) for device in devices),
+            *some([device_line(cluster, device) for device in devices], 12),
         ),
-        evidence=_evidence(cluster),
-        table=_table(cluster, devices),
+        evidence=device_evidence(cluster),
+        table=devices_table(cluster, devices),
     )
-
-
-# --- names ------------------------------------------------------------------------------------------------------------
-
-
-def _nic(device: DeviceHistory) -> str:
-    """The interface, without the alias of a HAIP address."""
-    return device.name.partition(":")[0]
-
-
-def _device(cluster: Cluster, device: DeviceHistory) -> str:
-    owner = node_of(cluster, device.instance) or instance_name(cluster, device.instance)
-    return f"{device.name} of {owner}"
-
-
-def _line(cluster: Cluster, device: DeviceHistory) -> str:
-    return f"{_device(cluster, device)} ({device.ip}): MTU {device.mtu} at {moment(device.last_seen)}"
-
-
-def _known_network(cluster: Cluster, device: DeviceHistory) -> str:
-    """The private network that the NIC is on; empty where that is not known."""
-    found = network_of(cluster, InterconnectInUse(device.instance, device.name, device.ip, None, ""))
-    return found.name if found else ""
-
-
-def _network(cluster: Cluster, device: DeviceHistory) -> str:
-    """What NICs are compared within: their private network, or where it is not known those of one name."""
-    return _known_network(cluster, device) or _nic(device)
-
-
-def _table(cluster: Cluster, devices: Iterable[DeviceHistory]) -> Table:
-    rows = tuple(
-        (
-            instance_name(cluster, d.instance),
-            d.name,
-            d.ip,
-            str(d.mtu),
-            f"{d.receive_dropped:,} / {d.sends_dropped:,}",
-            f"{d.receive_errors:,} / {d.send_errors:,}",
-        )
-        for d in devices
-    )
-    return Table(("instance", "NIC", "address", "MTU", "dropped in / out", "errors in / out"), rows)
-
-
-def _evidence(cluster: Cluster) -> list[tuple[str, str]]:
-    return [(cluster.local_node, _TOPIC)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.facts import Activity, Cluster, Unknown
+from checks.facts import Activity, Cluster
 from checks.finding import Finding, Remedy, Status
 from checks.plugin import check
 from checks.plugins._instances import (
@@ -12,9 +12,6 @@ from checks.plugins._instances import (
     active,
     database_of,
     instance_name,
-    instance_names,
-    node_of,
-    nodes_of,
     span,
     sql,
     unseen,
@@ -22,6 +19,7 @@ from checks.plugins._instances import (
 )
 from checks.plugins._loss_beside import claims_and_corrupt, lost_before
 from checks.plugins._loss_counts import Loss, loss_lines, loss_of, loss_table, loss_title
+from checks.plugins._loss_groups import LossGroup, counts_falsely, loss_groups, why_no_transfers
 from checks.plugins._loss_history import history_evidence, history_lines
 from checks.plugins._loss_kinds import (
     CLAIM_LOST,
@@ -34,11 +32,10 @@ from checks.plugins._loss_kinds import (
     NOT_KNOWN,
     ONE_CONTAINER,
 )
-from checks.plugins._loss_signs import Signs, signs_of
+from checks.plugins._together import named, some
 from checks.wording import counted, listed
 
 _COUNTS = ("sysstat", "cache_transfer", "system_event")
-_HAS_FALSE_COUNTS = "12.1.0.2"
 
 
 @check(
@@ -65,7 +62,8 @@ def gc_blocks_lost(cluster: Cluster) -> Iterator[Finding]:
     lost_blocks_fail_percent of the blocks received, or where waits for lost blocks are among the three events of the
     wait class Cluster that cost most, it is a failure. With the loss stand the signs that name its cause: failed
     reassemblies and full receive buffers of the receiving node in the same time, the MTU of the private networks, and
-    the paths between the two nodes. AWR or Statspack, where read, tell since when.
+    the paths between the two nodes. Instances that lose blocks for one cause, by those signs, are told together, as
+    gravely as the worst of them. AWR or Statspack, where read, tell since when.
 
     Oracle 12.1.0.2 may count blocks as lost that were not (bug 20922010): where nothing else shows a loss, that is
     said, and it is no failure.
@@ -77,7 +75,7 @@ def gc_blocks_lost(cluster: Cluster) -> Iterator[Finding]:
     for own in active(activity):
         loss = loss_of(activity, own)
         if loss is None:
-            missing.append(Unseen(own.instance, "Its statistic `gc blocks lost` was not read."))
+            missing.append(Unseen(own.instance, why_no_transfers(activity) or "Its `gc blocks lost` was not read."))
         else:
             judged.append(loss)
     yield from _losing(cluster, activity, judged)
@@ -99,8 +97,9 @@ def gc_blocks_lost(cluster: Cluster) -> Iterator[Finding]:
 def _losing(cluster: Cluster, activity: Activity, judged: Sequence[Loss]) -> Iterator[Finding]:
     database = database_of(cluster)
     losing = [loss for loss in judged if loss.lost]
-    for loss in losing:
-        yield _lost(cluster, activity, loss, [other for other in judged if other is not loss])
+    fine = [loss for loss in judged if not loss.lost]
+    for group in loss_groups(cluster, activity, losing):
+        yield (_false_count if group.likely_false else _lost)(cluster, activity, group, fine)
     if database is not None and database.in_pluggable:
         yield ONE_CONTAINER.finding(
             Status.UNKNOWN,
@@ -117,14 +116,16 @@ def _losing(cluster: Cluster, activity: Activity, judged: Sequence[Loss]) -> Ite
 
 
 def _none_lost(cluster: Cluster, activity: Activity, judged: Sequence[Loss], certain: bool) -> Finding:
-    names = instance_names(cluster, [loss.instance for loss in judged])
+    names = _names(cluster, [loss.instance for loss in judged])
     received = sum(loss.received or 0 for loss in judged)
     time = span(activity.seconds)
-    seen = tuple(
-        f"{instance_name(cluster, loss.instance)}: "
-        + ("blocks received not told" if loss.received is None else f"{counted(loss.received, 'block')} received")
-        + ", none lost"
-        for loss in judged
+    seen = some(
+        [
+            f"{instance_name(cluster, loss.instance)}: "
+            + ("blocks received not told" if loss.received is None else f"{counted(loss.received, 'block')} received")
+            + ", none lost"
+            for loss in judged
+        ]
     )
     evidence = sql(cluster, *_COUNTS)
     idle = [loss.instance for loss in judged if (loss.received or 0) < cluster.thresholds.few_blocks]
@@ -147,136 +148,120 @@ def _none_lost(cluster: Cluster, activity: Activity, judged: Sequence[Loss], cer
         subject=f"{counted(received, 'block')}, none lost",
         seen=(
             *seen,
-            *([f"too few to tell much: {instance_names(cluster, idle)}"] if idle else []),
+            *([f"too few to tell much: {_names(cluster, idle)}"] if idle else []),
         ),
         evidence=evidence,
         table=loss_table(cluster, activity),
     )
 
 
-def _lost(cluster: Cluster, activity: Activity, loss: Loss, others: Sequence[Loss]) -> Finding:
-    receiver = node_of(cluster, loss.instance)
-    senders = nodes_of(cluster, loss.senders)
-    signs = signs_of(cluster, receiver, senders)
-    name = instance_name(cluster, loss.instance)
-    seen = [
-        *loss_lines(cluster, loss),
-        *(s.seen for s in signs.signs),
-        *signs.background,
-        *_senders_not_told(activity, loss),
-        *_others(cluster, others),
-        *history_lines(cluster, loss.instance),
-    ]
-    evidence = [*sql(cluster, *_COUNTS), *signs.evidence, *history_evidence(cluster)]
-    subject = f"{name}: {loss.lost:,} in {span(loss.seconds)}"
-    nodes = [n for n in dict.fromkeys((receiver, *senders)) if n]
-    if _may_be_false(cluster, activity, loss, signs):
-        all_known = not signs.not_known and not _why_no_transfers(activity)
-        return FALSE_COUNT.finding(
-            Status.INFO if all_known else Status.WARN,
-            f"{name} counts {counted(loss.lost, 'lost block')} in {span(loss.seconds)}, most likely wrongly: nothing "
-            "else shows a loss, and its release is known to count so.",
-            subject=f"{subject}, likely false",
-            seen=(*seen, *signs.clean, *(f"not known: {what}" for what in signs.not_known)),
-            expected=("0 lost",),
-            next=[
-                Remedy(
-                    "See whether the patch for bug 20922010 is in (12.1.0.2.161018 and later have it).",
-                    ("$ORACLE_HOME/OPatch/opatch lsinventory | grep -i 20922010",),
-                    f"the owner of the database on {receiver or 'its node'}",
-                )
-            ],
-            evidence=evidence,
-            table=loss_table(cluster, activity),
-            nodes=nodes,
+def _names(cluster: Cluster, instances: Sequence[int]) -> str:
+    return named((instance_name(cluster, n) for n in instances), "instance")
+
+
+# --- what is lost -----------------------------------------------------------------------------------------------------
+
+
+def _next(group: LossGroup) -> Iterator[Remedy]:
+    signs = group.signs.signs
+    where = f"root on {named(group.nodes, 'node')}" if group.nodes else "root on both nodes"
+    in_network = not signs or any(sign.in_network for sign in signs)
+    yield from dict.fromkeys(sign.next for sign in signs)
+    if in_network:
+        yield Remedy(
+            "Look at the errors, drops and rings of the private NICs.",
+            ("ip -s -s link show ETH", "ethtool -S ETH", "ethtool -g ETH"),
+            where,
         )
-    grave = loss.percent > cluster.thresholds.lost_blocks_fail_percent or loss.waits_are_on_top
-    return LOST.finding(
-        Status.FAIL if grave else Status.WARN,
-        loss_title(cluster, loss),
-        subject=subject,
-        seen=(*seen, *_bug_note(cluster, loss)),
-        expected=("0 lost",),
-        why=_why(signs, receiver),
-        next=_next(signs, receiver, senders),
-        evidence=evidence,
-        table=loss_table(cluster, activity),
-        nodes=nodes,
-    )
-
-
-def _why(signs: Signs, receiver: str) -> str:
-    node = receiver or "its node"
-    if signs.signs:
-        return f"{signs.signs[0].why} {LOST.why}"
-    if signs.not_known:
-        looked = f"; {listed(signs.clean)}" if signs.clean else ""
-        return f"Why is not known, since {listed(signs.not_known)} could not be looked at{looked}. {LOST.why}"
-    return (
-        f"The network looks clean: {listed(signs.clean)}. What is left is {node} too busy to take what arrives "
-        "(MOS 563566.1, cause 19), a NIC's driver or firmware (9, 16), or a switch that drops only under load (20). "
-        f"{LOST.why}"
-    )
-
-
-def _next(signs: Signs, receiver: str, senders: Sequence[str]) -> Iterator[Remedy]:
-    yield from dict.fromkeys(sign.next for sign in signs.signs)
-    where = f"root on {listed([n for n in (receiver, *senders) if n])}" if receiver else "root on both nodes"
-    yield Remedy(
-        "Look at the errors, drops and rings of the private NICs.",
-        ("ip -s -s link show ETH", "ethtool -S ETH", "ethtool -g ETH"),
-        where,
-    )
-    if not signs.signs:
+    if not signs:
         yield Remedy(
             "See how busy the nodes are, and that the LMS processes run in the real-time class.",
             ("ps -eo cls,rtprio,pcpu,comm | grep lms", "mpstat -P ALL 1 5"),
             where,
         )
+    if in_network:
         yield Remedy("Ask the network team for discards and queue drops of these nodes' switch ports under load.")
 
 
-def _senders_not_told(activity: Activity, loss: Loss) -> list[str]:
-    if reason := _why_no_transfers(activity):
-        return [f"from whom is not known{' in full' if loss.senders else ''}: {reason}"]
-    return [] if loss.senders else ["the transfers between instances show no lost block"]
+def _lost(cluster: Cluster, activity: Activity, group: LossGroup, fine: Sequence[Loss]) -> Finding:
+    return LOST.finding(
+        group.status,
+        loss_title(cluster, group.losses),
+        subject=group.subject(cluster),
+        seen=(*_seen(cluster, activity, group, fine), *_bug_note(cluster, group)),
+        expected=("0 lost",),
+        why=_why(group),
+        next=_next(group),
+        evidence=_evidence(cluster, group),
+        table=loss_table(cluster, activity),
+        nodes=group.nodes,
+    )
 
 
-def _why_no_transfers(activity: Activity) -> str:
-    """Why the transfers between instances are not known, or not all of them; empty where they are."""
-    if isinstance(activity.transfers, Unknown):
-        return activity.transfers.reason or "GV$INSTANCE_CACHE_TRANSFER was not read"
-    return activity.why_unread("GV$INSTANCE_CACHE_TRANSFER") or ""
+def _false_count(cluster: Cluster, activity: Activity, group: LossGroup, fine: Sequence[Loss]) -> Finding:
+    names = [instance_name(cluster, loss.instance) for loss in group.losses]
+    number, seconds = sum(loss.lost for loss in group.losses), max(loss.seconds for loss in group.losses)
+    return FALSE_COUNT.finding(
+        group.status,
+        f"{named(names, 'instance')} {'counts' if len(names) == 1 else 'count'} {counted(number, 'lost block')} in "
+        f"{span(seconds)}, most likely wrongly: nothing else shows a loss, and the release is known to count so.",
+        subject=f"{group.subject(cluster)}, likely false",
+        seen=(
+            *_seen(cluster, activity, group, fine),
+            *group.signs.clean,
+            *(f"not known: {what}" for what in group.signs.not_looked_at),
+        ),
+        expected=("0 lost",),
+        next=[
+            Remedy(
+                "See whether the patch for bug 20922010 is in (12.1.0.2.161018 and later have it).",
+                ("$ORACLE_HOME/OPatch/opatch lsinventory | grep -i 20922010",),
+                f"the owner of the database on {named(group.receivers, 'node') or 'its node'}",
+            )
+        ],
+        evidence=_evidence(cluster, group),
+        table=loss_table(cluster, activity),
+        nodes=group.nodes,
+    )
 
 
-def _others(cluster: Cluster, others: Sequence[Loss]) -> list[str]:
-    fine = [loss for loss in others if not loss.lost]
-    if not fine:
-        return []
-    received = sum(loss.received or 0 for loss in fine)
-    return [
-        f"{instance_names(cluster, [loss.instance for loss in fine])}: none lost, {received:,} received in "
-        f"{span(max(loss.seconds for loss in fine))}"
-    ]
+def _seen(cluster: Cluster, activity: Activity, group: LossGroup, fine: Sequence[Loss]) -> Iterator[str]:
+    yield from loss_lines(cluster, group.losses)
+    yield from (sign.seen for sign in group.signs.signs)
+    yield from group.signs.background
+    if reason := why_no_transfers(activity):
+        in_full = " in full" if any(loss.senders for loss in group.losses) else ""
+        yield f"from whom is not known{in_full}: {reason}"
+    elif not any(loss.senders for loss in group.losses):
+        yield "the transfers between instances show no lost block"
+    if unread := activity.why_unread("GV$SYSTEM_EVENT"):
+        yield f"what sessions waited for lost blocks is not known in full: {unread}"
+    if fine:
+        names = named((instance_name(cluster, loss.instance) for loss in fine), "other instance")
+        received = sum(loss.received or 0 for loss in fine)
+        yield f"{names}: none lost, {received:,} received in {span(max(loss.seconds for loss in fine))}"
+    yield from history_lines(cluster, [loss.instance for loss in group.losses])
 
 
-# --- false counts of 12.1.0.2 -----------------------------------------------------------------------------------------
+def _why(group: LossGroup) -> str:
+    signs, nodes = group.signs, named(group.receivers, "node") or "its node"
+    if signs.signs:
+        return f"{signs.signs[0].why} {LOST.why}"
+    if signs.not_known:
+        looked = f"; {listed(signs.clean)}" if signs.clean else ""
+        return f"Why is not known, since {listed(signs.not_looked_at)} could not be looked at{looked}. {LOST.why}"
+    return (
+        f"The network looks clean: {listed(signs.clean)}. What is left is {nodes} too busy to take what arrives "
+        "(MOS 563566.1, cause 19), a NIC's driver or firmware (9, 16), or a switch that drops only under load (20). "
+        f"{LOST.why}"
+    )
 
 
-def _counts_falsely(cluster: Cluster, instance: int) -> bool:
-    database = database_of(cluster)
-    one = database.instance(instance) if database else None
-    return one is not None and one.version.startswith(_HAS_FALSE_COUNTS)
+def _evidence(cluster: Cluster, group: LossGroup) -> list[tuple[str, str]]:
+    return [*sql(cluster, *_COUNTS), *group.signs.evidence, *history_evidence(cluster)]
 
 
-def _may_be_false(cluster: Cluster, activity: Activity, loss: Loss, signs: Signs) -> bool:
-    """Whether the count stands alone: no sign, no sender, no wait, and at least something was looked at."""
-    looked = bool(signs.clean) or not _why_no_transfers(activity)
-    alone = not signs.signs and not loss.senders and not loss.waits
-    return _counts_falsely(cluster, loss.instance) and alone and looked
-
-
-def _bug_note(cluster: Cluster, loss: Loss) -> list[str]:
-    if not _counts_falsely(cluster, loss.instance):
+def _bug_note(cluster: Cluster, group: LossGroup) -> list[str]:
+    if not any(counts_falsely(cluster, loss.instance) for loss in group.losses):
         return []
     return ["12.1.0.2 may count too many (bug 20922010, MOS 2096299.1); here more than its count shows the loss"]

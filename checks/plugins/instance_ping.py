@@ -13,18 +13,20 @@ from checks.plugins._instances import (
     instance_name,
     milliseconds,
     nodes_of,
-    pair_table,
     span,
     sql,
     unseen,
     unseen_findings,
 )
 from checks.plugins._loss_signs import fragmenting
+from checks.plugins._pairs import pairs_table
 from checks.plugins._paths import at_most
+from checks.plugins._together import named
 from checks.wording import counted, listed
 
 _VIEW = "Database Reference, V$INSTANCE_PING"
 _STATEMENT = "instance_ping"
+_GV = "GV$INSTANCE_PING"
 _LARGE_BYTES = 8192
 _LEAST_GAP_US = 100.0
 """Below that a ratio says nothing: 8 KB take 66 us on 1 Gbit/s without any fault."""
@@ -85,7 +87,8 @@ def instance_ping(cluster: Cluster) -> Iterator[Finding]:
     enough = [p for p in pings if max(p.count_500b, p.count_8k) >= cluster.thresholds.few_pings]
     missing = [p for p in enough if p.count_8k <= 0]
     slow = [p for p in enough if _worst_ms(p) > cluster.thresholds.ping_warn_ms]
-    larger = [p for p in enough if p not in slow and _is_larger_slower(p, cluster.thresholds.ping_8k_warn_ratio)]
+    of_both = [p for p in enough if p not in slow and min(p.count_500b, p.count_8k) >= cluster.thresholds.few_pings]
+    larger = [p for p in of_both if _is_larger_slower(p, cluster.thresholds.ping_8k_warn_ratio)]
     if missing:
         yield _large_missing(cluster, activity, missing, table)
     if slow:
@@ -110,7 +113,7 @@ def instance_ping(cluster: Cluster) -> Iterator[Finding]:
 
 def _without_pings(activity: Activity, told: set[int]) -> list[Unseen]:
     others = [a.instance for a in active(activity)]
-    reason = activity.why_unread("GV$INSTANCE_PING") or "GV$INSTANCE_PING shows no ping of it in the interval."
+    reason = activity.why_unread(_GV) or "GV$INSTANCE_PING shows no ping of it in the interval."
     return [Unseen(n, reason) for n in others if n not in told and len(others) > 1]
 
 
@@ -129,7 +132,7 @@ def _is_larger_slower(ping: InstancePing, ratio: float) -> bool:
     return _ratio(ping) > ratio and gap_us > _LEAST_GAP_US
 
 
-def _slow(cluster: Cluster, slow: Sequence[InstancePing], table: Table) -> Finding:
+def _slow(cluster: Cluster, slow: Sequence[InstancePing], table: Table | None) -> Finding:
     limits = cluster.thresholds
     worst = max(slow, key=_worst_ms)
     others = f", and {counted(len(slow) - 1, 'other pair')} over {limits.ping_warn_ms:g} ms" if len(slow) > 1 else ""
@@ -142,9 +145,9 @@ def _slow(cluster: Cluster, slow: Sequence[InstancePing], table: Table) -> Findi
         next=[
             Remedy("Compare with what the network itself takes.", ("racwire check df-ping",)),
             Remedy(
-                "If the network is quick: look at the CPUs of both nodes.",
+                "If the network is quick: look at the CPUs of the nodes.",
                 ("mpstat -P ALL 1 5",),
-                f"root on {listed(_nodes(cluster, [worst])) or 'both nodes'}",
+                f"root on {named(_nodes(cluster, slow), 'node') or 'both nodes'}",
             ),
         ],
         evidence=sql(cluster, _STATEMENT),
@@ -153,7 +156,7 @@ def _slow(cluster: Cluster, slow: Sequence[InstancePing], table: Table) -> Findi
     )
 
 
-def _large_slower(cluster: Cluster, larger: Sequence[InstancePing], table: Table) -> Finding:
+def _large_slower(cluster: Cluster, larger: Sequence[InstancePing], table: Table | None) -> Finding:
     worst = max(larger, key=_ratio)
     small, large = (worst.average_500b_us or 0.0) / 1000, (worst.average_8k_us or 0.0) / 1000
     cut = fragmenting(cluster, _LARGE_BYTES)
@@ -177,12 +180,13 @@ def _large_slower(cluster: Cluster, larger: Sequence[InstancePing], table: Table
         expected=(f"At most {cluster.thresholds.ping_8k_warn_ratio:g} times as long",),
         why=why,
         next=[
+            Remedy("See whether fragments or datagrams get lost.", ("racwire check reassembly udp-receive-buffers",)),
             Remedy(
-                "Plan jumbo frames on the private networks, switches first, with Clusterware down on all nodes.",
-                is_change=True,
-            )
-            if cut
-            else Remedy("Look at drops, at the link's speed, and at how busy the nodes are.", ("ip -s -s link show",))
+                "Look at drops, at the link's speed, and at how busy the nodes are.",
+                ("ip -s -s link show ETH", "ethtool ETH", "mpstat -P ALL 1 5"),
+                f"root on {named(_nodes(cluster, larger), 'node') or 'both nodes'}",
+            ),
+            *([_PLAN_JUMBO] if cut else []),
         ],
         evidence=sql(cluster, _STATEMENT),
         table=table,
@@ -190,7 +194,14 @@ def _large_slower(cluster: Cluster, larger: Sequence[InstancePing], table: Table
     )
 
 
-def _large_missing(cluster: Cluster, activity: Activity, missing: Sequence[InstancePing], table: Table) -> Finding:
+_PLAN_JUMBO = Remedy(
+    "Plan jumbo frames on the private networks, switches first, with Clusterware down on all nodes.", is_change=True
+)
+
+
+def _large_missing(
+    cluster: Cluster, activity: Activity, missing: Sequence[InstancePing], table: Table | None
+) -> Finding:
     first = missing[0]
     more = f", and so with {counted(len(missing) - 1, 'other pair')}" if len(missing) > 1 else ""
     return LARGE_MISSING.finding(
@@ -207,7 +218,9 @@ def _large_missing(cluster: Cluster, activity: Activity, missing: Sequence[Insta
     )
 
 
-def _quick(cluster: Cluster, activity: Activity, enough: Sequence[InstancePing], others: int, table: Table) -> Finding:
+def _quick(
+    cluster: Cluster, activity: Activity, enough: Sequence[InstancePing], others: int, table: Table | None
+) -> Finding:
     worst = max(enough, key=_worst_ms)
     return QUICK.finding(
         Status.PASS,
@@ -217,13 +230,14 @@ def _quick(cluster: Cluster, activity: Activity, enough: Sequence[InstancePing],
             f"slowest: {_line(cluster, worst)}",
             f"{counted(sum(p.count_500b + p.count_8k for p in enough), 'ping')} in {span(activity.seconds)}",
             *([f"{counted(others, 'pair')} with too few to judge"] if others else []),
+            *([f"not all pairs are known: {unread}"] if (unread := activity.why_unread(_GV)) else []),
         ),
         evidence=sql(cluster, _STATEMENT),
         table=table,
     )
 
 
-def _few(cluster: Cluster, activity: Activity, pings: Sequence[InstancePing], table: Table) -> Finding:
+def _few(cluster: Cluster, activity: Activity, pings: Sequence[InstancePing], table: Table | None) -> Finding:
     number = sum(max(0, p.count_500b) + max(0, p.count_8k) for p in pings)
     return FEW.finding(
         Status.INFO,
@@ -261,14 +275,16 @@ def _lines(cluster: Cluster, pings: Sequence[InstancePing]) -> tuple[str, ...]:
     return at_most([_line(cluster, p) for p in worst], "pair like these")
 
 
-def _table(cluster: Cluster, activity: Activity, pings: Sequence[InstancePing]) -> Table:
+def _table(cluster: Cluster, activity: Activity, pings: Sequence[InstancePing]) -> Table | None:
     def cell(us: float | None) -> str:
         return f"{us / 1000:.2f}" if us is not None else "-"
 
-    return pair_table(
+    return pairs_table(
         cluster,
-        "from \\ to",
-        [n for p in pings for n in (p.instance, p.target)],
+        ("from", "to"),
         {(p.instance, p.target): f"{cell(p.average_500b_us)} / {cell(p.average_8k_us)}" for p in pings},
+        {(p.instance, p.target): _worst_ms(p) for p in pings},
         f"milliseconds, 500 bytes / 8 KB, averages over {span(activity.seconds)}",
+        heading="500 bytes / 8 KB",
+        most=4,
     )

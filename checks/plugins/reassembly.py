@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from checks.facts import Cluster, Unknown
 from checks.finding import Finding, Remedy, Status
 from checks.plugin import Kind, check
-from checks.plugins._instances import percent, sentence, span
+from checks.plugins._instances import percent, span
 from checks.plugins._loss_signs import block_bytes, fragmenting, mtu_line
-from checks.plugins._node_counts import TOPIC, NodeCounts, counts_of, lacks, sysctl, without_counts
-from checks.wording import counted, listed
+from checks.plugins._node_counts import TOPIC, NodeCounts, counts_of, lacks, nodes_not_known, sysctl, without_counts
+from checks.plugins._together import alike, briefly, named, some
+from checks.wording import counted
 
 _CAUSE_3 = "MOS 563566.1, cause 3"
 
@@ -48,7 +49,8 @@ def reassembly(cluster: Cluster) -> Iterator[Finding]:
 
     Any failure is a warning; from reassembly_fail_percent of the fragments on it is a failure. Failures that are
     waits in vain mean that fragments get lost: MTU, switch, ring. Failures without such waits mean that there was no
-    memory to hold the fragments. The counters are those of the whole node: fragments on a public network count, too.
+    memory to hold the fragments. Nodes with the same cause are told together, as gravely as the worst of them. The
+    counters are those of the whole node: fragments on a public network count, too.
     """
     changes = cluster.counters
     if isinstance(changes, Unknown):
@@ -56,56 +58,75 @@ def reassembly(cluster: Cluster) -> Iterator[Finding]:
     blind = dict(lacks(changes, _WANTED))
     counts = [counts_of(change) for change in changes.nodes]
     failing = [c for c in counts if c.failed]
-    yield from (_failing(cluster, c) for c in failing)
+    for same in alike(failing, lambda c: c.lost_fragments):
+        yield _failing(cluster, same)
     whole = [c for c in counts if not c.failed and c.node not in blind]
     if whole:
         yield _whole(cluster, whole)
-    for node, reason in {**without_counts(cluster), **blind}.items():
-        if node not in {c.node for c in failing}:
-            yield _not_known(node, reason)
-    if not counts and not without_counts(cluster):
-        yield NOT_KNOWN.finding(Status.UNKNOWN, "No node's counters could be read twice.", subject="no node", seen=())
+    told = {c.node for c in failing}
+    unknown = {n: why for n, why in {**without_counts(cluster), **blind}.items() if n not in told}
+    if unknown:
+        yield nodes_not_known(cluster, NOT_KNOWN, "Whether {} can put fragments together", unknown, "reassembly")
+    if not counts and not unknown:
+        yield NOT_KNOWN.finding(Status.UNKNOWN, "No node's counters could be read twice.", subject="no node")
 
 
-def _failing(cluster: Cluster, counts: NodeCounts) -> Finding:
-    node, time = counts.node, span(counts.seconds)
-    grave = counts.failed_percent >= cluster.thresholds.reassembly_fail_percent
+def _is_grave(cluster: Cluster, counts: NodeCounts) -> bool:
+    return counts.failed_percent >= cluster.thresholds.reassembly_fail_percent
+
+
+def _failing(cluster: Cluster, counts: Sequence[NodeCounts]) -> Finding:
+    worst = sorted(counts, key=lambda c: (-c.failed, c.node))
+    nodes = [c.node for c in counts]
+    names, time = named(nodes, "node"), span(max(c.seconds for c in counts))
     size = block_bytes(cluster)
-    memory = sysctl(cluster, node, "net.ipv4.ipfrag_high_thresh")
-    seen = (
-        f"{counts.failed:,} reassemblies failed, {counts.timed_out:,} of them waited in vain for a fragment",
-        f"{counted(counts.fragments, 'fragment')} arrived in {time}: {percent(counts.failed_percent)} failed",
-        *(mtu_line(network, mtu, pieces, size) for network, mtu, pieces in fragmenting(cluster, size)),
-        *([f"net.ipv4.ipfrag_high_thresh is {memory:,} bytes"] if memory is not None else []),
-    )
-    failed = counted(counts.failed, "packet")
-    lost = counts.lost_fragments
+    memory = {n: bytes_ for n in nodes if (bytes_ := sysctl(cluster, n, "net.ipv4.ipfrag_high_thresh")) is not None}
+    number = sum(c.failed for c in counts)
+    lost = counts[0].lost_fragments
+    stands_out = len(counts) > 1 and 2 * worst[0].failed > number
+    most = f", most of them at {worst[0].node}" if stands_out else ""
     title = (
-        f"{node} gave up on {failed} in {time} because fragments of them never came."
+        f"{names} gave up on {counted(number, 'packet')} in {time} because fragments of them never came{most}."
         if lost
-        else f"{node} threw {failed} away in {time} because it had no room to put their fragments together."
+        else f"{names} threw {counted(number, 'packet')} away in {time} because "
+        f"{'it' if len(nodes) == 1 else 'they'} had no room to put their fragments together{most}."
     )
     return (LOST if lost else NO_ROOM).finding(
-        Status.FAIL if grave else Status.WARN,
+        Status.FAIL if any(_is_grave(cluster, c) for c in counts) else Status.WARN,
         title,
-        subject=f"{node}: {counts.failed:,} failed",
-        seen=seen,
+        subject=f"{briefly(nodes, 'node')}: {number:,} failed",
+        seen=(
+            *some([_line(c) for c in worst]),
+            *(mtu_line(network, mtu, pieces, size) for network, mtu, pieces in fragmenting(cluster, size)),
+            *(
+                f"{named(same, 'node')}: net.ipv4.ipfrag_high_thresh is {memory[same[0]]:,} bytes"
+                for same in alike(memory, lambda n: memory[n])
+            ),
+        ),
         expected=("None failed",),
-        next=_lost_next(node) if lost else _room_next(node, memory),
-        evidence=[(node, TOPIC)],
-        nodes=[node],
+        next=_lost_next(names) if lost else _room_next(names, max(memory.values(), default=0)),
+        evidence=[(node, topic) for node in nodes for topic in (TOPIC, "sysctls")],
+        nodes=nodes,
     )
 
 
-def _lost_next(node: str) -> Sequence[Remedy]:
+def _line(counts: NodeCounts) -> str:
+    timed_out = "all" if counts.timed_out == counts.failed else f"{counts.timed_out:,}"
+    return (
+        f"{counts.node}: {counts.failed:,} reassemblies failed, {timed_out} by timeout; "
+        f"{counted(counts.fragments, 'fragment')} arrived ({percent(counts.failed_percent)})"
+    )
+
+
+def _lost_next(nodes: str) -> Sequence[Remedy]:
     return (
         Remedy("See whether the paths lose packets.", ("racwire check df-ping mtu-consistency",)),
         Remedy(
             "Look at the drops and at the rings of the private NICs.",
             ("ip -s -s link show ETH", "ethtool -S ETH", "ethtool -g ETH"),
-            f"root on {node}",
+            f"root on {nodes}",
         ),
-        Remedy(f"Ask the network team for discards and errors of the ports of {node} and of its peers."),
+        Remedy("Ask the network team for discards and errors of the switch ports of these nodes and of their peers."),
         Remedy(
             "Plan jumbo frames, so that a block is one packet; switches first, with Clusterware down on all nodes.",
             is_change=True,
@@ -113,18 +134,18 @@ def _lost_next(node: str) -> Sequence[Remedy]:
     )
 
 
-def _room_next(node: str, memory: int | None) -> Sequence[Remedy]:
-    wanted = max(_USUAL_BYTES, 2 * (memory or 0))
+def _room_next(nodes: str, memory: int) -> Sequence[Remedy]:
+    wanted = max(_USUAL_BYTES, 2 * memory)
     return (
         Remedy(
             "See how much is in use.",
             ("cat /proc/net/sockstat", "sysctl net.ipv4.ipfrag_high_thresh"),
-            f"any user on {node}",
+            f"any user on {nodes}",
         ),
         Remedy(
             "Raise it on one node after the other, and in /etc/sysctl.d as well; it takes effect at once.",
             (f"sysctl -w net.ipv4.ipfrag_high_thresh={wanted}",),
-            f"root on {node}",
+            f"root on {nodes}",
             is_change=True,
         ),
     )
@@ -132,7 +153,7 @@ def _room_next(node: str, memory: int | None) -> Sequence[Remedy]:
 
 def _whole(cluster: Cluster, whole: Sequence[NodeCounts]) -> Finding:
     fragments = sum(c.fragments for c in whole)
-    nodes = listed(c.node for c in whole)
+    nodes = named((c.node for c in whole), "node")
     time = span(max(c.seconds for c in whole))
     return WHOLE.finding(
         Status.PASS,
@@ -140,18 +161,6 @@ def _whole(cluster: Cluster, whole: Sequence[NodeCounts]) -> Finding:
         if fragments > 1
         else f"No fragments arrived at {nodes} in {time}, and none was missed.",
         subject=f"{counted(fragments, 'fragment')}, none failed",
-        seen=tuple(f"{c.node}: {counted(c.fragments, 'fragment')}, 0 failed" for c in whole),
+        seen=some([f"{c.node}: {counted(c.fragments, 'fragment')}, 0 failed" for c in whole]),
         evidence=[(c.node, TOPIC) for c in whole],
-    )
-
-
-def _not_known(node: str, reason: str) -> Finding:
-    return NOT_KNOWN.finding(
-        Status.UNKNOWN,
-        f"Whether {node} can put fragments together is not known: {sentence(reason)}",
-        subject=f"{node}: not known",
-        seen=(reason,),
-        next=[Remedy("Mend the reason named above, then run this check again.", ("racwire check reassembly",))],
-        evidence=[(node, TOPIC), (node, "ssh")],
-        nodes=[node],
     )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from checks.facts import Cluster, Node, Unknown
 from checks.finding import Finding, Remedy, Status
 from checks.plugin import Kind, check
-from checks.plugins._instances import sentence, span
-from checks.plugins._node_counts import TOPIC, counts_of, lacks, sysctl, without_counts
+from checks.plugins._instances import span
+from checks.plugins._node_counts import TOPIC, NodeCounts, counts_of, lacks, nodes_not_known, sysctl, without_counts
+from checks.plugins._together import alike, briefly, named, some
 from checks.wording import counted, listed
 
 _SOURCE = "MOS 1286796.1"
@@ -43,74 +45,90 @@ def rp_filter(cluster: Cluster) -> Iterator[Finding]:
     if isinstance(changes, Unknown):
         return
     blind = dict(lacks(changes, ("TcpExt.IPReversePathFilter",)))
-    fine, told = [], set()
-    for counts in (counts_of(change) for change in changes.nodes):
-        if counts.reverse_path:
-            told.add(counts.node)
-            yield _filtered(cluster, counts.node, counts.reverse_path, counts.seconds)
-        elif counts.node not in blind:
-            fine.append(counts)
+    counts = [counts_of(change) for change in changes.nodes]
+    dropping = [_Filtering(c, _strict(cluster, c.node)) for c in counts if c.reverse_path]
+    for same in alike(dropping, lambda f: (_is_grave(cluster, f), f.strict)):
+        yield _filtered(cluster, same)
+    told = {f.counts.node for f in dropping}
+    fine = [c for c in counts if c.node not in told and c.node not in blind]
     if fine:
         yield NONE_FILTERED.finding(
             Status.PASS,
-            f"rp_filter threw no packet away on {listed(c.node for c in fine)} in "
+            f"rp_filter threw no packet away on {named((c.node for c in fine), 'node')} in "
             f"{span(max(c.seconds for c in fine))}.",
             subject="none filtered",
             evidence=[(c.node, TOPIC) for c in fine],
         )
     unknown = {n: why for n, why in {**without_counts(cluster), **blind}.items() if n not in told}
-    for node, reason in unknown.items():
-        yield NOT_KNOWN.finding(
-            Status.UNKNOWN,
-            f"Whether rp_filter throws packets of {node} away is not known: {sentence(reason)}",
-            subject=f"{node}: not known",
-            seen=(reason,),
-            next=[Remedy("Mend the reason named above, then run this check again.", ("racwire check rp-filter",))],
-            evidence=[(node, TOPIC), (node, "ssh")],
-            nodes=[node],
-        )
-    if not fine and not told and not unknown:
+    if unknown:
+        yield nodes_not_known(cluster, NOT_KNOWN, "Whether rp_filter throws packets of {} away", unknown, "rp-filter")
+    if not counts and not unknown:
         yield NOT_KNOWN.finding(Status.UNKNOWN, "No node's counters could be read twice.", subject="no node")
 
 
-def _filtered(cluster: Cluster, node: str, packets: int, seconds: float) -> Finding:
-    private = _private_interfaces(cluster, node)
-    read = cluster.node(node)
-    values = {nic: value for nic in private if read and (value := effective(cluster, read, nic)) is not None}
-    strict = [nic for nic, value in values.items() if value == _STRICT]
-    several = len(private) > 1
+class _Filtering(NamedTuple):
+    """A node whose kernel drops packets so, and its private interfaces that filter strictly."""
+
+    counts: NodeCounts
+    strict: tuple[str, ...]
+
+
+def _is_grave(cluster: Cluster, filtering: _Filtering) -> bool:
+    return bool(filtering.strict) and len(_private_interfaces(cluster, filtering.counts.node)) > 1
+
+
+def _filtered(cluster: Cluster, same: Sequence[_Filtering]) -> Finding:
+    strict = same[0].strict
+    nodes, packets = [f.counts.node for f in same], sum(f.counts.reverse_path for f in same)
+    where = f"root on {named(nodes, 'node')}"
+    worst = sorted(same, key=lambda f: (-f.counts.reverse_path, f.counts.node))
     return FILTERED.finding(
-        Status.FAIL if strict and several else Status.WARN,
-        f"rp_filter threw {counted(packets, 'packet')} of {node} away in {span(seconds)}"
-        + (f"; it is strict on {listed(strict)}." if strict else "."),
-        subject=f"{node}: {counted(packets, 'packet')} filtered",
+        Status.FAIL if _is_grave(cluster, same[0]) else Status.WARN,
+        f"rp_filter threw {counted(packets, 'packet')} of {named(nodes, 'node')} away in "
+        f"{span(max(f.counts.seconds for f in same))}" + (f"; it is strict on {listed(strict)}." if strict else "."),
+        subject=f"{briefly(nodes, 'node')}: {counted(packets, 'packet')} filtered",
         seen=(
-            f"TcpExt IPReversePathFilter grew by {packets:,}",
-            *(
-                f"{node}: {nic} filters with {value} (the larger one of `all` and its own)"
-                for nic, value in values.items()
-            ),
+            *some([f"{f.counts.node}: TcpExt IPReversePathFilter grew by {f.counts.reverse_path:,}" for f in worst]),
+            *some([line for node in nodes for line in _settings(cluster, node)]),
         ),
         expected=("0 packets; rp_filter 0 or 2 on the private interfaces",),
         next=[
             Remedy(
                 "See which packets they are: they come from an address that the node would answer elsewhere.",
                 ("nstat -az TcpExtIPReversePathFilter", "sysctl -a --pattern rp_filter"),
-                f"root on {node}",
+                where,
             ),
             *(
                 Remedy(
-                    "Set it to loose, and in /etc/sysctl.d as well.",
+                    "Set it to loose on one node after the other, and in /etc/sysctl.d as well.",
                     (f"sysctl -w net.ipv4.conf.{nic.replace('.', '/')}.rp_filter=2",),
-                    f"root on {node}",
+                    where,
                     is_change=True,
                 )
                 for nic in strict
             ),
         ],
-        evidence=[(node, TOPIC), (node, "sysctls")],
-        nodes=[node],
+        evidence=[(node, topic) for node in nodes for topic in (TOPIC, "sysctls")],
+        nodes=nodes,
     )
+
+
+def _settings(cluster: Cluster, node: str) -> list[str]:
+    return [
+        f"{node}: {nic} filters with {value} (the larger one of `all` and its own)"
+        for nic, value in _filters(cluster, node).items()
+    ]
+
+
+def _strict(cluster: Cluster, node: str) -> tuple[str, ...]:
+    return tuple(nic for nic, value in _filters(cluster, node).items() if value == _STRICT)
+
+
+def _filters(cluster: Cluster, node: str) -> dict[str, int]:
+    """How the private interfaces of a node filter, where that is known."""
+    read = cluster.node(node)
+    private = _private_interfaces(cluster, node)
+    return {nic: value for nic in private if read and (value := effective(cluster, read, nic)) is not None}
 
 
 def effective(cluster: Cluster, node: Node, interface: str) -> int | None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from checks.facts import Cluster, Unknown
 from checks.finding import Finding, Remedy, Status
 from checks.plugin import Kind, check
-from checks.plugins._instances import sentence, span
-from checks.plugins._node_counts import TOPIC, NodeCounts, counts_of, lacks, sysctl, without_counts
-from checks.wording import counted, listed
+from checks.plugins._instances import span
+from checks.plugins._node_counts import TOPIC, NodeCounts, counts_of, lacks, nodes_not_known, sysctl, without_counts
+from checks.plugins._together import alike, briefly, named, some
+from checks.wording import counted
 
 NONE_DROPPED = Kind("IC-UDP-001", "No datagram is thrown away after it has arrived")
 OVERFLOWED = Kind(
@@ -66,116 +67,149 @@ def udp_receive_buffers(cluster: Cluster) -> Iterator[Finding]:
     if isinstance(changes, Unknown):
         return
     blind = dict(lacks(changes, _WANTED))
-    fine, bad = [], set()
-    for counts in (counts_of(change) for change in changes.nodes):
-        faults = list(_faults(cluster, counts))
-        yield from faults
-        if faults:
-            bad.add(counts.node)
-        elif counts.node not in blind:
-            fine.append(counts)
+    counts = [counts_of(change) for change in changes.nodes]
+    yield from _overflowed(cluster, counts)
+    yield from _bad_checksums([c for c in counts if c.bad_checksums])
+    yield from _backlog(cluster, [c for c in counts if c.backlog_dropped])
+    yield from _other_errors([c for c in counts if c.other_errors])
+    bad = {c.node for c in counts if c.threw_away}
+    fine = [c for c in counts if c.node not in bad and c.node not in blind]
     if fine:
         yield _none_dropped(cluster, fine)
     unknown = {n: why for n, why in {**without_counts(cluster), **blind}.items() if n not in bad}
-    for node, reason in unknown.items():
-        yield _not_known(node, reason)
-    if not fine and not bad and not unknown:
+    if unknown:
+        yield nodes_not_known(cluster, NOT_KNOWN, "Whether {} throws datagrams away", unknown, "udp-receive-buffers")
+    if not counts and not unknown:
         yield NOT_KNOWN.finding(Status.UNKNOWN, "No node's counters could be read twice.", subject="no node")
 
 
-def _faults(cluster: Cluster, counts: NodeCounts) -> Iterator[Finding]:
-    node, time = counts.node, span(counts.seconds)
-    if counts.overflowed or counts.no_memory:
-        yield _overflowed(cluster, counts)
-    if counts.bad_checksums:
+def _overflowed(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Finding]:
+    full = [c for c in counts if c.overflowed or c.no_memory]
+    for same in alike(full, lambda c: c.no_memory > c.overflowed):
+        nodes, number = [c.node for c in same], sum(c.overflowed + c.no_memory for c in same)
+        by_memory = same[0].no_memory > same[0].overflowed
+        where = f"root on {named(nodes, 'node')}"
+        small = [key for key in MINIMUM if any(key in _below_minimum(cluster, n) for n in nodes)]
+        yield OVERFLOWED.finding(
+            Status.FAIL,
+            f"{named(nodes, 'node')} threw {counted(number, 'datagram')} away in {_time(same)}: "
+            + ("all memory for UDP was used up." if by_memory else "the receive buffers of their sockets were full."),
+            subject=f"{briefly(nodes, 'node')}: {number:,} overflowed",
+            seen=(
+                *_worst(
+                    same,
+                    lambda c: c.overflowed + c.no_memory,
+                    lambda c: (
+                        f"{c.node}: Udp RcvbufErrors grew by {c.overflowed:,}"
+                        + (f", MemErrors by {c.no_memory:,}" if c.no_memory else "")
+                    ),
+                ),
+                *some([line for n in nodes for line in _sizes(cluster, n)]),
+            ),
+            expected=("0", *(f"{key} of {MINIMUM[key]:,} bytes or more" for key in small)),
+            next=[
+                Remedy("See whose sockets they are: the column d of ss counts drops.", ("ss -uanmp",), where),
+                Remedy(
+                    "If their buffers are large already, see how busy the nodes are, and that the LMS processes run in "
+                    "the real-time class.",
+                    ("mpstat -P ALL 1 5", "ps -eo cls,rtprio,pcpu,comm | grep lms"),
+                    where,
+                ),
+                Remedy(
+                    "Raise the buffers on one node after the other, and in /etc/sysctl.d as well; processes that run "
+                    "keep theirs until they are restarted.",
+                    tuple(f"sysctl -w {key}={MINIMUM[key]}" for key in small)
+                    or ("sysctl -w net.core.rmem_max=16777216", "sysctl -w net.core.rmem_default=4194304"),
+                    where,
+                    is_change=True,
+                ),
+            ],
+            evidence=[(node, topic) for node in nodes for topic in (TOPIC, "sysctls")],
+            nodes=nodes,
+        )
+
+
+def _bad_checksums(counts: Sequence[NodeCounts]) -> Iterator[Finding]:
+    nodes, number = [c.node for c in counts], sum(c.bad_checksums for c in counts)
+    if counts:
         yield CHECKSUM.finding(
             Status.WARN,
-            f"{counted(counts.bad_checksums, 'datagram')} arrived at {node} with a wrong checksum in {time}.",
-            subject=f"{node}: {counts.bad_checksums:,} wrong checksums",
-            seen=(f"Udp InCsumErrors grew by {counts.bad_checksums:,}", _base(counts)),
+            f"{counted(number, 'datagram')} arrived at {named(nodes, 'node')} with a wrong checksum in "
+            f"{_time(counts)}.",
+            subject=f"{briefly(nodes, 'node')}: {number:,} wrong checksums",
+            seen=_worst(
+                counts, lambda c: c.bad_checksums, lambda c: f"{c.node}: Udp InCsumErrors grew by {c.bad_checksums:,}"
+            ),
             expected=("0",),
             next=[
                 Remedy(
-                    "Look at the errors of the private NICs; then try them without checksum offloading, in a window.",
+                    "Look at the errors of the private NICs, and at what they offload.",
                     ("ethtool -S ETH", "ethtool -k ETH"),
-                    f"root on {node}",
-                )
+                    f"root on {named(nodes, 'node')}",
+                ),
+                Remedy(
+                    "Try one NIC of one node without checksum offloading, in a window.",
+                    ("ethtool -K ETH rx off tx off",),
+                    f"root on {nodes[0]}",
+                    is_change=True,
+                ),
             ],
-            evidence=[(node, TOPIC)],
-            nodes=[node],
+            evidence=[(node, TOPIC) for node in nodes],
+            nodes=nodes,
         )
-    if counts.backlog_dropped:
-        backlog = sysctl(cluster, node, "net.core.netdev_max_backlog")
+
+
+def _backlog(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Finding]:
+    nodes, number = [c.node for c in counts], sum(c.backlog_dropped for c in counts)
+    sizes = {n: size for n in nodes if (size := sysctl(cluster, n, "net.core.netdev_max_backlog")) is not None}
+    if counts:
         yield BACKLOG.finding(
             Status.WARN,
-            f"{node} dropped {counted(counts.backlog_dropped, 'packet')} in {time} before looking at them: its CPUs "
-            "are too slow for what comes.",
-            subject=f"{node}: backlog {counts.backlog_dropped:,}",
+            f"{named(nodes, 'node')} dropped {counted(number, 'packet')} in {_time(counts)} before looking at them: "
+            "the CPUs are too slow for what comes.",
+            subject=f"{briefly(nodes, 'node')}: backlog {number:,}",
             seen=(
-                f"/proc/net/softnet_stat, second column, all CPUs: +{counts.backlog_dropped:,}",
-                *([f"net.core.netdev_max_backlog is {backlog:,}"] if backlog is not None else []),
+                *_worst(
+                    counts,
+                    lambda c: c.backlog_dropped,
+                    lambda c: f"{c.node}: /proc/net/softnet_stat, second column, all CPUs: +{c.backlog_dropped:,}",
+                ),
+                *(
+                    f"{named(same, 'node')}: net.core.netdev_max_backlog is {sizes[same[0]]:,}"
+                    for same in alike(sizes, lambda n: sizes[n])
+                ),
             ),
             expected=("0",),
             next=[
                 Remedy(
                     "See which CPUs serve the NICs' interrupts, and how busy they are.",
                     ("mpstat -P ALL 1 5", "cat /proc/interrupts", "systemctl is-active irqbalance"),
-                    f"root on {node}",
+                    f"root on {named(nodes, 'node')}",
                 )
             ],
-            evidence=[(node, TOPIC)],
-            nodes=[node],
+            evidence=[(node, topic) for node in nodes for topic in (TOPIC, "sysctls")],
+            nodes=nodes,
         )
-    if counts.other_errors:
+
+
+def _other_errors(counts: Sequence[NodeCounts]) -> Iterator[Finding]:
+    nodes, number = [c.node for c in counts], sum(c.other_errors for c in counts)
+    if counts:
         yield OTHER.finding(
             Status.WARN,
-            f"{node} threw {counted(counts.other_errors, 'datagram')} away in {time} for a reason it does not tell.",
-            subject=f"{node}: {counts.other_errors:,} errors",
-            seen=(f"Udp InErrors beyond those of a known cause: +{counts.other_errors:,}", _base(counts)),
+            f"{named(nodes, 'node')} threw {counted(number, 'datagram')} away in {_time(counts)}, and the kernel does "
+            "not tell why.",
+            subject=f"{briefly(nodes, 'node')}: {number:,} errors",
+            seen=_worst(
+                counts,
+                lambda c: c.other_errors,
+                lambda c: f"{c.node}: Udp InErrors beyond those of a known cause: +{c.other_errors:,}",
+            ),
             expected=("0",),
-            next=[Remedy("See which sockets count drops.", ("ss -uanm",), f"root on {node}")],
-            evidence=[(node, TOPIC)],
-            nodes=[node],
+            next=[Remedy("See which sockets count drops.", ("ss -uanm",), f"root on {named(nodes, 'node')}")],
+            evidence=[(node, TOPIC) for node in nodes],
+            nodes=nodes,
         )
-
-
-def _overflowed(cluster: Cluster, counts: NodeCounts) -> Finding:
-    node, time = counts.node, span(counts.seconds)
-    number = counted(counts.overflowed + counts.no_memory, "datagram")
-    by_memory = counts.no_memory > counts.overflowed
-    small = _below_minimum(cluster, node)
-    return OVERFLOWED.finding(
-        Status.FAIL,
-        f"{node} threw {number} away in {time}: "
-        + ("all its memory for UDP was used up." if by_memory else "the receive buffers of their sockets were full."),
-        subject=f"{node}: {counts.overflowed + counts.no_memory:,} overflowed",
-        seen=(
-            f"Udp RcvbufErrors grew by {counts.overflowed:,}"
-            + (f", MemErrors by {counts.no_memory:,}" if counts.no_memory else ""),
-            _base(counts),
-            *_sizes(cluster, node),
-        ),
-        expected=("0", *(f"{key} of {MINIMUM[key]:,} bytes or more" for key in small)),
-        next=[
-            Remedy("See whose sockets they are: the column d of ss counts drops.", ("ss -uanmp",), f"root on {node}"),
-            Remedy(
-                "Raise the buffers on one node after the other, and in /etc/sysctl.d as well; processes that run keep "
-                "theirs until they are restarted.",
-                tuple(f"sysctl -w {key}={MINIMUM[key]}" for key in small)
-                or ("sysctl -w net.core.rmem_max=16777216", "sysctl -w net.core.rmem_default=4194304"),
-                f"root on {node}",
-                is_change=True,
-            ),
-            Remedy(
-                "If they are large already: see how busy the node is, and that the LMS processes run in the real-time "
-                "class.",
-                ("ps -eo cls,rtprio,pcpu,comm | grep lms",),
-                f"root on {node}",
-            ),
-        ],
-        evidence=[(node, TOPIC), (node, "sysctls")],
-        nodes=[node],
-    )
 
 
 def _none_dropped(cluster: Cluster, fine: Sequence[NodeCounts]) -> Finding:
@@ -183,16 +217,27 @@ def _none_dropped(cluster: Cluster, fine: Sequence[NodeCounts]) -> Finding:
     small = [line for c in fine for line in _sizes(cluster, c.node, only_small=True)]
     return NONE_DROPPED.finding(
         Status.PASS,
-        f"{listed(c.node for c in fine)} delivered {counted(datagrams, 'datagram')} in "
-        f"{span(max(c.seconds for c in fine))} and threw none away.",
+        f"{named((c.node for c in fine), 'node')} delivered {counted(datagrams, 'datagram')} in "
+        f"{_time(fine)} and threw none away.",
         subject=f"{counted(datagrams, 'datagram')}, none dropped",
-        seen=(*(f"{c.node}: {counted(c.datagrams, 'datagram')}, no error" for c in fine), *small),
+        seen=(*some([f"{c.node}: {counted(c.datagrams, 'datagram')}, no error" for c in fine]), *some(small)),
         evidence=[(c.node, TOPIC) for c in fine],
     )
 
 
-def _base(counts: NodeCounts) -> str:
-    return f"{counted(counts.datagrams, 'datagram')} delivered in the same {span(counts.seconds)}"
+def _worst(
+    counts: Sequence[NodeCounts], number: Callable[[NodeCounts], int], line: Callable[[NodeCounts], str]
+) -> tuple[str, ...]:
+    """A line for each node, that with most first, and what was delivered in the same time."""
+    worst = sorted(counts, key=lambda c: (-number(c), c.node))
+    return (
+        *some([line(c) for c in worst]),
+        f"{counted(sum(c.datagrams for c in counts), 'datagram')} delivered in the same {_time(counts)}",
+    )
+
+
+def _time(counts: Sequence[NodeCounts]) -> str:
+    return span(max(c.seconds for c in counts))
 
 
 def _below_minimum(cluster: Cluster, node: str) -> list[str]:
@@ -208,17 +253,3 @@ def _sizes(cluster: Cluster, node: str, only_small: bool = False) -> list[str]:
         for key in MINIMUM
         if (value := sysctl(cluster, node, key)) is not None and (key in small or not only_small)
     ]
-
-
-def _not_known(node: str, reason: str) -> Finding:
-    return NOT_KNOWN.finding(
-        Status.UNKNOWN,
-        f"Whether {node} throws datagrams away is not known: {sentence(reason)}",
-        subject=f"{node}: not known",
-        seen=(reason,),
-        next=[
-            Remedy("Mend the reason named above, then run this check again.", ("racwire check udp-receive-buffers",))
-        ],
-        evidence=[(node, TOPIC), (node, "ssh")],
-        nodes=[node],
-    )

@@ -263,6 +263,8 @@ def test_no_check_raises_or_says_pass_of_a_loss(built):
             c.value("Udp", "RcvbufErrors") or c.value("Udp", "MemErrors") for c in of
         )
         assert not built.counters.unread or Status.UNKNOWN in said["reassembly"] & said["udp-receive-buffers"]
+        for check in (reassembly, udp_receive_buffers, rp_filter):
+            assert sum(f.status is Status.UNKNOWN for f in judged(check, built)) <= 1
     if isinstance(built.database, Database) and isinstance(built.database.interconnects, tuple):
         numbers = {i.number for i in built.database.instances}
         public = [i for i in built.database.interconnects if i.is_public and i.instance in numbers]

@@ -29,7 +29,7 @@ def test_the_node_that_differs_is_named_on_its_network():
     assert finding.status is Status.FAIL
     assert finding.title == (
         "In AWR the NICs on 192.168.11.0/24 do not have one MTU: 1500 on eth2 of rac3 and 9000 on eth2 of rac1 and "
-        "eth2 of rac2."
+        "rac2."
     )
     assert (finding.network, finding.nodes) == ("192.168.11.0/24", ("rac3",))
 
@@ -45,7 +45,7 @@ def test_a_change_on_one_node_warns_and_the_same_on_all_informs():
     changed = [device(n, "eth1", earlier_mtus=(1500,)) for n in (1, 2)]
     finding = found(*changed)["IC-DEV-003"]
     assert finding.status is Status.INFO
-    assert finding.title == "The MTU of eth1 of rac2 changed in the range of AWR: 1500, then 9000."
+    assert finding.title == "The MTU of eth1 of rac1 and rac2 changed in the range of AWR: 1500, then 9000."
 
 
 def test_errors_warn_and_a_few_drops_do_not():
@@ -58,7 +58,13 @@ def test_errors_warn_and_a_few_drops_do_not():
 
 def test_what_the_node_says_now_is_held_against_it():
     finding = found(device(1, "eth1", 1500), device(2, "eth1", 1500))["IC-DEV-005"]
-    assert finding.title == "eth1 of rac2 has MTU 9000 now; AWR had 1500 at 2026-11-20 14:00."
+    assert finding.title == "eth1 of rac1 and rac2 have MTU 9000 now; AWR had 1500 at 2026-11-20 14:00."
+
+
+def test_nics_with_faults_are_told_together():
+    finding = found(device(1, "eth1", receive_errors=2), device(2, "eth1", receive_frame_errors=3))["IC-DEV-004"]
+    assert finding.title == "eth1 of rac1 and rac2 counted errors or drops in the range of AWR."
+    assert "eth1 of rac2: 3 frame errors" in finding.seen
 
 
 def test_statspack_has_no_nics_and_awr_may_not_be_readable():

@@ -57,10 +57,50 @@ def test_the_worst_sender_of_several_is_named_with_its_share():
     assert finding.nodes == ("rac2", "rac1", "rac4")
 
 
-def test_every_instance_that_loses_has_a_finding_of_its_own():
-    told = [own_activity(n, {"gc blocks lost": n}) for n in (1, 2)]
-    findings = gc_blocks_lost.run(asked(2, activity=activity(2, *told)))
-    assert [f.title.split(" of ")[0] for f in findings] == ["prod1 lost 1", "prod2 lost 2"]
+def losing_all(instances, lost):
+    """Every pair that stands in `lost`, by (receiver, sender), loses blocks."""
+    numbers = range(1, instances + 1)
+    own = {n: sum(blocks for (receiver, _), blocks in lost.items() if receiver == n) for n in numbers}
+    told = [own_activity(n, {"gc blocks lost": own[n]}) for n in numbers if own[n]]
+    return activity(instances, *told, transfers=transfers(instances, lost))
+
+
+def test_instances_that_lose_for_one_cause_are_told_in_one_finding():
+    matrix = {(1, 2): 5, (1, 3): 7, (2, 1): 8, (2, 3): 6, (3, 1): 4, (3, 2): 7}
+    (finding,) = gc_blocks_lost.run(asked(3, activity=losing_all(3, matrix)))
+    assert finding.title == "prod1, prod2 and prod3 lost 37 of 37,237 blocks in 30 s, at worst 8 from prod1 to prod2."
+    assert finding.subject == "3 instances: 37 in 30 s"
+    assert finding.seen[0] == "prod2: 14 lost, 12,400 received; 8 from prod1 and 6 from prod3"
+    assert finding.nodes == ("rac1", "rac2", "rac3")
+    assert {(f"rac{n}", "counters over time") for n in (1, 2, 3)} <= {(e.node, e.topic) for e in finding.evidence}
+
+
+def test_the_instance_or_pair_that_several_have_in_common_is_named():
+    matrix = {(1, 2): 9, (3, 2): 9, (4, 2): 9, (2, 4): 4}
+    (finding,) = gc_blocks_lost.run(asked(4, activity=losing_all(4, matrix)))
+    assert finding.title.endswith("lost 31 of 49,631 blocks in 30 s, all of them to or from prod2.")
+    matrix = {(2, 1): 90, (1, 2): 2, (3, 4): 9, (4, 3): 9}
+    (finding,) = gc_blocks_lost.run(asked(4, activity=losing_all(4, matrix)))
+    assert finding.title.endswith("blocks in 30 s, most of them prod2's from prod1.")
+
+
+def test_different_causes_stay_apart():
+    matrix = {(1, 2): 5, (2, 1): 8, (3, 1): 4}
+    full = counters(3, change("rac2", Udp_RcvbufErrors=9))
+    findings = gc_blocks_lost.run(asked(3, activity=losing_all(3, matrix), counters=full))
+    assert {f.title.split(" lost")[0] for f in findings} == {"prod1 and prod3", "prod2"}
+
+
+def test_what_sixteen_instances_lose_fits_a_terminal():
+    matrix = {(a, b): a + b for a in range(1, 17) for b in range(1, 17) if a != b}
+    (finding,) = gc_blocks_lost.run(asked(16, activity=losing_all(16, matrix)))
+    assert finding.title.startswith("16 instances lost 4,080 of 202,480 blocks in 30 s")
+    assert finding.table.columns == ("to", "from", "lost")
+    assert finding.table.rows[0] == ("prod15", "prod16", "31")
+    assert len(finding.table.rows) == 8
+    assert "and 10 more" in finding.seen
+    (finding,) = gc_blocks_lost.run(asked(16, activity=losing(2, 37, {1: 30, 16: 7}, 16)))
+    assert finding.table.rows == (("prod2", "30", "7"),)
 
 
 @pytest.mark.parametrize(("blocks", "status"), [(1, Status.WARN), (12, Status.WARN), (13, Status.FAIL)])
@@ -106,7 +146,7 @@ def test_lost_fragments_are_joined_with_failed_reassemblies_and_the_mtu():
     failing = counters(2, change("rac2", Ip_ReasmFails=212, Ip_ReasmTimeout=212))
     finding = lost(asked(SMALL, activity=losing(2, 37, {1: 37}), counters=failing))
     assert "192.168.10.0/24 has MTU 1500: a block of 8 KB is 6 fragments" in finding.seen
-    assert any(line.startswith("rac2: 212 reassemblies failed in 30 s, 212 of them waiting") for line in finding.seen)
+    assert any(line.startswith("rac2: 212 reassemblies failed in 30 s, all of them waiting") for line in finding.seen)
     assert finding.why.startswith(
         "At MTU 1500 a block of 8 KB is 6 fragments, and losing one loses the block: fragments get lost on the way to "
         "rac2 (MOS 563566.1, causes 3, 5 and 15)."
@@ -119,7 +159,7 @@ def test_lost_fragments_are_joined_with_failed_reassemblies_and_the_mtu():
         ({"Udp_RcvbufErrors": 9, "Udp_InErrors": 9}, "buffers of their sockets were full (MOS 563566.1, cause 2)"),
         ({"Ip_ReasmFails": 9}, "memory for reassembly is too small (MOS 563566.1, cause 3)"),
         ({"Udp_InCsumErrors": 9, "Udp_InErrors": 9}, "checksum offloading spoils them (MOS 563566.1, cause 4)"),
-        ({"TcpExt_IPReversePathFilter": 9}, "than it would answer on (MOS 563566.1, cause 15)"),
+        ({"TcpExt_IPReversePathFilter": 9}, "are thrown away there (MOS 563566.1, cause 15)"),
         ({"Softnet_Dropped": 9}, "as fast as they came (MOS 563566.1, cause 17)"),
     ],
 )
@@ -168,7 +208,7 @@ def test_what_could_not_be_looked_at_is_never_called_clean():
 def test_fragments_that_are_still_being_waited_for_are_told():
     waiting = cluster([node(1, 1500), with_sysctls(node(2, 1500), net_ipv4_ipfrag_time=30)])
     finding = lost(asked(waiting, activity=losing(2, 37, {1: 37})))
-    assert any("counts an incomplete block only after 30 s" in line for line in finding.seen)
+    assert any("an incomplete block is counted only after 30 s" in line for line in finding.seen)
 
 
 # --- since when -------------------------------------------------------------------------------------------------------
@@ -190,6 +230,8 @@ def test_a_loss_of_the_past_is_told_beside_the_clean_present():
     assert codes["IC-LOST-009"].title == (
         "prod2 lost 1,204 blocks between 2026-11-18 03:00 and 2026-11-20 14:00, and none in the last 30 s."
     )
+    both = found(asked(2, history=history(2, [past_loss(1, 6), past_loss(2)])))["IC-LOST-009"]
+    assert both.title.startswith("prod1 and prod2 lost 1,210 blocks between")
     long_ago = history(2, [past_loss(2, last_end="2026-11-18T09:00:00")])
     assert found(asked(2, history=long_ago))["IC-LOST-009"].status is Status.INFO
 
@@ -243,7 +285,28 @@ def test_an_instance_that_restarted_or_was_not_asked_is_unknown_and_the_others_j
     alone = database(2, unasked=(UnaskedInstance(3, "prod3", "prod3 did not answer in 15 s."),))
     codes = found(asked(2, database=alone))
     assert codes["IC-LOST-004"].title == "What prod3 lost is not known: prod3 did not answer in 15 s."
-    assert ("rac1", "sql sysstat (this instance)") in {(e.node, e.topic) for e in codes["IC-LOST-001"].evidence}
+
+
+def test_instances_that_were_all_restarted_are_told_together():
+    gaps = [ActivityGap(n, f"prod{n} was restarted within the interval (up since 14:02:0{n}).") for n in (1, 2)]
+    finding = found(asked(3, activity=activity(3, *gaps)))["IC-LOST-004"]
+    assert finding.title == ("What prod1 and prod2 lost is not known: each of them was restarted within the interval.")
+    assert finding.seen == tuple(gap.reason for gap in gaps)
+
+
+def test_transfers_that_were_not_all_read_do_not_prove_that_nothing_was_lost():
+    silent = own_activity(2)
+    del silent.statistics["gc blocks lost"]
+    fell = "What prod2 counts of prod1 fell within the interval."
+    part = activity(2, silent, unread=(UnreadView("GV$INSTANCE_CACHE_TRANSFER", fell),))
+    assert found(asked(2, activity=part))["IC-LOST-004"].title.startswith("What prod2 lost is not known: what prod2")
+
+
+def test_a_count_of_12_1_0_2_stays_a_warning_where_the_waits_were_not_read():
+    no_waits = losing(2, 37, {}, unread=(UnreadView("GV$SYSTEM_EVENT", "A grant is missing."),))
+    finding = found(asked(2, database=database(2, "12.1.0.2.0"), activity=no_waits))["IC-LOST-006"]
+    assert finding.status is Status.WARN
+    assert "what sessions waited for lost blocks is not known in full: A grant is missing." in finding.seen
 
 
 def test_inside_a_pluggable_database_nothing_passes():
@@ -257,9 +320,21 @@ def test_lost_claims_and_corrupt_blocks_are_findings_of_their_own():
     codes = found(asked(2, activity=activity(2, told)))
     assert codes["IC-LOST-007"].title == "prod2 lost 2 claims of blocks in 30 s."
     assert (codes["IC-LOST-008"].status, codes["IC-LOST-008"].nodes) == (Status.FAIL, ("rac2",))
+    both = [own_activity(n, {"gc claim blocks lost": 2}) for n in (1, 2)]
+    assert found(asked(2, activity=activity(2, *both)))["IC-LOST-007"].title == (
+        "prod1 and prod2 lost 4 claims of blocks in 30 s."
+    )
 
 
 def test_instances_that_are_unknown_for_one_reason_are_told_together():
-    alone = database(1, unasked=tuple(UnaskedInstance(n, f"prod{n}", "An instance hangs.") for n in (2, 3)))
+    alone = database(
+        1,
+        unasked=tuple(
+            UnaskedInstance(n, f"prod{n}", f"prod{n} could not be asked: an instance hangs.") for n in (2, 3)
+        ),
+    )
     finding = found(asked(3, database=alone, activity=activity(1, transfers=())))["IC-LOST-004"]
-    assert finding.title == "What prod2 and prod3 lost is not known: an instance hangs."
+    assert finding.title == (
+        "What prod2 and prod3 lost is not known: each of them could not be asked: an instance hangs."
+    )
+    assert finding.nodes == ()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from checks.facts import ActivityGap, WaitEvent
+from checks.facts import ActivityGap, UnreadView, WaitEvent
 from checks.finding import Status
 from checks.plugins._waits import beyond, quantile_us
 from checks.plugins.gc_receive_time import gc_receive_time
@@ -76,6 +76,43 @@ def test_costly_waits_that_are_no_plain_transfer_are_named(name, status):
     ]
     assert finding.status is status
     assert name in finding.title
+
+
+def test_blocks_that_were_lost_are_left_to_gc_blocks_lost():
+    lost = event("gc cr block lost", 20, 400_000)
+    codes = found(own_activity(2, {"gc blocks lost": 20}, events=(event("gc cr block 2-way", 8_000, 400), lost)))
+    assert set(codes) == {"IC-TIME-001"}
+    assert "of blocks that arrived; gc-blocks-lost tells of those that did not" in codes["IC-TIME-001"].seen
+    busy = event("gc current block busy", 900, 5_000)
+    codes = found(own_activity(2, {"gc blocks lost": 20}, events=(event("gc cr block 2-way", 8_000, 400), lost, busy)))
+    assert codes["IC-TIME-006"].title == (
+        "58 % of what prod2 waits for the cluster, lost blocks aside, is gc current block busy."
+    )
+
+
+def test_instances_with_which_the_same_is_wrong_are_told_together():
+    same = [own_activity(n, {"gc cr block receive time": 92_400}, events=(congested(),)) for n in (1, 2)]
+    codes = {f.code: f for f in gc_receive_time.run(asked(3, activity=activity(3, *same)))}
+    assert codes["IC-TIME-002"].title == (
+        "Blocks take long to arrive at prod1 and prod2: up to 110 ms, on average of 30 s."
+    )
+    assert codes["IC-TIME-006"].title == "100 % of what prod1 and prod2 wait for the cluster is gc cr block congested."
+    assert [remedy.commands[0] for remedy in codes["IC-TIME-006"].next] == ["mpstat -P ALL 1 5"]
+
+
+def congested():
+    return event("gc cr block congested", 8_000, 100_000)
+
+
+def test_waits_that_could_not_be_read_are_not_taken_for_none():
+    unread = (UnreadView("GV$EVENT_HISTOGRAM_MICRO", "The grant on GV$EVENT_HISTOGRAM_MICRO is missing."),)
+    codes = {f.code: f for f in gc_receive_time.run(asked(2, activity=activity(2, unread=unread)))}
+    assert codes["IC-TIME-001"].status is Status.PASS
+    assert codes["IC-TIME-005"].status is Status.UNKNOWN
+    assert codes["IC-TIME-005"].seen == ("The grant on GV$EVENT_HISTOGRAM_MICRO is missing.",)
+    gone = (UnreadView("GV$SYSTEM_EVENT", "No grant."),)
+    told = activity(2, slow(4_000, events=()), unread=gone)
+    assert {f.code for f in gc_receive_time.run(asked(2, activity=told))} >= {"IC-TIME-002", "IC-TIME-005"}
 
 
 def test_few_blocks_are_not_judged():

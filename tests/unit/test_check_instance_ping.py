@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from checks.facts import InstancePing, Unknown
+from checks.facts import InstancePing, Unknown, UnreadView
 from checks.finding import Status
 from checks.plugins.instance_ping import instance_ping
 from tests.fixtures.clusters import cluster, node
@@ -43,6 +43,23 @@ def test_fragments_show_as_a_large_ping_that_takes_several_times_as_long():
 
 def test_a_ratio_of_next_to_nothing_says_nothing():
     assert set(found(pings(2, {(1, 2): (20, 90)}))) == {"IC-PING-001"}
+
+
+def test_a_ratio_of_too_few_large_pings_is_not_judged():
+    told = (InstancePing(1, 2, 10, 2_000, 1, 4_000), InstancePing(2, 1, 10, 1_800, 10, 2_400))
+    assert "IC-PING-003" not in found(told)
+
+
+def test_pings_of_many_instances_are_a_list_of_the_worst():
+    finding = found(pings(8, {(3, 5): (400, 900)}), 8, 8)["IC-PING-001"]
+    assert finding.table.columns == ("from", "to", "500 bytes / 8 KB")
+    assert finding.table.rows[0] == ("prod3", "prod5", "0.40 / 0.90")
+
+
+def test_pairs_that_were_not_read_are_said_to_be_missing():
+    told = activity(3, pings=pings(3)[:-1], unread=(UnreadView("GV$INSTANCE_PING", "A count fell."),))
+    (finding,) = instance_ping.run(asked(3, activity=told))
+    assert "not all pairs are known: A count fell." in finding.seen
 
 
 def test_small_pings_that_come_back_while_large_ones_do_not_are_a_failure():

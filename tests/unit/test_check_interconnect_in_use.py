@@ -49,6 +49,14 @@ def test_a_public_network_fails_also_where_the_instance_does_not_call_it_so(is_p
     assert finding.nodes == ("rac2",)
 
 
+def test_instances_that_all_use_the_public_network_are_told_together():
+    public = [InterconnectInUse(n, "eth0", f"10.20.0.{n}", True, "") for n in (1, 2, 3)]
+    findings = interconnect_in_use.run(asked(3, database=database(3, interconnects=tuple(public))))
+    finding = next(f for f in findings if f.code == "IC-USE-002")
+    assert finding.title == "prod1, prod2 and prod3 exchange blocks over the public network: eth0."
+    assert finding.nodes == ("rac1", "rac2", "rac3")
+
+
 def test_an_address_on_no_private_network_fails():
     finding = found(using(InterconnectInUse(2, "eth3", "172.16.0.2", False, "")))["IC-USE-003"]
     assert finding.title == "prod2 uses 172.16.0.2 (eth3), which is on none of the private networks."
@@ -72,7 +80,8 @@ def test_without_haip_the_parameter_warns_and_what_the_instance_says_is_enough()
     facts = database(2, interconnects=(*physical(1, SET), *physical(2, SET)), parameters=Unknown("no grant"))
     findings = interconnect_in_use.run(asked(base, database=facts))
     assert {(f.code, f.status) for f in findings} == {("IC-USE-004", Status.WARN)}
-    assert findings[0].title == "cluster_interconnects is set on prod1 to 192.168.10.1:192.168.11.1."
+    assert findings[0].title == "cluster_interconnects is set on prod1 and prod2."
+    assert "prod1: set to 192.168.10.1:192.168.11.1" in findings[0].seen
 
 
 def test_on_exadata_the_parameter_is_set_on_purpose():

@@ -28,7 +28,7 @@ def test_a_node_of_which_nothing_is_known_is_unknown_and_the_others_pass(check):
     base = cluster([node(1), node(2), UnreadNode("rac3", "ssh refused")])
     known = counters(1, unread={"rac2": Unknown("rac2 did not answer within 10 s: it may hang.")})
     statuses = {f.nodes: f.status for f in check.run(asked(base, counters=known))}
-    assert statuses == {(): Status.PASS, ("rac2",): Status.UNKNOWN, ("rac3",): Status.UNKNOWN}
+    assert statuses == {(): Status.PASS, ("rac2", "rac3"): Status.UNKNOWN}
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda c: c.id)
@@ -36,6 +36,16 @@ def test_a_counter_that_fell_or_is_not_there_is_no_pass(check):
     bare = CounterChange("rac2", 30.0, KernelCounters({"Ip": {"InReceives": 5}}), ("Ip.ReasmFails",))
     statuses = {f.nodes: f.status for f in check.run(asked(2, counters=counters(2, bare)))}
     assert statuses[("rac2",)] is Status.UNKNOWN
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda c: c.id)
+def test_several_nodes_that_are_not_known_are_one_finding_with_their_reasons(check):
+    silent = counters(1, unread={"rac2": Unknown("rac2 hangs."), "rac3": Unknown("rac3 hangs.")})
+    finding = check.run(asked(3, counters=silent))[-1]
+    assert finding.seen == ("rac2: rac2 hangs.", "rac3: rac3 hangs.")
+    assert "rac2 and rac3" in finding.title
+    alike = counters(1, unread={"rac2": Unknown("ssh refused."), "rac3": Unknown("ssh refused.")})
+    assert check.run(asked(3, counters=alike))[-1].title.endswith("is not known: ssh refused.")
 
 
 # --- reassembly -------------------------------------------------------------------------------------------------------
@@ -50,11 +60,29 @@ def test_failures_that_waited_in_vain_are_lost_fragments():
     assert "192.168.10.0/24 has MTU 1500: a block of 8 KB is 6 fragments" in finding.seen
 
 
+def test_nodes_with_one_cause_are_told_together_as_gravely_as_the_worst():
+    failing = [change(f"rac{n}", Ip_ReasmFails=n * 40, Ip_ReasmTimeout=n * 40) for n in (1, 2)]
+    finding, _ = reassembly.run(asked(3, counters=counters(3, *failing)))
+    assert finding.title == (
+        "rac1 and rac2 gave up on 120 packets in 30 s because fragments of them never came, most of them at rac2."
+    )
+    assert (finding.status, finding.nodes) == (Status.FAIL, ("rac1", "rac2"))
+    assert finding.seen[0] == "rac2: 80 reassemblies failed, all by timeout; 6,000 fragments arrived (1.3 %)"
+
+
+def test_lost_fragments_and_want_of_memory_stay_apart():
+    failing = [change("rac1", Ip_ReasmFails=9, Ip_ReasmTimeout=9), change("rac2", Ip_ReasmFails=9)]
+    assert {f.code for f in reassembly.run(asked(2, counters=counters(2, *failing)))} == {
+        "IC-REASM-002",
+        "IC-REASM-003",
+    }
+
+
 def test_failures_without_a_wait_are_want_of_memory():
     base = cluster([node(1), with_sysctls(node(2), net_ipv4_ipfrag_high_thresh=262_144)])
     finding = found(reassembly, base, Ip_ReasmFails=34, Ip_ReasmTimeout=1)["IC-REASM-003"]
     assert finding.title == "rac2 threw 34 packets away in 30 s because it had no room to put their fragments together."
-    assert "net.ipv4.ipfrag_high_thresh is 262,144 bytes" in finding.seen
+    assert "rac2: net.ipv4.ipfrag_high_thresh is 262,144 bytes" in finding.seen
     assert any("ipfrag_high_thresh=16777216" in c for remedy in finding.next for c in remedy.commands)
 
 
@@ -102,6 +130,22 @@ def test_small_buffers_that_hold_are_noted_and_pass():
     assert "rac2: net.core.rmem_max is 212,992 bytes, less than the minimum of 4,194,304" in finding.seen
 
 
+def test_nodes_whose_buffers_overflow_are_told_together():
+    full = [change(f"rac{n}", Udp_RcvbufErrors=n, Udp_InErrors=n) for n in range(1, 7)]
+    (finding,) = udp_receive_buffers.run(asked(6, counters=counters(6, *full)))
+    assert finding.title == "6 nodes threw 21 datagrams away in 30 s: the receive buffers of their sockets were full."
+    assert finding.seen[0] == "rac6: Udp RcvbufErrors grew by 6"
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda c: c.id)
+def test_no_change_comes_before_a_look(check):
+    counted = {"Udp_RcvbufErrors": 9, "Udp_InCsumErrors": 9, "Ip_ReasmFails": 9, "TcpExt_IPReversePathFilter": 9}
+    for finding in found(check, filtering("1", "1"), **counted).values():
+        changes = [remedy.is_change for remedy in finding.next]
+        assert changes == sorted(changes)
+        assert not any(changes) or not all(changes)
+
+
 # --- rp-filter --------------------------------------------------------------------------------------------------------
 
 
@@ -118,3 +162,11 @@ def test_the_larger_one_of_both_settings_decides(everywhere, own, status):
     assert finding.status is status
     assert finding.title.startswith("rp_filter threw 7 packets of rac2 away in 30 s")
     assert ("; it is strict on eth2." in finding.title) is (status is Status.FAIL)
+
+
+def test_nodes_that_filter_alike_are_told_together():
+    sysctls = {"net.ipv4.conf.all.rp_filter": "1", "net.ipv4.conf.eth2.rp_filter": "0"}
+    base = cluster([msgspec.structs.replace(node(n), sysctls=sysctls) for n in (1, 2)])
+    dropping = counters(2, *(change(f"rac{n}", TcpExt_IPReversePathFilter=7) for n in (1, 2)))
+    (finding,) = rp_filter.run(asked(base, counters=dropping))
+    assert finding.title == "rp_filter threw 14 packets of rac1 and rac2 away in 30 s; it is strict on eth2."

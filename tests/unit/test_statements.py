@@ -151,3 +151,9 @@ def test_a_bad_statement_is_caught(statement: Statement, complaint: str):
 def test_a_header_without_one_of_its_lines_is_refused(key: str):
     with pytest.raises(ValueError, match=f"does not say '{key}'"):
         made(**{key: ""})
+
+
+def test_evidence_is_found_whether_all_instances_were_asked_or_one():
+    asked = statements()["sysstat"]
+    assert asked.here().name != asked.name
+    assert asked.here().topic == asked.topic == "sql sysstat"
