@@ -131,11 +131,13 @@ class Engine:
 
     async def _work(self) -> None:
         gathered = {g.group: asyncio.Event() for g in self._gatherers}
-        async with asyncio.TaskGroup() as tasks:
-            for gatherer in self._gatherers:
-                tasks.create_task(self._gather(gatherer, gathered))
-            for check in self.checks:
-                tasks.create_task(self._judge(check, gathered))
+        async with asyncio.TaskGroup() as gathering:
+            under_way = [gathering.create_task(self._gather(g, gathered)) for g in self._gatherers]
+            async with asyncio.TaskGroup() as judging:
+                for check in self.checks:
+                    judging.create_task(self._judge(check, gathered))
+            for task in under_way:
+                task.cancel()  # nobody waits for it any more
 
     async def _gather(self, gatherer: Gatherer, gathered: dict[str, asyncio.Event]) -> None:
         for need in gatherer.needs:
@@ -159,19 +161,27 @@ class Engine:
         gathered[gatherer.group].set()
 
     async def _judge(self, check: Check, gathered: dict[str, asyncio.Event]) -> None:
-        for need in (*check.needs, *check.uses):
+        for need in check.needs:
             await gathered[need].wait()
-        findings = self._findings(check)
+        findings = self._lacking(check)
+        if not findings:
+            for use in check.uses:
+                await gathered[use].wait()
+            findings = self._findings(check)
         self._concluded[check.id] = findings
         self._events.put_nowait(CheckConcluded(check.id, findings))
 
-    def _findings(self, check: Check) -> tuple[Finding, ...]:
+    def _lacking(self, check: Check) -> tuple[Finding, ...]:
+        """Why the check cannot judge, where it cannot: whatever else is known, it says the same then."""
         for need in check.needs:
             fact = getattr(self._cluster, need)
             if isinstance(fact, NotAsked):
                 return (_not_asked(check, need, fact),)
             if isinstance(fact, Unknown):
                 return (_not_gathered(check, need, fact, self._cluster.local_node, self.journal),)
+        return ()
+
+    def _findings(self, check: Check) -> tuple[Finding, ...]:
         try:
             with redirect_stdout(sys.stderr):  # stdout is for the report alone
                 found = check.run(self._cluster)

@@ -161,7 +161,20 @@ def counters_interval_s(settings: Settings) -> float:
 
 
 async def _database(session: Session, cluster: Cluster) -> Database | Unknown | NotAsked:
-    return await read_database(session.databases, session.progress)
+    found = await read_database(session.databases, session.progress)
+    if isinstance(found, Database) and _is_single(found):
+        return NotAsked(
+            f"{found.name} is no RAC database (cluster_database is FALSE), and uses no interconnect.",
+            ("racwire check --connect SCAN:1521/SERVICE_OF_A_RAC_DATABASE --user RACWIRE",),
+        )
+    return found
+
+
+def _is_single(database: Database) -> bool:
+    """Whether the database has one instance and cannot have more."""
+    if isinstance(database.parameters, Unknown):
+        return False
+    return {p.value.upper() for p in database.parameters if p.name == "cluster_database"} == {"FALSE"}
 
 
 async def _activity(session: Session, cluster: Cluster) -> Activity | Unknown | NotAsked:

@@ -10,8 +10,10 @@ from checks.settings import DatabaseSettings, Settings
 
 _HOST = re.compile(r"\w[\w.:%@/+-]{0,254}")
 """A name, an address, `user@host` or `ssh://host:port`: nothing that ssh, a ProxyCommand or a shell could run."""
-_WITH_LOGIN = re.compile(r"^[^(]*@|password|pwd|passwd", re.IGNORECASE)
+_WITH_LOGIN = re.compile(r"^[^(]*@|password|pwd|passwd|secret\s*=|token\s*=", re.IGNORECASE)
 """A connect string with a login before the @, or with a parameter that holds a password."""
+_QUOTED = re.compile(r'"[^"]*"')
+"""A name as SQL quotes it, in which any character may stand."""
 _SID = re.compile(r"[A-Za-z0-9_$#]{1,30}")
 _PASSWORD_PLACES = "at the prompt, in $RACWIRE_DB_PASSWORD or in a password_file"  # noqa: S105 - names places only
 _SHOWN = 60
@@ -46,7 +48,7 @@ def _database_mistakes(database: DatabaseSettings) -> Iterable[tuple[str, str]]:
         )
     elif not database.connect.isprintable() or database.connect.strip() != database.connect:
         yield "database.connect", "it has control characters or blanks around it; write it as rac-scan:1521/prod."
-    if "/" in database.user and not database.user.startswith('"'):
+    if "/" in _QUOTED.sub("", database.user):
         yield (
             "database.user",
             f"it seems to hold a password; write the name alone, and the password {_PASSWORD_PLACES}.",

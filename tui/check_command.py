@@ -20,8 +20,11 @@ from checks.settings import Settings
 from tui.errors import UsageError
 from tui.files import OutputError, write_whole
 from tui.password import password_for
+from tui.printable import printable
 from tui.streams import give_up_stdout, leave, tell
 from tui.text_report import text_report
+
+_INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def run_check(args: argparse.Namespace, settings: Settings) -> int:
@@ -33,8 +36,6 @@ def run_check(args: argparse.Namespace, settings: Settings) -> int:
     broken = found.broken if not args.ids else [b for b in found.broken if b.name in args.ids]
     with progress_line(sys.stderr.isatty() and not args.quiet) as told:
         report = _run_in_own_loop(Engine(chosen, settings, broken=broken, password=password), told)
-    if report.interrupted:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # pressed again, it must not cut the report short
     return leave(_deliver(report, args.format, output, replace=args.force))
 
 
@@ -84,7 +85,7 @@ async def _run(engine: Engine, told: Progress) -> Report:
         for cancel in interrupts:  # once: a second Ctrl-C must not cut off the closing, and with it the report
             cancel()
 
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in _INTERRUPTS:
         loop.add_signal_handler(number, interrupt)
     events = engine.events()
     try:
@@ -94,6 +95,9 @@ async def _run(engine: Engine, told: Progress) -> Report:
                 return event.report
     except asyncio.CancelledError:
         task.uncancel()
+        for number in _INTERRUPTS:
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_IGN)  # sent again, it must not cut the report short
         return engine.report(interrupted=True)
     finally:
         await events.aclose()
@@ -124,7 +128,7 @@ class Progress:
 
     def _show(self, text: str) -> None:
         if self._shown:
-            sys.stderr.write(f"\r\x1b[K{text[:78]}")
+            sys.stderr.write(f"\r\x1b[K{printable(text)[:78]}")
             sys.stderr.flush()
 
 

@@ -43,6 +43,10 @@ DATABASE_OPTIONS = (
     Option("--days", "database.history_days", "days of AWR or Statspack to look at (default 7)", "N"),
 )
 
+_SEEN_BY_ALL = (
+    "--password is none: an argument is seen by every user of this machine (ps). Leave it out, and the password is "
+    "asked for; or use $RACWIRE_DB_PASSWORD or --password-file FILE, and change the one that stood here."
+)
 _NEED_A_DATABASE = ("--user", "--password-file", "--sysdba", "--thick", "--wallet")
 
 
@@ -58,10 +62,14 @@ def add_database_options(options: argparse.ArgumentParser) -> None:
             group.add_argument(option.name, action="store_true", default=argparse.SUPPRESS, help=option.help)
         else:
             group.add_argument(option.name, metavar=option.metavar, default=argparse.SUPPRESS, help=option.help)
+    # Else it would be taken for the beginning of --password-file, and be repeated as a file that is not there.
+    group.add_argument("--password", nargs="?", dest="no_password", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
 
 
 def with_database_options(args: argparse.Namespace, settings: Settings) -> Settings:
     """The settings with these options over them. Raises UsageError."""
+    if hasattr(args, "no_password"):
+        raise UsageError(_SEEN_BY_ALL)
     given = {o.name: getattr(args, o.destination) for o in DATABASE_OPTIONS if hasattr(args, o.destination)}
     for option in DATABASE_OPTIONS:
         if option.name in given:

@@ -96,6 +96,8 @@ def run_lab(args: argparse.Namespace) -> int:
         "faults": _faults,
         "shell": _shell,
     }
+    if args.lab_command != "shell":
+        os.environ.pop("RACWIRE_DB_PASSWORD", None)  # what is started here and goes on running is not to hold it
     if args.lab_command is None:
         _narrate(f"Say what to do with the practice cluster: racwire lab {'|'.join(commands)}.")
         return _EXIT_USAGE

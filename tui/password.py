@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import os
-from collections.abc import Iterable
+import signal
+from collections.abc import Iterable, Iterator
 
 from checks.database.secret import Secret, SecretError, read_password_file, take_from_environment
 from checks.engine import needed_groups
@@ -16,8 +18,11 @@ from tui.printable import printable
 
 def password_for(database: DatabaseSettings, checks: Iterable[Check]) -> Secret | None:
     """The password, where these checks ask a database and its user needs one; None where none can be had: the login
-    says so then. Raises UsageError for a password file that cannot be used."""
-    given = take_from_environment()  # in any case: no child of this process is to inherit it
+    says so then. Raises UsageError for a password that cannot be used."""
+    try:
+        given = take_from_environment()  # in any case: no child of this process is to inherit it
+    except SecretError as error:
+        raise UsageError(str(error)) from None
     if not database.is_set or database.os_authentication or not database.user:
         return None
     if "database" not in needed_groups(checks):
@@ -37,10 +42,24 @@ def _asked(prompt: str) -> Secret | None:
     if not _has_terminal():
         return None
     try:
-        answer = getpass.getpass(prompt)
+        with _ended_in_order():
+            answer = getpass.getpass(prompt)
     except EOFError:
         return None
+    except UnicodeError:
+        raise UsageError("The password that was typed is not text in the terminal's encoding.") from None
     return Secret(answer) if answer else None
+
+
+@contextlib.contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Let a request to end, as a closed window is, take the way of Ctrl-C: the terminal shows again what is typed."""
+    before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _has_terminal() -> bool:

@@ -103,7 +103,9 @@ _BY_CODE: dict[str, _Sentence] = {
     "DPY-4001": _WHEN_LOGGING_IN[1005],
     "DPY-4017": _Sentence(_CONNECT, "{where} is no connect descriptor that can be understood: {said}"),
     "DPY-4018": _Sentence(
-        _CONNECT, "{where} cannot be understood as a place; write it as host:1521/service, or name a TNS alias."
+        _CONNECT,
+        "{where} cannot be understood as a place: write it as host:1521/service; for a TNS alias, look at its entry in "
+        "tnsnames.ora (looked in {tns}).",
     ),
     "DPY-4026": _Sentence(
         _CONNECT,
@@ -169,6 +171,10 @@ _CAUSES: tuple[tuple[str, _Sentence], ...] = (
             "away; look at the listener's log and sqlnet.ora (TCP.VALIDNODE_CHECKING).",
         ),
     ),
+    (
+        "codec can't decode",
+        _Sentence(_CONNECT, "What answers at {where} is no Oracle listener: look at host and port."),
+    ),
 )
 """What the operating system says in a DPY-6005, the first that fits."""
 
@@ -221,29 +227,29 @@ def _of_statement(
     grants: tuple[str, ...] = ()
     if code in _LOST_CODES or number in _LOST:
         kind = ErrorKind.LOST
-        text = f"The connection to {place(settings)} was lost while {name} ran: {_brief(said)}"
+        text = f"The connection to {place(settings)} was lost while the statement {name} ran: {_brief(said)}"
     elif code == "DPY-4024" or number == 1013:
         return timed_out(statement)
     elif number in (942, 1031):
         kind = ErrorKind.MISSING_GRANT
         grants = grants_for(statement, settings.user)
         user = settings.user or "This user"
-        text = f"{user} may not read what {name} reads (ORA-{number:05d})."
+        text = f"{user} may not read {' or '.join(statement.reads)} (ORA-{number:05d})."
     elif number == 904:
         kind = ErrorKind.NO_SUCH_COLUMN
-        text = f"A column that {name} reads is not there in this version of the database: {_brief(said)}"
+        text = f"A column that the statement {name} reads is not there in this version of the database: {_brief(said)}"
     elif number == 12850:
         kind = _OTHER
         text = (
-            f"The instances could not all be asked by {name} (ORA-12850): one of them has no free parallel query "
-            "process, or does not answer."
+            f"The instances could not all be asked by the statement {name} (ORA-12850): one of them has no free "
+            "parallel query process, or does not answer."
         )
     elif number in (1109, 1219, 1507):
         kind = _OTHER
-        text = f"The database behind {place(settings)} is not open, and {name} needs it to be (ORA-{number:05d})."
+        text = f"The database behind {place(settings)} is not open (ORA-{number:05d}), as the statement {name} needs."
     else:
         kind = _OTHER
-        text = f"{name} failed: {_brief(said)}"
+        text = f"The statement {name} failed: {_brief(said)}"
     return DatabaseError(_with_grants(text, grants), kind, code=number, statement=name, grants=grants)
 
 

@@ -204,10 +204,11 @@ def fetch(raw: oracledb.Connection, sql: str, binds: dict[str, Any], action: str
 
 
 def break_off(raw: oracledb.Connection, is_over: threading.Event) -> None:
-    """Break off what a session does, unless that is over, and close it. Blocks where either hangs."""
+    """Break off what a session does, and close it once that is over. Blocks for as long as either hangs."""
+    # The driver crashes when it is to break off, or to close, what it gives up by itself at the same moment.
     try:
-        # The driver crashes when it is to break off what it has itself closed meanwhile.
         if not is_over.is_set() and raw.is_healthy():
             raw.cancel()
     finally:
+        is_over.wait()
         raw.close()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import os
 import stat
+import unicodedata
 from collections.abc import Callable, MutableMapping
 from pathlib import Path
 from typing import NoReturn
@@ -53,10 +55,12 @@ class SecretError(Exception):
 
 def take_from_environment(environ: MutableMapping[str, str] = os.environ) -> Secret | None:
     """The password of $RACWIRE_DB_PASSWORD, which is removed from there: no child of this process inherits it, and
-    what the kernel shows of this process's first environment (/proc/PID/environ) has it no more."""
+    what the kernel shows of this process's first environment (/proc/PID/environ) has it no more. Raises SecretError."""
     if PASSWORD_VARIABLE in environ:
         _blank(PASSWORD_VARIABLE)
     text = environ.pop(PASSWORD_VARIABLE, "")
+    if fault := _fault_of_text(text):
+        raise SecretError(f"${PASSWORD_VARIABLE} {fault}")
     return Secret(text) if text else None
 
 
@@ -74,7 +78,8 @@ def _blank(variable: str) -> None:
 
 
 def read_password_file(named: str) -> Secret:
-    """The first line of a file that only its owner can read. Raises SecretError."""
+    """The first line of a file that only its owner can read, without the mark that some editors begin it with. Raises
+    SecretError."""
     path = Path(named).expanduser() if named.startswith("~/") else Path(named)
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
@@ -89,15 +94,24 @@ def read_password_file(named: str) -> Secret:
         raise SecretError(f"The password file {path} could not be read: {error.strerror}.") from None
     finally:
         os.close(handle)
-    line = content.partition(b"\n")[0].removesuffix(b"\r")
+    line = content.removeprefix(codecs.BOM_UTF8).partition(b"\n")[0].removesuffix(b"\r")
     if not line:
         raise SecretError(f"The password file {path} has nothing on its first line; write the password there.")
     if len(line) > _LONGEST:
         raise SecretError(f"The password file {path} is none: its first line is longer than {_LONGEST:,} bytes.")
-    try:
-        return Secret(line.decode("utf-8"))
-    except UnicodeDecodeError:
-        raise SecretError(f"The password file {path} is not UTF-8 text.") from None
+    text = line.decode("utf-8", errors="surrogateescape")
+    if fault := _fault_of_text(text):
+        raise SecretError(f"The password file {path} {fault}")
+    return Secret(text)
+
+
+def _fault_of_text(text: str) -> str:
+    """Why a text can be no password; nothing when it can. Nothing of the text is repeated."""
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        return "is not UTF-8 text."
+    if any(unicodedata.category(letter) == "Cc" for letter in text):
+        return "has control characters in it; write nothing but the password there."
+    return ""
 
 
 def _fault(file: os.stat_result) -> str:

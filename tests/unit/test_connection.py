@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 
 import pytest
 
@@ -53,6 +54,14 @@ async def connect(journal):
     yield make
     for connections in made:
         await connections.close()
+
+
+def ended(name: str) -> bool:
+    """Wait for the end of the thread of that name, which is being started or runs."""
+    while not (found := [thread for thread in threading.enumerate() if thread.name == name]):
+        time.sleep(0.01)
+    found[0].join(10)
+    return not found[0].is_alive()
 
 
 async def refused(asking) -> DatabaseError:
@@ -157,6 +166,17 @@ async def test_a_statement_whose_break_is_not_answered_either_is_left_and_the_ne
     assert len({number for number, _ in witness.asked}) == 2
 
 
+async def test_a_session_that_the_driver_gives_up_after_us_is_closed_then_and_not_before(relay, connect, monkeypatch):
+    # The driver waits as long again for the answer to its break. To close the session meanwhile would crash it.
+    monkeypatch.setattr("checks.database.connection._GRACE_S", 0.1)
+    connection = await connect(relay).get()
+    relay.hold()
+    assert (await refused(connection.rows(SESSIONS, timeout_s=0.5))).kind is ErrorKind.TIMED_OUT
+    assert await asyncio.to_thread(ended, "racwire database main ending")
+    relay.release()
+    await connection.rows(SESSIONS)
+
+
 async def test_cancelling_breaks_the_statement_off_at_the_database(server, connect, witness):
     connection = await connect(server).get()
     asking = asyncio.create_task(connection.rows(HANGING))
@@ -255,7 +275,7 @@ async def test_a_missing_grant_is_told_with_the_command_that_gives_it(server, co
             "GRANT SELECT ON SYS.V_$SYSSTAT TO RACWIRE;",
         )
         assert str(error) == (
-            f"RACWIRE may not read what sysstat reads (ORA-{code:05d}). Have a DBA run: {' '.join(error.grants)}"
+            f"RACWIRE may not read GV$SYSSTAT (ORA-{code:05d}). Have a DBA run: {' '.join(error.grants)}"
         )
 
 
@@ -266,7 +286,7 @@ async def test_a_missing_grant_is_told_with_the_command_that_gives_it(server, co
         (12850, ErrorKind.OTHER, "no free parallel query process"),
         (1219, ErrorKind.OTHER, "is not open"),
         (3113, ErrorKind.LOST, "was lost"),
-        (1555, ErrorKind.OTHER, "asked failed: ORA-01555: snapshot"),
+        (1555, ErrorKind.OTHER, "The statement asked failed: ORA-01555: snapshot"),
     ],
 )
 async def test_other_errors_are_one_sentence_with_the_number(code, kind, words, server, connect, witness):

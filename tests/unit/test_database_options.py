@@ -3,8 +3,10 @@
 import contextlib
 import os
 import pty
+import signal
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -75,6 +77,8 @@ def test_the_way_in_that_is_given_replaces_the_one_in_the_file(tmp_path):
         (["--connect", "h/p", "--os-auth"], "--os-auth: it logs in to the instance of this node; leave --connect out"),
         (["--connect", "h/p", "--user", "sys"], "--user: SYS can only log in as SYSDBA"),
         (["--connect", "h/p", "--user", "scott/tiger"], "--user: it seems to hold a password"),
+        (["--connect", "h/p", "--user", '"scott"/tiger'], "--user: it seems to hold a password"),
+        (["--connect", "config-azure://h?azure_client_secret=tiger"], "--connect: it seems to hold a user or a passw"),
         (["--connect", "scott/tiger@h/p"], "--connect: it seems to hold a user or a password"),
         (["--connect", "h/p", "--wallet", "\x1b[2J"], "--wallet: "),
     ],
@@ -146,7 +150,7 @@ def run(server, tmp_path, *words, env=None, **how):
 
 
 def assert_it_came_in(out):
-    assert "may not read what connected reads (ORA-00942)" in out
+    assert "may not read V$INSTANCE (ORA-00942)" in out
 
 
 def assert_nowhere(password, tmp_path, *texts):
@@ -175,7 +179,9 @@ def test_a_file_gives_the_password_and_nothing_shows_it(server, password, tmp_pa
     assert_nowhere(password, tmp_path, out, err)
 
 
-def test_the_terminal_is_asked_without_echo_and_nothing_shows_it(server, password, tmp_path):
+@contextlib.contextmanager
+def asked_on_a_terminal(server, tmp_path):
+    """`racwire check` on a terminal of its own, as far as the prompt: the process, the terminal, and what it shows."""
     ours, theirs = pty.openpty()
     become = f"import os, fcntl, termios; os.setsid(); fcntl.ioctl({theirs}, termios.TIOCSCTTY, 0)"
     start = f"{become}; os.execv({sys.executable!r}, [{sys.executable!r}, '-m', 'tui', *__import__('sys').argv[1:]])"
@@ -184,18 +190,69 @@ def test_the_terminal_is_asked_without_echo_and_nothing_shows_it(server, passwor
     ran = subprocess.Popen(
         command, env=home, pass_fds=[theirs], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    os.close(theirs)
-    shown = b""
-    while not shown.endswith(b": "):
-        shown += os.read(ours, 1000)
-    os.write(ours, f"{password}\n".encode())
-    out, err = ran.communicate(timeout=60)
-    with contextlib.suppress(OSError):  # nobody has the terminal open any more
-        shown += os.read(ours, 1000)
-    os.close(ours)
-    assert shown.decode().startswith(f"Password of {USER} at {server.dsn}: ")
+    try:
+        shown = b""
+        while not shown.endswith(b": "):
+            shown += os.read(ours, 1000)
+        yield ran, ours, shown.decode()
+    finally:
+        ran.kill()
+        ran.wait()
+        os.close(ours)
+        os.close(theirs)
+
+
+def echoes(terminal):
+    return bool(termios.tcgetattr(terminal)[3] & termios.ECHO)
+
+
+def test_the_terminal_is_asked_without_echo_and_nothing_shows_it(server, password, tmp_path):
+    with asked_on_a_terminal(server, tmp_path) as (ran, terminal, shown):
+        assert shown == f"Password of {USER} at {server.dsn}: "
+        assert not echoes(terminal)
+        os.write(terminal, f"{password}\n".encode())
+        out, err = ran.communicate(timeout=60)
+        os.set_blocking(terminal, False)
+        shown = os.read(terminal, 1000).decode()
+        assert echoes(terminal)
     assert_it_came_in(" ".join(out.split()))
-    assert_nowhere(password, tmp_path, out, err, shown.decode())
+    assert_nowhere(password, tmp_path, out, err, shown)
+
+
+def test_asking_to_end_twice_does_not_cut_the_report_short(server, password, tmp_path):
+    server.backend.hang_on.add("V$INSTANCE")
+    ran = run(server, tmp_path, *CHECK, env={"RACWIRE_DB_PASSWORD": password}, stdin=subprocess.DEVNULL)
+    assert server.backend.hanging.wait(30)
+    for _ in range(200):
+        ran.terminate()
+    out, err = ran.communicate(timeout=10)
+    assert (ran.returncode, err) == (ExitCode.INTERRUPTED, "")
+    assert "gc-blocks-lost had not concluded when the run was interrupted." in out
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_process_that_is_ended_while_it_asks_leaves_the_terminal_as_it_was(number, server, tmp_path):
+    with asked_on_a_terminal(server, tmp_path) as (ran, terminal, _):
+        ran.send_signal(number)
+        out, err = ran.communicate(timeout=60)
+        assert (ran.returncode, out, err) == (ExitCode.INTERRUPTED, "", "")
+        assert echoes(terminal)
+
+
+def test_what_is_typed_in_another_encoding_is_told_without_it(server, tmp_path):
+    with asked_on_a_terminal(server, tmp_path) as (ran, terminal, _):
+        os.write(terminal, b"tig\xe9r\n")
+        out, err = ran.communicate(timeout=60)
+    assert (ran.returncode, out) == (ExitCode.USAGE, "")
+    assert err == "racwire: The password that was typed is not text in the terminal's encoding.\n"
+
+
+def test_a_password_as_an_argument_is_refused_and_not_repeated(password, capsys):
+    for words in (("--password", password), (f"--password={password}",), ("--password",)):
+        assert main(["check", "--connect", "h/p", "--user", USER, *words]) == ExitCode.USAGE
+        told = capsys.readouterr().err
+        assert told.startswith("racwire: --password is none: an argument is seen by every user of this machine")
+        assert password not in told
 
 
 def test_while_it_runs_the_kernel_shows_no_password_of_it_and_a_hung_query_holds_up_nothing(server, password, tmp_path):

@@ -85,6 +85,17 @@ async def test_a_check_runs_as_soon_as_its_own_facts_are_there():
     assert order == ["early", "late"]
 
 
+async def test_a_check_that_lacks_what_it_needs_waits_for_nothing_else_and_nor_does_the_run():
+    async def hanging(session, known):
+        await asyncio.Event().wait()
+
+    lacking = check("a", question="?", needs=["paths"], uses=["nodes"], kinds=(FINE,))(lambda _: ())
+    unknown = giving("paths", value=Unknown("There is no path."))
+    events = await run([lacking], (unknown, Gatherer("nodes", (), hanging, 60)))
+    assert concluded(events)["a"][0].title == "a could not tell: There is no path."
+    assert isinstance(events[-1], RunFinished)
+
+
 async def test_a_source_that_fails_makes_only_its_own_checks_unknown():
     async def failing(session, known):
         raise OSError("no such device")
@@ -255,7 +266,7 @@ async def test_a_missing_grant_is_unknown_with_the_grant_the_script_and_the_fail
         )
         events = [event async for event in engine.events()]
     (finding,) = concluded(events)["a"]
-    assert finding.title == f"a could not tell: {user} may not read what asked reads (ORA-00942)."
+    assert finding.title == f"a could not tell: {user} may not read GV$SYSSTAT (ORA-00942)."
     assert finding.seen == (f"Have a DBA run: GRANT SELECT ON {grants[0]} TO {user};",)
     assert finding.next[0].commands == (command,)
     assert [reference.topic for reference in finding.evidence] == ["sql asked"]

@@ -4,13 +4,14 @@ import msgspec
 import pytest
 
 from checks import gathering
-from checks.facts import Address, Unknown, UnreadNode
+from checks.facts import Address, Database, Unknown, UnreadNode
 from checks.journal import Journal
 from checks.nodes.session import Session
 from checks.nodes.shell import ShellError
 from checks.probes.safety import UnsafePathError
 from checks.settings import ClusterSettings, Settings
 from tests.fixtures.clusters import cluster, node, with_interface
+from tests.fixtures.instance_states import StraightIn, instances, practice
 
 RAC1, RAC2 = cluster(2).nodes
 
@@ -71,3 +72,20 @@ async def test_where_a_private_network_is_public_too_it_is_said_that_nothing_was
 def test_how_far_a_public_network_reaches_is_told_by_the_addresses_on_it():
     wide = with_interface(node(1), "eth0", addresses=(Address("10.20.0.1", 16),))
     assert "10.20.0.0/16" in gathering._public_subnets(cluster([wide, node(2)]))
+
+
+@pytest.mark.parametrize(("cluster_database", "is_asked"), [("FALSE", False), ("TRUE", True)])
+async def test_a_database_without_an_interconnect_is_left_out_and_with_it_all_that_it_would_say(
+    cluster_database, is_asked
+):
+    source = instances(1)
+    alone = {**source.states_by_number[1].parameters, "cluster_database": cluster_database}
+    source.change(1, parameters=alone)
+    session = Session(Settings(), Journal())
+    session.databases = StraightIn(practice(source)).databases()
+    found = await gathering._database(session, cluster(2))
+    assert isinstance(found, Database) is is_asked
+    if not is_asked:
+        assert found.reason == "prod is no RAC database (cluster_database is FALSE), and uses no interconnect."
+        known = msgspec.structs.replace(cluster(2), database=found)
+        assert await gathering._activity(session, known) == await gathering._history(session, known) == found

@@ -40,6 +40,16 @@ def test_the_environment_gives_it_once():
     assert take_from_environment({PASSWORD_VARIABLE: ""}) is None
 
 
+@pytest.mark.parametrize("text", [os.fsdecode(b"tig\xe9r"), "tiger\n"])
+def test_what_the_environment_cannot_mean_is_one_sentence_and_gone_from_there_too(text):
+    environ = {PASSWORD_VARIABLE: text}
+    with pytest.raises(SecretError) as told:
+        take_from_environment(environ)
+    assert str(told.value).startswith(f"${PASSWORD_VARIABLE} ")
+    assert "tig" not in str(told.value)
+    assert environ == {}
+
+
 def test_the_kernel_and_children_do_not_have_it_any_more():
     program = (
         "import os, subprocess\n"
@@ -56,7 +66,8 @@ def test_the_kernel_and_children_do_not_have_it_any_more():
 
 @pytest.mark.parametrize(
     ("content", "password"),
-    [(b"tiger\n", "tiger"), (b"tiger", "tiger"), (b"ti ger\r\nsecond\n", "ti ger"), ("größe\n".encode(), "größe")],
+    [(b"tiger\n", "tiger"), (b"tiger", "tiger"), (b"ti ger \r\nsecond\n", "ti ger "), ("größe\n".encode(), "größe"),
+     (b"\xef\xbb\xbftiger\n", "tiger")],
 )  # fmt: skip
 def test_a_file_gives_its_first_line(content, password, tmp_path):
     file = tmp_path / "password"
@@ -84,6 +95,8 @@ def test_a_file_that_others_may_read_is_refused_with_what_to_do(mode, tmp_path):
         (b"\n tiger", "has nothing on its first line"),
         (b"x" * 2000, "longer than 1,024 bytes"),
         (b"\xff\xfe", "is not UTF-8 text"),
+        (b"tiger\0\n", "has control characters in it"),
+        (b"\x1b[31mtiger\n", "has control characters in it"),
     ],
 )
 def test_a_file_without_a_password_is_one_sentence_and_not_its_content(content, why, tmp_path):

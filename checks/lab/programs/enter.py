@@ -20,6 +20,7 @@ _NAMESPACES = ("user", "mnt", "uts", "net", "pid")
 _PR_SET_PDEATHSIG = 1
 _FORWARDED = {signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2}
 _FROM_TERMINAL = {signal.SIGINT, signal.SIGQUIT}
+_PASSWORD = b"RACWIRE_DB_PASSWORD"
 _GONE, _NOT_FOUND, _NOT_EXECUTABLE = 125, 127, 126
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -39,6 +40,7 @@ def main(argv: Sequence[str]) -> int:
     child = os.fork()
     if child == 0:
         _exec(command, mask)
+    _forget_password()
     return _attend(child)
 
 
@@ -79,6 +81,13 @@ def _exec(command: list[str], mask: set[int | signal.Signals]) -> None:
     except OSError as error:
         print(f"racwire: could not run '{command[0]}' in the practice node: {error.strerror}.", file=sys.stderr)
         os._exit(_NOT_EXECUTABLE)
+
+
+def _forget_password() -> None:
+    """Blank the password in our own environment: the kernel shows it (/proc/PID/environ) for as long as we attend."""
+    _libc.getenv.restype = ctypes.c_void_p
+    if place := _libc.getenv(_PASSWORD):
+        ctypes.memset(place, ord("*"), len(ctypes.string_at(place)))
 
 
 def _attend(child: int) -> int:

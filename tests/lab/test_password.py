@@ -1,0 +1,188 @@
+"""The password of the practice database, however it is given: in no output, file, argument or environment of a run."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pty
+import select
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from checks.database.secret import PASSWORD_VARIABLE
+from checks.lab import Lab, up
+from checks.settings_file import load_settings
+from tests.lab.lab_support import lab_directory, needs_namespaces, needs_nft
+
+pytestmark = [
+    needs_namespaces,
+    needs_nft,
+    pytest.mark.skipif(
+        any(find_spec(name) is None for name in ("duckdb", "sqlglot", "cryptography")),
+        reason="THE PASSWORD WAS NOT LOOKED FOR: the extra `lab` is not installed",
+    ),
+]
+RACWIRE = (sys.executable, "-m", "tui")
+FAULTY = (
+    "import sys\nfrom tui.screens.checks import ChecksScreen\n"
+    "def action_copy(self): raise RuntimeError('wheels')\nChecksScreen.action_copy = action_copy\n"
+    "from tui.cli import main\nsys.exit(main())\n"
+)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    with lab_directory(tmp_path_factory.mktemp("lab") / "dir"):
+        yield up()
+
+
+@pytest.fixture(scope="module")
+def password(cluster: Lab) -> str:
+    return Path(load_settings(None, cluster.environment("rac1")).database.password_file).read_text().strip()
+
+
+class Run:
+    """racwire on a terminal of its own on the first node, in a home of its own, and all that it shows."""
+
+    def __init__(self, cluster: Lab, home: Path, password: str, given: str, *command: str) -> None:
+        self._password = password
+        self._ssh_config = bytes(cluster.directory / "ssh_config")
+        self._given = given
+        self.shown = b""
+        self.looked = 0
+        """How often all processes of the machine were looked at while it ran and had its peers open."""
+        home.mkdir()
+        settings = home.parent / "settings.toml"
+        settings.write_text(self._settings(cluster, home.parent))
+        names = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "TMPDIR")
+        environment = {**os.environ, **cluster.environment("rac1"), **dict.fromkeys(names, str(home))}
+        environment |= {"TERM": "xterm-256color", "LANG": "C.UTF-8", "RACWIRE_SETTINGS": str(settings)}
+        if given == "environment":
+            environment[PASSWORD_VARIABLE] = password
+        self.terminal, theirs = pty.openpty()
+        termios.tcsetwinsize(theirs, (24, 80))
+        self.process = subprocess.Popen(
+            cluster.enter("rac1", command),
+            stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )  # fmt: skip
+        os.close(theirs)
+        if given == "prompt":
+            self.until(lambda: self.shown.endswith(b": "))
+            self.type(f"{password}\n")
+
+    def _settings(self, cluster: Lab, directory: Path) -> str:
+        access = load_settings(None, cluster.environment("rac1")).database
+        lines = ["[sampling]", "interval_s = 2", "[database]", f'connect = "{access.connect}"', 'user = "RACWIRE"']
+        if self._given == "file":
+            file = directory / "password"
+            file.touch(0o600)
+            file.write_text(f"{self._password}\n")
+            lines.append(f'password_file = "{file}"')
+        return "\n".join(lines)
+
+    def type(self, text: str) -> None:
+        os.write(self.terminal, text.encode())
+
+    def until(self, is_so: Callable[[], bool], within_s: float = 60) -> None:
+        end = time.monotonic() + within_s
+        while not is_so():
+            assert time.monotonic() < end, self.shown[-2000:]
+            with contextlib.suppress(OSError):  # nobody has the terminal open any more
+                if select.select([self.terminal], [], [], 0.02)[0]:
+                    self.shown += os.read(self.terminal, 65_536)
+            self._look_at_processes()
+
+    def until_it_ended(self) -> None:
+        self.until(lambda: self.process.poll() is not None)
+
+    def _look_at_processes(self) -> None:
+        """Once it has opened its peers it has long taken the password from where it was."""
+        processes = [(_read(process / "cmdline"), _read(process / "environ")) for process in _processes()]
+        if any(words.startswith(b"ssh\0") and self._ssh_config in words for words, _ in processes):
+            self.looked += 1
+            holding = [words for words, environ in processes if self._password.encode() in words + environ]
+            assert holding == []
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        os.close(self.terminal)
+
+
+def _processes() -> list[Path]:
+    return [directory for directory in Path("/proc").iterdir() if directory.name.isdigit()]
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""
+
+
+@pytest.fixture
+def run(cluster: Lab, password: str, tmp_path: Path) -> Iterator[Callable[..., Run]]:
+    started: list[Run] = []
+
+    def start(given: str, *command: str) -> Run:
+        started.append(Run(cluster, tmp_path / "home", password, given, *command))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.close()
+
+
+def assert_nowhere(run: Run, password: str, home: Path) -> None:
+    assert run.looked > 10
+    assert password.encode() not in run.shown
+    written = [file for file in home.rglob("*") if file.is_file()]
+    assert [file for file in written if password.encode() in file.read_bytes()] == []
+
+
+EACH_WAY = pytest.mark.parametrize("given", ["environment", "file", "prompt"])
+
+
+@EACH_WAY
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_check_shows_and_writes_it_nowhere(
+    given: str, form: str, run: Callable[..., Run], password: str, tmp_path: Path
+) -> None:
+    report = tmp_path / "home" / "report"
+    one = run(given, *RACWIRE, "check", "--format", form, "-o", str(report))
+    one.until_it_ended()
+    assert "IC-LOST-001" in report.read_text(), report.read_text()
+    assert_nowhere(one, password, tmp_path / "home")
+
+
+@EACH_WAY
+def test_the_console_shows_and_writes_it_nowhere_not_even_in_the_log_of_its_own_breakdown(
+    given: str, run: Callable[..., Run], password: str, tmp_path: Path
+) -> None:
+    one = run(given, sys.executable, "-c", FAULTY)
+    one.until(lambda: b"gc-blocks-lost" in one.shown and one.looked > 10)
+    one.type("c")
+    one.until_it_ended()
+    log = tmp_path / "home" / "racwire" / "racwire.log"
+    assert "wheels" in log.read_text()
+    assert "locals" in log.read_text()
+    assert_nowhere(one, password, tmp_path / "home")
+
+
+def test_what_the_lab_leaves_running_does_not_hold_a_password_of_its_caller(tmp_path: Path) -> None:
+    with lab_directory(tmp_path / "dir"):
+        environment = {**os.environ, PASSWORD_VARIABLE: f"secret-{tmp_path}"}
+        subprocess.run([*RACWIRE, "lab", "up", "--no-database"], env=environment, check=True, capture_output=True)
+        environments = [_read(process / "environ") for process in _processes()]
+        assert environments
+        assert not [one for one in environments if f"secret-{tmp_path}".encode() in one]
