@@ -26,6 +26,9 @@ _LAST_WAIT_S = 0.25
 """How long leaving waits for a logoff or a break to be sent; nobody notices that."""
 _ENDING_S = 30.0
 
+_STALE = (1466, 1555, 8103)
+"""The read-only transaction is older than what it reads: AWR splits and drops partitions meanwhile. A new one is not."""
+
 _COMMENT = re.compile(r"/\*.*?\*/|--[^\n]*", re.DOTALL)
 _READS = re.compile(r"\s*(SELECT|WITH(?!\s+(FUNCTION|PROCEDURE)\b))\b", re.IGNORECASE)
 _LOCKS = re.compile(r"\bFOR\s+UPDATE\b", re.IGNORECASE)
@@ -90,8 +93,9 @@ class Connection:
     async def rows(
         self, statement: Statement, binds: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
     ) -> Rows:
-        """Run a query and fetch it whole. A connection that was lost is opened again, once, and asked again. Raises
-        DatabaseError; ValueError for anything but a query, which is never sent."""
+        """Run a query and fetch it whole. Where the connection was lost, or its view of the data is too old, it is
+        opened again, once, and asked again. Raises DatabaseError; ValueError for anything but a query, which is never
+        sent."""
         if not reads_only(statement.text):
             raise ValueError(f"{statement.name} is no query; racwire sends nothing else to a database.")
         limit_s = self._login.settings.call_timeout_s if timeout_s is None else timeout_s
@@ -100,7 +104,7 @@ class Connection:
                 try:
                     found = await self._ask(statement, dict(binds or {}), limit_s)
                 except DatabaseError as error:
-                    if error.kind is not ErrorKind.LOST:
+                    if error.kind is not ErrorKind.LOST and error.code not in _STALE:
                         raise
                     self._abandon()
                     found = await self._ask(statement, dict(binds or {}), limit_s)

@@ -111,6 +111,19 @@ async def test_the_journal_has_statement_binds_and_rows(server, connect, journal
     assert asked.text == "n  text\n0  row 0\n1  row 1"
 
 
+@pytest.mark.parametrize("code", [1466, 1555, 8103])
+async def test_a_read_only_transaction_too_old_for_what_it_reads_is_begun_anew_once(code, witness, server, connect):
+    witness.errors["NUMBERS"] = OracleError(code, "the table has changed since")
+    connection = await connect(server).get()
+    with pytest.raises(DatabaseError):
+        await connection.rows(NUMBERS, {"n": 3})
+    asked = [session for session, sql in witness.asked if sql == NUMBERS.text]
+    begun = [session for session, sql in witness.asked if sql == "SET TRANSACTION READ ONLY"]
+    assert len(asked) == 2
+    assert asked == begun
+    assert asked[0] != asked[1]
+
+
 # --- only queries -----------------------------------------------------------------------------------------------------
 
 
