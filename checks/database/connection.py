@@ -27,7 +27,7 @@ _LAST_WAIT_S = 0.25
 _ENDING_S = 30.0
 
 _STALE = (1466, 1555, 8103)
-"""The read-only transaction is older than what it reads: AWR splits and drops partitions meanwhile. A new one is not."""
+"""The read-only transaction is older than what it reads, such as partitions of AWR; a new one is not."""
 
 _COMMENT = re.compile(r"/\*.*?\*/|--[^\n]*", re.DOTALL)
 _READS = re.compile(r"\s*(SELECT|WITH(?!\s+(FUNCTION|PROCEDURE)\b))\b", re.IGNORECASE)

@@ -14,6 +14,9 @@ from checks.lab.nics import Nic, is_up, scan_node
 from checks.lab.topology import DATABASE, DATABASE_VERSIONS, NETWORKS, SCAN_ADDRESS, Port, Shape, index_of
 
 _FALSE_LOSSES = ActiveFault("false-lost-12.1", None, None)
+FULL_MESH_NODES = 8
+"""Up to so many nodes every pair of instances uses both networks. In larger clusters each pair uses one of them:
+the kernels of all nodes share one table of neighbours, of 1,024 entries, and drop packets when it is full."""
 _FROM_REGISTRY = "Oracle Cluster Repository"
 _FROM_PARAMETER = "CLUSTER_INTERCONNECTS parameter"
 
@@ -40,6 +43,8 @@ class Instance:
     interconnects: tuple[Interconnect, ...]
     peers: dict[int, dict[int, str]]
     """The other instances that are open: their addresses by network."""
+    asks_by_way_of_others: bool
+    """Whether it also has blocks sent on by a third instance; all must share a network for that."""
     parameters: dict[str, str]
     usual_mtu: int
     """Of the private NICs where nothing is broken: what its AWR has seen so far."""
@@ -83,7 +88,8 @@ def _instance(
         version=DATABASE_VERSIONS["12.1"] if _FALSE_LOSSES in broken else shape.database,
         is_open=is_up(node, broken),
         interconnects=interconnects[node],
-        peers={index_of(other): {i.network: i.ip for i in interconnects[other]} for other in others},
+        peers={index_of(other): _peer(shape, node, other, interconnects[other]) for other in others},
+        asks_by_way_of_others=shape.size <= FULL_MESH_NODES,
         parameters=_parameters(interconnects[node], broken),
         usual_mtu=shape.mtu,
         receive_buffer_bytes=4096 if ActiveFault("small-receive-buffer", node, None) in broken else None,
@@ -105,6 +111,15 @@ def _interconnects(node: str, nics: Mapping[Port, Nic], broken: frozenset[Active
     if ActiveFault("public-interconnect", None, None) in broken:
         return (Interconnect(0, _bare(nics[Port(node, 0)].address), "YES", _FROM_REGISTRY),)
     return tuple(Interconnect(n.number, _bare(nic.haip), "NO", "") for n, nic in private if nic.haip)
+
+
+def _peer(shape: Shape, node: str, other: str, interconnects: tuple[Interconnect, ...]) -> dict[int, str]:
+    """The addresses at which one instance asks another, by network."""
+    addresses = {i.network: i.ip for i in interconnects}
+    if shape.size <= FULL_MESH_NODES or len(addresses) < 2:
+        return addresses
+    chosen = sorted(addresses)[(index_of(node) + index_of(other)) % len(addresses)]
+    return {chosen: addresses[chosen]}
 
 
 def _parameters(interconnects: tuple[Interconnect, ...], broken: frozenset[ActiveFault]) -> dict[str, str]:

@@ -214,7 +214,16 @@ def test_the_daemon_reads_what_the_cluster_writes(fault, tmp_path: Path) -> None
         read = file.news()
         assert read is not None
         assert file.news() is None
-        for name in ("number", "peers", "parameters", "receive_buffer_bytes", "hangs", "is_open", "version"):
+        for name in (
+            "number",
+            "peers",
+            "asks_by_way_of_others",
+            "parameters",
+            "receive_buffer_bytes",
+            "hangs",
+            "is_open",
+            "version",
+        ):
             assert getattr(read, name) == getattr(instance, name)
         assert [i.ip for i in read.interconnects] == [i.ip for i in instance.interconnects]
 
@@ -233,3 +242,13 @@ def test_the_scan_moves_away_from_a_node_that_is_down() -> None:
     instances = desired(Shape(2, 9000), [ActiveFault("peer-down", "rac1", None)]).instances
     assert [instance.scan_address for instance in instances.values()] == [None, "10.20.0.100"]
     assert desired(Shape(2, 9000, database=""), ()).instances == {}
+
+
+def test_in_a_large_cluster_each_pair_of_instances_shares_one_network() -> None:
+    instances = desired(Shape(16, 9000), ()).instances.values()
+    networks = {(i.number, peer): tuple(found) for i in instances for peer, found in i.peers.items()}
+    assert len(networks) == 16 * 15
+    assert all(len(found) == 1 and found == networks[(b, a)] for (a, b), found in networks.items())
+    assert {found for found in networks.values()} == {(1,), (2,)}
+    assert not any(instance.asks_by_way_of_others for instance in instances)
+    assert all(len(f) == 2 for i in desired(Shape(8, 9000), ()).instances.values() for f in i.peers.values())

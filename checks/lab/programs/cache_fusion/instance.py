@@ -176,7 +176,7 @@ class Instance:
         if address is None:
             return False
         hops = 2
-        others = [peer for peer in self.settings.peers if peer != holder]
+        others = [peer for peer in self.settings.peers if peer != holder and self.settings.asks_by_way_of_others]
         if count == 1 and others and random.random() < _THREE_WAY:  # noqa: S311 - a workload, no secret
             by_way_of = self._address(random.choice(others), network)  # noqa: S311
             address, hops = (by_way_of, 3) if by_way_of else (address, 2)
@@ -238,11 +238,11 @@ class Instance:
         self._ping_number += 1
         turn, place = divmod(self._ping_number, len(peers))
         target = peers[place]
-        network = networks[sorted(networks)[turn % len(networks)]]
-        large = bool(turn // len(networks) % 2)
-        address = self._address(target, network)
-        if address is None:
+        shared = [(networks[n], address) for n in sorted(networks) if (address := self._address(target, networks[n]))]
+        if not shared:
             return
+        network, address = shared[turn % len(shared)]
+        large = bool(turn // len(shared) % 2)
         message = Message(
             Type.PING, self.settings.number, target, self._ping_number, large=large, answer_to=network.packed_ip
         )

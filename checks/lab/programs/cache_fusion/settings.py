@@ -31,6 +31,7 @@ class Settings:
     interconnects: tuple[Interconnect, ...]
     peers: dict[int, dict[int, str]]
     """The other instances: their addresses by network."""
+    asks_by_way_of_others: bool = True
     parameters: dict[str, str] = field(default_factory=dict)
     receive_buffer_bytes: int | None = None
     """Of the sockets that blocks come to; None for a size that suffices."""
