@@ -125,7 +125,13 @@ class Lab:
             if wanted == state.faults:
                 return Lab(self.directory, state)
             running = apply.Running(self.directory, state.rootless, state.init, state.nodes, state.routers)
-            routers = apply.change(running, desired(state.shape, state.faults), desired(state.shape, wanted))
+            # Before it is done: what cannot be remembered could not be mended.
+            save(self.directory, replace(state, faults=wanted))
+            try:
+                routers = apply.change(running, desired(state.shape, state.faults), desired(state.shape, wanted))
+            except BaseException:
+                save(self.directory, state)
+                raise
             state = replace(state, faults=wanted, routers=routers)
             save(self.directory, state)
             return Lab(self.directory, state)

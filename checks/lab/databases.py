@@ -34,7 +34,7 @@ _SETTINGS = """\
 # How racwire reads the practice cluster; `racwire check --lab --settings FILE` uses another file.
 [sampling]
 interval_s = 4
-interval_without_database_s = 2
+interval_without_database_s = 1
 """
 _DATABASE_SETTINGS = """
 [database]
@@ -91,14 +91,14 @@ def _write_password(path: Path) -> None:
 
 
 def _install_monitors(directory: Path, shape: Shape) -> None:
-    """Programs by the names of the instances' PMON processes; the daemons start them."""
-    sleep = shutil.which("sleep")
-    if sleep is None:
-        raise LabError(missing_tool("sleep"))
+    """Programs by the names of the instances' PMON processes; the daemons start them, to wait for input for good."""
+    waiting = shutil.which("cat")
+    if waiting is None:
+        raise LabError(missing_tool("cat"))
     for node in shape.nodes:
         programs = node_home(directory, node) / "bin"
         programs.mkdir()
-        shutil.copy(sleep, programs / f"ora_pmon_{DATABASE}{index_of(node)}")
+        shutil.copy(waiting, programs / f"ora_pmon_{DATABASE}{index_of(node)}")
 
 
 def follow(directory: Path, target: Desired) -> None:

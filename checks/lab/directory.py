@@ -67,7 +67,8 @@ def exists(path: Path) -> bool:
 def locked(path: Path, *, create: bool) -> Iterator[bool]:
     """Hold the directory for one command alone; waits while another one has it. Yields whether it is there.
 
-    The lock is on the directory itself, so that taking the cluster down leaves no lock file behind.
+    The lock is on the directory itself, so that taking the cluster down leaves no lock file behind. Raises LabError
+    also where the command finds no room for its files.
     """
     handle = _lock(path, create=create)
     if handle is None:
@@ -75,8 +76,20 @@ def locked(path: Path, *, create: bool) -> Iterator[bool]:
         return
     try:
         yield True
+    except OSError as error:
+        if not _is_full(error):
+            raise
+        raise LabError(
+            f"There is no room for the practice cluster's files in {path}: make some, or set RACWIRE_LAB_DIR to a "
+            "directory on another file system."
+        ) from error
     finally:
         os.close(handle)
+
+
+def _is_full(error: OSError) -> bool:
+    # A whole directory's copy tells of all its files in one error, as text.
+    return error.errno in (errno.ENOSPC, errno.EDQUOT) or os.strerror(errno.ENOSPC) in str(error)
 
 
 def _lock(path: Path, *, create: bool) -> int | None:

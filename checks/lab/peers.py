@@ -14,7 +14,7 @@ from pathlib import Path
 
 from checks.lab.desired import Login
 from checks.lab.processes import Job
-from checks.lab.topology import NETWORKS, PUBLIC, SCAN_ADDRESS, SCAN_NAME, Shape, index_of
+from checks.lab.topology import DATABASE, NETWORKS, PUBLIC, SCAN_ADDRESS, SCAN_NAME, Shape, index_of
 
 _SBIN = "/usr/sbin:/sbin:/usr/local/sbin:/usr/bin:/bin"
 
@@ -99,7 +99,7 @@ def configure(directory: Path, shape: Shape, *, rootless: bool) -> None:
 
 
 def write_accounts(directory: Path, shape: Shape, *, rootless: bool) -> None:
-    """Write the passwd, shadow and hosts files that the nodes see in place of the machine's.
+    """Write the passwd, shadow, hosts and oratab files that the nodes see in place of the machine's.
 
     The account to log in to has a plain shell, an empty home directory and a password that is not "locked": the login
     must not depend on how this machine treats its root or its users.
@@ -126,6 +126,9 @@ def write_accounts(directory: Path, shape: Shape, *, rootless: bool) -> None:
     if shape.database:
         hosts.append(f"{SCAN_ADDRESS} {SCAN_NAME}")
     (etc / "hosts").write_text("\n".join(hosts) + "\n", encoding="ascii")
+    # Seen where the machine has one; what that lists does not run on the nodes.
+    listed = f"{DATABASE}:{directory}/database:N\n" if shape.database else ""
+    (etc / "oratab").write_text(f"# NAME:ORACLE_HOME:N\n{listed}", encoding="ascii")
 
 
 def serve_command(directory: Path, node: str, sshd: str, *, rootless: bool) -> list[str]:

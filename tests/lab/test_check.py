@@ -13,34 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from checks import lab as practice
 from checks.finding import Finding, Status
 from checks.nodes.grid_home import css_daemons
-from checks.report.json_report import from_json
 from checks.result import ExitCode, Report
+from tests.lab.practice_command import Practice
 
 NETWORK_2 = "192.168.11.0/24"
-
-
-class Practice:
-    """A practice cluster and the racwire command on it."""
-
-    def __init__(self, directory: Path, nodes: int) -> None:
-        self.environment = {**os.environ, "RACWIRE_LAB_DIR": str(directory), "HOME": "/nonexistent"}
-        os.environ["RACWIRE_LAB_DIR"] = str(directory)
-        practice.up(nodes=nodes, database=False)
-
-    def racwire(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "tui", *words],
-            env=self.environment, capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-
-    def check(self, *words: str) -> Report:
-        ran = self.racwire("check", "--lab", "--format", "json", *words)
-        assert ran.stdout, ran.stderr
-        assert "Traceback" not in ran.stderr
-        return from_json(ran.stdout.encode())
 
 
 @pytest.fixture(scope="module")
@@ -48,9 +26,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[int, Practi
     clusters: dict[int, Practice] = {}
     yield clusters
     for cluster in clusters.values():
-        os.environ["RACWIRE_LAB_DIR"] = cluster.environment["RACWIRE_LAB_DIR"]
-        practice.down()
-    os.environ.pop("RACWIRE_LAB_DIR", None)
+        cluster.down()
 
 
 @pytest.fixture
@@ -68,7 +44,7 @@ def problems(report: Report) -> dict[str, Finding]:
     return {f.code: f for f in report.findings if f.status not in well and f.code != "RW-ENGINE-005"}
 
 
-@pytest.mark.parametrize("cluster", [2, 4, 8], indirect=True)
+@pytest.mark.parametrize("cluster", [2, 8], indirect=True)
 def test_a_healthy_cluster_passes_everything(cluster):
     report = cluster.check()
     # A packet of the many at once may be lost on a machine as small as this, once: that is told, and is no fault.
@@ -81,9 +57,9 @@ def test_a_healthy_cluster_passes_everything(cluster):
 
 
 NO_COUNTERS = {
-    "IC-REASM-004": r"Whether rac2 can put fragments together is not known: ",
-    "IC-RPF-003": r"Whether rp_filter throws packets of rac2 away is not known: ",
-    "IC-UDP-006": r"Whether rac2 throws datagrams away is not known: ",
+    "IC-REASM-004": r"Whether rac2 can put fragments together is not known",
+    "IC-RPF-003": r"Whether rp_filter throws packets of rac2 away is not known",
+    "IC-UDP-006": r"Whether rac2 throws datagrams away is not known",
 }
 TWO_NODES = [
     ("node-mtu", {
@@ -150,7 +126,7 @@ def test_a_hung_shell_costs_its_time_limit_once_and_is_named(cluster, tmp_path):
 @pytest.mark.parametrize("cluster", [4], indirect=True)
 def test_among_four_nodes_the_port_of_one_is_accused(cluster):
     cluster.racwire("lab", "break", "switch-mtu", "--node", "3", "--network", "1")
-    finding = problems(cluster.check())["IC-PATH-003"]
+    finding = problems(cluster.check("df-ping"))["IC-PATH-003"]
     assert finding.title == ("Jumbo frames vanish on 192.168.10.0/24 between rac3 and every other node, both ways.")
     assert "the switch port of rac3" in finding.why
     assert finding.table is not None
@@ -160,7 +136,7 @@ def test_among_four_nodes_the_port_of_one_is_accused(cluster):
 @pytest.mark.parametrize("cluster", [4], indirect=True)
 def test_among_four_nodes_one_way_is_told_for_all_senders(cluster):
     cluster.racwire("lab", "break", "switch-mtu-one-way", "--node", "4")
-    finding = problems(cluster.check())["IC-PATH-003"]
+    finding = problems(cluster.check("df-ping"))["IC-PATH-003"]
     assert finding.title == (
         "Jumbo frames vanish on 192.168.11.0/24 from every other node to rac4; the other way they arrive."
     )
@@ -196,7 +172,7 @@ def test_several_faults_at_once_are_each_named(cluster):
 @pytest.mark.parametrize("cluster", [4], indirect=True)
 def test_among_four_nodes_the_one_that_filters_pings_is_named(cluster):
     cluster.racwire("lab", "break", "icmp-filtered", "--node", "1")
-    finding = problems(cluster.check())["IC-PATH-007"]
+    finding = problems(cluster.check("df-ping"))["IC-PATH-007"]
     assert finding.nodes == ("rac1",)
     assert any("no ping from rac1" in line for line in finding.seen)
 
@@ -245,9 +221,9 @@ def test_findings_point_at_evidence_that_is_there(cluster):
 
 
 def test_the_exit_code_and_the_text_say_the_same(cluster):
-    assert cluster.racwire("check", "--lab").returncode == ExitCode.PASS
+    assert cluster.racwire("check", "--lab", "df-ping").returncode == ExitCode.PASS
     cluster.racwire("lab", "break", "switch-mtu")
-    ran = cluster.racwire("check", "--lab")
+    ran = cluster.racwire("check", "--lab", "df-ping")
     assert ran.returncode == ExitCode.FAILURES
     assert ran.stdout.splitlines()[1].startswith("1 FAIL")
     assert ran.stderr == ""
@@ -261,14 +237,14 @@ def test_only_the_named_check_is_run_and_only_what_it_needs_is_asked(cluster):
 
 def test_a_file_is_written_whole_and_a_full_disk_loses_nothing(cluster, tmp_path):
     out = tmp_path / "report.json"
-    ran = cluster.racwire("check", "--lab", "--format", "json", "-o", str(out))
+    ran = cluster.racwire("check", "--lab", "--format", "json", "-o", str(out), "interfaces")
     assert (ran.returncode, ran.stdout) == (ExitCode.PASS, "")
     assert json.loads(out.read_text())["schema"] == "racwire-report/1"
-    again = cluster.racwire("check", "--lab", "-o", str(out))
+    again = cluster.racwire("check", "--lab", "-o", str(out), "interfaces")
     assert again.returncode == ExitCode.USAGE
-    full = cluster.racwire("check", "--lab", "-o", "/dev/full")
+    full = cluster.racwire("check", "--lab", "-o", "/dev/full", "interfaces")
     assert "No space left on device" in full.stderr
-    assert "10 PASS" in full.stdout
+    assert "2 PASS" in full.stdout
     assert full.returncode == ExitCode.COULD_NOT_TELL
 
 

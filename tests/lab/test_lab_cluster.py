@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 import time
 from pathlib import Path
 
@@ -215,21 +216,36 @@ def test_rootless(tmp_path_factory: pytest.TempPathFactory) -> None:
     probe = "import sys; sys.exit(sys.version_info < (3, 11))"
     if not os.access(python, os.X_OK) or subprocess.run([python, "-c", probe], check=False).returncode:
         pytest.skip("ORDINARY USERS WERE NOT TESTED: there is no /usr/bin/python3 of 3.11 or later")
+    # What the database needs is found where this Python has it, when the two are of one version.
+    same = subprocess.run([python, "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
+    ours = ".".join(map(str, sys.version_info[:2]))
+    installed = {"PYTHONPATH": sysconfig.get_path("purelib")} if same.startswith(f"{ours}.") else {}
     source = Path("/tmp") / f"racwire-rootless-{os.getpid()}"  # pytest's own directory is closed to other users
     try:
-        shutil.copytree(Path(__file__).parents[2] / "checks" / "lab", source / "checks" / "lab")
-        (source / "checks" / "__init__.py").touch()
+        shutil.copytree(
+            Path(__file__).parents[2] / "checks", source / "checks", ignore=shutil.ignore_patterns("__pycache__")
+        )
         for path in (source, *source.rglob("*")):
             os.chown(path, nobody, nobody)
         script = """
-import subprocess
+import subprocess, sys
 from checks import lab
 try:
     cluster = lab.up()
     for fault in lab.FAULTS.values():
-        if not fault.needs_fragments and not fault.needs_database:
+        if not fault.needs_fragments and (cluster.database or not fault.needs_database):
             cluster.break_(fault.name)
     cluster.mend()
+    if access := cluster.database:
+        password = access.password_file.read_text().strip()
+        ask = (
+            "import oracledb, sys; session = oracledb.connect(user='RACWIRE', password=input(), dsn=sys.argv[1]); "
+            "print(session.cursor().execute('SELECT COUNT(*) AS n FROM gv$instance').fetchone()[0])"
+        )
+        command = cluster.enter("rac1", [sys.executable, "-c", ask, access.connect])
+        subprocess.run(command, input=password, text=True, check=True)
+    else:
+        print("no database")
     remote = f"ssh -F {cluster.directory}/ssh_config" if cluster.remote_shell == "ssh" else f"{cluster.directory}/rsh"
     there = "uname -n; id -u; ping -c1 10.20.0.1 >&2"
     work = f"ping -c1 -W1 -Mdo -s8972 192.168.11.2 >&2 && id -u && {remote} rac2 '{there}'"
@@ -247,12 +263,13 @@ finally:
             user=nobody,
             group=nobody,
             extra_groups=[],
-            env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", "RACWIRE_LAB_DIR": f"{source}/lab"},
+            env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", "RACWIRE_LAB_DIR": f"{source}/lab", **installed},
         )
         if "let ordinary users make namespaces" in done.stderr:
             pytest.skip(f"ORDINARY USERS WERE NOT TESTED: {done.stderr.splitlines()[-1]}")
         assert done.returncode == 0, done.stderr
-        said = done.stdout.split()
+        database, *said = done.stdout.splitlines()
+        assert database == "2" or (not installed and database == "no database")
         assert said[:2] == ["0", "rac2"]
         assert said[-1] == "True"
         if peers.find_sshd():

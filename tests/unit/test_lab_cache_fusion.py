@@ -249,6 +249,6 @@ def test_in_a_large_cluster_each_pair_of_instances_shares_one_network() -> None:
     networks = {(i.number, peer): tuple(found) for i in instances for peer, found in i.peers.items()}
     assert len(networks) == 16 * 15
     assert all(len(found) == 1 and found == networks[(b, a)] for (a, b), found in networks.items())
-    assert {found for found in networks.values()} == {(1,), (2,)}
+    assert set(networks.values()) == {(1,), (2,)}
     assert not any(instance.asks_by_way_of_others for instance in instances)
     assert all(len(f) == 2 for i in desired(Shape(8, 9000), ()).instances.values() for f in i.peers.values())

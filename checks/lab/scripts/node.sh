@@ -26,7 +26,7 @@ esac
 mount -n --move "$home/run" /run
 mount -n -t tmpfs -o mode=755 tmpfs /var/log
 
-for file in passwd shadow hosts; do
+for file in passwd shadow hosts oratab; do
     if [ -e "$lab/etc/$file" ] && [ -e "/etc/$file" ]; then
         mount -n --bind "$lab/etc/$file" "/etc/$file"
     fi

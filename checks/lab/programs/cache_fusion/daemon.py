@@ -45,10 +45,12 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def process_monitor(instance: str) -> None:
-    """A process by the name that a database administrator looks for; it does nothing."""
+    """A process by the name that a database administrator looks for; it does nothing, and ends with this one."""
     name = f"ora_pmon_{instance}"
+    reading, _held_open = os.pipe()
     with contextlib.suppress(OSError):
-        subprocess.Popen([name, "2147483647"], executable=f"bin/{name}", cwd=".")
+        subprocess.Popen([name], executable=f"bin/{name}", cwd=".", stdin=reading)
+    os.close(reading)
 
 
 def run_in_real_time() -> None:
