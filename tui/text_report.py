@@ -78,9 +78,11 @@ def _lines(report: Report, width: int) -> Iterator[Text]:
     yield summary(report)
     problems = [f for f in report.findings if f.status not in (Status.PASS, Status.INFO, Status.SKIPPED)]
     calm = [f for f in report.findings if f not in problems]
-    for finding in _told_together(problems):
+    for finding, others in _told_together(problems):
         yield Text()
         yield from finding_lines(report, finding, width)
+        likewise = ", ".join(f"{other.check} ({other.code})" for other in others)
+        yield from _part("Likewise", (f"not known to {likewise}",) if others else (), width)
     if calm:
         yield Text()
     left_out = [f for f in calm if f.status is Status.SKIPPED]
@@ -100,20 +102,23 @@ def _lines(report: Report, width: int) -> Iterator[Text]:
         yield Text("Interrupted: what had been found by then stands above.", "yellow")
 
 
-def _told_together(problems: list[Finding]) -> Iterator[Finding]:
-    """Checks that all lack the same facts as one: their reason is told once. The rest as it is."""
+def _told_together(problems: list[Finding]) -> Iterator[tuple[Finding, tuple[Finding, ...]]]:
+    """Each finding, with those that could not tell for the very same reason: what they lack is told once."""
     alike: dict[object, list[Finding]] = {}
     for finding in problems:
-        reason = (finding.title.removeprefix(finding.check), finding.seen)
-        key = reason if finding.code == NOT_GATHERED.code else id(finding)
+        key: object = id(finding)
+        if finding.code == NOT_GATHERED.code:
+            key = finding.title.removeprefix(finding.check), finding.seen
+        elif finding.status is Status.UNKNOWN and finding.seen and finding.table is None:
+            key = finding.seen, finding.nodes, finding.next
         alike.setdefault(key, []).append(finding)
-    for same in alike.values():
-        first = same[0]
-        if len(same) > 1:
-            names = ", ".join(dict.fromkeys(finding.check for finding in same))
-            title = f"{len(same)} checks{first.title.removeprefix(first.check)}"
-            first = msgspec.structs.replace(first, check=names, title=title)
-        yield first
+    for first, *others in alike.values():
+        if others and first.code == NOT_GATHERED.code:
+            names = ", ".join(dict.fromkeys(finding.check for finding in (first, *others)))
+            title = f"{1 + len(others)} checks{first.title.removeprefix(first.check)}"
+            yield msgspec.structs.replace(first, check=names, title=title), ()
+        else:
+            yield first, tuple(others)
 
 
 def _left_out(findings: list[Finding], width: int) -> Iterator[Text]:

@@ -66,7 +66,9 @@ def span(seconds: float) -> str:
 
 
 def milliseconds(value: float) -> str:
-    """`0.42 ms`, `12.3 ms`, `1,234 ms`."""
+    """`0.42 ms`, `12.3 ms`, `1,234 ms`; never 0 for what is more."""
+    if 0 < value < 0.01:
+        return "0.01 ms"
     return f"{value:.2f} ms" if value < 10 else f"{value:.1f} ms" if value < 100 else f"{value:,.0f} ms"
 
 
@@ -117,10 +119,20 @@ def unseen_findings(
             subject=f"{briefly(own, 'instance')}: not known",
             seen=some(list(dict.fromkeys(one.reason for one in group))),
             expected=("Every instance answers",),
-            next=[Remedy("Mend what is named above, if it does not pass by itself; then run this check again.")],
+            next=[_see_whether_they_answer(cluster)],
             evidence=sql(cluster, *statements),
             nodes=nodes_of(cluster, [one.instance for one in group]),
         )
+
+
+def _see_whether_they_answer(cluster: Cluster) -> Remedy:
+    database = database_of(cluster)
+    name = database.name if database else "DB_UNIQUE_NAME"
+    return Remedy(
+        "See whether every instance is up, and look at the alert log of one that does not answer; then check again.",
+        (f"srvctl status database -d {name} -v", "racwire check"),
+        "the owner of the database's home, on any node",
+    )
 
 
 def sentence(text: str) -> str:

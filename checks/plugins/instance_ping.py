@@ -101,7 +101,7 @@ def instance_ping(cluster: Cluster) -> Iterator[Finding]:
     if not enough and len(told) != 0:
         yield _few(cluster, activity, pings, table)
     silent = [*unseen(cluster), *_without_pings(activity, told)]
-    yield from unseen_findings(cluster, NOT_KNOWN, "How fast the others answer {}", silent, (_STATEMENT,))
+    yield from unseen_findings(cluster, NOT_KNOWN, "How long the pings of {} take", silent, (_STATEMENT,))
     if not pings and not silent:
         yield FEW.finding(
             Status.INFO,

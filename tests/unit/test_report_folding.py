@@ -4,14 +4,17 @@ import asyncio
 import io
 import json
 
+import msgspec
+
 from checks.engine import Engine
-from checks.facts import Cluster, NotAsked, Unknown
+from checks.facts import Cluster, NotAsked, UnaskedInstance, Unknown
 from checks.finding import Status
 from checks.gathering import GATHERERS, Gatherer
 from checks.plugin import discover
 from checks.report.json_report import to_json
 from checks.result import Report
 from checks.settings import Settings
+from tests.fixtures import databases
 from tui.text_report import text_report
 
 DATABASE_CHECKS = [check for check in discover().checks if {"database", "activity", "history"} & set(check.needs)]
@@ -71,3 +74,17 @@ def test_other_reasons_are_told_apart():
     text = words(report_with(database=one, activity=other, history=one))
     assert "No listener answers." in text
     assert text.count("No listener answers.") == 1
+
+
+def test_findings_that_do_not_know_for_one_reason_tell_it_once():
+    base = databases.database(2)
+    hanging = UnaskedInstance(2, "prod2", "GV$INSTANCE did not answer in time: an instance hangs.")
+    one = msgspec.structs.replace(base, instances=base.instances[:1], unasked=(hanging,))
+    report = report_with(database=one, activity=databases.activity(1), history=NotAsked("AWR was not asked for."))
+    unknown = [f for f in report.findings if f.status is Status.UNKNOWN]
+    assert len(unknown) > 2
+    first, *others = unknown
+    text = words(report)
+    assert text.count(f"Seen {hanging.reason}") == 1
+    assert first.title in text
+    assert f"Likewise not known to {', '.join(f'{f.check} ({f.code})' for f in others)}" in text
