@@ -142,6 +142,19 @@ def test_somebody_elses_files_are_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "precious").read_text() == "x"
 
 
+def test_what_cannot_be_remembered_is_not_broken(tmp_path: Path) -> None:
+    with lab_directory(tmp_path / "lab") as directory:
+        cluster = up(database=False)
+        (directory / "state.json.new").symlink_to("/dev/full")
+        with pytest.raises(LabError, match="There is no room for the practice cluster's files"):
+            cluster.break_("switch-mtu")
+        assert_healthy(cluster)
+        (directory / "state.json.new").unlink()
+        found = find()
+        assert found
+        assert found.faults == ()
+
+
 def test_two_labs_and_many_commands_at_once(tmp_path: Path) -> None:
     with lab_directory(tmp_path / "other"):
         up()

@@ -1,0 +1,325 @@
+"""`racwire check --lab` with the practice database: what the instances say, beside what the network and kernels say.
+
+The clusters are shared, and each loses blocks only when its healthy state has been looked at: its AWR remembers.
+"""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from checks.facts import Activity
+from checks.finding import Finding, Status
+from checks.journal import Entry
+from checks.report.json_report import from_json
+from checks.result import Report
+from tests.lab.lab_support import needs_namespaces, needs_nft
+from tests.lab.practice_command import Practice
+
+pytestmark = [
+    needs_namespaces,
+    needs_nft,
+    pytest.mark.skipif(
+        any(find_spec(name) is None for name in ("duckdb", "sqlglot", "cryptography")),
+        reason="THE CHECKS OF THE DATABASE WERE NOT TESTED: the extra `lab` is not installed",
+    ),
+]
+
+DATABASE_CHECKS = {"gc-blocks-lost", "gc-receive-time", "interconnect-in-use", "instance-ping", "device-mtu"}
+NETWORK_CHECKS = {
+    *("clusterware", "interfaces", "mtu-consistency", "df-ping"),
+    *("reassembly", "rp-filter", "udp-receive-buffers"),
+}
+NETWORK_2 = "192.168.11.0/24"
+FAIL, WARN, UNKNOWN = Status.FAIL, Status.WARN, Status.UNKNOWN
+Pair = tuple[str, str]
+"""Receiver and sender."""
+ALL_PAIRS = {(f"prac{to}", f"prac{source}") for to in (1, 2, 3) for source in (1, 2, 3) if to != source}
+BY_A_LOSS = {"IC-TIME-006"}
+"""What else may be said where blocks get lost: most of the waiting is for them."""
+REMEMBERED = "IC-LOST-009"
+"""Blocks that were lost under a fault that is mended: AWR has them."""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[tuple[int, int], Practice]]:
+    clusters: dict[tuple[int, int], Practice] = {}
+    yield clusters
+    for cluster in clusters.values():
+        cluster.down()
+
+
+@pytest.fixture
+def cluster(
+    built: dict[tuple[int, int], Practice], tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[Practice]:
+    """Of so many nodes, at that MTU."""
+    shape: tuple[int, int] = getattr(request, "param", (3, 1500))
+    if shape not in built:
+        built[shape] = Practice(tmp_path_factory.mktemp("lab") / "lab", *shape, database=True)
+    yield built[shape]
+    mended = built[shape].racwire("lab", "mend")
+    assert mended.returncode == 0, mended.stderr
+
+
+def problems(report: Report) -> dict[tuple[str, str], Status]:
+    """Check and code of all that is not well, but for what is remembered of faults before."""
+    return {
+        (f.check, f.code): f.status
+        for f in report.findings
+        if f.status in (FAIL, WARN, UNKNOWN) and f.code != REMEMBERED
+    }
+
+
+def with_code(report: Report, code: str) -> list[Finding]:
+    return [f for f in report.findings if f.code == code]
+
+
+def lost_pairs(report: Report) -> set[Pair]:
+    """Who lost blocks from whom, by the matrix that stands with the findings."""
+    pairs = set()
+    for finding in with_code(report, "IC-LOST-002"):
+        assert finding.table
+        for receiver, *cells in finding.table.rows:
+            senders = zip(finding.table.columns[1:], cells, strict=True)
+            pairs |= {(receiver, sender) for sender, cell in senders if cell not in ("·", "0")}
+    return pairs
+
+
+def assert_says_who_lost(report: Report, receivers: set[str]) -> None:
+    """The titles name those who lose and nobody else before what they lost; the nodes are those of the pairs."""
+    findings = with_code(report, "IC-LOST-002")
+    heads = " ".join(f.title.partition(" lost ")[0] for f in findings)
+    assert {name for name in ("prac1", "prac2", "prac3") if name in heads} == receivers, heads
+    nodes = {node for f in findings for node in f.nodes}
+    assert nodes == {name.replace("prac", "rac") for pair in lost_pairs(report) for name in pair}
+
+
+# --- a healthy cluster ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cluster", [(2, 9000), (3, 9000), (3, 1500)], indirect=True)
+def test_a_healthy_database_passes_everything_and_loses_none_of_its_blocks(cluster: Practice) -> None:
+    assert_healthy(cluster.check())
+
+
+@pytest.mark.parametrize("cluster", [(2, 1500)], indirect=True)
+def test_network_and_database_are_asked_together_and_the_run_says_how_far_it_is(cluster: Practice) -> None:
+    report, progress = check_on_a_terminal(cluster)
+    assert_healthy(report)
+    # The database is reached for before the first packet is sent, and sampled again after the last one has come.
+    paths = [entry for entry in report.journal if entry.topic.startswith("path ")]
+    samples = [began(entry) for entry in report.journal if entry.topic == "sql sysstat"]
+    assert len(paths) == 4
+    assert len(samples) == 2
+    assert min(began(e) for e in report.journal if e.topic == "sql connect") < min(began(e) for e in paths)
+    assert max(ended(e) for e in paths) < max(samples)
+    # History is read, and the kernels' counters grow, while the instances are between their two samples.
+    history = [entry for entry in report.journal if entry.topic.startswith("sql awr_")]
+    assert min(samples) < min(began(e) for e in history) < max(ended(e) for e in history) < max(samples)
+    kernels = [began(e) for e in report.journal if e.topic == "counters over time" and e.node == "rac1"]
+    assert kernels[0] < min(samples) < kernels[1]
+    for text in ("sampling the instances 1 of 4", "sampling the instances 3 of 4", "AWR: ", "checks concluded"):
+        assert text in progress, progress
+
+
+def assert_healthy(report: Report) -> None:
+    # One packet of the many that are sent at once may be lost on a machine as small as this: it is told as no fault.
+    assert [
+        (f.status, f.title) for f in report.findings if f.status is not Status.PASS and f.code != "IC-PATH-012"
+    ] == []
+    assert {f.check for f in report.findings if f.status is Status.PASS} == DATABASE_CHECKS | NETWORK_CHECKS
+    (finding,) = with_code(report, "IC-LOST-001")
+    assert "blocks in 4 s and lost none" in finding.title
+    activity = report.cluster.activity
+    assert isinstance(activity, Activity)
+    assert isinstance(activity.transfers, tuple)
+    pairs = {(t.receiver, t.sender) for t in activity.transfers}
+    names = {f"prac{receiver}": receiver for receiver, _ in pairs}
+    assert pairs == {(to, source) for to in names.values() for source in names.values() if to != source}
+    for transfer in activity.transfers:
+        assert transfer.lost == 0
+        assert transfer.cr_blocks + transfer.current_blocks > 50
+
+
+def check_on_a_terminal(cluster: Practice) -> tuple[Report, str]:
+    """The report, and what its stderr, a terminal, showed meanwhile."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "tui", "check", "--lab", "--format", "json"],
+        env=cluster.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs,
+    ) as running:  # fmt: skip
+        os.close(theirs)
+        assert running.stdout
+        report = from_json(running.stdout.read())
+    shown = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    return report, shown
+
+
+def began(entry: Entry) -> datetime:
+    return datetime.fromisoformat(entry.started_at)
+
+
+def ended(entry: Entry) -> datetime:
+    return began(entry) + timedelta(milliseconds=entry.duration_ms)
+
+
+# --- faults of the database, and of the network below it --------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Case:
+    fault: str
+    interval_s: int
+    found: dict[tuple[str, str], Status]
+    """What is not well, all of it but for BY_A_LOSS where blocks get lost."""
+    lost: set[Pair] = field(default_factory=set)
+    says: tuple[str, ...] = ()
+    """Texts that stand in the findings."""
+
+
+def could_not_tell(*checks: str) -> dict[tuple[str, str], Status]:
+    return {(check, "RW-ENGINE-001"): UNKNOWN for check in checks}
+
+
+LOST = {("gc-blocks-lost", "IC-LOST-002"): FAIL}
+TO_RAC2 = {("prac2", "prac1"), ("prac2", "prac3")}
+WITH_RAC2 = TO_RAC2 | {("prac1", "prac2"), ("prac3", "prac2")}
+NOT_OF_PRAC2 = {
+    ("gc-blocks-lost", "IC-LOST-004"): UNKNOWN,
+    ("gc-receive-time", "IC-TIME-005"): UNKNOWN,
+    ("instance-ping", "IC-PING-004"): UNKNOWN,
+}
+# What leaves fragments behind, which are counted as failed two seconds later, comes last.
+WITH_FRAGMENTS = [
+    Case("public-interconnect", 1, {("interconnect-in-use", "IC-USE-002"): FAIL}, says=("10.20.0.3", "IS_PUBLIC")),
+    Case(
+        "cluster-interconnects-set", 1, {("interconnect-in-use", "IC-USE-004"): FAIL},
+        says=("192.168.10.2:192.168.11.2", "prac2"),
+    ),
+    Case("listener-down", 1, could_not_tell(*DATABASE_CHECKS), says=("No listener answers at practice-scan:1521",)),
+    Case(
+        "no-grants", 1, could_not_tell(*DATABASE_CHECKS),
+        says=("ORA-00942", "GRANT SELECT ON SYS.V_$INSTANCE TO RACWIRE;"),
+    ),
+    Case(
+        "no-diagnostics-pack", 1, could_not_tell("device-mtu"), says=("control_management_pack_access is NONE",),
+    ),
+    Case("instance-restart", 4, NOT_OF_PRAC2, says=("prac2 was restarted within the interval",)),
+    Case(
+        "small-receive-buffer", 2, {**LOST, ("udp-receive-buffers", "IC-UDP-002"): FAIL}, TO_RAC2,
+        says=("receive buffer full",),
+    ),
+    Case(
+        "small-reassembly-memory", 2, {**LOST, ("reassembly", "IC-REASM-003"): FAIL}, TO_RAC2,
+        says=("no room to put their fragments together",),
+    ),
+]  # fmt: skip
+
+
+def broken(cluster: Practice, case: Case, *words: str) -> Report:
+    assert cluster.racwire("lab", "break", case.fault).returncode == 0
+    return cluster.check("--interval", str(case.interval_s), *words)
+
+
+def assert_is_named(report: Report, case: Case) -> None:
+    beside = BY_A_LOSS if case.lost else set()
+    found = {key: status for key, status in problems(report).items() if key[1] not in beside}
+    assert found == case.found, [(f.code, f.title) for f in report.findings]
+    assert lost_pairs(report) == case.lost
+    assert_says_who_lost(report, {receiver for receiver, _ in case.lost})
+    everything = "\n".join(str(finding) for finding in report.findings)
+    for text in case.says:
+        assert text in everything
+
+
+def test_an_instance_that_hangs_costs_one_time_limit_and_the_others_are_judged(
+    cluster: Practice, tmp_path: Path
+) -> None:
+    settings = Path(cluster.environment["RACWIRE_LAB_DIR"], "settings.toml").read_text()
+    (tmp_path / "s.toml").write_text(settings.replace("call_timeout_s = 4", "call_timeout_s = 1"))
+    assert "call_timeout_s = 1" in (tmp_path / "s.toml").read_text()
+    case = Case(
+        "hung-instance", 1, {**NOT_OF_PRAC2, ("interconnect-in-use", "IC-USE-008"): UNKNOWN},
+        says=("GV$INSTANCE did not answer in time",),
+    )  # fmt: skip
+    report = broken(cluster, case, "--settings", str(tmp_path / "s.toml"))
+    assert_is_named(report, case)
+    assert [e.topic for e in report.journal if "took too long" in e.outcome] == ["sql instances"]
+    # The SCAN led to one of the others, which tells of itself alone.
+    (judged,) = with_code(report, "IC-LOST-001")
+    assert [name for name in ("prac1", "prac2", "prac3") if name in judged.title] in (["prac1"], ["prac3"])
+
+
+def test_blocks_that_12_1_only_counts_as_lost_are_no_fault(cluster: Practice) -> None:
+    report = broken(cluster, Case("false-lost-12.1", 2, {}))
+    assert problems(report) == {}
+    findings = with_code(report, "IC-LOST-006")
+    assert {node for f in findings for node in f.nodes} == {"rac1", "rac2", "rac3"}
+    assert {f.status for f in findings} == {Status.INFO}
+
+
+@pytest.mark.parametrize("case", WITH_FRAGMENTS, ids=[case.fault for case in WITH_FRAGMENTS])
+def test_a_fault_is_found_by_its_check_at_its_instances_within_one_interval(cluster: Practice, case: Case) -> None:
+    assert_is_named(broken(cluster, case), case)
+
+
+def test_lost_fragments_are_told_as_lost_blocks_failed_reassemblies_and_the_mtu_in_one(cluster: Practice) -> None:
+    report = broken(cluster, Case("drop-fragments", 5, {}))
+    found = problems(report)
+    assert {key[1] for key in found} - BY_A_LOSS == {"IC-LOST-002", "IC-REASM-002"}
+    assert found["gc-blocks-lost", "IC-LOST-002"] is FAIL
+    assert_says_who_lost(report, {receiver for receiver, _ in lost_pairs(report)})
+    assert {receiver for receiver, _ in lost_pairs(report)} == {"prac1", "prac2", "prac3"}
+    for finding in with_code(report, "IC-LOST-002"):
+        lines = "\n".join(finding.seen)
+        assert "waiting in vain for a fragment" in lines
+        assert f"{NETWORK_2} has MTU 1500: a block of 8 KB is 6 fragments" in lines
+        assert finding.why.startswith("At MTU 1500 a block of 8 KB is 6 fragments, and losing one loses the block")
+        assert "IC-REASM-002" in {other.code for other in report.joined_with(finding)}
+        assert any(e.topic == "counters over time" for e in finding.evidence)
+        assert any(e.topic == "sql cache_transfer" for e in finding.evidence)
+
+
+BLACK_HOLE = {**LOST, ("df-ping", "IC-PATH-003"): FAIL}
+JUMBO = [
+    Case("link-down", 1, {("interfaces", "IC-IFACE-004"): FAIL, ("df-ping", "IC-PATH-006"): FAIL}),
+    Case("switch-mtu", 2, BLACK_HOLE, WITH_RAC2, says=(f"df-ping: jumbo frames vanish on {NETWORK_2}",)),
+    Case(
+        "node-mtu", 2,
+        {
+            **LOST,
+            ("mtu-consistency", "IC-MTU-002"): FAIL,
+            ("device-mtu", "IC-DEV-002"): FAIL,
+            ("device-mtu", "IC-DEV-003"): WARN,
+            ("df-ping", "IC-PATH-002"): FAIL,
+            ("df-ping", "IC-PATH-010"): FAIL,
+        },
+        TO_RAC2, says=("1500 on eth2 of rac2", "9000 became 1500"),
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("cluster", [(3, 9000)], indirect=True)
+@pytest.mark.parametrize("case", JUMBO, ids=[case.fault for case in JUMBO])
+def test_a_fault_of_the_network_is_told_with_the_blocks_that_it_costs(cluster: Practice, case: Case) -> None:
+    assert_is_named(broken(cluster, case), case)
+
+
+@pytest.mark.parametrize("cluster", [(3, 9000)], indirect=True)
+def test_a_network_that_loses_packets_loses_blocks(cluster: Practice) -> None:
+    report = broken(cluster, Case("loss", 3, {}))
+    assert {key[1] for key in problems(report)} - BY_A_LOSS - {"IC-DEV-003"} == {"IC-LOST-002", "IC-PATH-005"}
+    assert_says_who_lost(report, {receiver for receiver, _ in lost_pairs(report)})
+    for finding in with_code(report, "IC-LOST-002"):
+        assert f"df-ping: packets get lost on {NETWORK_2}" in "\n".join(finding.seen)
