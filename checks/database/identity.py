@@ -153,7 +153,7 @@ def _unasked(
     """The instances that are up and from which no row came."""
     asked = {i.number for i in instances}
     why = (
-        only_here or "GV$INSTANCE has no row of it: parallel_max_servers is 0 there, or it was coming up or going down."
+        only_here or "GV$INSTANCE has no row of it: it was coming up or going down, or parallel_max_servers is 0 there."
     )
     return tuple(
         UnaskedInstance(int(row["inst_number"]), _bare_name(row["inst_name"]), why)
