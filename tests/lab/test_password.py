@@ -56,6 +56,8 @@ class Run:
         self._password = password
         self._ssh_config = bytes(cluster.directory / "ssh_config")
         self._given = given
+        self._before = set(_processes())
+        """Among them the last of an earlier run, which say nothing of how far this one is."""
         self.shown = b""
         self.looked = 0
         """How often all processes of the machine were looked at while it ran and had its peers open."""
@@ -106,10 +108,11 @@ class Run:
 
     def _look_at_processes(self) -> None:
         """Once it has opened its peers it has long taken the password from where it was."""
-        processes = [(_read(process / "cmdline"), _read(process / "environ")) for process in _processes()]
-        if any(words.startswith(b"ssh\0") and self._ssh_config in words for words, _ in processes):
+        processes = {process: (_read(process / "cmdline"), _read(process / "environ")) for process in _processes()}
+        own = [words for process, (words, _) in processes.items() if process not in self._before]
+        if any(words.startswith(b"ssh\0") and self._ssh_config in words for words in own):
             self.looked += 1
-            holding = [words for words, environ in processes if self._password.encode() in words + environ]
+            holding = [words for words, environ in processes.values() if self._password.encode() in words + environ]
             assert holding == []
 
     def close(self) -> None:
