@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from checks.database.secret import PASSWORD_VARIABLE, Secret, SecretError, read_password_file, take_from_environment
 
 
-@given(st.text(min_size=12))
-def test_nothing_shows_it_and_only_reveal_gives_it(text):
+@given(st.text())
+def test_nothing_shows_it_and_only_reveal_gives_it(words):
+    text = f"tiger {words} tiger"  # what no name in our own code can hold
     secret = Secret(text)
     assert secret.reveal() == text
     assert text not in f"{secret} {secret!r} {secret:>40} {secret!s} {[secret]} {vars(type(secret))}"
