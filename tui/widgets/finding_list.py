@@ -15,6 +15,9 @@ from tui.widgets.lines import Lines
 _NAMES = 15
 """Columns for the ids of checks, so that the subjects do not shift when a longer id arrives."""
 
+_NARROW = 60
+"""Below that a longer id takes room from its own subject, and not from all of them."""
+
 _LITTLE_ROOM = 14
 
 
@@ -78,9 +81,10 @@ class FindingList(Lines):
         self._place(list(self._drawn(self.size.width)), top, self._index if self._rows else -1)
 
     def _drawn(self, width: int) -> Iterator[Line]:
-        names = max([_NAMES, *(cell_len(row.finding.check) for row in self._rows)])
-        for row in self._rows:
-            yield _row_line(row, min(names, width * 2 // 3), width)
+        own = [min(cell_len(clean(row.finding.check)), width * 2 // 3) for row in self._rows]
+        names = _NAMES if width < _NARROW else max([_NAMES, *own])
+        for row, needed in zip(self._rows, own, strict=True):
+            yield _row_line(row, max(min(names, width * 2 // 3), needed), width)
         if self._rows and self._pending:
             yield []
         for check in self._pending:
