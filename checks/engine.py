@@ -140,8 +140,8 @@ class Engine:
                 task.cancel()  # nobody waits for it any more
 
     async def _gather(self, gatherer: Gatherer, gathered: dict[str, asyncio.Event]) -> None:
-        for need in gatherer.needs:
-            await gathered[need].wait()
+        for before in (*gatherer.needs, *(group for group in gatherer.after if group in gathered)):
+            await gathered[before].wait()
         began = time.monotonic()
         self._under_way.add(gatherer.group)
         found: object

@@ -44,6 +44,9 @@ class Gatherer:
     gather: Callable[[Session, Cluster], Awaitable[object]]
     limit_s: float
     """Seconds after which the whole group is given up; each step within has its own, shorter limit."""
+    after: tuple[str, ...] = ()
+    """Groups that are waited for where they are gathered too: not for what they hold, but to begin together with what
+    follows them."""
 
 
 async def _clusterware(session: Session, cluster: Cluster) -> Clusterware | Unknown:
@@ -196,7 +199,8 @@ GATHERERS = (
     Gatherer("nodes", ("clusterware",), _nodes, limit_s=150),
     Gatherer("networks", ("clusterware", "nodes"), _networks, limit_s=5),
     Gatherer("paths", ("nodes", "networks"), _paths, limit_s=120),
-    Gatherer("counters", ("nodes",), _counters, limit_s=900),
+    # With the instances' samples: what the kernels threw away in that time may be the blocks that were lost in it.
+    Gatherer("counters", ("nodes",), _counters, limit_s=900, after=("database",)),
     Gatherer("database", (), _database, limit_s=300),
     Gatherer("activity", ("database",), _activity, limit_s=1200),
     Gatherer("history", ("database",), _history, limit_s=1200),

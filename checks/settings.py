@@ -230,6 +230,24 @@ class ThresholdSettings(_Section, frozen=True):
             "good: above that it is a warning. Ours.",
         ),
     ] = 2.0
+    gc_wait_share_warn_percent: Annotated[
+        float,
+        Meta(
+            gt=0,
+            le=100,
+            description="Share of an event that is no plain transfer (congested, retry, ...) in the waits for the "
+            "cluster, in percent, from which it is told: as a warning, unless blocks are but busy. Ours.",
+        ),
+    ] = 10.0
+    recent_loss_h: Annotated[
+        float,
+        Meta(
+            gt=0,
+            le=87_840,
+            description="Hours before the end of the history within which a loss of the past is a warning though "
+            "nothing is lost now; an older one is only told. A day, so that every hour's load is in it once. Ours.",
+        ),
+    ] = 24.0
     ping_warn_ms: Annotated[
         float,
         Meta(
@@ -251,7 +269,12 @@ class ThresholdSettings(_Section, frozen=True):
         ),
     ] = 3.0
     few_pings: Annotated[
-        int, Meta(ge=1, description="Pings of a pair in the interval below which their average is not judged.")
+        int,
+        Meta(
+            ge=1,
+            description="Pings of a pair in the interval below which their average is not judged: one late answer "
+            "would make it. Ours.",
+        ),
     ] = 3
     reassembly_fail_percent: Annotated[
         float,

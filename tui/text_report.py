@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from checks.engine import NOT_GATHERED
-from checks.facts import Clusterware, Unknown
+from checks.facts import Clusterware, Database, Unknown
 from checks.finding import Finding, Remedy, Status, Table
 from checks.result import Report
 from tui.printable import for_encoding, printable
@@ -73,8 +73,26 @@ def header(report: Report) -> str:
     return printable("  ".join(parts))
 
 
+def database_header(database: Database) -> str:
+    """One line: which database, what it is, as whom it was asked and how, and how many of its instances told."""
+    known, missing = len(database.instances), len(database.unasked)
+    count = f"{known} of {known + missing}" if missing else f"{known}"
+    parts = [
+        f"database {database.name} {database.version}",
+        database.role,
+        database.open_mode if database.open_mode != "READ WRITE" else "",
+        database.container if database.is_multitenant else "",
+        f"as {database.user}",
+        database.driver,
+        f"{count} {'instance' if known + missing == 1 else 'instances'}",
+    ]
+    return printable("  ".join(filter(None, parts)))
+
+
 def _lines(report: Report, width: int) -> Iterator[Text]:
     yield Text(header(report), "bold")
+    if isinstance(report.cluster.database, Database):
+        yield from _hanging(Text(), database_header(report.cluster.database), width, indent=2)
     yield summary(report)
     problems = [f for f in report.findings if f.status not in (Status.PASS, Status.INFO, Status.SKIPPED)]
     calm = [f for f in report.findings if f not in problems]

@@ -236,7 +236,7 @@ def _of_statement(
         user = settings.user or "This user"
         text = f"{user} may not read {' or '.join(statement.reads)} (ORA-{number:05d})."
     elif number == 904:
-        kind = ErrorKind.NO_SUCH_COLUMN
+        kind = _OTHER
         text = f"A column that the statement {name} reads is not there in this version of the database: {_brief(said)}"
     elif number == 12850:
         kind = _OTHER

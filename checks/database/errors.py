@@ -13,9 +13,6 @@ class ErrorKind(StrEnum):
     MISSING_GRANT = "missing grant"
     TIMED_OUT = "timed out"
     LOST = "connection lost"
-    NO_SUCH_COLUMN = "no such column"
-    """ORA-00904: this version of the database has the view, but not the column."""
-    CANCELLED = "cancelled"
     OTHER = "other"
 
 

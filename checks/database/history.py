@@ -37,7 +37,7 @@ from checks.facts import Database, History, NotAsked, Unknown
 
 _T = TypeVar("_T")
 
-_OVER = (ErrorKind.CANNOT_CONNECT, ErrorKind.LOGIN, ErrorKind.LOST, ErrorKind.CANCELLED)
+_OVER = (ErrorKind.CANNOT_CONNECT, ErrorKind.LOGIN, ErrorKind.LOST)
 """After such an error nothing more is asked."""
 
 _BIND = re.compile(r":(\w+)")

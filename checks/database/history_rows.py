@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 from checks.database.history_range import Row, Trend
 from checks.facts import (
@@ -17,8 +16,6 @@ from checks.facts import (
     InstancePing,
     LossHistory,
 )
-
-ByInstance = Mapping[int, Mapping[str, Any]]
 
 
 def named_sums(rows: Iterable[Row]) -> dict[int, dict[str, int]]:

@@ -36,13 +36,7 @@ class InstanceViews:
 
 def ends_everything(error: DatabaseError) -> bool:
     """Whether nothing more can be asked after this: not one view that is refused, but the connection or instance."""
-    return error.kind in (
-        ErrorKind.CANNOT_CONNECT,
-        ErrorKind.LOGIN,
-        ErrorKind.TIMED_OUT,
-        ErrorKind.LOST,
-        ErrorKind.CANCELLED,
-    )
+    return error.kind in (ErrorKind.CANNOT_CONNECT, ErrorKind.LOGIN, ErrorKind.TIMED_OUT, ErrorKind.LOST)
 
 
 def _others_failed(error: DatabaseError) -> bool:

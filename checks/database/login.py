@@ -141,7 +141,7 @@ _mode_decided = threading.Lock()
 def _mode(oracledb: Any, settings: DatabaseSettings) -> str:
     """Go into thick mode where it is wanted; why, in words. Into thin mode for good where nothing else is at hand."""
     with _mode_decided:
-        why = _why_thick(settings)
+        why = why_thick(settings)
         if why:
             _start_thick(oracledb, settings, why)
         elif find_libraries(settings) is None and oracledb.is_thin_mode():
@@ -150,7 +150,8 @@ def _mode(oracledb: Any, settings: DatabaseSettings) -> str:
         return why
 
 
-def _why_thick(settings: DatabaseSettings) -> str:
+def why_thick(settings: DatabaseSettings) -> str:
+    """Why thick mode is used from the start; empty where thin mode is tried first."""
     if settings.thick:
         return "as set"
     if settings.os_authentication:

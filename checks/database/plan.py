@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from checks.database.login import MODULE, READ_ONLY, Login
+from checks.database.login import MODULE, READ_ONLY, Login, why_thick
 from checks.database.statements import Statement, statements
 from checks.settings import Settings
 
@@ -32,7 +32,7 @@ def plan_database(settings: Settings, groups: Collection[str]) -> Iterator[str]:
         )
         return
     login = Login(database, None, "")
-    mode = "thick" if database.thick or database.os_authentication else "thin"
+    mode = "thick" if why_thick(database) else "thin"
     yield from (
         "",
         "The database:",
@@ -46,8 +46,7 @@ def plan_database(settings: Settings, groups: Collection[str]) -> Iterator[str]:
     if "database" in groups:
         yield from ("", "  once, where the release has these columns:")
         for name in _IDENTITY:
-            if name in known:
-                yield from _shown(known[name])
+            yield from _shown(known[name])
     if "activity" in groups:
         yield from (
             "",

@@ -21,7 +21,11 @@ class InstanceHistory(Fact, frozen=True):
     name: str
     host: str
     seconds: float
-    """The time that its intervals cover, restarts and gaps left out."""
+    """The time that its intervals cover, restarts and gaps left out.
+
+    Snapshots are in the database host's local time: an interval over a change to or from daylight saving time is told
+    an hour off.
+    """
     intervals: int
     restarts: int
     missing_snapshots: int
@@ -42,7 +46,11 @@ class HistoryPeriod(Fact, frozen=True):
     end: str
     """ISO 8601 without a zone: the database host's time, as the snapshots have it."""
     seconds: float
-    """Of the part, the time that the instance's intervals cover."""
+    """Of the part, the time that the instance's intervals cover.
+
+    By the database host's local time, as `InstanceHistory.seconds`: an hour off over a change to or from daylight
+    saving time.
+    """
     lost: int
     cr_received: int
     current_received: int

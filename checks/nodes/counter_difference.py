@@ -23,7 +23,10 @@ _NO_COUNTERS = {
 
 _WRAP = 2**32
 _ALWAYS_COUNTED = ("Ip", "InReceives")
-"""A node that is reached over the network counts this all the time: where it fell, all of them began anew."""
+"""A node that is reached over the network counts this all the time: where it fell, all of them began anew.
+
+The kernel counts it in 64 bits, so that it never runs over: a fall from far up is a restart, too.
+"""
 
 
 @dataclass(frozen=True)
@@ -69,11 +72,11 @@ def difference(before: Reading, after: Reading) -> Difference | Unknown:
             earlier = before.counters.value(group, name)
             if earlier is None or name in _NO_COUNTERS.get(group, ()):
                 continue
+            if value < earlier and (group, name) == _ALWAYS_COUNTED:
+                return Unknown("Its counters began anew between the two readings: it was restarted meanwhile.")
             grown = _grown(earlier, value)
             if grown is not None:
                 groups.setdefault(group, {})[name] = grown
-            elif (group, name) == _ALWAYS_COUNTED:
-                return Unknown("Its counters began anew between the two readings: it was restarted meanwhile.")
             else:
                 fell.append(f"{group}.{name}")
     if softnet := _softnet(before.softnet, after.softnet):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 
+import msgspec
+
 from checks.facts import Activity, ActivityGap, Cluster, Database, Fact, InstanceActivity, InterconnectInUse, Unknown
 from checks.finding import Finding, Remedy, Status
 from checks.plugin import Kind
@@ -43,10 +45,19 @@ def nodes_of(cluster: Cluster, numbers: Iterable[int]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(node for n in numbers if (node := node_of(cluster, n))))
 
 
-def instances_on(cluster: Cluster, node: str) -> tuple[int, ...]:
-    """The instances that run on a node."""
+def as_container_sees(cluster: Cluster, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings; where the connection is to a pluggable database, each says so and that its figures are of it."""
     database = database_of(cluster)
-    return tuple(i.number for i in database.instances if node_of(cluster, i.number) == node) if database else ()
+    if database is None or not database.in_pluggable:
+        yield from findings
+        return
+    note = f"connected to the pluggable database {database.container}, not to CDB$ROOT: the figures are what it sees"
+    yield from (msgspec.structs.replace(f, seen=(*f.seen, note)) for f in findings)
+
+
+def release(version: str) -> tuple[int, ...]:
+    """A version as numbers, which compare: (12, 1, 0, 2, 0) of `12.1.0.2.0`."""
+    return tuple(int(number) for number in re.findall(r"\d+", version))
 
 
 def sql(cluster: Cluster, *statements: str) -> list[tuple[str, str]]:

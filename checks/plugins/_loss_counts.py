@@ -11,11 +11,11 @@ from checks.finding import Table
 from checks.plugins._instances import instance_name, span
 from checks.plugins._pairs import pairs_table
 from checks.plugins._together import MOST_NAMED, named, some
+from checks.plugins._waits import costliest
 from checks.wording import counted, listed
 
-_MANY_EVENTS = 3
 _NEARLY_ALL = 0.9
-"""Share of the lost blocks that touch one instance from which it is called the one that they have in common."""
+"""Share of the lost blocks that touch one instance from which it is called the one that they have in common. Ours."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,6 @@ def loss_of(activity: Activity, own: InstanceActivity) -> Loss | None:
     if counted_lost is None and not waits and not senders and activity.why_unread("GV$INSTANCE_CACHE_TRANSFER"):
         return None
     number = max(counted_lost or 0, sum(senders.values())) or sum(e.waits for e in waits)
-    slowest = sorted((e for e in own.events if e.time_us > 0), key=lambda e: -e.time_us)[:_MANY_EVENTS]
     return Loss(
         instance=own.instance,
         seconds=own.seconds,
@@ -83,7 +82,7 @@ def loss_of(activity: Activity, own: InstanceActivity) -> Loss | None:
         received=None if came is None else max(0, came),
         senders=senders,
         waits=waits,
-        waits_are_on_top=any(e in slowest for e in waits),
+        waits_are_on_top=any(e in waits for e in costliest(own.events)),
         claims_lost=max(0, own.statistics.get("gc claim blocks lost", 0)),
         corrupt=max(0, own.statistics.get("gc blocks corrupt", 0)),
     )

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.facts import Activity, Cluster, Unknown
-from checks.finding import Status
-from checks.plugins._instances import database_of, instance_name, node_of, nodes_of, span
+from checks.finding import Remedy, Status
+from checks.plugins._instances import database_of, instance_name, node_of, nodes_of, release, span
 from checks.plugins._loss_counts import Loss
 from checks.plugins._loss_signs import Signs, signs_of
-from checks.plugins._together import alike, briefly
+from checks.plugins._together import alike, briefly, named
 
-_HAS_FALSE_COUNTS = "12.1.0.2"
+_HAS_FALSE_COUNTS = (12, 1, 0, 2)
+MAY_BE_FALSE = "12.1.0.2 may count too many (bug 20922010, MOS 2096299.1)"
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,16 @@ def counts_falsely(cluster: Cluster, instance: int) -> bool:
     """Whether the instance is of the release that counts blocks as lost that were not (bug 20922010)."""
     database = database_of(cluster)
     one = database.instance(instance) if database else None
-    return one is not None and one.version.startswith(_HAS_FALSE_COUNTS)
+    return one is not None and release(one.version)[:4] == _HAS_FALSE_COUNTS
+
+
+def see_patch(nodes: Sequence[str]) -> Remedy:
+    """Whether these nodes have what ends the false counts (MOS 2096299.1)."""
+    return Remedy(
+        "See whether the patch for bug 20922010 is in (12.1.0.2.161018 and later have it).",
+        ("$ORACLE_HOME/OPatch/opatch lsinventory | grep -i 20922010",),
+        f"the owner of the database on {named(nodes, 'node') or 'its node'}",
+    )
 
 
 def why_no_transfers(activity: Activity) -> str:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from checks.facts import Cluster, History, LossHistory
-from checks.plugins._instances import instance_name, moment
-from checks.plugins._together import named
-from checks.wording import counted
+from checks.facts import Cluster, History, LossHistory, Unknown
+from checks.plugins._instances import instance_name, moment, sql
+from checks.plugins._together import named, some
+from checks.wording import counted, listed
 
 _MOST_PARTS = 8
-_RECENT_H = 24
 
 
 def history_of(cluster: Cluster) -> History | None:
@@ -26,13 +25,13 @@ def past_loss(cluster: Cluster, instance: int) -> LossHistory | None:
     return next((loss for loss in losses if loss.instance == instance and loss.lost > 0), None)
 
 
-def is_recent(history: History, past: LossHistory) -> bool:
-    """Whether the last loss lies within a day of the end of the range; also where the times cannot be read."""
+def is_recent(cluster: Cluster, history: History, past: LossHistory) -> bool:
+    """Whether the last loss lies near the end of the range; also where the times cannot be read."""
     try:
         ago = datetime.fromisoformat(history.end) - datetime.fromisoformat(past.last_end)
     except (TypeError, ValueError):
         return True
-    return ago.total_seconds() <= _RECENT_H * 3600
+    return ago.total_seconds() <= cluster.thresholds.recent_loss_h * 3600
 
 
 def history_evidence(cluster: Cluster) -> list[tuple[str, str]]:
@@ -40,7 +39,9 @@ def history_evidence(cluster: Cluster) -> list[tuple[str, str]]:
     history = history_of(cluster)
     if history is None:
         return []
-    return [(cluster.local_node, f"sql {history.source.lower()}_{what}") for what in ("losses", "periods")]
+    transfers = () if isinstance(history.transfers, Unknown) else ("cache_transfer",)
+    read = ("instances", "losses", "periods", *transfers)
+    return sql(cluster, *(f"{history.source.lower()}_{what}" for what in read))
 
 
 def history_lines(cluster: Cluster, instances: Sequence[int]) -> list[str]:
@@ -56,6 +57,7 @@ def history_lines(cluster: Cluster, instances: Sequence[int]) -> list[str]:
         return [
             *([f"{where}: {named(known, 'instance')} lost no block"] if known else []),
             *([f"{where}: nothing is kept of {named(strange, 'instance')}"] if strange else []),
+            *_gaps(cluster, history, instances),
         ]
     number = sum(past.lost for past in losses)
     worst = max(losses, key=lambda past: past.worst_lost)
@@ -68,6 +70,10 @@ def history_lines(cluster: Cluster, instances: Sequence[int]) -> list[str]:
         f"worst from {moment(worst.worst_begin)} to {moment(worst.worst_end)}: {counted(worst.worst_lost, 'block')} "
         f"lost{'' if one else f' by {instance_name(cluster, worst.instance)}'}",
     ]
+    if pairs := lost_by_pair(history, instances):
+        (receiver, sender), blocks = max(pairs.items(), key=lambda pair: (pair[1], [-n for n in pair[0]]))
+        ends = f"from {instance_name(cluster, sender)} to {instance_name(cluster, receiver)}"
+        lines.append(f"most between two instances: {counted(blocks, 'block')} lost {ends}")
     periods: dict[str, int] = {}
     for part in history.periods:
         if part.instance in instances:
@@ -76,4 +82,31 @@ def history_lines(cluster: Cluster, instances: Sequence[int]) -> list[str]:
     if len(parts) > 1:
         numbers = ", ".join(f"{periods[begin]:,}" for begin in parts)
         lines.append(f"lost by period, oldest first, from {moment(parts[0])}: {numbers}")
-    return lines
+    return [*lines, *_gaps(cluster, history, instances)]
+
+
+def lost_by_pair(history: History, receivers: Sequence[int]) -> dict[tuple[int, int], int]:
+    """Blocks lost by receiver and sender; empty where none were, or the source does not keep that."""
+    transfers = () if isinstance(history.transfers, Unknown) else history.transfers
+    return {(t.receiver, t.sender): t.lost for t in transfers if t.receiver in receivers and t.lost > 0}
+
+
+def stands_alone(history: History, instance: int) -> bool:
+    """Whether the count of lost blocks is all that says so: no transfer and no wait of the history bears it out, and
+    one of the two at least was kept."""
+    own = next((i for i in history.instances if i.instance == instance), None)
+    waits = own.events if own else {}
+    borne_out = any(name.endswith("block lost") and number > 0 for name, (number, _) in waits.items())
+    kept = bool(waits) or not isinstance(history.transfers, Unknown)
+    return kept and not borne_out and not lost_by_pair(history, [instance])
+
+
+def _gaps(cluster: Cluster, history: History, instances: Sequence[int]) -> tuple[str, ...]:
+    """Where the figures have holes: what is lost around a restart is in no difference of two snapshots."""
+    told = []
+    for one in (i for i in history.instances if i.instance in instances):
+        kinds = ((one.restarts, "restart"), (one.missing_snapshots, "missing snapshot"))
+        if holes := [counted(number, what) for number, what in kinds if number > 0]:
+            leave = "leaves a gap" if one.restarts + one.missing_snapshots == 1 else "leave gaps"
+            told.append(f"{instance_name(cluster, one.instance)}: {listed(holes)} {leave} in these figures")
+    return some(told)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
-from checks.facts import Cluster, PathProbe, PrivateNetwork, Unknown, Verdict
+from checks.facts import Activity, Cluster, CounterChanges, PathProbe, PrivateNetwork, Unknown, Verdict
 from checks.finding import Remedy
 from checks.packet_sizes import fragments_of
 from checks.plugins._instances import database_of, span
@@ -93,7 +94,9 @@ def signs_of(cluster: Cluster, missing: Sequence[Ends]) -> Signs:
     clean = []
     if not blind["the paths"] and not any(by_path[verdict] for verdict in (*_TOO_SMALL, *_LOSES)):
         clean.append("full-size packets pass between the nodes")
-    if counts and not by_counters:
+    if not by_counters and not _of_one_time(cluster):
+        blind["the kernel's counters of the same time"] = receivers
+    elif counts and not by_counters:
         clean.append(f"the kernel of {_nodes(counts)} threw nothing away in {_time(counts)}")
     return Signs(
         tuple(found),
@@ -246,6 +249,19 @@ def _reassembly(cluster: Cluster, failed: Sequence[NodeCounts]) -> Sign:
         f"to {nodes} (MOS 563566.1, causes 3, 5 and 15).",
         look,
     )
+
+
+def _of_one_time(cluster: Cluster) -> bool:
+    """Whether the kernels' counters cover at least half of the time between the samples of the instances."""
+    kernels, instances = cluster.counters, cluster.activity
+    if not isinstance(kernels, CounterChanges) or not isinstance(instances, Activity):
+        return True
+    try:
+        begin, end = datetime.fromisoformat(instances.begun_at), datetime.fromisoformat(instances.ended_at)
+        first, last = datetime.fromisoformat(kernels.begun_at), datetime.fromisoformat(kernels.ended_at)
+        return 2 * (min(end, last) - max(begin, first)) >= end - begin
+    except (ValueError, TypeError):  # times that cannot be told, or compared, are those of no one time
+        return False
 
 
 def _waited_in_vain(failed: Sequence[NodeCounts]) -> str:

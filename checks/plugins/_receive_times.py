@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from checks.cache_fusion import (
@@ -9,14 +10,16 @@ from checks.cache_fusion import (
     CURRENT_RECEIVED,
     average_cr_receive_ms,
     average_current_receive_ms,
+    estimated_traffic_kb_per_s,
 )
 from checks.facts import Activity, Cluster, InstanceActivity
 from checks.finding import Table
-from checks.plugins._instances import active, instance_name, milliseconds, percent, span
+from checks.plugins._instances import active, database_of, instance_name, milliseconds, percent, span
 from checks.plugins._waits import average_ms, buckets, costliest, for_blocks, quantile_us, time_us
 from checks.wording import counted
 
 _WIDELY = 5.0
+"""How many times as long one of two averages is when they are called far apart; only a remark. Ours."""
 
 
 @dataclass(frozen=True)
@@ -101,9 +104,30 @@ def top_lines(own: InstanceActivity) -> list[str]:
 
 def times_table(cluster: Cluster, activity: Activity) -> Table:
     """A row for each instance."""
-    rows = []
-    for own in active(activity):
+    rows, everyone = [], list(active(activity))
+    traffics = {own.instance: traffic(cluster, own) for own in everyone}
+    known = any(traffics.values())
+    for own in everyone:
         times = times_of(own)
         cells = [milliseconds(k.average_ms) if k.average_ms is not None else "-" for k in times.kinds]
-        rows.append((instance_name(cluster, own.instance), f"{times.blocks or 0:,}", *cells))
-    return Table(("instance", "blocks", "CR", "current"), tuple(rows), f"averages over {span(activity.seconds)}")
+        sent = [traffics[own.instance] or "-"] if known else []
+        rows.append((instance_name(cluster, own.instance), f"{times.blocks or 0:,}", *cells, *sent))
+    columns = ("instance", "blocks", "CR", "current", *(["traffic"] if known else []))
+    about = "; traffic as AWR estimates it" if known else ""
+    return Table(columns, tuple(rows), f"averages over {span(activity.seconds)}{about}")
+
+
+def traffic(cluster: Cluster, own: InstanceActivity) -> str:
+    """`1.6 MB/s`, about what an instance exchanged with the others; empty where a figure for it is missing."""
+    database = database_of(cluster)
+    size = database.block_size_bytes if database else None
+    kb_per_s = estimated_traffic_kb_per_s(own.statistics, own.messages, size, own.seconds)
+    if kb_per_s is None:
+        return ""
+    return f"{kb_per_s / 1024:,.1f} MB/s" if kb_per_s >= 1024 else f"{kb_per_s:.0f} KB/s"
+
+
+def traffic_lines(cluster: Cluster, instances: Iterable[InstanceActivity]) -> list[str]:
+    """About how much each of them exchanged with the others."""
+    told = [(own, traffic(cluster, own)) for own in instances]
+    return [f"{instance_name(cluster, own.instance)}: about {rate} over the interconnect" for own, rate in told if rate]

@@ -15,8 +15,6 @@ from checks.plugins._together import alike, briefly, named, some
 from checks.plugins._waits import MEANINGS, costliest, time_us
 from checks.wording import listed
 
-_MUCH = 0.1
-"""Share of the waits for the cluster from which an event is worth telling."""
 _THE_LOAD = "busy"
 
 
@@ -39,7 +37,7 @@ class _Waits:
 def event_findings(cluster: Cluster, activity: Activity, instances: Sequence[InstanceActivity]) -> Iterator[Finding]:
     """What each instance waits for, those with the same sorts of waits together. Blocks that were lost are left to
     gc-blocks-lost, which tells of them with their cause."""
-    waits = [_waits(activity, own) for own in instances if _are_many(cluster, own)]
+    waits = [_waits(cluster, activity, own) for own in instances if _are_many(cluster, own)]
     for same in alike([w for w in waits if w.found], lambda w: w.words):
         yield _finding(cluster, same)
 
@@ -48,16 +46,17 @@ def _are_many(cluster: Cluster, own: InstanceActivity) -> bool:
     return sum(e.waits for e in own.events) >= cluster.thresholds.few_blocks
 
 
-def _waits(activity: Activity, own: InstanceActivity) -> _Waits:
+def _waits(cluster: Cluster, activity: Activity, own: InstanceActivity) -> _Waits:
     loss = loss_of(activity, own)
     told = loss.waits if loss else ()
     events = [e for e in own.events if e not in told]
     total = time_us(events)
+    much_us = cluster.thresholds.gc_wait_share_warn_percent * total / 100
     found = tuple(
         (event, word)
         for event in costliest(events)
         for word in MEANINGS
-        if word in event.name and event.time_us >= _MUCH * total
+        if word in event.name and event.time_us >= much_us
     )
     return _Waits(own, found, total, bool(told))
 

@@ -7,8 +7,16 @@ from dataclasses import dataclass
 
 from checks.facts import Activity, Cluster
 from checks.finding import Finding, Remedy, Status
-from checks.plugins._instances import database_of, instance_name, milliseconds, nodes_of, percent, span, sql
-from checks.plugins._receive_times import BlockTimes, ReceiveTimes, histogram_of, tail_lines, time_lines, top_lines
+from checks.plugins._instances import database_of, instance_name, milliseconds, nodes_of, percent, release, span, sql
+from checks.plugins._receive_times import (
+    BlockTimes,
+    ReceiveTimes,
+    histogram_of,
+    tail_lines,
+    time_lines,
+    top_lines,
+    traffic_lines,
+)
 from checks.plugins._time_kinds import DOUBTFUL, SLOW, TAIL
 from checks.plugins._together import MOST_LINES, alike, briefly, named, some
 from checks.plugins._waits import beyond
@@ -16,6 +24,10 @@ from checks.wording import counted, listed
 
 STATEMENTS = ("sysstat", "system_event")
 _IMPOSSIBLE_MS = 1000.0
+"""Above it an average is held against the waits before it is believed: the unit of `gc ... block receive time` is told
+differently from place to place (centiseconds in Statspack's sprepins.sql, microseconds printed by AWR). Ours."""
+_MICROSECONDS_FROM = (12, 1, 0, 2)
+"""The release that brought V$EVENT_HISTOGRAM_MICRO (Database Reference 12.1)."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +97,10 @@ def _slow(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
         Status.FAIL if worst[0].worst_ms > limits.receive_fail_ms else Status.WARN,
         f"Blocks take long to arrive at {named(names, 'instance')}: {what}, on average of {_time(same)}.",
         subject=f"{briefly(names, 'instance')}: {milliseconds(worst[0].worst_ms)}",
-        seen=some([line for own in lines for line in own], 2 * MOST_LINES),
+        seen=(
+            *some([line for own in lines for line in own], 2 * MOST_LINES),
+            *some(traffic_lines(cluster, [v.times.own for v in worst])),
+        ),
         expected=(
             f"Under {limits.receive_warn_ms:g} ms; on 10 Gbit/s under {limits.receive_attention_ms:g} ms is usual",
         ),
@@ -167,9 +182,10 @@ def _tail(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
 
 
 def histogram_statement(cluster: Cluster) -> str:
-    """The statement that reads how many waits took how long: 11.2 keeps milliseconds alone."""
+    """The statement that reads how many waits took how long: before 12.1.0.2 only milliseconds are kept."""
     database = database_of(cluster)
-    return "event_histogram" if database and database.version.startswith("11.") else "event_histogram_micro"
+    only_milliseconds = database is not None and release(database.version) < _MICROSECONDS_FROM
+    return "event_histogram" if only_milliseconds else "event_histogram_micro"
 
 
 def _waits(verdict: TimeVerdict) -> int:

@@ -14,23 +14,21 @@ def look() -> Remedy:
     )
 
 
-def unset() -> tuple[Remedy, ...]:
+def unset() -> Remedy:
     """Where the parameter cluster_interconnects is set."""
-    reset = Remedy(
+    return Remedy(
         "Take the parameter away and restart the instances one after the other, in a window.",
         ("ALTER SYSTEM RESET cluster_interconnects SCOPE=SPFILE SID='*'",),
         "a DBA",
         is_change=True,
     )
-    return (reset,)
 
 
-def reconfigure() -> tuple[Remedy, ...]:
+def reconfigure() -> Remedy:
     """Where Clusterware has the wrong networks."""
-    mend = Remedy(
+    return Remedy(
         "Have oifcfg name the right networks; the instances take it up when Clusterware is restarted on all nodes, in "
         "a window.",
         where="the Grid owner",
         is_change=True,
     )
-    return (mend,)

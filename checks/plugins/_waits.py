@@ -9,6 +9,7 @@ from checks.facts import InstanceActivity, WaitEvent
 _NO_TRANSFER = ("lost", "corrupt", "failure", "retry")
 """Words in the names of events that are no arrival of a block."""
 _TOP = 3
+"""Of how many events it is said that they cost most: those that stand first in a report are looked at. Ours."""
 
 MEANINGS = {
     "congested": "the LMS processes of the sender cannot keep up (CPU, scheduling, too few of them)",

@@ -19,7 +19,14 @@ from checks.plugins._instances import (
 )
 from checks.plugins._loss_beside import claims_and_corrupt, lost_before
 from checks.plugins._loss_counts import Loss, loss_lines, loss_of, loss_table, loss_title
-from checks.plugins._loss_groups import LossGroup, counts_falsely, loss_groups, why_no_transfers
+from checks.plugins._loss_groups import (
+    MAY_BE_FALSE,
+    LossGroup,
+    counts_falsely,
+    loss_groups,
+    see_patch,
+    why_no_transfers,
+)
 from checks.plugins._loss_history import history_evidence, history_lines
 from checks.plugins._loss_kinds import (
     CLAIM_LOST,
@@ -63,10 +70,11 @@ def gc_blocks_lost(cluster: Cluster) -> Iterator[Finding]:
     wait class Cluster that cost most, it is a failure. With the loss stand the signs that name its cause: failed
     reassemblies and full receive buffers of the receiving node in the same time, the MTU of the private networks, and
     the paths between the two nodes. Instances that lose blocks for one cause, by those signs, are told together, as
-    gravely as the worst of them. AWR or Statspack, where read, tell since when.
+    gravely as the worst of them. AWR or Statspack, where read, tell since when, and of losses that are over: a warning
+    where the last one lies within recent_loss_h of the history's end.
 
     Oracle 12.1.0.2 may count blocks as lost that were not (bug 20922010): where nothing else shows a loss, that is
-    said, and it is no failure.
+    said, and it is no failure; so for counts of the past.
     """
     activity = cluster.activity
     if not isinstance(activity, Activity):
@@ -212,13 +220,7 @@ def _false_count(cluster: Cluster, activity: Activity, group: LossGroup, fine: S
             *(f"not known: {what}" for what in group.signs.not_looked_at),
         ),
         expected=("0 lost",),
-        next=[
-            Remedy(
-                "See whether the patch for bug 20922010 is in (12.1.0.2.161018 and later have it).",
-                ("$ORACLE_HOME/OPatch/opatch lsinventory | grep -i 20922010",),
-                f"the owner of the database on {named(group.receivers, 'node') or 'its node'}",
-            )
-        ],
+        next=[see_patch(group.receivers)],
         evidence=_evidence(cluster, group),
         table=loss_table(cluster, activity),
         nodes=group.nodes,
@@ -264,4 +266,4 @@ def _evidence(cluster: Cluster, group: LossGroup) -> list[tuple[str, str]]:
 def _bug_note(cluster: Cluster, group: LossGroup) -> list[str]:
     if not any(counts_falsely(cluster, loss.instance) for loss in group.losses):
         return []
-    return ["12.1.0.2 may count too many (bug 20922010, MOS 2096299.1); here more than its count shows the loss"]
+    return [f"{MAY_BE_FALSE}; here more than its count shows the loss"]

@@ -10,6 +10,7 @@ from checks.plugin import check
 from checks.plugins._instances import (
     Unseen,
     active,
+    as_container_sees,
     instance_name,
     milliseconds,
     sentence,
@@ -41,12 +42,15 @@ def gc_receive_time(cluster: Cluster) -> Iterator[Finding]:
     The statistics count in hundredths of a second in every release, so the average in milliseconds is 10 * time /
     blocks. The waits for such blocks, in microseconds, are held against it. Their histogram shows the tail: how many
     waits took longer than receive_fail_ms though the average is good. Of the three events of the wait class Cluster
-    that cost most, those that are no plain transfer (congested, busy, retry) are named; blocks that were lost are left
-    to gc-blocks-lost. Instances with which the same is wrong are told together.
+    that cost most, those that are no plain transfer (congested, busy, retry) are named from gc_wait_share_warn_percent
+    of the waits on; blocks that were lost are left to gc-blocks-lost. Instances with which the same is wrong are told
+    together.
     """
-    activity = cluster.activity
-    if not isinstance(activity, Activity):
-        return
+    if isinstance(cluster.activity, Activity):
+        yield from as_container_sees(cluster, _findings(cluster, cluster.activity))
+
+
+def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
     missing, judged = list(unseen(cluster)), []
     for own in active(activity):
         times = times_of(own)

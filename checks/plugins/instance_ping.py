@@ -10,6 +10,7 @@ from checks.plugin import Kind, check
 from checks.plugins._instances import (
     Unseen,
     active,
+    as_container_sees,
     instance_name,
     milliseconds,
     nodes_of,
@@ -29,7 +30,7 @@ _STATEMENT = "instance_ping"
 _GV = "GV$INSTANCE_PING"
 _LARGE_BYTES = 8192
 _LEAST_GAP_US = 100.0
-"""Below that a ratio says nothing: 8 KB take 66 us on 1 Gbit/s without any fault."""
+"""Below that a ratio says nothing: 8 KB take 66 us on 1 Gbit/s without any fault. Ours."""
 
 QUICK = Kind("IC-PING-001", "The instances answer each other quickly")
 SLOW = Kind(
@@ -69,9 +70,11 @@ def instance_ping(cluster: Cluster) -> Iterator[Finding]:
     as long as 500 bytes, the message is likely cut into fragments; the MTU of the private networks says whether it
     is. Where small ones are answered and none of 8 KB is, large packets vanish between the two.
     """
-    activity = cluster.activity
-    if not isinstance(activity, Activity):
-        return
+    if isinstance(cluster.activity, Activity):
+        yield from as_container_sees(cluster, _findings(cluster, cluster.activity))
+
+
+def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
     if isinstance(activity.pings, Unknown):
         yield NOT_KNOWN.finding(
             Status.UNKNOWN,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import combinations
 
 from checks.facts import Cluster, Clusterware, Database, Unknown
 from checks.finding import Finding, Remedy, Status
 from checks.plugin import check
+from checks.plugins._engineered import is_engineered
 from checks.plugins._instances import (
     Unseen,
     instance_name,
@@ -25,11 +25,9 @@ from checks.wording import counted, listed
 
 _STATEMENTS = ("interconnects", "parameters")
 _MOST_HAIP_NICS = 4
+"""Clusterware puts HAIP addresses on four interfaces at most (MOS 1210883.1)."""
 Used = Mapping[int, tuple[Place, ...]]
 """The interconnects of each instance, by its number."""
-
-_ENGINEERED = re.compile(r"(bondib|[a-z]{0,2}ib|[a-z]{0,2}re)\d.*")
-"""How the private interfaces of Exadata and its kin are called: bondib0, ib1, re0, stre0, clre1."""
 
 
 @check(
@@ -117,7 +115,7 @@ def _public(cluster: Cluster, used: Used, public: Used, set_to: Mapping[int, str
             *_meant(cluster),
         ),
         expected=("Private networks only",),
-        next=[look(), *(unset() if set_to.keys() & used.keys() else reconfigure())],
+        next=[look(), unset() if set_to.keys() & used.keys() else reconfigure()],
         evidence=_evidence(cluster),
         nodes=nodes_of(cluster, used),
     )
@@ -133,7 +131,7 @@ def _elsewhere(cluster: Cluster, used: Used, elsewhere: Used, set_to: Mapping[in
         subject=f"{briefly(names, 'instance')} {elsewhere[first][0].used.name}: not private",
         seen=(*_lines(cluster, used), *_meant(cluster)),
         expected=(f"Addresses on {listed(n.name for n in known_networks(cluster))}",),
-        next=[look(), *(unset() if set_to.keys() & used.keys() else reconfigure())],
+        next=[look(), unset() if set_to.keys() & used.keys() else reconfigure()],
         evidence=_evidence(cluster),
         nodes=nodes_of(cluster, used),
     )
@@ -163,7 +161,7 @@ def _by_parameter(cluster: Cluster, used: Used, set_to: Mapping[int, str]) -> Fi
             *(["HAIP is online"] if haip else []),
         ),
         expected=("Not set, so that Clusterware decides",) if not engineered else ("As set by the vendor",),
-        next=() if engineered else (look(), *unset()),
+        next=() if engineered else (look(), unset()),
         evidence=_evidence(cluster),
         nodes=nodes_of(cluster, used),
     )
@@ -171,7 +169,7 @@ def _by_parameter(cluster: Cluster, used: Used, set_to: Mapping[int, str]) -> Fi
 
 def _is_engineered(found: tuple[Place, ...]) -> bool:
     """Whether the interfaces are named as on Exadata and its kin, where the vendor sets the parameter."""
-    return all(_ENGINEERED.fullmatch(p.used.name) for p in found)
+    return all(is_engineered(p.used.name) for p in found)
 
 
 def _haip_online(cluster: Cluster) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from checks.facts import Cluster, Unknown
 from checks.finding import Finding, Remedy, Status
 from checks.plugin import Kind, check
+from checks.plugins._engineered import beside_udp
 from checks.plugins._instances import percent, span
 from checks.plugins._loss_signs import block_bytes, fragmenting, mtu_line
 from checks.plugins._node_counts import TOPIC, NodeCounts, counts_of, lacks, nodes_not_known, sysctl, without_counts
@@ -161,6 +162,9 @@ def _whole(cluster: Cluster, whole: Sequence[NodeCounts]) -> Finding:
         if fragments > 1
         else f"No fragments arrived at {nodes} in {time}, and none was missed.",
         subject=f"{counted(fragments, 'fragment')}, none failed",
-        seen=some([f"{c.node}: {counted(c.fragments, 'fragment')}, 0 failed" for c in whole]),
+        seen=(
+            *some([f"{c.node}: {counted(c.fragments, 'fragment')}, 0 failed" for c in whole]),
+            *beside_udp(cluster, [c.node for c in whole]),
+        ),
         evidence=[(c.node, TOPIC) for c in whole],
     )

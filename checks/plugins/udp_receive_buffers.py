@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from checks.facts import Cluster, Unknown
 from checks.finding import Finding, Remedy, Status
 from checks.plugin import Kind, check
+from checks.plugins._engineered import beside_udp
 from checks.plugins._instances import span
 from checks.plugins._node_counts import TOPIC, NodeCounts, counts_of, lacks, nodes_not_known, sysctl, without_counts
 from checks.plugins._together import alike, briefly, named, some
@@ -52,7 +53,7 @@ _WANTED = ("Udp.RcvbufErrors", "Udp.InErrors")
     "udp-receive-buffers",
     question="Does every datagram that arrives reach its process?",
     needs=("counters",),
-    uses=("nodes",),
+    uses=("nodes", "networks"),
     kinds=(NONE_DROPPED, OVERFLOWED, CHECKSUM, BACKLOG, OTHER, NOT_KNOWN),
 )
 def udp_receive_buffers(cluster: Cluster) -> Iterator[Finding]:
@@ -220,7 +221,11 @@ def _none_dropped(cluster: Cluster, fine: Sequence[NodeCounts]) -> Finding:
         f"{named((c.node for c in fine), 'node')} delivered {counted(datagrams, 'datagram')} in "
         f"{_time(fine)} and threw none away.",
         subject=f"{counted(datagrams, 'datagram')}, none dropped",
-        seen=(*some([f"{c.node}: {counted(c.datagrams, 'datagram')}, no error" for c in fine]), *some(small)),
+        seen=(
+            *some([f"{c.node}: {counted(c.datagrams, 'datagram')}, no error" for c in fine]),
+            *some(small),
+            *beside_udp(cluster, [c.node for c in fine]),
+        ),
         evidence=[(c.node, TOPIC) for c in fine],
     )
 

@@ -56,6 +56,7 @@ class Practice:
 
     async def get(self, purpose: str = "main") -> Practice:
         assert purpose == "history"
+        self.caller = Caller("RACWIRE", 1, 1, is_read_only=True)
         return self
 
     async def rows(
@@ -65,7 +66,7 @@ class Practice:
         self.asked.append(statement.name)
         self.read.update(statement.reads)
         try:
-            result = self.engine.execute(Caller("RACWIRE", 1, 1), statement.text, binds or {}, Cancellation())
+            result = self.engine.execute(self.caller, statement.text, binds or {}, Cancellation())
         except OracleError as error:
             kind = ErrorKind.MISSING_GRANT if error.code == 942 else ErrorKind.OTHER
             raise DatabaseError(str(error), kind, code=error.code, statement=statement.name) from None

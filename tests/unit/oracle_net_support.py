@@ -11,9 +11,11 @@ from decimal import Decimal
 from typing import Any
 
 import oracledb
+import pytest
 
 from checks.lab.oracle.backend import Caller, Cancellation, Column, OracleError, OracleType, Result
 from checks.lab.oracle.net.hosting import serving
+from checks.lab.oracle.net.profiles import PROFILES
 from checks.lab.oracle.net.server import OracleServer
 from checks.lab.oracle.net.verifier import Verifier
 
@@ -109,3 +111,23 @@ def connect(server: OracleServer, **options: Any) -> oracledb.Connection:
 def code(error: BaseException) -> str:
     """`ORA-00942`."""
     return str(error.args[0].full_code)
+
+
+# Fixtures, for the files that import them
+
+
+@pytest.fixture
+def database() -> SmallDatabase:
+    return SmallDatabase()
+
+
+@pytest.fixture(params=["12.1", "19c", "23ai"])
+def server(request: pytest.FixtureRequest, database: SmallDatabase) -> Iterator[OracleServer]:
+    with serve(database, profile=PROFILES[request.param]) as running:
+        yield running
+
+
+@pytest.fixture
+def connection(server: OracleServer) -> Iterator[oracledb.Connection]:
+    with connect(server) as open_:
+        yield open_

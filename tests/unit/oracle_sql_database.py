@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from checks.lab.oracle.backend import Caller, Cancellation, Result
+import pytest
+
+from checks.lab.oracle.backend import Caller, Cancellation, OracleError, Result
 from checks.lab.oracle.live import (
     Device,
     HistorySource,
@@ -108,3 +110,15 @@ def result(
     given = database.execute(caller or Caller("RACWIRE", 1, 1), sql, binds or {}, Cancellation())
     assert given is not None, sql
     return given
+
+
+def refused(database: SqlEngine, sql: str, binds: Mapping[str, Any] | None = None, **caller: Any) -> OracleError:
+    """The error that a query ends with."""
+    with pytest.raises(OracleError) as error:
+        ask(database, sql, binds, caller=Caller("RACWIRE", 1, 1, **caller))
+    return error.value
+
+
+def run(database: SqlEngine, caller: Caller, sql: str) -> None:
+    """Run what is no query."""
+    assert database.execute(caller, sql, {}, Cancellation()) is None

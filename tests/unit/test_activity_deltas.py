@@ -194,11 +194,16 @@ def test_waits_with_their_histogram():
 
 def test_pairs_of_instances_and_their_pings():
     up = {1: MONDAY, 2: MONDAY}
-    before = sample(0, up, instance_ping={1: table(PING, {2: (10, 1000, 10, 3000)})})
+    before = sample(
+        0,
+        up,
+        cache_transfer={2: table(TRANSFER, {1: (7, 0, 1, 50, 0, 4)})},
+        instance_ping={1: table(PING, {2: (10, 1000, 10, 3000)})},
+    )
     after = sample(
         30,
         up,
-        cache_transfer={2: table(TRANSFER, {1: (100, 20, 3, 9000, 800, 12)})},
+        cache_transfer={2: table(TRANSFER, {1: (107, 20, 4, 9050, 800, 16)})},
         instance_ping={1: table(PING, {2: (16, 1600, 16, 5400)})},
     )
     activity = activity_between(before, after, database(1, 2))
@@ -226,6 +231,40 @@ def test_a_pair_that_counts_backwards_is_told_unless_the_other_went_down():
             "What prod1 counts of prod2 fell within the interval: nothing can be told of it.",
         ),
     )
+
+
+SINCE_STARTUP = {
+    "system_event": {("gc cr block lost", "waits"): 5000, ("gc cr block lost", "time_us"): 10**9},
+    "event_histogram": {("gc cr block 2-way", 512): 5000},
+    "dlm_misc": {("gcs msgs received",): 5000},
+    "cr_block_server": {("flushes",): 5000},
+    "current_block_server": {("flushes",): 5000},
+    "cache_transfer": table(TRANSFER, {1: (5000,) * 6}),
+    "instance_ping": table(PING, {1: (5000,) * 4}),
+}
+
+
+@pytest.mark.parametrize("answered", ["first", "second"])
+@pytest.mark.parametrize("view", SINCE_STARTUP)
+def test_what_an_instance_told_in_one_sample_alone_is_not_taken_for_what_it_did(view, answered):
+    up = {1: MONDAY, 2: MONDAY}
+    with_rows, without = {view: {2: SINCE_STARTUP[view]}}, {view: {}}
+    first, second = (with_rows, without) if answered == "first" else (without, with_rows)
+    activity = activity_between(sample(0, up, **first), sample(30, up, **second), database(1, 2))
+    _, two = activity.instances
+    assert (two.events, two.messages, two.cr_flushes, two.current_flushes) == ((), {}, None, None)
+    assert (activity.transfers, activity.pings) == ((), ())
+    reason = f"prod2 did not answer {VIEWS[view]} in one of the two samples."
+    assert activity.unread == (UnreadView(VIEWS[view], reason),)
+
+
+def test_a_statistic_of_buffers_that_fell_costs_those_of_cache_fusion_nothing():
+    gets = ("consistent gets from cache",)
+    before = sample(0, {1: MONDAY}, sysstat={1: {LOST: 4, gets: 900}})
+    after = sample(30, {1: MONDAY}, sysstat={1: {LOST: 6, gets: 12}})
+    activity = activity_between(before, after, database(1))
+    assert [a.statistics for a in activity.instances] == [{"gc blocks lost": 2}]
+    assert "'consistent gets from cache' fell" in activity.why_unread("GV$SYSSTAT")
 
 
 NAMES = st.sampled_from(["gc blocks lost", "gc cr blocks received", "gc cr block receive time"])

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from checks.facts import ActivityGap, UnaskedInstance, Unknown, UnreadNode, UnreadView, Verdict
+from checks.facts import ActivityGap, InstanceHistory, UnaskedInstance, Unknown, UnreadNode, UnreadView, Verdict
 from checks.finding import Status
 from checks.plugins.gc_blocks_lost import gc_blocks_lost
 from tests.fixtures.clusters import cluster, node, path, with_paths
@@ -197,6 +197,18 @@ def test_a_clean_network_is_said_to_be_clean_and_the_search_goes_on_elsewhere():
     assert any("lms" in command for remedy in finding.next for command in remedy.commands)
 
 
+def test_kernel_counters_of_another_time_make_no_kernel_clean():
+    def counted(begun_at, ended_at):
+        read = counters(2, begun_at=begun_at, ended_at=ended_at)
+        return lost(asked(2, activity=losing(2, 37, {1: 37}), counters=read)).why
+
+    before = counted("2026-11-20T14:01:00.000+01:00", "2026-11-20T14:02:10.000+01:00")
+    assert "since the kernel's counters of the same time of rac2 could not be looked at" in before
+    most = counted("2026-11-20T14:01:00.000+01:00", "2026-11-20T14:02:20.000+01:00")
+    assert most.startswith("The network looks clean")
+    assert "could not be looked at" in counted("some time", "later")
+
+
 def test_what_could_not_be_looked_at_is_never_called_clean():
     finding = lost(asked(2, activity=losing(2, 37, {1: 37}), counters=Unknown("not read")))
     assert finding.why.startswith("Why is not known, since the kernel's counters of rac2 could not be looked at")
@@ -236,6 +248,38 @@ def test_a_loss_of_the_past_is_told_beside_the_clean_present():
     assert found(asked(2, history=long_ago))["IC-LOST-009"].status is Status.INFO
 
 
+def test_a_day_is_how_long_a_past_loss_warns_and_that_is_a_setting():
+    built = asked(2, history=history(2, [past_loss(2, last_end="2026-11-18T09:00:00")]))
+    patient = msgspec.structs.replace(built.thresholds, recent_loss_h=72.0)
+    assert found(msgspec.structs.replace(built, thresholds=patient))["IC-LOST-009"].status is Status.WARN
+
+
+def test_history_names_the_pair_that_lost_most():
+    past = history(3, [past_loss(2)], transfers=transfers(3, {(2, 1): 200, (2, 3): 1_004, (1, 2): 5_000}))
+    told = "most between two instances: 1,004 blocks lost from prod3 to prod2"
+    finding = found(asked(3, history=past))["IC-LOST-009"]
+    assert told in finding.seen
+    assert ("rac1", "sql awr_cache_transfer") in {(e.node, e.topic) for e in finding.evidence}
+    assert told in lost(asked(3, activity=losing(2, 37, {1: 37}, 3), history=past)).seen
+
+
+@pytest.mark.parametrize(
+    ("restarts", "missing", "told"),
+    [
+        (2, 1, "prod2: 2 restarts and 1 missing snapshot leave gaps in these figures"),
+        (1, 0, "prod2: 1 restart leaves a gap in these figures"),
+    ],
+)
+@pytest.mark.parametrize("losses", [(), (past_loss(2),)])
+def test_gaps_of_the_history_stand_beside_it(losses, restarts, missing, told):
+    kept = InstanceHistory(2, "prod2", "rac2", 500_000.0, 140, restarts, missing)
+    other = InstanceHistory(1, "prod1", "rac1", 500_000.0, 140, 7, 7)
+    past = msgspec.structs.replace(history(2, losses), instances=(other, kept))
+    seen = lost(asked(2, activity=losing(2, 37, {1: 37}), history=past)).seen
+    assert seen[-1] == told
+    assert not any("7 restarts" in line for line in seen)
+
+
 # --- what is not what it seems ----------------------------------------------------------------------------------------
 
 
@@ -249,6 +293,41 @@ def test_a_count_of_12_1_0_2_that_nothing_bears_out_is_no_failure():
 def test_it_stays_a_warning_where_not_everything_could_be_looked_at():
     built = asked(2, database=database(2, "12.1.0.2.0"), activity=losing(2, 37, {}), counters=Unknown("not read"))
     assert found(built)["IC-LOST-006"].status is Status.WARN
+
+
+def of_12_1_0_2(waits=(("gc cr block 2-way", 900), ("gc cr block lost", 0)), pairs=None):
+    """A cluster of that release that lost blocks by its count in AWR, and none now."""
+    events = {name: (number, 1_000 * number) for name, number in waits}
+    kept = tuple(InstanceHistory(n, f"prod{n}", f"rac{n}", 6e5, 168, 0, 0, events=events) for n in (1, 2))
+    past = history(2, [past_loss(2)], transfers=transfers(2, pairs))
+    return asked(2, database=database(2, "12.1.0.2.0"), history=msgspec.structs.replace(past, instances=kept))
+
+
+def test_a_count_of_12_1_0_2_in_the_past_that_nothing_bears_out_is_only_told():
+    finding = found(of_12_1_0_2())["IC-LOST-009"]
+    assert finding.status is Status.INFO
+    assert finding.seen[-1] == "12.1.0.2 may count too many (bug 20922010, MOS 2096299.1)"
+    assert "20922010" in finding.next[0].text
+
+
+@pytest.mark.parametrize("shown", [{"waits": [("gc current block lost", 4)]}, {"pairs": {(2, 1): 9}}])
+def test_a_count_of_12_1_0_2_in_the_past_that_something_bears_out_warns_with_the_note(shown):
+    finding = found(of_12_1_0_2(**shown))["IC-LOST-009"]
+    assert finding.status is Status.WARN
+    assert finding.seen[-1] == "12.1.0.2 may count too many (bug 20922010, MOS 2096299.1)"
+
+
+def test_a_count_of_12_1_0_2_in_the_past_still_warns_where_nothing_else_was_kept():
+    bare = asked(2, database=database(2, "12.1.0.2.0"), history=history(2, [past_loss(2)]))
+    assert found(bare)["IC-LOST-009"].status is Status.WARN
+
+
+def test_other_releases_have_no_note_of_the_bug_for_the_past():
+    for version in ("12.1.0.1.0", "12.2.0.1.0", "19.22.0.0.0"):
+        built = msgspec.structs.replace(of_12_1_0_2(), database=database(2, version))
+        finding = found(built)["IC-LOST-009"]
+        assert finding.status is Status.WARN
+        assert not any("20922010" in line for line in finding.seen)
 
 
 @pytest.mark.parametrize(

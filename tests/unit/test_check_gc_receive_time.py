@@ -1,12 +1,15 @@
 """The check `gc-receive-time`: averages, the tail behind them, units that cannot be right, what sessions wait for."""
 
+import msgspec
 import pytest
 
+from checks.database.statements import statements as all_statements
+from checks.database.versions import suits
 from checks.facts import ActivityGap, UnreadView, WaitEvent
 from checks.finding import Status
 from checks.plugins._waits import beyond, quantile_us
 from checks.plugins.gc_receive_time import gc_receive_time
-from tests.fixtures.databases import activity, asked, event, own_activity
+from tests.fixtures.databases import activity, asked, database, event, own_activity
 
 
 def found(*changed):
@@ -113,6 +116,64 @@ def test_waits_that_could_not_be_read_are_not_taken_for_none():
     gone = (UnreadView("GV$SYSTEM_EVENT", "No grant."),)
     told = activity(2, slow(4_000, events=()), unread=gone)
     assert {f.code for f in gc_receive_time.run(asked(2, activity=told))} >= {"IC-TIME-002", "IC-TIME-005"}
+
+
+@pytest.mark.parametrize(
+    ("version", "statement"),
+    [
+        ("11.2.0.4.0", "event_histogram"),
+        ("12.1.0.1.0", "event_histogram"),
+        ("12.1.0.2.0", "event_histogram_micro"),
+        ("12.2.0.1.0", "event_histogram_micro"),
+        ("19.22.0.0.0", "event_histogram_micro"),
+    ],
+)
+def test_the_tail_refers_to_the_histogram_that_its_release_keeps(version, statement):
+    assert suits(all_statements()[statement], version)
+    late = own_activity(2, events=(event("gc cr block 2-way", 8_000, 300, late=400),))
+    told = asked(2, database=database(2, version), activity=activity(2, late))
+    (finding,) = (f for f in gc_receive_time.run(told) if f.code == "IC-TIME-003")
+    assert {e.topic for e in finding.evidence} == {f"sql {statement}"}
+
+
+def test_the_share_from_which_a_costly_wait_is_told_is_a_setting():
+    events = (event("gc cr block 2-way", 8_000, 400), event("gc cr block congested", 100, 5_000))
+    built = asked(2, activity=activity(2, own_activity(2, events=events)))  # 0.5 s of 3.7 s
+    limits = msgspec.structs.replace(built.thresholds, gc_wait_share_warn_percent=14.0)
+    lenient = msgspec.structs.replace(built, thresholds=limits)
+    assert "IC-TIME-006" in {f.code for f in gc_receive_time.run(built)}
+    assert "IC-TIME-006" not in {f.code for f in gc_receive_time.run(lenient)}
+
+
+def exchanging(number, cr_ms=0.4):
+    """30 s of 12,400 blocks of 8 KB received and as many sent, and 10,240 messages of 200 bytes."""
+    statistics = {
+        "gc cr block receive time": round(cr_ms * 8_400 / 10),
+        "gc cr blocks served": 8_400,
+        "gc current blocks served": 4_000,
+        "gcs messages sent": 5_120,
+        "ges messages sent": 0,
+    }
+    return own_activity(number, statistics, messages={"gcs msgs received": 5_120, "ges msgs received": 0})
+
+
+def test_the_traffic_of_each_instance_stands_in_the_table_where_it_is_known():
+    table = found(exchanging(1))["IC-TIME-001"].table
+    assert table.columns[-1] == "traffic"
+    assert [row[-1] for row in table.rows] == ["6.5 MB/s", "-"]
+    assert found()["IC-TIME-001"].table.columns[-1] == "current"
+
+
+def test_the_traffic_of_slow_instances_is_told():
+    assert "prod2: about 6.5 MB/s over the interconnect" in found(exchanging(2, cr_ms=12))["IC-TIME-002"].seen
+
+
+def test_inside_a_pluggable_database_it_is_said_whose_figures_they_are():
+    inside = asked(2, database=database(2, is_multitenant=True, container="APP1"))
+    note = "connected to the pluggable database APP1, not to CDB$ROOT: the figures are what it sees"
+    assert [f.seen[-1] for f in gc_receive_time.run(inside)] == [note]
+    root = asked(2, database=database(2, is_multitenant=True, container="CDB$ROOT"))
+    assert not any("pluggable" in line for f in gc_receive_time.run(root) for line in f.seen)
 
 
 def test_few_blocks_are_not_judged():

@@ -7,7 +7,7 @@ from checks.facts import InstancePing, Unknown, UnreadView
 from checks.finding import Status
 from checks.plugins.instance_ping import instance_ping
 from tests.fixtures.clusters import cluster, node
-from tests.fixtures.databases import activity, asked, pings
+from tests.fixtures.databases import activity, asked, database, pings
 
 SMALL = cluster([node(1, 1500), node(2, 1500)])
 
@@ -88,3 +88,9 @@ def test_the_thresholds_are_settings():
     lenient = msgspec.structs.replace(built.thresholds, ping_warn_ms=5.0)
     (finding,) = instance_ping.run(msgspec.structs.replace(built, thresholds=lenient))
     assert finding.status is Status.PASS
+
+
+def test_inside_a_pluggable_database_it_is_said_whose_figures_they_are():
+    inside = asked(2, database=database(2, is_multitenant=True, container="APP1"))
+    (finding,) = instance_ping.run(inside)
+    assert finding.seen[-1] == "connected to the pluggable database APP1, not to CDB$ROOT: the figures are what it sees"

@@ -146,6 +146,28 @@ def test_no_change_comes_before_a_look(check):
         assert not any(changes) or not all(changes)
 
 
+# --- engineered systems -----------------------------------------------------------------------------------------------
+
+
+def on_port(base, nic):
+    """All ports of the cluster's first private network on an interface of that name."""
+    first = base.networks[0]
+    ports = tuple(msgspec.structs.replace(port, interface=nic) for port in first.ports)
+    return msgspec.structs.replace(base, networks=(msgspec.structs.replace(first, ports=ports), *base.networks[1:]))
+
+
+@pytest.mark.parametrize("check", [reassembly, udp_receive_buffers], ids=lambda c: c.id)
+def test_a_pass_on_engineered_nics_says_what_these_counters_do_not_see(check):
+    (finding,) = check.run(asked(on_port(cluster(2), "stre0")))
+    assert finding.status is Status.PASS
+    assert finding.seen[-1] == (
+        "rac1 and rac2: NICs as on engineered systems (stre0); "
+        "what the instances send over RDS is not in these counters"
+    )
+    (plain,) = check.run(asked(on_port(cluster(2), "ens1f0")))
+    assert not any("RDS" in line for line in plain.seen)
+
+
 # --- rp-filter --------------------------------------------------------------------------------------------------------
 
 

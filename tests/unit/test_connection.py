@@ -295,7 +295,7 @@ async def test_a_missing_grant_is_told_with_the_command_that_gives_it(server, co
 @pytest.mark.parametrize(
     ("code", "kind", "words"),
     [
-        (904, ErrorKind.NO_SUCH_COLUMN, "is not there in this version"),
+        (904, ErrorKind.OTHER, "is not there in this version"),
         (12850, ErrorKind.OTHER, "no free parallel query process"),
         (1219, ErrorKind.OTHER, "is not open"),
         (3113, ErrorKind.LOST, "was lost"),

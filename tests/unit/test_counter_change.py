@@ -70,8 +70,9 @@ def test_a_counter_that_fell_is_left_out_and_named():
     assert "Ip.ReasmFails fell: left out" in difference_text(change)
 
 
-def test_a_node_whose_counters_began_anew_was_restarted():
-    change = difference(reading(InReceives=5_000), reading(InReceives=5))
+@pytest.mark.parametrize("before", [5_000, 3_000_000_000, WRAP - 1, WRAP])
+def test_a_node_whose_counters_began_anew_was_restarted_however_far_they_had_come(before):
+    change = difference(reading(InReceives=before), reading(InReceives=5))
     assert isinstance(change, Unknown)
     assert "restarted" in change.reason
 

@@ -113,6 +113,19 @@ def test_the_plan_has_the_login_and_every_statement_with_its_purpose_grants_and_
             assert line in text
 
 
+@pytest.mark.parametrize(
+    ("settings", "mode"),
+    [
+        ({"connect": "h/p", "user": "racwire"}, "thin"),
+        ({"connect": "h/p", "user": "racwire", "thick": True}, "thick"),
+        ({"os_authentication": True}, "thick"),
+        ({"connect": "h/p", "wallet": "/etc/wallet"}, "thick"),
+    ],
+)
+def test_the_plan_names_the_mode_that_the_login_takes(settings, mode):
+    assert f"(python-oracledb, {mode}; " in planned(**settings)
+
+
 def test_the_plan_leaves_awr_out_unless_it_is_opted_in():
     text = planned(connect="h/p", user="racwire")
     assert "sql awr_" not in text

@@ -65,6 +65,26 @@ async def test_only_what_the_checks_need_is_gathered():
     assert [e.group for e in events if isinstance(e, Gathered)] == ["clusterware"]
 
 
+async def test_a_group_begins_after_another_where_that_is_gathered_and_never_asks_for_it():
+    begun = []
+
+    def noting(group, after=()):
+        async def gather(session, known):
+            begun.append(group)
+            await asyncio.sleep(0)
+            begun.append(f"{group} ended")
+            return getattr(FACTS, group)
+
+        return Gatherer(group, (), gather, 5, after=after)
+
+    groups = (noting("nodes", after=("paths",)), noting("paths"))
+    await run([make("a", ["nodes"]), make("b", ["paths"])], groups)
+    assert begun == ["paths", "paths ended", "nodes", "nodes ended"]
+    begun.clear()
+    await run([make("a", ["nodes"])], groups)
+    assert begun == ["nodes", "nodes ended"]
+
+
 async def test_a_check_runs_as_soon_as_its_own_facts_are_there():
     gate = asyncio.Event()
 

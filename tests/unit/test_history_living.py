@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Literal
 
 from checks.facts import History
+from checks.lab.oracle.backend import Cancellation
 from checks.lab.oracle.history.plan import healthy_week
 from checks.lab.oracle.live import Device, InstanceState, Ping, Transfer, Waits
 from tests.unit.history_support import Living, Practice
@@ -60,3 +62,31 @@ def test_what_the_living_instances_lose_is_the_last_loss_of_the_history() -> Non
     assert [(t.receiver, t.sender, t.lost) for t in history.transfers if t.lost] == [(2, 1, 9)]
     assert isinstance(history.devices, tuple)
     assert (1, "10.9.0.1", 1500, 2) in [(d.instance, d.ip, d.mtu, d.receive_dropped) for d in history.devices]
+
+
+class Losing(Living):
+    """Instance 2 has lost more each time that it is asked."""
+
+    lost = 0
+
+    def states(self, scope: Literal["here", "everywhere"], cancellation: Cancellation) -> tuple[InstanceState, ...]:
+        self.lost += 5
+        return living(1), living(2, self.lost)
+
+
+def test_what_the_statements_of_one_history_say_agrees_while_the_instances_go_on() -> None:
+    practice = Practice(healthy_week(NOW - timedelta(minutes=5), NAMES), living=Losing())
+    totals = []
+    for _ in range(2):
+        history = practice.history(days=7)
+        assert isinstance(history, History)
+        assert isinstance(history.transfers, tuple)
+        (total,) = {
+            sum(loss.lost for loss in history.losses),
+            sum(period.lost for period in history.periods),
+            sum(transfer.lost for transfer in history.transfers),
+            sum(instance.statistics["gc blocks lost"] for instance in history.instances),
+        }
+        totals.append(total)
+    practice.close()
+    assert 0 < totals[0] < totals[1]

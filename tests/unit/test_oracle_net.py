@@ -13,26 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from checks.lab.oracle.backend import Column, OracleType, Result
-from checks.lab.oracle.net.profiles import PROFILES
 from checks.lab.oracle.net.server import OracleServer
-from tests.unit.oracle_net_support import SmallDatabase, code, connect, serve
-
-
-@pytest.fixture
-def database() -> SmallDatabase:
-    return SmallDatabase()
-
-
-@pytest.fixture(params=["12.1", "19c", "23ai"])
-def server(request: pytest.FixtureRequest, database: SmallDatabase) -> Iterator[OracleServer]:
-    with serve(database, profile=PROFILES[request.param]) as running:
-        yield running
-
-
-@pytest.fixture
-def connection(server: OracleServer) -> Iterator[oracledb.Connection]:
-    with connect(server) as open_:
-        yield open_
+from tests.unit.oracle_net_support import SmallDatabase, code, connect
+from tests.unit.oracle_net_support import connection as connection
+from tests.unit.oracle_net_support import database as database
+from tests.unit.oracle_net_support import server as server
 
 
 def test_every_type_arrives_as_it_is(connection: oracledb.Connection, database: SmallDatabase) -> None:

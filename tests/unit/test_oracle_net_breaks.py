@@ -9,28 +9,13 @@ import oracledb
 import pytest
 
 from checks.lab.oracle.backend import Caller, Cancellation, Column, OracleError, OracleType, Result
-from checks.lab.oracle.net.profiles import PROFILES
 from checks.lab.oracle.net.server import OracleServer
-from tests.unit.oracle_net_support import PASSWORD, SmallDatabase, code, connect, serve
+from tests.unit.oracle_net_support import PASSWORD, SmallDatabase, code, connect
+from tests.unit.oracle_net_support import connection as connection
+from tests.unit.oracle_net_support import database as database
+from tests.unit.oracle_net_support import server as server
 
 SLEEP = "begin sleep; end;"
-
-
-@pytest.fixture
-def database() -> SmallDatabase:
-    return SmallDatabase()
-
-
-@pytest.fixture(params=["12.1", "19c", "23ai"])
-def server(request: pytest.FixtureRequest, database: SmallDatabase) -> Iterator[OracleServer]:
-    with serve(database, profile=PROFILES[request.param]) as running:
-        yield running
-
-
-@pytest.fixture
-def connection(server: OracleServer) -> Iterator[oracledb.Connection]:
-    with connect(server) as open_:
-        yield open_
 
 
 @pytest.mark.parametrize("by", ["call_timeout", "cancel"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Iterator
 
 import oracledb
 import pytest
@@ -15,23 +14,9 @@ from checks.lab.oracle.net.profiles import PROFILES
 from checks.lab.oracle.net.server import OracleServer
 from checks.lab.oracle.net.verifier import Verifier
 from tests.unit.oracle_net_support import PASSWORD, SmallDatabase, code, connect, serve
-
-
-@pytest.fixture
-def database() -> SmallDatabase:
-    return SmallDatabase()
-
-
-@pytest.fixture(params=["12.1", "19c", "23ai"])
-def server(request: pytest.FixtureRequest, database: SmallDatabase) -> Iterator[OracleServer]:
-    with serve(database, profile=PROFILES[request.param]) as running:
-        yield running
-
-
-@pytest.fixture
-def connection(server: OracleServer) -> Iterator[oracledb.Connection]:
-    with connect(server) as open_:
-        yield open_
+from tests.unit.oracle_net_support import connection as connection
+from tests.unit.oracle_net_support import database as database
+from tests.unit.oracle_net_support import server as server
 
 
 @pytest.mark.parametrize("release", [name for name in PROFILES if name != "11.2"])
@@ -123,8 +108,8 @@ def test_a_pool_works(server: OracleServer) -> None:
     pool = oracledb.create_pool(user="scott", password=PASSWORD, dsn=server.dsn, min=1, max=3)
     held = [pool.acquire() for _ in range(3)]
     assert [c.cursor().execute("select * from numbered").fetchone()[0] for c in held] == [0, 0, 0]
-    for connection in held:
-        connection.close()
+    for one in held:
+        one.close()
     pool.close()
 
 

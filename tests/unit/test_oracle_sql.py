@@ -3,8 +3,8 @@
 import threading
 import time
 from collections.abc import Callable
-from datetime import datetime, timedelta
-from typing import Any, Literal
+from datetime import datetime
+from typing import Literal
 
 import pytest
 
@@ -13,20 +13,9 @@ pytest.importorskip("duckdb")
 from checks.lab.oracle.backend import Caller, Cancellation, OracleError
 from checks.lab.oracle.live import InstanceState, Waits
 from checks.lab.oracle.sql.access import Access
-from checks.lab.oracle.sql.engine import SqlEngine
-from tests.unit.oracle_sql_database import STARTED, Instances, ask, engine, instance_state, result
+from tests.unit.oracle_sql_database import STARTED, Instances, ask, engine, instance_state, refused, result
 
 DATABASE = engine()
-
-
-def refused(database: SqlEngine, sql: str, binds: dict[str, Any] | None = None, **caller: Any) -> OracleError:
-    with pytest.raises(OracleError) as error:
-        list(database.execute(Caller("RACWIRE", 1, 1, **caller), sql, binds or {}, Cancellation()).rows)
-    return error.value
-
-
-def run(database: SqlEngine, caller: Caller, sql: str) -> None:
-    assert database.execute(caller, sql, {}, Cancellation()) is None
 
 
 # What the instances say
@@ -147,83 +136,6 @@ def test_a_session_is_told_who_and_where_it_is():
     assert refused(DATABASE, "SELECT SYS_CONTEXT('USERENV', 'SHOE_SIZE') FROM dual").code == 2003
 
 
-# Errors
-
-
-@pytest.mark.parametrize(
-    ("sql", "code", "marked"),
-    [
-        ("SELECT 1 FROM v$sistat", 942, "v$sistat"),
-        ("SELECT s.value,\n       s.val FROM v$sysstat s", 904, "s.val"),
-        ("SELECT value FROM v$sysstat a, v$sysstat b", 918, "value"),
-        ("SELECT GONE(1) FROM dual", 904, "GONE"),
-        ("SELECT 1 FROM dual WHERE", 936, ""),
-        ("SELECT FROM dual", 936, "FROM"),
-        ("SELECT 1, FROM dual", 936, "FROM"),
-        ("SELECT (1 FROM dual", 907, ""),
-        ("SELECT 1 FROM dual x y", 933, ""),
-        ("SELECT 1 FROM dual AS x", 933, "x"),
-        ("SELECT 1 FROM dual LIMIT 5", 933, ""),
-        ("SELECT 1::int FROM dual", 933, "::"),
-        ("SELECT 'open FROM dual", 1756, ""),
-        ("SELECT 1", 923, ""),
-        ("SELECT 1 + 'x' FROM dual", 1722, ""),
-        ("SELECT 1 / 0 FROM dual", 1476, ""),
-        ("SELECT 1 / (1 - value / value) FROM v$sysstat WHERE value > 0", 1476, ""),
-        ("SELECT name, SUM(value) FROM v$sysstat", 937, ""),
-        ("SELECT name, SUM(value) FROM v$sysstat GROUP BY class", 979, ""),
-        ("SELECT name FROM v$sysstat WHERE SUM(value) > 1", 934, "SUM"),
-        ("SELECT name FROM v$sysstat GROUP BY 1", 979, "1"),
-        ("SELECT value x FROM v$sysstat WHERE x > 1", 904, "x > 1"),
-        ("SELECT (SELECT value FROM v$sysstat) FROM dual", 1427, ""),
-        ("SELECT 1 FROM dual WHERE 1", 920, ""),
-        ("SELECT name || startup_time FROM v$instance, v$database", 900, ""),
-        ("SELECT SYSDATE + SYSDATE FROM dual", 932, ""),
-        ("SELECT 1 FROM dual WHERE SYSDATE > '2026-01-15'", 900, ""),
-        ("SELECT CASE WHEN 1 = 1 THEN 1 ELSE 'x' END FROM dual", 932, ""),
-        ("SELECT TO_CHAR(SYSDATE, 'QQ') FROM dual", 1821, ""),
-        ("SELECT TO_DATE('x', 'YYYY') FROM dual", 1861, ""),
-        ("SELECT EXTRACT(HOUR FROM SYSDATE) FROM dual", 30076, ""),
-        ("SELECT 1 FROM dual UNION SELECT 1, 2 FROM dual", 1789, ""),
-        ("SELECT 1 FROM dual UNION SELECT 'x' FROM dual", 1790, ""),
-        ("SELECT value FROM v$sysstat ORDER BY 2", 1785, "2"),
-        ("SELECT :gone FROM dual", 1008, ""),
-        ("SELECT ROUND(1) OVER () FROM dual", 900, ""),
-        ("SELECT value FROM v$sysstat WHERE ROW_NUMBER() OVER (ORDER BY value) = 1", 30483, "ROW_NUMBER"),
-        ("SELECT 99999999999999999999 * 99999999999999999999 FROM dual", 1426, ""),
-        ("EXPLAIN PLAN FOR SELECT 1 FROM dual", 900, ""),
-        ("", 900, ""),
-    ],
-)
-def test_what_is_wrong_is_told_as_the_database_does(sql: str, code: int, marked: str):
-    error = refused(DATABASE, sql)
-    assert error.code == code
-    if marked:
-        assert sql[error.offset :].startswith(marked)
-
-
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "SELECT a.name FROM v$sysstat a, v$statname b WHERE a.name = b.name(+)",
-        "SELECT LEVEL FROM dual CONNECT BY LEVEL < 3",
-        "SELECT a.name FROM v$sysstat a NATURAL JOIN v$statname b",
-        "SELECT COUNT(*) FROM v$sysstat WHERE ROWNUM <= 3",
-        "SELECT name FROM v$sysstat WHERE ROWNUM <= 3 ORDER BY value",
-        "SELECT MAX(name) KEEP (DENSE_RANK FIRST ORDER BY value) FROM v$sysstat",
-        "SELECT name FROM v$sysstat GROUP BY ROLLUP(name)",
-        "SELECT name FROM v$sysstat FETCH FIRST 5 PERCENT ROWS ONLY",
-        "SELECT TO_CHAR(SYSDATE) FROM dual",
-        "SELECT TO_CHAR(5, 'XXX') FROM dual",
-        "SELECT INTERVAL '1' MONTH FROM dual",
-        "SELECT 1.5f FROM dual",
-        "SELECT TRUNC(SYSDATE, 'WW') FROM dual",
-    ],
-)
-def test_what_could_be_answered_wrong_is_refused(sql: str):
-    assert refused(DATABASE, sql).code in (900, 933)
-
-
 # Access
 
 
@@ -254,43 +166,6 @@ def test_a_session_finds_out_whether_statspack_is_there():
     without = engine(has_statspack=False)
     assert ask(without, question) == []
     assert refused(without, "SELECT 1 FROM perfstat.stats$snapshot").code == 942
-
-
-# Commands
-
-
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "SET TRANSACTION READ ONLY",
-        "alter session set nls_date_format = 'YYYY'",
-        "COMMIT",
-        "BEGIN DBMS_APPLICATION_INFO.SET_MODULE('racwire', 'sysstat'); END;",
-        "/* x */ begin null; end;",
-    ],
-)
-def test_commands_that_set_up_a_session_succeed(sql: str):
-    run(DATABASE, Caller("RACWIRE", 1, 1), sql)
-
-
-@pytest.mark.parametrize(
-    "sql", ["DELETE FROM stats$snapshot", "CREATE TABLE t (a NUMBER)", "-- x\nINSERT INTO t VALUES (1)"]
-)
-def test_nothing_is_ever_written(sql: str):
-    caller = Caller("RACWIRE", 1, 1)
-    with pytest.raises(OracleError, match="ORA-01031"):
-        run(DATABASE, caller, sql)
-    run(DATABASE, caller, "SET TRANSACTION READ ONLY")
-    with pytest.raises(OracleError, match="ORA-01456"):
-        run(DATABASE, caller, sql)
-    run(DATABASE, caller, "ROLLBACK")
-    with pytest.raises(OracleError, match="ORA-01031"):
-        run(DATABASE, caller, sql)
-
-
-def test_a_block_that_does_more_is_refused():
-    with pytest.raises(OracleError, match="ORA-00900"):
-        run(DATABASE, Caller("RACWIRE", 1, 1), "BEGIN DBMS_LOCK.SLEEP(60); END;")
 
 
 # Breaking off
@@ -369,50 +244,3 @@ def test_many_sessions_ask_at_once():
     for thread in threads:
         thread.join(30)
     assert wrong == []
-
-
-# History
-
-
-class Snapshots:
-    """A history with a snapshot an hour, and one more of each living instance."""
-
-    fills = 0
-
-    def fill(self, connection: Any) -> None:
-        self.fills += 1
-        connection.execute(
-            "INSERT INTO dba_hist_snapshot (snap_id, dbid, instance_number, end_interval_time) "
-            "SELECT range, 1, 1, TIMESTAMP '2026-01-01 00:00:00' + INTERVAL 1 HOUR * range FROM range(5)"
-        )
-
-    def refresh(self, connection: Any, states: tuple[InstanceState, ...]) -> None:
-        connection.execute("DELETE FROM dba_hist_snapshot WHERE snap_id = 100")
-        for state in states:
-            connection.execute(
-                "INSERT INTO dba_hist_snapshot (snap_id, dbid, instance_number) VALUES (100, 1, ?)", [state.instance]
-            )
-
-
-def test_history_is_filled_once_and_refreshed_for_each_statement_that_reads_it():
-    history = Snapshots()
-    database = engine(history=history)
-    question = "SELECT snap_id, instance_number FROM dba_hist_snapshot ORDER BY 1, 2"
-    for _ in range(2):
-        assert ask(database, question) == [(0, 1), (1, 1), (2, 1), (3, 1), (4, 1), (100, 1), (100, 2)]
-    assert history.fills == 1
-    ((interval,),) = ask(database, "SELECT MAX(end_interval_time) - MIN(end_interval_time) AS i FROM dba_hist_snapshot")
-    assert interval == timedelta(hours=4)
-
-
-def test_history_does_not_wait_for_a_hung_instance(monkeypatch: pytest.MonkeyPatch):
-    class Hung(Instances):
-        def states(self, scope: Literal["here", "everywhere"], cancellation: Cancellation) -> tuple[InstanceState, ...]:
-            if scope == "everywhere":
-                assert cancellation.wait(10)
-                raise OracleError(1013, "user requested cancel of current operation")
-            return super().states(scope, cancellation)
-
-    monkeypatch.setattr("checks.lab.oracle.sql.engine._HISTORY_WAITS_S", 0.05)
-    database = engine(source=Hung(), history=Snapshots())
-    assert ask(database, "SELECT COUNT(*) AS n FROM dba_hist_snapshot WHERE snap_id = 100") == [(1,)]

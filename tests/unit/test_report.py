@@ -9,12 +9,13 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 
+from checks.facts import UnaskedInstance
 from checks.finding import Status
 from checks.plugin import Kind
 from checks.report.json_report import from_json, schema, to_json
 from checks.result import Report
 from tests.fixtures.clusters import cluster
-from tests.fixtures.databases import asked, change, counters, losing
+from tests.fixtures.databases import asked, change, counters, database, losing
 from tests.fixtures.reports import black_hole, report_of
 from tui.files import OutputError, write_whole
 from tui.printable import for_encoding, printable
@@ -52,6 +53,31 @@ def test_text_shows_the_worst_first_with_seen_expected_why_and_next():
     order = [shown.index(word) for word in ("Seen", "Expected", "Why", "Next", "CHANGE", "Sources", "PASS  ")]
     assert order == sorted(order)
     assert max(map(len, lines)) <= 120
+
+
+def test_text_says_which_database_was_asked_as_whom_and_how():
+    lines = text(report_of(asked(2))).splitlines()
+    assert lines[1] == "database PROD 19.22.0.0.0  PRIMARY  as RACWIRE  python-oracledb 26.1.0, thin  2 instances"
+    assert not any(line.startswith("database") for line in text(report_of(cluster(2))).splitlines())
+
+
+def test_text_says_what_is_unusual_of_the_database_within_the_width():
+    unusual = database(
+        1,
+        role="PHYSICAL STANDBY",
+        open_mode="READ ONLY WITH APPLY",
+        is_multitenant=True,
+        container="CDB$ROOT",
+        user="SYS\x1b[2J",
+        driver="python-oracledb 26.1.0, thick with Oracle client 19.22 (OS authentication)",
+        unasked=(UnaskedInstance(2, "prod2", "it hangs"),),
+    )
+    shown = text(report_of(asked(2, database=unusual)))
+    told = " ".join(shown.split("\n\n")[0].split())
+    assert "PHYSICAL STANDBY READ ONLY WITH APPLY CDB$ROOT as SYS" in told
+    assert "thick with Oracle client 19.22 (OS authentication) 1 of 2 instances" in told
+    assert "\x1b" not in shown
+    assert all(len(line) <= 100 for line in shown.splitlines()[:4])
 
 
 def test_a_pipe_gets_no_escape_sequences():

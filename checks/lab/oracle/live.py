@@ -131,6 +131,6 @@ class HistorySource(Protocol):
         """Fill the empty tables (`dba_hist_snapshot`, `stats$snapshot`, ...): once, when one is first asked for."""
         ...
 
-    def refresh(self, connection: duckdb.DuckDBPyConnection, states: tuple[InstanceState, ...]) -> None:
-        """Before each statement that reads them: put the snapshots taken of the living instances in place anew."""
+    def add_living(self, connection: duckdb.DuckDBPyConnection, states: tuple[InstanceState, ...]) -> None:
+        """Add the snapshots of the living instances: for one statement, after which they are rolled back."""
         ...

@@ -36,17 +36,13 @@ _DEVICE_COLUMNS = (
 _NOT_COUNTED = ("if_name", "ip_addr", "net_mask", "mtu")
 
 
-def put_living(connection: duckdb.DuckDBPyConnection, plan: HistoryPlan, states: tuple[InstanceState, ...]) -> None:
-    """Take away what an earlier call put there, and put it anew."""
+def add_living(connection: duckdb.DuckDBPyConnection, plan: HistoryPlan, states: tuple[InstanceState, ...]) -> None:
+    """Add them to tables that hold the generated ones alone; `now` is when a state was taken."""
     rows = _Rows(connection)
     last = plan.first_snap_id + plan.snapshots - 1
     before = plan.planned_ends()[-1] + timedelta(milliseconds=plan.jitter_ms)
     # Above every number that the generated instances' snapshots have taken from the sequence.
     spent = (plan.snapshots // STATSPACK_CACHE + 1) * len(plan.numbers) * STATSPACK_CACHE
-    rows.delete("dba_hist_", last)
-    rows.delete("stats$", spent)
-    if "dba_hist_database_instance" in rows.tables.columns:
-        connection.execute("DELETE FROM dba_hist_database_instance WHERE startup_time > ?", [before])
     for state in sorted(states, key=lambda s: s.instance):
         # The past that was made up is over before the living instances begin, whatever the clocks say.
         first = started = max(datetime.fromtimestamp(state.startup_time), before + timedelta(seconds=1))
@@ -134,12 +130,6 @@ class _Rows:
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.tables = HistoryTables(connection)
         self._rows: dict[str, list[dict[str, Any]]] = {}
-
-    def delete(self, prefix: str, last_generated: int) -> None:
-        """Take away all snapshots after that one."""
-        for table, columns in self.tables.columns.items():
-            if table.startswith(prefix) and "snap_id" in columns:
-                self.tables.connection.execute(f'DELETE FROM "{table}" WHERE snap_id > ?', [last_generated])
 
     def add(self, table: str, row: dict[str, Any]) -> None:
         """Keep a row for `insert`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from checks.lab.oracle.history.counts import drop_counts, make_counts
-from checks.lab.oracle.history.living import put_living
+from checks.lab.oracle.history.living import add_living
 from checks.lab.oracle.history.plan import HistoryPlan
 from checks.lab.oracle.history.tables import fill_tables
 
@@ -20,7 +20,6 @@ class GeneratedHistory:
 
     def __init__(self, plan: HistoryPlan) -> None:
         self.plan = plan
-        self._has_living = False
 
     def fill(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Fill the empty tables."""
@@ -28,8 +27,6 @@ class GeneratedHistory:
         fill_tables(connection, self.plan)
         drop_counts(connection)
 
-    def refresh(self, connection: duckdb.DuckDBPyConnection, states: tuple[InstanceState, ...]) -> None:
-        """Put two snapshots of each living instance after the generated ones: at its start, and now."""
-        if states or self._has_living:
-            put_living(connection, self.plan, states)
-            self._has_living = bool(states)
+    def add_living(self, connection: duckdb.DuckDBPyConnection, states: tuple[InstanceState, ...]) -> None:
+        """Add two snapshots of each living instance after the generated ones: at its start, and now."""
+        add_living(connection, self.plan, states)

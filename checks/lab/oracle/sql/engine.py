@@ -20,9 +20,9 @@ from checks.lab.oracle.sql.errors import oracle_error
 from checks.lab.oracle.sql.expressions import parameter
 from checks.lab.oracle.sql.identity import DatabaseIdentity
 from checks.lab.oracle.sql.macros import MACROS
-from checks.lab.oracle.sql.results import Running, column, converter
+from checks.lab.oracle.sql.results import Running, column, converter, translated_errors
 from checks.lab.oracle.sql.scope import Columns
-from checks.lab.oracle.sql.session_commands import is_query, run_command
+from checks.lab.oracle.sql.session_commands import SNAPSHOTS, is_query, run_command
 from checks.lab.oracle.sql.tables import create, insert
 from checks.lab.oracle.sql.translate import Translation, kind_of, parameter_value, translate
 
@@ -66,10 +66,15 @@ class SqlEngine:
         if unknown := given.keys() - translation.binds:
             raise oracle_error(1036, *sorted(unknown))
         states = self._states(translation, cancellation)
+        reads_history = any(view.is_history for view in translation.reads)
+        snapshots = self._snapshots(caller, cancellation) if reads_history else ()
         cursor = self._duck.cursor()
         running = Running(cursor, cancellation)
         try:
-            self._load(cursor, translation.reads, states, caller)
+            with translated_errors(translation.sql):
+                self._load(cursor, translation.reads, states, caller)
+                if reads_history:
+                    self._load_history(cursor, snapshots)
             values = {f"B_{name}": parameter_value(given[name]) for name in translation.binds}
             values |= {parameter(asked): self._session_value(caller, asked, states) for asked in translation.asks}
             rows = running.rows(translation.sql, values, [converter(kind) for _, kind in translation.columns])
@@ -116,11 +121,18 @@ class SqlEngine:
         reads = translation.reads
         if any(view.name.startswith("GV$") for view in reads):
             return self.source.states("everywhere", cancellation)
-        if any(view.is_history for view in reads):
-            return self._states_for_history(cancellation)
         if any(view.is_live for view in reads) or any(asked in _OF_THE_INSTANCE for asked in translation.asks):
             return self.source.states("here", cancellation)
         return ()
+
+    def _snapshots(self, caller: Caller, cancellation: Cancellation) -> tuple[InstanceState, ...]:
+        """The states that history ends with: in a read-only transaction the same for all its statements."""
+        if not caller.is_read_only:
+            return self._states_for_history(cancellation)
+        if SNAPSHOTS not in caller.extra:
+            caller.extra[SNAPSHOTS] = self._states_for_history(cancellation)
+        kept: tuple[InstanceState, ...] = caller.extra[SNAPSHOTS]
+        return kept
 
     def _states_for_history(self, cancellation: Cancellation) -> tuple[InstanceState, ...]:
         """Of all instances; AWR does not wait for one that hangs, so then of this one alone."""
@@ -151,7 +163,6 @@ class SqlEngine:
         here = tuple(state for state in states if state.instance == self.instance)
         for view in reads:
             if view.is_history:
-                self._refresh_history(states)
                 continue
             if view.is_live:
                 rows = live_views.rows(view, states if view.name.startswith("GV$") else here, self.identity)
@@ -164,26 +175,31 @@ class SqlEngine:
     def _visible(self, caller: Caller) -> list[View]:
         return [view for view in views().values() if self._is_there(view) and self.access.may_read(caller, view)]
 
-    def _refresh_history(self, states: tuple[InstanceState, ...]) -> None:
+    def _load_history(self, cursor: duckdb.DuckDBPyConnection, snapshots: tuple[InstanceState, ...]) -> None:
+        """Add the living instances' snapshots, for this statement alone: its transaction ends with the cursor."""
         with self._history_lock:
-            cursor = self._duck.cursor()
-            cursor.execute("BEGIN")
-            try:
-                if not self._history_is_there:
-                    for view in views().values():
-                        if view.is_history and self._is_there(view):
-                            create(cursor, view, view.of(self.identity.release), temporary=False)
-                    if self.history is not None:
-                        self.history.fill(cursor)
-                if self.history is not None:
-                    self.history.refresh(cursor, states)
-                cursor.execute("COMMIT")
-            except BaseException:
-                cursor.execute("ROLLBACK")
-                raise
-            finally:
-                cursor.close()
-            self._history_is_there = True
+            if not self._history_is_there:
+                self._fill_history()
+                self._history_is_there = True
+        cursor.execute("BEGIN")
+        if self.history is not None:
+            self.history.add_living(cursor, snapshots)
+
+    def _fill_history(self) -> None:
+        cursor = self._duck.cursor()
+        cursor.execute("BEGIN")
+        try:
+            for view in views().values():
+                if view.is_history and self._is_there(view):
+                    create(cursor, view, view.of(self.identity.release), temporary=False)
+            if self.history is not None:
+                self.history.fill(cursor)
+            cursor.execute("COMMIT")
+        except BaseException:
+            cursor.execute("ROLLBACK")
+            raise
+        finally:
+            cursor.close()
 
     def _session_value(self, caller: Caller, asked: str, states: Sequence[InstanceState]) -> Any:
         me = next((state for state in states if state.instance == self.instance), None)

@@ -21,6 +21,9 @@ _HARMLESS_CALL = re.compile(
     re.IGNORECASE,
 )
 
+SNAPSHOTS = "snapshots"
+"""Where `Caller.extra` keeps the living instances' states that history ends with in a read-only transaction."""
+
 
 def first_word(sql: str) -> str:
     """The statement's first word, upper case, comments and parentheses left out."""
@@ -44,6 +47,7 @@ def run_command(caller: Caller, sql: str) -> None:
         caller.is_read_only = False
     elif word == "SET" and text.startswith("SET TRANSACTION"):
         caller.is_read_only = text.startswith("SET TRANSACTION READ ONLY")
+        caller.extra.pop(SNAPSHOTS, None)
     elif word == "ALTER" and text.startswith("ALTER SESSION SET "):
         return
     elif word in ("BEGIN", "DECLARE"):
