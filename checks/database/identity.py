@@ -14,8 +14,8 @@ from checks.database.instance_views import InstanceViews, ends_everything
 from checks.database.progress import Progress
 from checks.database.sampling import instances_statement, iso_time
 from checks.database.statements import Statement, statement
-from checks.database.versions import release, statement_for
-from checks.facts import Database, Instance, InterconnectInUse, NotAsked, Parameter, UnaskedInstance, Unknown
+from checks.database.versions import statement_for
+from checks.facts import Database, Instance, InterconnectInUse, NotAsked, Parameter, UnaskedInstance, Unknown, release
 
 OLDEST = "11.2"
 """The oldest release whose views are known here."""

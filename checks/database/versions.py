@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from checks.database.statements import Statement, statement
-
-
-def release(version: str) -> tuple[int, ...]:
-    """A version as numbers, which compare: (12, 1, 0, 2, 0) of `12.1.0.2.0`, (19,) of `19`."""
-    return tuple(int(number) for number in re.findall(r"\d+", version))
+from checks.facts import release
 
 
 def suits(asked: Statement, version: str) -> bool:

@@ -34,6 +34,7 @@ from checks.facts.database import (
     UnreadView,
     WaitBucket,
     WaitEvent,
+    release,
 )
 from checks.facts.history import (
     ClientTraffic,
@@ -110,4 +111,5 @@ __all__ = [
     "Verdict",
     "WaitBucket",
     "WaitEvent",
+    "release",
 ]

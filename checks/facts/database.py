@@ -7,9 +7,16 @@ are in microseconds.
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
 from checks.facts.base import Fact, Unknown
+
+
+def release(version: str) -> tuple[int, ...]:
+    """A version as numbers, which compare: (12, 1, 0, 2, 0) of `12.1.0.2.0`, (19,) of `19`."""
+    return tuple(int(number) for number in re.findall(r"\d+", version))
 
 
 class Instance(Fact, frozen=True):

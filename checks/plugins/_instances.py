@@ -55,11 +55,6 @@ def as_container_sees(cluster: Cluster, findings: Iterable[Finding]) -> Iterator
     yield from (msgspec.structs.replace(f, seen=(*f.seen, note)) for f in findings)
 
 
-def release(version: str) -> tuple[int, ...]:
-    """A version as numbers, which compare: (12, 1, 0, 2, 0) of `12.1.0.2.0`."""
-    return tuple(int(number) for number in re.findall(r"\d+", version))
-
-
 def sql(cluster: Cluster, *statements: str) -> list[tuple[str, str]]:
     """The journal's entries of these statements."""
     return [(cluster.local_node, f"sql {name}") for name in statements]

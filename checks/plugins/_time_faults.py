@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from checks.facts import Activity, Cluster
+from checks.facts import Activity, Cluster, release
 from checks.finding import Finding, Remedy, Status
-from checks.plugins._instances import database_of, instance_name, milliseconds, nodes_of, percent, release, span, sql
+from checks.plugins._instances import database_of, instance_name, milliseconds, nodes_of, percent, span, sql
 from checks.plugins._receive_times import (
     BlockTimes,
     ReceiveTimes,

@@ -1,12 +1,12 @@
-"""The check `gc-blocks-lost`: who lost how much from whom, why, since when; and never a PASS with a loss."""
+"""The check `gc-blocks-lost`: who lost how much from whom, since when; and never a PASS with a loss."""
 
 import msgspec
 import pytest
 
-from checks.facts import ActivityGap, InstanceHistory, UnaskedInstance, Unknown, UnreadNode, UnreadView, Verdict
+from checks.facts import ActivityGap, InstanceHistory, UnaskedInstance, Unknown, UnreadView
 from checks.finding import Status
 from checks.plugins.gc_blocks_lost import gc_blocks_lost
-from tests.fixtures.clusters import cluster, node, path, with_paths
+from tests.fixtures.clusters import cluster, node
 from tests.fixtures.databases import (
     activity,
     asked,
@@ -20,7 +20,6 @@ from tests.fixtures.databases import (
     past_loss,
     period,
     transfers,
-    with_sysctls,
 )
 
 
@@ -137,90 +136,6 @@ def test_without_the_transfers_the_loss_is_told_without_a_sender():
 def test_transfers_that_were_not_all_read_are_said_to_be_so():
     part = losing(2, 37, {1: 30}, unread=(UnreadView("GV$INSTANCE_CACHE_TRANSFER", "Some counts fell."),))
     assert "from whom is not known in full: Some counts fell." in lost(asked(2, activity=part)).seen
-
-
-# --- why --------------------------------------------------------------------------------------------------------------
-
-
-def test_lost_fragments_are_joined_with_failed_reassemblies_and_the_mtu():
-    failing = counters(2, change("rac2", Ip_ReasmFails=212, Ip_ReasmTimeout=212))
-    finding = lost(asked(SMALL, activity=losing(2, 37, {1: 37}), counters=failing))
-    assert "192.168.10.0/24 has MTU 1500: a block of 8 KB is 6 fragments" in finding.seen
-    assert any(line.startswith("rac2: 212 reassemblies failed in 30 s, all of them waiting") for line in finding.seen)
-    assert finding.why.startswith(
-        "At MTU 1500 a block of 8 KB is 6 fragments, and losing one loses the block: fragments get lost on the way to "
-        "rac2 (MOS 563566.1, causes 3, 5 and 15)."
-    )
-
-
-@pytest.mark.parametrize(
-    ("counted", "cause"),
-    [
-        ({"Udp_RcvbufErrors": 9, "Udp_InErrors": 9}, "buffers of their sockets were full (MOS 563566.1, cause 2)"),
-        ({"Ip_ReasmFails": 9}, "memory for reassembly is too small (MOS 563566.1, cause 3)"),
-        ({"Udp_InCsumErrors": 9, "Udp_InErrors": 9}, "checksum offloading spoils them (MOS 563566.1, cause 4)"),
-        ({"TcpExt_IPReversePathFilter": 9}, "are thrown away there (MOS 563566.1, cause 15)"),
-        ({"Softnet_Dropped": 9}, "as fast as they came (MOS 563566.1, cause 17)"),
-    ],
-)
-def test_what_the_receivers_kernel_counts_names_the_cause(counted, cause):
-    finding = lost(asked(2, activity=losing(2, 37, {1: 37}), counters=counters(2, change("rac2", **counted))))
-    assert cause in finding.why
-
-
-def test_what_another_nodes_kernel_counts_does_not():
-    overflowing = counters(2, change("rac1", Udp_RcvbufErrors=9))
-    assert lost(asked(2, activity=losing(2, 37, {1: 37}), counters=overflowing)).why.startswith(
-        "The network looks clean"
-    )
-
-
-def test_a_black_hole_between_the_two_explains_it_and_one_elsewhere_does_not():
-    def with_hole(a, b):
-        base = cluster(3)
-        return asked(
-            with_paths(base, path(base.networks[1], a, b, Verdict.BLACK_HOLE)), activity=losing(2, 37, {1: 37}, 3)
-        )
-
-    finding = lost(with_hole("rac1", "rac2"))
-    assert "df-ping: jumbo frames vanish on 192.168.11.0/24, rac1 -> rac2" in finding.seen
-    assert "carries less than its MTU of 9000 bytes, 1500 bytes at most" in finding.why
-    assert ("rac1", "path 192.168.11.0/24 rac1 rac2") in {(e.node, e.topic) for e in finding.evidence}
-    assert lost(with_hole("rac1", "rac3")).why.startswith("The network looks clean")
-
-
-def test_a_clean_network_is_said_to_be_clean_and_the_search_goes_on_elsewhere():
-    finding = lost(asked(2, activity=losing(2, 37, {1: 37})))
-    assert finding.why.startswith(
-        "The network looks clean: full-size packets pass between the nodes and the kernel of rac2 threw nothing away"
-    )
-    assert any("lms" in command for remedy in finding.next for command in remedy.commands)
-
-
-def test_kernel_counters_of_another_time_make_no_kernel_clean():
-    def counted(begun_at, ended_at):
-        read = counters(2, begun_at=begun_at, ended_at=ended_at)
-        return lost(asked(2, activity=losing(2, 37, {1: 37}), counters=read)).why
-
-    before = counted("2026-11-20T14:01:00.000+01:00", "2026-11-20T14:02:10.000+01:00")
-    assert "since the kernel's counters of the same time of rac2 could not be looked at" in before
-    most = counted("2026-11-20T14:01:00.000+01:00", "2026-11-20T14:02:20.000+01:00")
-    assert most.startswith("The network looks clean")
-    assert "could not be looked at" in counted("some time", "later")
-
-
-def test_what_could_not_be_looked_at_is_never_called_clean():
-    finding = lost(asked(2, activity=losing(2, 37, {1: 37}), counters=Unknown("not read")))
-    assert finding.why.startswith("Why is not known, since the kernel's counters of rac2 could not be looked at")
-    unread = cluster([node(1), UnreadNode("rac2", "ssh refused")])
-    finding = lost(asked(unread, activity=losing(2, 37, {1: 37})))
-    assert "the paths of rac2" in finding.why
-
-
-def test_fragments_that_are_still_being_waited_for_are_told():
-    waiting = cluster([node(1, 1500), with_sysctls(node(2, 1500), net_ipv4_ipfrag_time=30)])
-    finding = lost(asked(waiting, activity=losing(2, 37, {1: 37})))
-    assert any("an incomplete block is counted only after 30 s" in line for line in finding.seen)
 
 
 # --- since when -------------------------------------------------------------------------------------------------------

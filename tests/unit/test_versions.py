@@ -3,7 +3,8 @@
 import pytest
 
 from checks.database.statements import statement, statements
-from checks.database.versions import release, statement_for, suits
+from checks.database.versions import statement_for, suits
+from checks.facts import release
 
 
 @pytest.mark.parametrize(
