@@ -73,8 +73,9 @@ def header(report: Report) -> str:
     return printable("  ".join(parts))
 
 
-def database_header(database: Database) -> str:
-    """One line: which database, what it is, as whom it was asked and how, and how many of its instances told."""
+def database_header(database: Database, width: int) -> Iterator[str]:
+    """Which database, what it is, as whom it was asked and how, and how many of its instances told: on one line, or
+    broken between these."""
     known, missing = len(database.instances), len(database.unasked)
     count = f"{known} of {known + missing}" if missing else f"{known}"
     parts = [
@@ -86,13 +87,15 @@ def database_header(database: Database) -> str:
         database.driver,
         f"{count} {'instance' if known + missing == 1 else 'instances'}",
     ]
-    return printable("  ".join(filter(None, parts)))
+    whole = "  ".join(printable(part).replace(" ", "\N{NO-BREAK SPACE}") for part in parts if part)
+    for line in textwrap.wrap(whole, width, subsequent_indent="  ", break_on_hyphens=False):
+        yield line.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def _lines(report: Report, width: int) -> Iterator[Text]:
     yield Text(header(report), "bold")
     if isinstance(report.cluster.database, Database):
-        yield from _hanging(Text(), database_header(report.cluster.database), width, indent=2)
+        yield from map(Text, database_header(report.cluster.database, width))
     yield summary(report)
     problems = [f for f in report.findings if f.status not in (Status.PASS, Status.INFO, Status.SKIPPED)]
     calm = [f for f in report.findings if f not in problems]

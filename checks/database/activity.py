@@ -10,9 +10,9 @@ from checks.database.connections import Connections
 from checks.database.deltas import activity_between
 from checks.database.errors import DatabaseError
 from checks.database.instance_views import InstanceViews
-from checks.database.progress import Progress
 from checks.database.sampling import take_sample
 from checks.facts import Activity, Database, Unknown
+from checks.progress import Progress
 
 
 async def read_activity(

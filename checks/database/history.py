@@ -31,9 +31,9 @@ from checks.database.history_rows import (
     pings,
     transfers,
 )
-from checks.database.progress import Progress
 from checks.database.statements import statement
 from checks.facts import Database, History, NotAsked, Unknown
+from checks.progress import Progress
 
 _T = TypeVar("_T")
 

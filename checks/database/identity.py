@@ -11,11 +11,11 @@ from checks.database.connections import Connections
 from checks.database.discovery import proposal
 from checks.database.errors import DatabaseError
 from checks.database.instance_views import InstanceViews, ends_everything
-from checks.database.progress import Progress
 from checks.database.sampling import instances_statement, iso_time
 from checks.database.statements import Statement, statement
 from checks.database.versions import statement_for
 from checks.facts import Database, Instance, InterconnectInUse, NotAsked, Parameter, UnaskedInstance, Unknown, release
+from checks.progress import Progress
 
 OLDEST = "11.2"
 """The oldest release whose views are known here."""

@@ -6,16 +6,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Callable
 
 from checks.database.connections import Connections
 from checks.database.secret import Secret
 from checks.journal import Journal
 from checks.nodes.shell import Shell, ShellError
+from checks.progress import Progress
 from checks.settings import Settings
-
-Progress = Callable[[str, str, int, int], None]
-"""Told as work goes on: the group of facts, what is being done, how many are done, of how many."""
 
 
 class Session:

@@ -1,4 +1,4 @@
-"""How readers of a database say how far they are."""
+"""How what is gathered says how far it is."""
 
 from __future__ import annotations
 
