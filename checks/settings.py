@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -97,6 +97,49 @@ class SamplingSettings(_Section, frozen=True):
         float,
         Meta(ge=1, le=600, description="The same for the kernels' counters where no database is asked."),
     ] = 5.0
+
+
+class TrafficSettings(_Section, frozen=True):
+    """The live samples of the Traffic and Database screens, of `racwire watch` and of `racwire record`."""
+
+    interval_s: Annotated[
+        float, Meta(ge=1, le=60, description="Seconds between two samples of a node or of the instances.")
+    ] = 1.0
+    pairs_interval_s: Annotated[
+        float,
+        Meta(
+            ge=1,
+            le=600,
+            description="Seconds between two samples of who lost whose blocks and of the instances' pings: bigger "
+            "queries than the statistics, and slower to change.",
+        ),
+    ] = 10.0
+    database_timeout_s: Annotated[
+        float,
+        Meta(gt=0, le=60, description="Seconds that a statement of these samples may take before it counts as missed."),
+    ] = 5.0
+    probes_per_second: Annotated[
+        int,
+        Meta(
+            ge=1, le=100, description="Pings of each size a second on each path, where latency is recorded (--probe)."
+        ),
+    ] = 10
+
+
+class ConsoleSettings(_Section, frozen=True):
+    """How the full screen looks and is worked."""
+
+    mouse: Annotated[
+        bool,
+        Meta(description="Whether the mouse works in racwire. Off: it selects text, as the terminal has it."),
+    ] = True
+    ascii: Annotated[
+        bool, Meta(description="Draw with ASCII signs only: for terminals that show junk instead of lines and graphs.")
+    ] = False
+    graphs: Annotated[
+        Literal["blocks", "braille"],
+        Meta(description="How graphs are drawn: blocks, or braille with twice the time in the same room."),
+    ] = "blocks"
 
 
 class DatabaseSettings(_Section, frozen=True):
@@ -307,5 +350,7 @@ class Settings(_Section, frozen=True):
     ssh: SshSettings = SshSettings()
     probe: ProbeSettings = ProbeSettings()
     sampling: SamplingSettings = SamplingSettings()
+    traffic: TrafficSettings = TrafficSettings()
+    console: ConsoleSettings = ConsoleSettings()
     database: DatabaseSettings = DatabaseSettings()
     thresholds: ThresholdSettings = ThresholdSettings()

@@ -23,6 +23,12 @@ class Action:
     """What it does, in a word for the footer; empty where it is not shown there."""
 
 
+TABS = {"checks": "1 Checks", "paths": "2 Paths", "traffic": "3 Traffic", "database": "4 Database"}
+"""The main screens: their mode and their tab, which begins with their key."""
+
+SHOW = tuple(Action(tab[0], f"app.show('{mode}')", tab[0], f"The {tab[2:]} screen.") for mode, tab in TABS.items())
+"""The digits that change screens."""
+
 QUIT = Action("q,ctrl+q,ctrl+c", "app.quit", "q", "Leave racwire; a run is ended at once.", "quit")
 HELP = Action("question_mark,f1", "app.help", "?", "This page.", "help")
 

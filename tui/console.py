@@ -81,6 +81,7 @@ def _run_full_screen(settings: Settings) -> int:
 
     from checks.engine import Engine
     from checks.plugin import discover
+    from checks.traffic.feed import Feed
     from tui.app import ConsoleApp
     from tui.clipboard import clipboard_driver
     from tui.lifeline import Lifeline
@@ -92,6 +93,7 @@ def _run_full_screen(settings: Settings) -> int:
     password = password_for(settings.database, found.checks)
     app = ConsoleApp(
         lambda: Engine(found.checks, settings, broken=found.broken, password=password),
+        new_feed=lambda: Feed(settings, password=password),
         state_directory=state_directory(os.environ),
         encoding=getattr(sys.__stderr__, "encoding", None) or "ascii",
         terminal_colours=colours_in_doubt(os.environ),

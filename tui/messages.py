@@ -6,6 +6,7 @@ from textual.message import Message
 
 from checks.events import Event, GatherProgress
 from checks.result import Report
+from checks.traffic.samples import Event as Sample
 
 
 class EngineTold(Message):
@@ -33,4 +34,20 @@ class RunFailed(Message):
     def __init__(self, run: int, reason: str) -> None:
         super().__init__()
         self.run = run
+        self.reason = reason
+
+
+class SamplesTold(Message):
+    """The live feed told samples."""
+
+    def __init__(self, events: tuple[Sample, ...]) -> None:
+        super().__init__()
+        self.events = events
+
+
+class FeedFailed(Message):
+    """The live feed itself broke down; what it had told stays."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__()
         self.reason = reason

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from checks.engine import Engine
+from checks.settings import Settings
+from checks.traffic.feed import Feed
 from tui.app import ConsoleApp
 
 NewConsole = Callable[..., ConsoleApp]
@@ -23,6 +25,7 @@ def new_console(tmp_path: Path) -> NewConsole:
         def next_engine() -> Engine:
             return (left.pop(0) if len(left) > 1 else left[0])()
 
+        options.setdefault("new_feed", lambda: Feed(Settings()))
         return ConsoleApp(next_engine, state_directory=tmp_path / "state", **options)  # type: ignore[arg-type]
 
     return make

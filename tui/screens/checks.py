@@ -9,34 +9,28 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import Input
 
-from checks.events import Event, GatherProgress
 from checks.result import Report
 from tui.actions import CHECKS, bindings
 from tui.board import Board, Row
+from tui.known import Change, Known
+from tui.screens.base import ConsoleScreen
 from tui.screens.reader import EvidenceScreen, FindingScreen
-from tui.widgets.bars import keys_line, rule_line
+from tui.widgets.bars import rule_line
 from tui.widgets.board_text import counts_line, note_on, state_of
 from tui.widgets.finding_list import FindingList
 from tui.widgets.finding_text import finding_lines
-from tui.widgets.header_text import header_line
-from tui.widgets.line import Line, clean, wrapped
+from tui.widgets.line import Line, wrapped
 from tui.widgets.lines import Lines
 
 
-class ChecksScreen(Screen[None]):
+class ChecksScreen(ConsoleScreen):
     """The list of findings and the chosen one. It draws the board, and asks the app for runs and files."""
 
+    NAME = "checks"
+    ACTIONS = CHECKS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(CHECKS)]
-    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - Textual's name and type
-        (0, "-single"),
-        (60, "-narrow"),
-        (80, "-normal"),
-        (120, "-wide"),
-    ]
-    AUTO_FOCUS = ""
 
     class RunWanted(Message):
         """The operator wants the checks to be run again."""
@@ -55,19 +49,19 @@ class ChecksScreen(Screen[None]):
             super().__init__()
             self.report = report
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.board = Board()
+    def __init__(self, known: Known) -> None:
+        super().__init__(known)
         self._problems_only = False
-        self._notice = ""
         self._joint = -1
         self._shown: Row | None = None
 
-    def compose(self) -> ComposeResult:
-        """Header, tabs, the two panes, progress, keys."""
-        yield Lines(lambda width: [header_line(self.board.in_header, width)], id="header").add_class("bar")
-        yield Lines(lambda width: [[(" 1 Checks", "accent")]], id="tabs").add_class("bar")
-        yield Lines(self._upper_rule, id="upper-rule").add_class("bar")
+    @property
+    def board(self) -> Board:
+        """The runs."""
+        return self.known.board
+
+    def compose_body(self) -> ComposeResult:
+        """The two panes."""
         with Horizontal(id="panes"):
             with Vertical(id="left"):
                 yield Lines(self._counts, id="counts").add_class("bar")
@@ -79,46 +73,18 @@ class ChecksScreen(Screen[None]):
                 yield FindingList(id="list")
             with Vertical(id="right"):
                 yield Lines(id="finding")
-        yield Lines(self._lower_rule, id="lower-rule").add_class("bar")
-        yield Lines(lambda width: [keys_line(CHECKS, width)], id="keys").add_class("bar")
-
-    # --- what the run tells -------------------------------------------------------------------------------------------
-
-    def begin(self) -> None:
-        """A run begins."""
-        self._notice = ""
-        self.board.begin()
-        self._draw()
-
-    def take(self, event: Event, report: Report) -> None:
-        """Take over what the engine told and all that is known by now, and draw what that changes."""
-        self.board.tell(event, report)
-        if isinstance(event, GatherProgress):
-            self._draw_lower_rule()
-        else:
-            self._draw()
-
-    def take_failure(self, reason: str) -> None:
-        """Say why the run broke down; what was found stays."""
-        self.board.fail(reason)
-        self._draw()
 
     # --- drawing ------------------------------------------------------------------------------------------------------
 
-    def notice(self, text: str) -> None:
-        """Say something in the lower rule until the next key."""
-        self._notice = clean(text)
-        self._draw_lower_rule()
-
-    def _draw(self) -> None:
-        rows = self.board.rows(self._words, problems_only=self._problems_only)
-        self._list.show_rows(rows, () if self._words else self.board.pending)
-        self.query_one("#header", Lines).show(lambda width: [header_line(self.board.in_header, width)])
-        self.query_one("#counts", Lines).show(self._counts)
-        self._draw_lower_rule()
-
-    def _draw_lower_rule(self) -> None:
-        self.query_one("#lower-rule", Lines).show(self._lower_rule)
+    def draw(self, change: Change | None = None) -> None:
+        """Draw what the run tells."""
+        if change is Change.SAMPLES:
+            return
+        if change is not Change.PROGRESS:
+            rows = self.board.rows(self._words, problems_only=self._problems_only)
+            self._list.show_rows(rows, () if self._words else self.board.pending)
+            self.query_one("#counts", Lines).show(self._counts)
+        self.draw_lower_rule()
 
     def _counts(self, width: int) -> list[Line]:
         typing = self.query_one("#filter-line").has_class("-open")
@@ -126,13 +92,15 @@ class ChecksScreen(Screen[None]):
         limits += ["problems only"] if self._problems_only else []
         return [counts_line(self.board, limits, width)]
 
-    def _upper_rule(self, width: int) -> list[Line]:
+    def upper_rule(self, width: int) -> list[Line]:
+        """Meets the line between the panes."""
         return [rule_line(width, joint=self._joint, sign="┬")]
 
-    def _lower_rule(self, width: int) -> list[Line]:
+    def lower_rule(self, width: int) -> list[Line]:
+        """How far the run is, and how much of the finding lies below."""
         below = self._finding.below if self._joint >= 0 else 0
-        more = f"PgDn: {below} more lines" if below and not self._notice else ""
-        return [rule_line(width, self._notice or state_of(self.board), more, joint=self._joint, sign="┴")]
+        more = f"PgDn: {below} more lines" if below else ""
+        return [rule_line(width, state_of(self.board), more, joint=self._joint, sign="┴")]
 
     @on(FindingList.Chosen)
     def show_finding(self, message: FindingList.Chosen) -> None:
@@ -141,7 +109,7 @@ class ChecksScreen(Screen[None]):
         self._shown = row
         same = row is not None and shown is not None and row.key == shown.key
         self._finding.show(lambda width: self._finding_lines(row, width), top=self._finding.above if same else 0)
-        self._draw_lower_rule()
+        self.draw_lower_rule()
 
     def _finding_lines(self, row: Row | None, width: int) -> list[Line]:
         if row is None:
@@ -156,7 +124,7 @@ class ChecksScreen(Screen[None]):
     @on(Lines.Scrolled, "#finding")
     def say_how_much_is_below(self) -> None:
         """Keep the count of lines below right."""
-        self._draw_lower_rule()
+        self.draw_lower_rule()
 
     def on_resize(self, event: events.Resize) -> None:
         """The rules meet the line between the panes, wherever that now is."""
@@ -164,8 +132,8 @@ class ChecksScreen(Screen[None]):
 
     def _join_rules(self) -> None:
         self._joint = -1 if self.has_class("-single") else self.query_one("#left").outer_size.width
-        self.query_one("#upper-rule", Lines).show(self._upper_rule)
-        self._draw_lower_rule()
+        self.query_one("#upper-rule", Lines).show(self.upper_rule)
+        self.draw_lower_rule()
 
     # --- keys ---------------------------------------------------------------------------------------------------------
 
@@ -180,11 +148,6 @@ class ChecksScreen(Screen[None]):
     @property
     def _words(self) -> str:
         return self.query_one("#filter", Input).value.strip()
-
-    def on_key(self) -> None:
-        """A notice has been read by the time of the next key."""
-        if self._notice:
-            self.notice("")
 
     def action_move(self, by: int) -> None:
         """Choose another finding."""
@@ -206,14 +169,14 @@ class ChecksScreen(Screen[None]):
     @on(Input.Changed, "#filter")
     def apply_filter(self) -> None:
         """Narrow the list with each letter."""
-        self._draw()
+        self.draw()
 
     @on(Input.Submitted, "#filter")
     def leave_filter(self) -> None:
         """Keep the filter, and give the keys back to the list."""
         self.query_one("#filter-line").remove_class("-open")
         self.set_focus(None)
-        self._draw()
+        self.draw()
 
     def action_clear(self) -> None:
         """Show everything again."""
@@ -224,7 +187,7 @@ class ChecksScreen(Screen[None]):
     def action_problems(self) -> None:
         """Show only problems, or everything again."""
         self._problems_only = not self._problems_only
-        self._draw()
+        self.draw()
 
     def action_evidence(self) -> None:
         """Show what the finding rests on; where the finding itself has no room beside the list, that first."""

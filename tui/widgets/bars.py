@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.cells import cell_len
 
@@ -24,6 +24,18 @@ def rule_line(width: int, left: str = "", right: str = "", *, joint: int = -1, s
         (right, ""),
         (rule[width - 1 :], "faint"),
     ]
+
+
+def tabs_line(tabs: Mapping[str, str], shown: str, width: int) -> Line:
+    """The main screens by their keys, the shown one marked; one that there is no room for is left to the help."""
+    line: list[tuple[str, str]] = []
+    room = width
+    for mode, tab in tabs.items():
+        text = f"[{tab}]" if mode == shown else f" {tab} "
+        if (room := room - cell_len(text)) < 0:
+            break
+        line.append((text, "accent" if mode == shown else "faint"))
+    return line
 
 
 def keys_line(actions: Sequence[Action], width: int) -> Line:
