@@ -23,7 +23,7 @@ from checks.facts import (
     Unknown,
     UnreadNode,
 )
-from checks.networks import in_subnet, private_networks
+from checks.networks import private_networks
 from checks.nodes.clusterware import read_clusterware
 from checks.nodes.counter_change import read_counter_changes
 from checks.nodes.local import read_local_node
@@ -31,7 +31,7 @@ from checks.nodes.remote import read_peer
 from checks.nodes.session import Session
 from checks.nodes.shell import ShellError
 from checks.probes.paths import probe_paths
-from checks.probes.safety import UnsafePathError
+from checks.probes.safety import UnsafePathError, public_subnets
 from checks.settings import Settings
 
 
@@ -130,25 +130,9 @@ async def _paths(session: Session, cluster: Cluster) -> tuple[PathProbe, ...] | 
     if isinstance(cluster.nodes, Unknown):
         return cluster.nodes
     try:
-        return await probe_paths(cluster.networks, cluster.nodes, session, public_subnets=_public_subnets(cluster))
+        return await probe_paths(cluster.networks, cluster.nodes, session, public_subnets=public_subnets(cluster))
     except UnsafePathError as error:
         return Unknown(f"Nothing was sent: {error}")
-
-
-def _public_subnets(cluster: Cluster) -> tuple[str, ...]:
-    """The networks that clients come in on: nothing is ever sent there."""
-    if isinstance(cluster.clusterware, Unknown) or isinstance(cluster.clusterware.configuration, Unknown):
-        return ()
-    named = [entry.subnet for entry in cluster.clusterware.configuration.interfaces if entry.is_public]
-    # oifcfg prints no netmask: how far a public network reaches, the nodes' own addresses on it tell.
-    reach = {
-        str(address.network)
-        for node in cluster.read_nodes()
-        for interface in node.interfaces
-        for address in interface.addresses
-        if any(in_subnet(address, subnet) for subnet in named)
-    }
-    return (*named, *sorted(reach))
 
 
 async def _counters(session: Session, cluster: Cluster) -> CounterChanges | Unknown:

@@ -1,8 +1,8 @@
-"""ICMP sockets that set Don't Fragment and tell what became of each packet: icmplib's, with what it lacks.
+"""ICMP sockets that can set Don't Fragment and tell what became of each packet: icmplib's, with what it lacks.
 
 icmplib builds the packets and opens the sockets, with or without privileges. It cannot forbid fragmentation, cuts
 answers at 1024 bytes and drops the error number; so this file sets the socket options, reads whole answers with their
-TTL, and reads the kernel's error queue (ip(7), IP_RECVERR). Linux only.
+TTL and the kernel's time of arrival, and reads the kernel's error queue (ip(7), IP_RECVERR). Linux only.
 """
 
 from __future__ import annotations
@@ -13,22 +13,24 @@ import ipaddress
 import os
 import socket
 import struct
+import time
 from dataclasses import dataclass
 
 from icmplib import ICMPv4Socket, ICMPv6Socket
-from icmplib.exceptions import ICMPSocketError
+from icmplib.exceptions import ICMPSocketError, SocketPermissionError
 
-from checks.probes.pinger import CannotPingError
+from checks.probes.pinger import CannotPingError, NoPrivilegeError
 
 # <linux/in.h>, <linux/in6.h>, <linux/errqueue.h>: Python's socket module does not name these.
 IP_MTU_DISCOVER, IP_RECVERR, IP_RECVTTL = 10, 11, 12
 IPV6_MTU_DISCOVER, IPV6_RECVERR, IPV6_DONTFRAG = 23, 25, 62
-SO_RCVBUFFORCE = 33
+SO_RCVBUFFORCE, SO_TIMESTAMPNS = 33, 35
 PMTUDISC_PROBE = 3
 """Sets DF, and asks only the interface's MTU: a path MTU that the kernel remembers from a router does not count."""
 ORIGIN_LOCAL = 1
 ERROR_STRUCT = struct.Struct("=IBBBBII")
 """struct sock_extended_err: errno, origin, type, code, padding, info, data; the offender's sockaddr follows."""
+TIMESPEC = struct.Struct("@ll")
 
 RECEIVE_BUFFER = 4 * 1024 * 1024
 LARGEST_PACKET = 65_535
@@ -42,6 +44,8 @@ class Echo:
     sequence: int
     payload: bytes
     ttl: int | None
+    arrived_ns: int
+    """When the kernel took it in, by `time.monotonic_ns`; when it was read, where the kernel did not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ def ones_complement_checksum(data: bytes) -> int:
     return 0xFFFF - (number % 0xFFFF or 0xFFFF) if number else 0xFFFF
 
 
-class _DontFragment:
+class _Quick:
     """What both IP versions share; mixed into icmplib's sockets."""
 
     __slots__ = ()
@@ -78,24 +82,21 @@ class _DontFragment:
         return ones_complement_checksum(data)
 
 
-class _DontFragmentV4(_DontFragment, ICMPv4Socket):  # type: ignore[misc]  # icmplib has no type hints
+class _QuickV4(_Quick, ICMPv4Socket):  # type: ignore[misc]  # icmplib has no type hints
     __slots__ = ()
 
     def _create_socket(self, type: int) -> socket.socket:  # noqa: A002  # icmplib's own name for it
         sock = socket.socket(socket.AF_INET, type, socket.IPPROTO_ICMP)
-        sock.setsockopt(socket.IPPROTO_IP, IP_MTU_DISCOVER, PMTUDISC_PROBE)
         sock.setsockopt(socket.IPPROTO_IP, IP_RECVERR, 1)
         sock.setsockopt(socket.IPPROTO_IP, IP_RECVTTL, 1)
         return sock
 
 
-class _DontFragmentV6(_DontFragment, ICMPv6Socket):  # type: ignore[misc]  # icmplib has no type hints
+class _QuickV6(_Quick, ICMPv6Socket):  # type: ignore[misc]  # icmplib has no type hints
     __slots__ = ()
 
     def _create_socket(self, type: int) -> socket.socket:  # noqa: A002  # icmplib's own name for it
         sock = socket.socket(socket.AF_INET6, type, socket.IPPROTO_ICMPV6)
-        sock.setsockopt(socket.IPPROTO_IPV6, IPV6_MTU_DISCOVER, PMTUDISC_PROBE)
-        sock.setsockopt(socket.IPPROTO_IPV6, IPV6_DONTFRAG, 1)
         sock.setsockopt(socket.IPPROTO_IPV6, IPV6_RECVERR, 1)
         sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RECVHOPLIMIT, 1)
         return sock
@@ -104,10 +105,12 @@ class _DontFragmentV6(_DontFragment, ICMPv6Socket):  # type: ignore[misc]  # icm
 class EchoSocket:
     """A socket for echo requests from one address to another, and what comes back."""
 
-    def __init__(self, source: str, destination: str, device: str) -> None:
+    def __init__(self, source: str, destination: str, device: str, *, dont_fragment: bool = True) -> None:
         """Open it, bound to the source address and, where this user may, to the interface.
 
-        Raises CannotPingError when this user may open no ICMP socket, or the address is not on this node.
+        Without `dont_fragment` packets go out as those of any other program do: the kernel cuts what is larger than
+        the interface's MTU. Raises CannotPingError when the address is not on this node, and NoPrivilegeError when
+        this user may open no ICMP socket.
         """
         self.version = ipaddress.ip_address(destination).version
         self.destination = destination
@@ -116,6 +119,9 @@ class EchoSocket:
         self._sock = sock
         try:
             sock.setblocking(False)
+            if dont_fragment:
+                self._forbid_fragments()
+            sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
             # A burst of 9000-byte answers must fit: what overflows here would look like loss on the wire.
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)
             # Root may pass the system-wide limit of receive buffers (SO_RCVBUFFORCE); others get what they get.
@@ -132,15 +138,23 @@ class EchoSocket:
         self._raw = bool(self._icmp.is_privileged)
         self.identifier = struct.unpack("!H", os.urandom(2))[0] if self._raw else sock.getsockname()[1]
 
+    def _forbid_fragments(self) -> None:
+        if self.version == 4:
+            self._sock.setsockopt(socket.IPPROTO_IP, IP_MTU_DISCOVER, PMTUDISC_PROBE)
+        else:
+            self._sock.setsockopt(socket.IPPROTO_IPV6, IPV6_MTU_DISCOVER, PMTUDISC_PROBE)
+            self._sock.setsockopt(socket.IPPROTO_IPV6, IPV6_DONTFRAG, 1)
+
     def _open(self, source: str) -> ICMPv4Socket | ICMPv6Socket:
-        kind = _DontFragmentV4 if self.version == 4 else _DontFragmentV6
-        refusal = ""
+        kind = _QuickV4 if self.version == 4 else _QuickV6
+        refusal = ICMPSocketError("not tried")
         for privileged in (True, False):
             try:
                 return kind(source, privileged=privileged)
             except ICMPSocketError as error:
-                refusal = str(error)
-        raise CannotPingError(f"no ICMP socket from {source}: {refusal}")
+                refusal = error
+        kind_of_error = NoPrivilegeError if isinstance(refusal, SocketPermissionError) else CannotPingError
+        raise kind_of_error(f"no ICMP socket from {source}: {refusal}")
 
     def fileno(self) -> int:
         """For the event loop."""
@@ -150,11 +164,17 @@ class EchoSocket:
         """Close it; again does no harm."""
         self._icmp.close()
 
-    def send(self, sequence: int, payload: bytes) -> None:
-        """Send an echo request. Raises OSError as the kernel does: EMSGSIZE when it is too large to leave the node."""
+    def send(self, sequence: int, payload: bytes) -> int:
+        """Send an echo request, and return when it was handed to the kernel, by `time.monotonic_ns`.
+
+        Raises OSError as the kernel does: EMSGSIZE when it is too large to leave the node.
+        """
+        packet = self._icmp._create_packet(self.identifier, sequence, payload)
         # An error that an earlier packet met would be raised here, and this packet not be sent.
         self._sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-        self._sock.send(self._icmp._create_packet(self.identifier, sequence, payload))
+        handed_over_ns = time.monotonic_ns()
+        self._sock.send(packet)
+        return handed_over_ns
 
     def answers(self) -> list[Echo]:
         """All echo replies that have arrived."""
@@ -174,7 +194,7 @@ class EchoSocket:
             if len(data) < 8 or data[0] != (0 if self.version == 4 else 129):
                 continue
             identifier, sequence = struct.unpack_from("!HH", data, 4)
-            echoes.append(Echo(identifier, sequence, data[8:], _ttl(ancillary)))
+            echoes.append(Echo(identifier, sequence, data[8:], _ttl(ancillary), _arrival_ns(ancillary)))
 
     def errors(self) -> list[QueuedError]:
         """All entries of the error queue."""
@@ -205,6 +225,21 @@ def _ttl(ancillary: list[tuple[int, int, bytes]]) -> int | None:
         ):
             return int(struct.unpack_from("=i", control)[0])
     return None
+
+
+def _arrival_ns(ancillary: list[tuple[int, int, bytes]]) -> int:
+    """When the kernel took a packet in.
+
+    The kernel tells it by the clock of the day, which may be set; so only how long ago it was is taken from there, and
+    only where that is no time to come.
+    """
+    now_ns = time.monotonic_ns()
+    for level, kind, control in ancillary:
+        if (level, kind) == (socket.SOL_SOCKET, SO_TIMESTAMPNS) and len(control) >= TIMESPEC.size:
+            seconds, nanoseconds = TIMESPEC.unpack_from(control)
+            ago_ns: int = time.time_ns() - (seconds * 1_000_000_000 + nanoseconds)
+            return now_ns - max(0, ago_ns)
+    return now_ns
 
 
 def _offender(address: bytes) -> str:

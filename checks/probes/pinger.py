@@ -14,6 +14,10 @@ class CannotPingError(Exception):
     """No ping can be sent from this end: one sentence that says why."""
 
 
+class NoPrivilegeError(CannotPingError):
+    """This user may not open the socket that pings need, here or anywhere else."""
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """`count` DF pings with `payload` bytes of ICMP payload."""

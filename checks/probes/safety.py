@@ -5,12 +5,29 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterable
 
-from checks.facts import IPNetwork, Port, PrivateNetwork
+from checks.facts import Cluster, IPNetwork, Port, PrivateNetwork, Unknown
+from checks.networks import in_subnet
 from checks.probes.path import Path
 
 
 class UnsafePathError(ValueError):
     """A path that does not lie on a private network. A mistake in racwire, not in the cluster."""
+
+
+def public_subnets(cluster: Cluster) -> tuple[str, ...]:
+    """The networks that clients come in on: nothing is ever sent there."""
+    if isinstance(cluster.clusterware, Unknown) or isinstance(cluster.clusterware.configuration, Unknown):
+        return ()
+    named = [entry.subnet for entry in cluster.clusterware.configuration.interfaces if entry.is_public]
+    # oifcfg prints no netmask: how far a public network reaches, the nodes' own addresses on it tell.
+    reach = {
+        str(address.network)
+        for node in cluster.read_nodes()
+        for interface in node.interfaces
+        for address in interface.addresses
+        if any(in_subnet(address, subnet) for subnet in named)
+    }
+    return (*named, *sorted(reach))
 
 
 def public_overlap(network: PrivateNetwork, public_subnets: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from checks.facts import Address, Database, Unknown, UnreadNode
 from checks.journal import Journal
 from checks.nodes.session import Session
 from checks.nodes.shell import ShellError
-from checks.probes.safety import UnsafePathError
+from checks.probes.safety import UnsafePathError, public_subnets
 from checks.settings import ClusterSettings, Settings
 from tests.fixtures.clusters import cluster, node, with_interface
 from tests.fixtures.instance_states import StraightIn, instances, practice
@@ -71,7 +71,7 @@ async def test_where_a_private_network_is_public_too_it_is_said_that_nothing_was
 
 def test_how_far_a_public_network_reaches_is_told_by_the_addresses_on_it():
     wide = with_interface(node(1), "eth0", addresses=(Address("10.20.0.1", 16),))
-    assert "10.20.0.0/16" in gathering._public_subnets(cluster([wide, node(2)]))
+    assert "10.20.0.0/16" in public_subnets(cluster([wide, node(2)]))
 
 
 @pytest.mark.parametrize(("cluster_database", "is_asked"), [("FALSE", False), ("TRUE", True)])

@@ -1,1 +1,5 @@
-"""Results of other tools as runs that can be compared: Swingbench, HammerDB, iperf3, sysstat. Text in, a `Run` out."""
+"""Results of other tools, read beside racwire's own recordings: Swingbench, HammerDB, iperf3 and sadf."""
+
+from checks.traffic.imports.load import load_result
+
+__all__ = ["load_result"]

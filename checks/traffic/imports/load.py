@@ -1,0 +1,78 @@
+"""Which tool wrote a file, told by what stands in it and not by its name; and reading it whole, within bounds."""
+
+from __future__ import annotations
+
+import codecs
+import re
+import stat
+from pathlib import Path
+
+from checks.traffic.compare.run import ImportProblem, Run
+from checks.traffic.imports.hammerdb import looks_like_hammerdb, parse_hammerdb
+from checks.traffic.imports.iperf3 import looks_like_iperf3, parse_iperf3
+from checks.traffic.imports.reading import decoded
+from checks.traffic.imports.sadf import looks_like_sadf, parse_sadf
+from checks.traffic.imports.swingbench import looks_like_swingbench, parse_swingbench
+
+MOST_BYTES = 50_000_000
+"""A day of sadf at one second with 32 interfaces is larger, one at its usual ten minutes is not a fiftieth."""
+UNDERSTOOD = (
+    "racwire's own recordings, Swingbench's results.xml, logs of HammerDB, iperf3's JSON (-J or --json-stream) and "
+    "`sadf -j` are understood"
+)
+_IPERF3_TEXT = re.compile(r"^(?:Connecting to host |Server listening on |\[ ID\] Interval )", re.MULTILINE)
+_SAR_TEXT = re.compile(r"^Linux \S+ \([^)\n]*\)", re.MULTILINE)
+_BEGINNING = 20_000
+
+
+def load_result(path: Path) -> Run:
+    """Read a result of another tool. Blocking. Raises ImportProblem: one sentence with the file and what is wrong."""
+    return parse_result(_read(path), path.name)
+
+
+def parse_result(text: str, name: str) -> Run:
+    """What a result says. Raises ImportProblem."""
+    if not text.strip():
+        raise ImportProblem(f"{name} is empty.")
+    if looks_like_swingbench(text):
+        return parse_swingbench(text, name)
+    if looks_like_hammerdb(text):
+        return parse_hammerdb(text, name)
+    if text.lstrip().startswith("{"):
+        if looks_like_iperf3(text):
+            return parse_iperf3(text, name)
+        if looks_like_sadf(text):
+            return parse_sadf(text, name)
+        decoded(text, name)
+    raise ImportProblem(f"{name} is of no kind that can be compared: {_hint(text[:_BEGINNING])}{UNDERSTOOD}.")
+
+
+def _hint(text: str) -> str:
+    if _IPERF3_TEXT.search(text):
+        return "it looks like iperf3's text, so run iperf3 with -J; "
+    if _SAR_TEXT.search(text):
+        return "it looks like sar's text, so print the same file with `sadf -j -- -n ALL -u ALL -q`; "
+    return ""
+
+
+def _read(path: Path) -> str:
+    try:
+        kind = path.stat()
+        if not stat.S_ISREG(kind.st_mode):
+            raise ImportProblem(f"{path} is no file; name a file with a result.")
+        if kind.st_size > MOST_BYTES:
+            raise ImportProblem(
+                f"{path} has {kind.st_size / 1e6:,.0f} MB, over the {MOST_BYTES / 1e6:.0f} MB that are read; "
+                "cut it to the time of the test."
+            )
+        with path.open("rb") as file:
+            return _text(file.read(MOST_BYTES))
+    except OSError as error:
+        raise ImportProblem(f"{path} could not be read: {error.strerror or error}.") from error
+
+
+def _text(data: bytes) -> str:
+    """The text; a log that PowerShell wrote is UTF-16. Bytes that are none stand as a sign, and spoil no number."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", errors="replace")
+    return data.decode("utf-8-sig", errors="replace")

@@ -1,0 +1,85 @@
+"""The elements of a Swingbench results.xml, read without trusting the file: no DOCTYPE, no entities, no depth.
+
+Versions differ in the wrappers around the elements and in having a namespace; the names of the elements themselves
+hold. So every element with a text is known by its own name, and by the transaction in which it stands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from xml.parsers import expat
+
+from checks.traffic.compare.run import ImportProblem
+
+DEEPEST = 30
+_MOST_BEFORE_DECLARATION = 20_000
+
+
+@dataclass(slots=True)
+class Elements:
+    """The texts of a results.xml by the name of their element."""
+
+    root: str = ""
+    overall: dict[str, str] = field(default_factory=dict)
+    transactions: dict[str, dict[str, str]] = field(default_factory=dict)
+    """By the id of the transaction, `Customer Registration`."""
+
+
+class _Reader:
+    """Receives expat's events."""
+
+    def __init__(self, name: str) -> None:
+        self.found = Elements()
+        self._name = name
+        self._open: list[str] = []
+        self._transaction: tuple[int, str] | None = None
+        self._text: list[str] = []
+
+    def refuse_doctype(self, *_: object) -> None:
+        raise ImportProblem(f"{self._name} declares a DOCTYPE, which no result of Swingbench does: it is not read.")
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        name = tag.rpartition(" ")[2]
+        self._open.append(name)
+        if len(self._open) > DEEPEST:
+            raise ImportProblem(f"{self._name} is nested too deeply to be a result of Swingbench.")
+        self.found.root = self.found.root or name
+        if name == "Result" and self._transaction is None and attributes.get("id"):
+            self._transaction = (len(self._open), attributes["id"])
+            self.found.transactions.setdefault(attributes["id"], {})
+        self._text.clear()
+
+    def data(self, text: str) -> None:
+        self._text.append(text)
+
+    def end(self, _: str) -> None:
+        text = "".join(self._text).strip()
+        self._text.clear()
+        if text:
+            into = self.found.transactions[self._transaction[1]] if self._transaction else self.found.overall
+            into.setdefault(self._open[-1], text)
+        if self._transaction and self._transaction[0] == len(self._open):
+            self._transaction = None
+        self._open.pop()
+
+
+def elements(text: str, name: str) -> Elements:
+    """Read a results.xml. Raises ImportProblem."""
+    reader = _Reader(name)
+    # With a separator, a namespace stands before the name and a blank; its prefix may be any.
+    parser = expat.ParserCreate(encoding="utf-8", namespace_separator=" ")
+    parser.buffer_text = True
+    parser.StartDoctypeDeclHandler = reader.refuse_doctype
+    parser.StartElementHandler = reader.start
+    parser.EndElementHandler = reader.end
+    parser.CharacterDataHandler = reader.data
+    try:
+        parser.Parse(_from_declaration(text).encode("utf-8", errors="replace"), True)
+    except expat.ExpatError as error:
+        raise ImportProblem(f"{name} is no whole XML file: {error}.") from error
+    return reader.found
+
+
+def _from_declaration(text: str) -> str:
+    """The text without what stands before the XML declaration: a comment that someone put there makes it no XML."""
+    return text[max(0, text.find("<?xml ", 0, _MOST_BEFORE_DECLARATION)) :].lstrip()

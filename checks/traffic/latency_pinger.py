@@ -1,0 +1,179 @@
+"""The pings of one path: sent when told to, matched with their answers, and summed up in rounds.
+
+A round is the pings of one size that were sent in one interval. It is closed when the interval is over, and settled
+once the last of its pings has had its time: only then is it known what was lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import math
+import os
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from checks.probes.icmp_socket import EchoSocket
+from checks.probes.path import Path
+from checks.probes.pinger import CannotPingError, NoPrivilegeError
+from checks.traffic.samples import Event, Gap, LatencySample
+
+TOO_BUSY = "racwire itself was too busy to send a ping in this time."
+FULL_QUEUE = (errno.ENOBUFS, errno.EAGAIN)
+"""The node's own queue to the network is full: such a ping is as lost as one that a switch drops."""
+
+
+@dataclass(slots=True, eq=False)
+class Round:
+    """The pings of one size sent in one interval."""
+
+    payload: int
+    began: float
+    sent: int = 0
+    refusal: str = ""
+    """Why the kernel would not send, where it would not."""
+    latencies_us: list[float] = field(default_factory=list)
+    ended_at: float = 0.0
+    seconds: float = 0.0
+
+
+class LatencyPinger:
+    """Sends on one path. `open` it; `close` it whatever happened."""
+
+    def __init__(self, path: Path, payloads: Sequence[int], timeout_s: float, tell: Callable[[Event], None]) -> None:
+        self._path = path
+        self._timeout_ns = round(timeout_s * 1e9)
+        self._tell = tell
+        self._socket: EchoSocket | None = None
+        self._refusal = ""
+        self._sequence = int.from_bytes(os.urandom(2), "big")
+        token = os.urandom(16)
+        self._contents = {size: (token * (size // len(token) + 1))[:size] for size in payloads}
+        """Random, so that a stranger's answer never matches."""
+        self._rounds = [Round(size, time.monotonic()) for size in payloads]
+        self._closed: list[Round] = []
+        self._flights: dict[int, tuple[Round, int]] = {}
+        """By sequence number: the round it belongs to, and when it was handed to the kernel."""
+        self._gaps: dict[int, str] = {}
+        """What was last told of each size, where that was a gap."""
+
+    def open(self) -> None:
+        """Open the socket. Where the address is not to be had now, it is tried again after each round.
+
+        Raises NoPrivilegeError where it never can.
+        """
+        self.close()
+        try:
+            source = self._path.source
+            self._socket = EchoSocket(source.ip, self._path.destination.ip, source.interface, dont_fragment=False)
+        except NoPrivilegeError:
+            raise
+        except CannotPingError as error:
+            self._refusal = _sentence(str(error))
+            return
+        asyncio.get_running_loop().add_reader(self._socket.fileno(), self.collect)
+
+    def close(self) -> None:
+        """Close the socket; again does no harm."""
+        if self._socket is not None:
+            asyncio.get_running_loop().remove_reader(self._socket.fileno())
+            self._socket.close()
+            self._socket = None
+
+    def ping(self, size: int) -> None:
+        """Send one ping of the size of this number. Never raises: what cannot be sent is told when the round ends."""
+        of = self._rounds[size]
+        if self._socket is None:
+            of.refusal = self._refusal
+            return
+        self._sequence = (self._sequence + 1) & 0xFFFF
+        try:
+            handed_over_ns = self._socket.send(self._sequence, self._contents[of.payload])
+        except OSError as error:
+            if error.errno in FULL_QUEUE:
+                of.sent += 1
+            else:
+                source, target = self._path.source, self._path.destination
+                of.refusal = f"Cannot ping {target.ip} from {source.ip} on {source.interface}: {error.strerror}."
+            return
+        of.sent += 1
+        self._flights[self._sequence] = (of, handed_over_ns)
+
+    def collect(self) -> None:
+        """Match the answers that have come. One that comes after its time counts as lost."""
+        if self._socket is None:
+            return
+        # An error that a router or this node's ARP reports is a loss; unread, it would wake the event loop forever.
+        self._socket.errors()
+        for echo in self._socket.answers():
+            flight = self._flights.get(echo.sequence)
+            if flight is None or echo.identifier != self._socket.identifier:
+                continue
+            of, handed_over_ns = flight
+            if echo.payload != self._contents[of.payload]:
+                continue
+            del self._flights[echo.sequence]
+            took_ns = echo.arrived_ns - handed_over_ns
+            if took_ns < 0:  # the clock of the day was set meanwhile
+                took_ns = time.monotonic_ns() - handed_over_ns
+            if took_ns <= self._timeout_ns:
+                of.latencies_us.append(took_ns / 1000)
+
+    def turn(self) -> None:
+        """Close the rounds of this interval and begin the next ones."""
+        now, at = time.monotonic(), time.time()
+        for of in self._rounds:
+            of.ended_at, of.seconds = at, now - of.began
+        self._closed += self._rounds
+        self._rounds = [Round(of.payload, now) for of in self._rounds]
+
+    def settle(self) -> None:
+        """Tell the rounds that were closed longest ago: what of them is unanswered now is lost."""
+        # Answers may lie in the socket already, where the loop was busy: the kernel has noted when they came.
+        self.collect()
+        count = len(self._rounds)
+        settled, self._closed = self._closed[:count], self._closed[count:]
+        self._flights = {n: flight for n, flight in self._flights.items() if flight[0] not in settled}
+        for of in settled:
+            self._tell_of(of)
+        if any(of.refusal for of in settled) and not any(of.sent for of in settled):
+            # An interface that went and came back is another one to the kernel: the old socket would never do again.
+            self.open()
+
+    def _tell_of(self, of: Round) -> None:
+        sample = LatencySample(
+            network=self._path.network.name,
+            to_node=self._path.destination.node,
+            payload=of.payload,
+            at=of.ended_at,
+            seconds=of.seconds,
+            sent=of.sent,
+            received=len(of.latencies_us),
+            **percentiles(of.latencies_us),
+        )
+        if of.sent:
+            self._gaps.pop(of.payload, None)
+            self._tell(sample)
+            return
+        reason = of.refusal or TOO_BUSY
+        if self._gaps.get(of.payload) != reason:
+            self._gaps[of.payload] = reason
+            self._tell(Gap(source=sample.source, at=of.ended_at, reason=reason))
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+
+
+def percentiles(latencies_us: Sequence[float]) -> dict[str, float]:
+    """The median, the 99th percentile (nearest rank) and the longest, as `LatencySample` names them."""
+    if not latencies_us:
+        return {}
+    ordered = sorted(latencies_us)
+    return {
+        "p50_us": round(statistics.median(ordered), 1),
+        "p99_us": round(ordered[math.ceil(0.99 * len(ordered)) - 1], 1),
+        "max_us": round(ordered[-1], 1),
+    }
