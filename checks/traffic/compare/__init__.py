@@ -1,1 +1,1 @@
-"""The comparison of two runs: the same load before and after a change, and what of the difference is more than noise."""
+"""The comparison of two runs: the same load before and after a change, and which differences are more than noise."""

@@ -31,6 +31,8 @@ class Measured:
     """Under which heading it is shown: `Network`, `Kernel`, `CPU`, `Database`, `Latency`, `Swingbench`."""
     note: str = ""
     """What has to be known to read it, in one sentence."""
+    part_of: str = ""
+    """The name of the metric that this is a part of: `private in`, of `rac1 private in`."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,75 @@
+"""What two runs are not alike in besides what was measured, and what else speaks against comparing them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from checks.traffic.compare.comparison import EnvironmentDifference
+from checks.traffic.compare.environment import MTU
+from checks.traffic.compare.recorded import KIND
+from checks.traffic.compare.run import Run
+from checks.traffic.compare.stretches import FEWEST
+from checks.wording import counted, listed
+
+_ASKS_FOR_LOAD = re.compile(r"\b(users|think time|streams|target rate|block size|protocol|direction)\b")
+"""Facts of load generators that say how much they were told to ask for."""
+_UNEQUAL = 1.5
+_NAMED = 4
+
+
+def environment_differences(before: Run, after: Run) -> tuple[EnvironmentDifference, ...]:
+    """What is known of both and not the same: the change itself first, then the load, then the rest."""
+    found = [
+        EnvironmentDifference(
+            name=name,
+            before=value,
+            after=after.environment[name],
+            is_change=name.rsplit(" ", 1)[-1] == MTU,
+            is_load=before.kind != KIND and _ASKS_FOR_LOAD.search(name) is not None,
+        )
+        for name, value in before.environment.items()
+        if name in after.environment and after.environment[name] != value
+    ]
+    return tuple(sorted(found, key=lambda d: (not d.is_change, not d.is_load)))
+
+
+def pair_warnings(before: Run, after: Run, same: Run | None) -> Iterator[str]:
+    """What speaks against trusting the comparison, a sentence each."""
+    runs = [("BEFORE", before), ("AFTER", after), *([("SAME", same)] if same else [])]
+    for word, run in runs:
+        yield from (f"{word}: {warning}" for warning in run.warnings)
+        longest = max((len(metric.values) for metric in run.measured), default=0)
+        if longest < FEWEST and not (run.warnings and not longest):
+            yield (
+                f"{word}: {counted(longest, 'value')} of each metric at most, and a verdict needs {FEWEST}"
+                + (": record for longer." if run.kind == KIND else ": run it more often, or for longer.")
+            )
+    lasted = [run.seconds for _, run in runs if run.seconds]
+    if lasted and max(lasted) > _UNEQUAL * min(lasted):
+        yield f"The runs are of unequal length: {', '.join(f'{word} {_lasting(run)}' for word, run in runs)}."
+    for one, other, where in ((before, after, "before"), (after, before, "after")):
+        if missing := [m.name for m in one.measured if m.name not in {n.name for n in other.measured}]:
+            more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
+            yield f"Measured {where} the change only, so not compared: {', '.join(missing[:_NAMED])}{more}."
+        if unknown := [name for name in one.environment if name not in other.environment]:
+            more = f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
+            yield f"Known {where} the change only, so perhaps not alike: {', '.join(unknown[:_NAMED])}{more}."
+    if before.kind == KIND and not any(m.is_control for m in (*before.measured, *after.measured)):
+        yield "There is no control in these recordings: whether the environment shifted is not known."
+    if same:
+        if unlike := [difference.name for difference in environment_differences(before, same)]:
+            yield (
+                f"SAME is not of the same conditions as BEFORE ({listed(unlike[:_NAMED])} "
+                f"{'differs' if len(unlike) == 1 else 'differ'}): it is not taken for a measure of the noise, so that "
+                "differences below 25 % are."
+            )
+    elif before.kind == KIND:
+        yield (
+            "How far two runs differ without any change is not known, so that differences below 25 % are taken for "
+            "noise. Before the change, record the same load twice, and name the second one with --same."
+        )
+
+
+def _lasting(run: Run) -> str:
+    return "for an unknown time" if run.seconds is None else f"{run.seconds:.0f} s"

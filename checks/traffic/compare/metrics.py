@@ -1,0 +1,156 @@
+"""What two recordings are compared by: each metric with its unit, its formula, and which way it gets better.
+
+A formula takes what was counted in each second of one stretch, and divides sums by sums: the mean of the ratios of
+single seconds would give a second with three blocks as much say as one with three thousand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from checks.cache_fusion import BLOCKS_LOST, CR_RECEIVED, CR_SERVED, CURRENT_RECEIVED, CURRENT_SERVED
+from checks.traffic.compare.readings import Rates
+from checks.traffic.compare.run import Better
+
+LOAD = "Load"
+"""The group of what was asked of the interconnect: it has to be alike in both runs."""
+NETWORK, KERNEL, CPU, DATABASE, LATENCY = "Network", "Kernel", "CPU", "Database", "Latency"
+PACKETS_PER_BLOCK = "packets per block received"
+DATAGRAMS_IN = "UDP datagrams in"
+BLOCKS = "blocks"
+"""The name among a node's rates of the blocks that its instances received."""
+
+_LOWER = Better.LOWER
+_LEAST_BYTES_PER_S = 10_000
+"""Private traffic below which CPU time is not divided by it: what the CPUs did then was not moving packets."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric. A formula raises KeyError for what was not measured, ZeroDivisionError for a ratio to nothing."""
+
+    name: str
+    unit: str
+    group: str
+    formula: Callable[[Rates], float]
+    better: Better = Better.NEITHER
+    is_control: bool = False
+    note: str = ""
+    adds_up: bool = True
+    """Whether it can be told of all nodes or instances together."""
+
+
+def packets_per_block(rates: Rates) -> float:
+    """How many packets a block came in: 6 for 8 KB at MTU 1500, 1 at 9000.
+
+    Whole packets that the kernel put together count their fragments, other blocks count one. Where more was put
+    together than blocks came (messages, pings of 8 KB), only the share of the blocks counts.
+    """
+    blocks, fragments, whole = rates[BLOCKS], rates["Ip.ReasmReqds"], rates["Ip.ReasmOKs"]
+    if whole > blocks:
+        return fragments / whole
+    return (fragments + blocks - whole) / blocks
+
+
+def _per(name: str, of: str, times: float = 1.0) -> Callable[[Rates], float]:
+    return lambda rates: times * rates[name] / rates[of]
+
+
+def _rate(name: str, times: float = 1.0) -> Callable[[Rates], float]:
+    return lambda rates: times * rates[name]
+
+
+def _per_mb(name: str) -> Callable[[Rates], float]:
+    def formula(rates: Rates) -> float:
+        moved = rates["private in bytes"] + rates["private out bytes"]
+        if moved < _LEAST_BYTES_PER_S:
+            raise ZeroDivisionError
+        return 1000 * rates[name] / (moved / 1e6)
+
+    return formula
+
+
+def _received(rates: Rates) -> float:
+    return rates[CR_RECEIVED] + rates[CURRENT_RECEIVED]
+
+
+NODE_METRICS = (
+    Metric(
+        PACKETS_PER_BLOCK, "", NETWORK, packets_per_block,
+        note="Fragments of what was put together, and whole packets, for each block that the node's instances had.",
+    ),
+    Metric(
+        "packets in per block", "", NETWORK, _per("private in packets", BLOCKS),
+        note="All packets that came in on private interfaces, messages and heartbeats included, for each block.",
+    ),
+    Metric("private in", "Mb/s", NETWORK, _rate("private in bytes", 8e-6)),
+    Metric("private out", "Mb/s", NETWORK, _rate("private out bytes", 8e-6)),
+    Metric("packets in", "1/s", NETWORK, _rate("private in packets")),
+    Metric("packets out", "1/s", NETWORK, _rate("private out packets")),
+    Metric("mean packet in", "B", NETWORK, _per("private in bytes", "private in packets")),
+    Metric("drops and errors", "1/s", NETWORK, _rate("private faults"), _LOWER),
+    Metric("fragments in", "1/s", KERNEL, _rate("Ip.ReasmReqds")),
+    Metric("fragments made", "1/s", KERNEL, _rate("Ip.FragCreates")),
+    Metric("reassembly failed", "1/s", KERNEL, _rate("Ip.ReasmFails"), _LOWER),
+    Metric("reassembly timed out", "1/s", KERNEL, _rate("Ip.ReasmTimeout"), _LOWER),
+    Metric(DATAGRAMS_IN, "1/s", KERNEL, _rate("Udp.InDatagrams"), note="A block is one, however many packets it is."),
+    Metric("UDP datagrams out", "1/s", KERNEL, _rate("Udp.OutDatagrams")),
+    Metric("receive-buffer errors", "1/s", KERNEL, _rate("Udp.RcvbufErrors"), _LOWER),
+    Metric("softnet dropped", "1/s", KERNEL, _rate("Softnet.Dropped"), _LOWER),
+    Metric("CPU busy", "%", CPU, _per("cpu busy", "cpu", 100), _LOWER),
+    Metric("CPU softirq", "%", CPU, _per("cpu softirq", "cpu", 100), _LOWER),
+    Metric(
+        "CPU per MB", "ms", CPU, _per_mb("cpu busy"), _LOWER,
+        note="All CPU time of the node over all that its private interfaces moved, both ways.",
+    ),
+    Metric(
+        "softirq per MB", "ms", CPU, _per_mb("cpu softirq"), _LOWER,
+        note="CPU time in soft interrupts, where packets are received and put together, over what was moved.",
+    ),
+    Metric("load average", "", CPU, _rate("load"), _LOWER, adds_up=False),
+)  # fmt: skip
+
+INSTANCE_METRICS = (
+    Metric(
+        "blocks received", "1/s", LOAD, _received, is_control=True,
+        note="The load: with as many blocks asked for, MTU does not change how many come.",
+    ),
+    Metric("blocks served", "1/s", DATABASE, lambda rates: rates[CR_SERVED] + rates[CURRENT_SERVED]),
+    Metric("CR receive time", "ms", DATABASE, _per("gc cr block receive time", CR_RECEIVED, 10), _LOWER),
+    Metric("current receive time", "ms", DATABASE, _per("gc current block receive time", CURRENT_RECEIVED, 10), _LOWER),
+    Metric("blocks lost", "1/s", DATABASE, _rate(BLOCKS_LOST), _LOWER),
+    Metric(
+        "lost of 100,000 blocks", "", DATABASE, lambda rates: 1e5 * rates[BLOCKS_LOST] / _received(rates), _LOWER
+    ),
+)  # fmt: skip
+
+PING_METRICS = (
+    Metric(
+        "ping 500 B", "ms", DATABASE, _per("500 B us", "500 B pings", 1e-3), _LOWER, is_control=True,
+        note="The instances' own ping of 500 bytes: one packet at every MTU.",
+    ),
+    Metric("ping 8 KB", "ms", DATABASE, _per("8 KB us", "8 KB pings", 1e-3), _LOWER),
+)  # fmt: skip
+
+_QUANTILE = "Open loop: from when the ping was due. The mean over the samples, each weighing as many answers as it had."
+
+PATH_METRICS = (
+    Metric(
+        "small ping p50", "us", LATENCY, _per("small p50 us", "small p50 answers"), _LOWER, is_control=True,
+        note=_QUANTILE,
+    ),
+    Metric(
+        "small ping p99", "us", LATENCY, _per("small p99 us", "small p99 answers"), _LOWER, is_control=True,
+        note=_QUANTILE,
+    ),
+    Metric("block-sized ping p50", "us", LATENCY, _per("block p50 us", "block p50 answers"), _LOWER, note=_QUANTILE),
+    Metric("block-sized ping p99", "us", LATENCY, _per("block p99 us", "block p99 answers"), _LOWER, note=_QUANTILE),
+    Metric(
+        "small pings lost", "%", LATENCY, lambda r: 100 * (1 - min(r["small received"] / r["small sent"], 1)), _LOWER
+    ),
+    Metric(
+        "block-sized pings lost", "%", LATENCY, lambda r: 100 * (1 - min(r["block received"] / r["block sent"], 1)),
+        _LOWER,
+    ),
+)  # fmt: skip

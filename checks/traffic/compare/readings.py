@@ -1,0 +1,214 @@
+"""A recording cut into pieces of equal length, and what each source counted in each of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from checks.facts import InstancePing
+from checks.traffic.recording import Header
+from checks.traffic.samples import Event, Gap, InstanceSample, LatencySample, Links, NodeSample, PairsSample
+
+COVERED = 0.7
+"""The share of a stretch that must have been sampled for anything to be told of it."""
+
+Subject = tuple[str, str]
+"""What is measured: ("node", "rac1"), ("instance", "prod1"), ("pings", "prod1"), ("path", "rac2 on 192.168.10.0/24").
+Pings of an instance and of a path have their own pace, so they are subjects of their own."""
+Rates = Mapping[str, float]
+"""Amounts in each second, by name; what cannot be told is not there."""
+
+
+class Recorded(Protocol):
+    """What is needed of a `checks.traffic.recording.Recording`."""
+
+    @property
+    def header(self) -> Header:
+        """What it is of."""
+
+    def events(self) -> Iterator[Event]:
+        """All of it, in order of time."""
+
+    def span(self) -> tuple[float, float] | None:
+        """The time of the first and of the last event; None while there is none."""
+
+
+class Sums:
+    """What one subject counted in one piece, and of how long a time each name was told."""
+
+    __slots__ = ("_amounts", "_seconds")
+
+    def __init__(self) -> None:
+        self._amounts: dict[str, float] = {}
+        self._seconds: dict[str, float] = {}
+
+    def add(self, amounts: Iterable[tuple[str, float]], seconds: float) -> None:
+        """Add a sample."""
+        for name, amount in amounts:
+            self._amounts[name] = self._amounts.get(name, 0) + amount
+            self._seconds[name] = self._seconds.get(name, 0) + seconds
+
+    def merge(self, other: Sums) -> None:
+        """Add what was counted in another piece."""
+        for name, amount in other._amounts.items():
+            self._amounts[name] = self._amounts.get(name, 0) + amount
+            self._seconds[name] = self._seconds.get(name, 0) + other._seconds[name]
+
+    def rates(self, stretch_s: float) -> Rates:
+        """What was told of enough of the stretch, for each second."""
+        return {
+            name: amount / self._seconds[name]
+            for name, amount in self._amounts.items()
+            if self._seconds[name] >= COVERED * stretch_s
+        }
+
+
+@dataclass
+class Readings:
+    """All that a comparison needs of a recording."""
+
+    piece_s: float
+    pieces: list[dict[Subject, Sums]]
+    hosts: dict[str, str] = field(default_factory=dict)
+    """The node of each instance, in small letters, without a domain."""
+    cpus: dict[str, int] = field(default_factory=dict)
+    links: dict[str, Links] = field(default_factory=dict)
+    """The interfaces of each node as they were at the end."""
+    changes: dict[str, None] = field(default_factory=dict)
+    """What changed while it was recorded, a sentence each, in order."""
+    gaps: dict[str, list[str]] = field(default_factory=dict)
+    """Of each source the reasons of its gaps."""
+
+    def subjects(self, kind: str) -> list[str]:
+        """The names of one kind, in order."""
+        return sorted({name for piece in self.pieces for found, name in piece if found == kind})
+
+    def stretches(self, pieces_each: int) -> list[dict[Subject, Rates]]:
+        """Whole stretches of so many pieces each; what is left over at the end is too short for one."""
+        found = []
+        for start in range(0, len(self.pieces) - pieces_each + 1, pieces_each):
+            merged: dict[Subject, Sums] = {}
+            for piece in self.pieces[start : start + pieces_each]:
+                for subject, sums in piece.items():
+                    merged.setdefault(subject, Sums()).merge(sums)
+            stretch_s = pieces_each * self.piece_s
+            found.append({subject: sums.rates(stretch_s) for subject, sums in merged.items()})
+        return found
+
+
+def time_of(recording: Recorded, skip_first_s: float = 0.0) -> tuple[float, float]:
+    """When what is compared of a recording begins, and how many seconds of it there are."""
+    span = recording.span()
+    if span is None:
+        return 0.0, 0.0
+    first, last = span
+    # Samples end at about the same moment of each interval; stretches end in between, so that each has as many.
+    half_s = recording.header.interval_s / 2
+    begin = first - half_s + skip_first_s
+    return begin, max(last + half_s - begin, 0.0)
+
+
+def read(recording: Recorded, piece_s: float, skip_first_s: float = 0.0) -> Readings:
+    """Go once through a recording. Raises RecordingError as its file is found to be damaged."""
+    begin, lasting_s = time_of(recording, skip_first_s)
+    count = math.floor(lasting_s / piece_s + 0.05)  # the last sample may have ended a moment early
+    readings = Readings(piece_s, [{} for _ in range(count)])
+    names: dict[int, str] = {}
+    for event in recording.events():
+        if isinstance(event, Links):
+            _note_links(readings, event)
+        elif event.at <= begin:
+            continue
+        elif isinstance(event, Gap):
+            readings.gaps.setdefault(event.source, []).append(event.reason)
+        else:
+            if isinstance(event, InstanceSample):
+                names[event.number] = event.instance
+                readings.hosts[event.instance] = short(event.host)
+            elif isinstance(event, NodeSample) and event.cpu:
+                readings.cpus[event.node] = event.cpu.cpus
+            place = math.ceil((event.at - begin) / piece_s) - 1
+            if place < len(readings.pieces) and event.seconds > 0:
+                for subject, amounts in _amounts(event, readings, names):
+                    readings.pieces[place].setdefault(subject, Sums()).add(amounts, event.seconds)
+    return readings
+
+
+def short(host: str) -> str:
+    """A host's name without its domain, in small letters."""
+    return host.partition(".")[0].lower()
+
+
+def _note_links(readings: Readings, links: Links) -> None:
+    known = readings.links.get(links.node)
+    mtus = {link.name: link.mtu for link in known.links if link.network} if known else {}
+    for link in links.links:
+        if link.name in mtus and link.mtu != mtus[link.name]:
+            told = f"The MTU of {link.name} on {links.node} changed from {mtus[link.name]} to {link.mtu} meanwhile."
+            readings.changes[told] = None
+    readings.links[links.node] = links
+
+
+Amounts = list[tuple[str, float]]
+
+
+def _amounts(
+    event: NodeSample | InstanceSample | PairsSample | LatencySample, readings: Readings, names: Mapping[int, str]
+) -> Iterator[tuple[Subject, Amounts]]:
+    match event:
+        case NodeSample():
+            yield ("node", event.node), _of_node(event, readings.links.get(event.node))
+        case InstanceSample():
+            counted = [*event.statistics.items(), *event.messages.items()]
+            yield ("instance", event.instance), [(name, float(count)) for name, count in counted]
+        case PairsSample():
+            for number in {ping.instance for ping in event.pings}:
+                own = [ping for ping in event.pings if ping.instance == number]
+                yield ("pings", names.get(number, f"instance {number}")), _of_pings(own)
+        case LatencySample():
+            yield ("path", f"{event.to_node} on {event.network}"), _of_latency(event)
+
+
+def _of_node(sample: NodeSample, links: Links | None) -> Amounts:
+    found: Amounts = [(name, float(count)) for name, count in sample.counters.items()]
+    private = [link.name for link in links.links if link.network] if links else []
+    if private and all(name in sample.interfaces for name in private):
+        counts = [sample.interfaces[name] for name in private]
+        found += [
+            ("private in bytes", sum(c.rx_bytes for c in counts)),
+            ("private out bytes", sum(c.tx_bytes for c in counts)),
+            ("private in packets", sum(c.rx_packets for c in counts)),
+            ("private out packets", sum(c.tx_packets for c in counts)),
+            ("private faults", sum(c.rx_errors + c.rx_dropped + c.tx_errors + c.tx_dropped for c in counts)),
+        ]
+    if sample.cpu and sample.cpu.total_s > 0:
+        cpu = sample.cpu
+        found += [("cpu", cpu.total_s), ("cpu busy", cpu.total_s - cpu.idle_s), ("cpu softirq", cpu.softirq_s)]
+    if sample.load is not None:
+        found.append(("load", sample.load * sample.seconds))
+    return found
+
+
+def _of_pings(pings: list[InstancePing]) -> Amounts:
+    return [
+        ("500 B pings", sum(p.count_500b for p in pings)),
+        ("500 B us", sum(p.time_500b_us for p in pings)),
+        ("8 KB pings", sum(p.count_8k for p in pings)),
+        ("8 KB us", sum(p.time_8k_us for p in pings)),
+    ]
+
+
+SMALL_UP_TO = 1000
+"""The largest payload of a ping that stays one packet at every MTU, and so is a control."""
+
+
+def _of_latency(sample: LatencySample) -> Amounts:
+    """Quantiles cannot be added up: each counts with as many answers as it is of."""
+    size = "small" if sample.payload <= SMALL_UP_TO else "block"
+    found: Amounts = [(f"{size} sent", sample.sent), (f"{size} received", sample.received)]
+    for name, us in (("p50", sample.p50_us), ("p99", sample.p99_us)):
+        answers = sample.received if us is not None else 0
+        found += [(f"{size} {name} answers", answers), (f"{size} {name} us", (us or 0.0) * answers)]
+    return found

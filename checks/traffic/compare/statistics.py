@@ -1,0 +1,170 @@
+"""The arithmetic of a comparison: medians, rank tests, and what remains of p where many were computed. Pure functions.
+
+What is measured on a network is skewed, has outliers and comes in steps, so nothing here supposes a normal
+distribution: medians with intervals from order statistics, and the test of Mann and Whitney (as benchstat has it).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import groupby, pairwise
+
+CONFIDENCE = 0.95
+FEWEST_FOR_AN_INTERVAL = 6
+"""Values that a 95 % interval of the median needs: of five, all lie on one side of it in 2 of 32 cases."""
+_EXACT_UP_TO = 20
+"""Values in both samples together up to which p is exact."""
+_NORMAL_95 = 1.959964
+_MOST_DIFFERENCES = 40_000
+
+
+def median(values: Sequence[float]) -> float:
+    """The middle value, or the mean of the two in the middle. Raises ValueError without values."""
+    if not values:
+        raise ValueError("the median of nothing")
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+
+
+def mean(values: Sequence[float]) -> float:
+    """The arithmetic mean. Raises ValueError without values."""
+    if not values:
+        raise ValueError("the mean of nothing")
+    return math.fsum(values) / len(values)
+
+
+def median_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """Between which of the values the true median lies, with 95 % confidence or more; None for fewer than six.
+
+    Whether a value lies below the median is the toss of a coin, so the places are those of a binomial distribution
+    (Conover, Practical Nonparametric Statistics, 3.2).
+    """
+    count = len(values)
+    outside, below = 0, -1
+    for place in range(count // 2):
+        outside += math.comb(count, place)
+        if 2 * outside > (1 - CONFIDENCE) * 2**count:
+            break
+        below = place
+    if below < 0:
+        return None
+    ordered = sorted(values)
+    return ordered[below], ordered[count - 1 - below]
+
+
+def ranks(values: Sequence[float]) -> list[float]:
+    """The place of each value in their order, from 1 on; equal values share the mean of their places."""
+    placed = [0.0] * len(values)
+    before = 0
+    for _, same in groupby(sorted(range(len(values)), key=values.__getitem__), key=values.__getitem__):
+        places = list(same)
+        for index in places:
+            placed[index] = before + (len(places) + 1) / 2
+        before += len(places)
+    return placed
+
+
+def mann_whitney(before: Sequence[float], after: Sequence[float], dependence: float = 0.0) -> float:
+    """The two-sided p of the test of Mann and Whitney: how often two samples of one process differ at least so much.
+
+    Exact, ties included, for up to 20 values in all; else by the normal distribution, corrected for ties and for
+    continuity. `dependence` is the correlation of neighbouring values: what follows its neighbour tells less, which
+    widens the distribution by (1 + d) / (1 - d). Raises ValueError where a sample is empty.
+    """
+    if not before or not after:
+        raise ValueError("a rank test needs values on both sides")
+    n, m = len(before), len(after)
+    placed = ranks([*before, *after])
+    away = abs(math.fsum(placed[:n]) - n * (n + m + 1) / 2)
+    groups = tuple(len(list(same)) for _, same in groupby(sorted(placed)))
+    if n + m > _EXACT_UP_TO:
+        return _by_normal(groups, n, m, away, dependence)
+    exact = _exact(groups, n, round(2 * away))
+    return max(exact, _by_normal(groups, n, m, away, dependence)) if dependence > 0 else exact
+
+
+def _by_normal(groups: tuple[int, ...], n: int, m: int, away: float, dependence: float) -> float:
+    ties = sum(size**3 - size for size in groups) / ((n + m) * (n + m - 1))
+    variance = n * m / 12 * (n + m + 1 - ties) * _widening(dependence)
+    return math.erfc(max(away - 0.5, 0.0) / math.sqrt(2 * variance)) if variance > 0 else 1.0
+
+
+def _widening(dependence: float) -> float:
+    dependence = min(max(dependence, 0.0), 0.95)
+    return (1 + dependence) / (1 - dependence)
+
+
+def _exact(groups: tuple[int, ...], n: int, twice_away: int) -> float:
+    """The share of all ways to choose n of the values whose ranks' sum is at least so far from what is expected."""
+    ways, all_ways = _sums(groups, n), math.comb(sum(groups), n)
+    expected = n * (sum(groups) + 1)
+    return sum(count for total, count in ways.items() if abs(total - expected) >= twice_away) / all_ways
+
+
+@lru_cache(maxsize=256)
+def _sums(groups: tuple[int, ...], n: int) -> dict[int, int]:
+    """In how many ways n of the values can be chosen, by twice the sum of their ranks; `groups` are of equal values."""
+    chosen: list[dict[int, int]] = [{0: 1}, *({} for _ in range(n))]
+    before = 0
+    for size in groups:
+        twice_rank = 2 * before + size + 1
+        before += size
+        for total in range(n, 0, -1):
+            for taken in range(1, min(size, total) + 1):
+                ways = math.comb(size, taken)
+                for twice_sum, count in chosen[total - taken].items():
+                    key = twice_sum + taken * twice_rank
+                    chosen[total][key] = chosen[total].get(key, 0) + ways * count
+    return chosen[n]
+
+
+def shift_interval(
+    before: Sequence[float], after: Sequence[float], dependence: float = 0.0
+) -> tuple[float, float] | None:
+    """By how much `after` lies above `before`, with 95 % confidence: from the ordered differences of all pairs.
+
+    That is the interval that belongs to the test of Mann and Whitney (Hodges and Lehmann). None where the samples are
+    too small to have one, or so large that it would take long.
+    """
+    n, m = len(before), len(after)
+    if n * m > _MOST_DIFFERENCES:
+        return None
+    width = _NORMAL_95 * math.sqrt(n * m * (n + m + 1) / 12 * _widening(dependence))
+    place = math.floor(n * m / 2 - width)
+    if place < 1:
+        return None
+    differences = sorted(b - a for a in before for b in after)
+    return differences[place - 1], differences[-place]
+
+
+def dependence_of(*series: Sequence[float]) -> float:
+    """How much values resemble their neighbours: the correlation of the ranks of neighbours, over all series.
+
+    0 where it is no more than chance makes of independent values in one case of twenty; never negative.
+    """
+    products = squares = 0.0
+    pairs = 0
+    for values in series:
+        centred = [rank - (len(values) + 1) / 2 for rank in ranks(values)]
+        products += math.fsum(a * b for a, b in pairwise(centred))
+        squares += math.fsum(a * a for a in centred)
+        pairs += max(len(values) - 1, 0)
+    if not pairs or squares <= 0:
+        return 0.0
+    found = products / squares
+    return found if found > 1.645 / math.sqrt(pairs) else 0.0
+
+
+def adjusted(ps: Sequence[float]) -> list[float]:
+    """Each p as it counts among all of them (Benjamini and Hochberg): of those below 0.05, at most one in twenty is
+    expected to be chance. Of many tests without any difference, one in twenty would otherwise seem to find one."""
+    order = sorted(range(len(ps)), key=ps.__getitem__, reverse=True)
+    result = [1.0] * len(ps)
+    least = 1.0
+    for number, index in enumerate(order):
+        least = min(least, ps[index] * (len(ps) / (len(ps) - number)))
+        result[index] = least
+    return result

@@ -1,0 +1,60 @@
+"""The practice cluster at MTU 1500 and at 9000 under one and the same load of blocks, recorded and compared."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.lab.lab_support import needs_namespaces
+from tests.lab.practice_command import Practice
+from tui.cli import main
+
+pytestmark = [pytest.mark.lab, needs_namespaces]
+
+
+@pytest.fixture
+def recordings(tmp_path: Path) -> Iterator[tuple[str, str]]:
+    """Some seconds of a cluster at MTU 1500 and of another at 9000, with all that can be recorded."""
+    clusters = []
+    try:
+        for mtu in (1500, 9000):
+            clusters.append(Practice(tmp_path / f"lab{mtu}", 2, mtu, database=True))
+        files = [str(tmp_path / "before.rec"), str(tmp_path / "after.rec")]
+        with ThreadPoolExecutor() as both:
+            words = ("record", "--lab", "--for", "12s", "--probe")
+            for ran in both.map(lambda cluster, file: cluster.racwire(*words, file), clusters, files):
+                assert ran.returncode == 0, ran.stderr
+        yield files[0], files[1]
+    finally:
+        for cluster in clusters:
+            cluster.down()
+
+
+def test_six_packets_for_a_block_at_mtu_1500_and_one_at_9000(recordings, tmp_path, capsys):
+    picture = tmp_path / "mtu.svg"
+    # A real comparison has stretches of ten samples and more; these few seconds are for the test's sake.
+    code = main(["compare", *recordings, "--stretch", "1s", "--format", "json", "--svg", str(picture)])
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    metrics = {metric["name"]: metric for metric in found["pairs"][0]["metrics"]}
+
+    packets = metrics["packets per block received"]
+    assert packets["before"]["centre"] == pytest.approx(6, rel=0.1)
+    assert packets["after"]["centre"] == pytest.approx(1, rel=0.1)
+    assert packets["verdict"] in ("differs", "environment shifted")  # other work on this machine may disturb a ping
+    assert metrics["rac2 packets per block received"]["before"]["centre"] == pytest.approx(6, rel=0.1)
+    assert metrics["fragments in"]["after"]["centre"] == 0
+    assert metrics["blocks received"]["after"]["centre"] == pytest.approx(
+        metrics["blocks received"]["before"]["centre"], rel=0.25
+    )
+    assert {"small ping p50", "block-sized ping p50", "CPU per MB", "CR receive time"} <= metrics.keys()
+
+    changed = {d["name"]: (d["before"], d["after"]) for d in found["pairs"][0]["differences"] if d["is_change"]}
+    assert changed == {f"{node} {nic} MTU": ("1500", "9000") for node in ("rac1", "rac2") for nic in ("eth1", "eth2")}
+    assert "At MTU 1500 a block came in 6.0 packets, at 9000 in 1.0 (messages not counted)." in found["summary"]
+    assert code == (3 if found["shifted"] else 1 if "worse" in {m["verdict"] for m in metrics.values()} else 0)
+    assert picture.read_text().startswith("<?xml")

@@ -1,0 +1,252 @@
+"""From a recording to what is compared: stretches, sums before ratios, gaps, packets per block, the environment."""
+
+import dataclasses
+import random
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from checks.traffic.compare.metrics import packets_per_block
+from checks.traffic.compare.readings import read
+from checks.traffic.compare.recorded import runs_of
+from checks.traffic.compare.run import Better, Run
+from checks.traffic.compare.statistics import dependence_of, median
+from checks.traffic.compare.stretches import FEWEST, are_alike, piece_length, thinned, times_longer
+from checks.traffic.samples import InstanceSample, InterfaceCounts, NodeSample
+from tests.unit.compare_support import BEGIN, FakeRecording, gap, links, recording
+
+
+def run_of(of: FakeRecording, **options) -> Run:
+    return runs_of([("it", of)], **options)[0][0]
+
+
+def values(run: Run, name: str) -> tuple[float, ...]:
+    return next((m.values for m in run.measured if m.name == name), ())
+
+
+def sample(at: float, *, node="rac1", seconds=1.0, rx_bytes=0, rx_packets=0, **counters) -> NodeSample:
+    counts = InterfaceCounts(rx_bytes=rx_bytes, rx_packets=rx_packets)
+    named = {name.replace("_", "."): count for name, count in counters.items()}
+    return NodeSample(node=node, at=BEGIN + at, seconds=seconds, interfaces={"eth1": counts}, counters=named)
+
+
+def blocks(at: float, count: int, *, seconds=1.0, host="rac1", instance="prod1") -> InstanceSample:
+    statistics = {"gc cr blocks received": count, "gc current blocks received": 0}
+    return InstanceSample(instance=instance, number=1, host=host, at=BEGIN + at, seconds=seconds, statistics=statistics)
+
+
+# --- packets per block ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("counted", "packets"),
+    [
+        ((100, 600, 100), 6.0),
+        ((100, 0, 0), 1.0),
+        ((100, 300, 50), 3.5),
+        ((100, 1200, 200), 6.0),
+        ((100, 606, 100), 6.06),
+    ],
+    ids=["all in six fragments", "all whole", "half and half", "as many pings of 8 KB beside", "one that failed"],
+)
+def test_a_block_counts_its_fragments_and_one_that_came_whole_counts_one(counted, packets):
+    assert packets_per_block(dict(zip(("blocks", "Ip.ReasmReqds", "Ip.ReasmOKs"), counted, strict=True))) == packets
+
+
+@pytest.mark.parametrize(("mtu", "packets"), [(1500, 6.0), (9000, 1.0)])
+def test_the_mtu_shows_in_the_packets_per_block_of_each_node_and_of_all(mtu, packets):
+    run = run_of(recording(1, mtu=mtu))
+    for name in ("packets per block received", "rac1 packets per block received", "rac2 packets per block received"):
+        assert set(values(run, name)) == {packets}
+
+
+def test_a_node_gets_the_blocks_of_the_instance_that_runs_on_it_whatever_its_domain():
+    events = [links("RAC1", 1500)]
+    for second in range(1, 61):
+        events.append(sample(second, node="RAC1", Ip_ReasmReqds=600, Ip_ReasmOKs=100))
+        events.append(blocks(second, 100, host="rac1.example.com"))
+    assert set(values(run_of(FakeRecording(events)), "packets per block received")) == {6.0}
+
+
+# --- stretches --------------------------------------------------------------------------------------------------------
+
+
+def test_a_stretch_divides_sums_and_not_the_ratios_of_seconds():
+    events = [links("rac1", 1500)]
+    for second in range(1, 61):
+        busy = second % 10 == 0
+        events.append(sample(second, rx_bytes=9_000_000 if busy else 100, rx_packets=1000 if busy else 1))
+    found = values(run_of(FakeRecording(events)), "mean packet in")
+    assert found == pytest.approx([9_000_900 / 1009] * 6)
+
+
+@pytest.mark.parametrize(
+    ("spans", "interval", "length"),
+    [
+        ((60,), 1, 10),
+        ((300, 280), 1, 10),
+        ((1800, 1800), 1, 30),
+        ((86400, 86400), 1, 1800),
+        ((75, 7200), 1, 10),
+        ((3600,), 60, 600),
+    ],
+)
+def test_a_stretch_has_ten_samples_and_a_run_at_most_sixty(spans, interval, length):
+    assert piece_length(spans, interval) == length
+
+
+@given(st.lists(st.floats(1, 1e7), min_size=1, max_size=3), st.floats(1, 60))
+def test_a_run_with_sixty_samples_has_six_stretches_however_long_the_others_are(spans, interval):
+    length = piece_length(spans, interval)
+    assert length >= 9.98 * interval
+    if min(spans) >= 60 * interval:
+        assert min(spans) / length >= 5.99
+    assert min(spans) / length <= 61
+
+
+def test_all_runs_have_stretches_of_one_length():
+    runs, length = runs_of([("long", recording(1, seconds=900)), ("short", recording(2, seconds=200))])
+    assert [len(values(run, "private in")) for run in runs] == [900 // length, 200 // length]
+
+
+def test_load_that_wanders_slowly_makes_the_stretches_longer():
+    quick, slow = (runs_of([("it", recording(3, seconds=1200, wandering=w))])[1] for w in (0.3, 0.99))
+    assert quick == 20
+    assert slow > quick
+
+
+def test_a_stretch_stays_short_enough_for_a_dozen():
+    assert times_longer([[list(range(60))], [list(range(30))]]) == [1, 2]
+    assert times_longer([[]]) == [1]
+
+
+def test_values_of_other_tools_are_averaged_until_neighbours_differ():
+    chance = random.Random(5)
+    level, wandering = 0.0, []
+    for _ in range(600):
+        level = 0.95 * level + chance.gauss(0, 1)
+        wandering.append(level)
+    found = thinned(wandering)
+    assert 12 <= len(found) < 60
+    assert dependence_of(found) < dependence_of(wandering)
+    assert thinned([1.0, 2.0, 3.0]) == (1.0, 2.0, 3.0)
+    assert not are_alike([[1.0] * 30])
+
+
+def test_the_beginning_can_be_left_out():
+    ramp = recording(1, seconds=200, ramp_s=60)
+    whole, skipped = run_of(ramp), run_of(ramp, skip_first_s=60)
+    assert any("--skip-first" in warning for warning in whole.warnings)
+    assert skipped.warnings == ()
+    assert min(values(skipped, "blocks received")) > 2 * min(values(whole, "blocks received"))
+
+
+# --- what is not known ------------------------------------------------------------------------------------------------
+
+
+def test_a_stretch_with_too_little_sampled_is_left_out_and_told():
+    quiet = range(100, 160)
+    events = [e for e in recording(1, seconds=200).events() if not (
+        isinstance(e, NodeSample) and e.node == "rac2" and e.at - BEGIN in quiet)]  # fmt: skip
+    events.append(gap("node rac2", BEGIN + 100, "ssh to rac2 ended."))
+    run = run_of(FakeRecording(sorted(events, key=lambda e: e.at)), stretch_s=10)
+    assert len(values(run, "rac1 private in")) == 20
+    assert len(values(run, "rac2 private in")) == 14
+    assert len(values(run, "private in")) == 14
+    assert "node rac2: 1 gap, first: ssh to rac2 ended." in run.warnings
+    assert "rac2 was sampled during 70 % of the time only." in run.warnings
+
+
+def test_what_a_kernel_does_not_count_is_not_taken_for_nothing():
+    run = run_of(FakeRecording([links("rac1", 1500), *(sample(s, Ip_ReasmFails=0) for s in range(1, 61))]))
+    assert values(run, "reassembly failed") == (0.0,) * 6
+    assert values(run, "receive-buffer errors") == ()
+    assert values(run, "packets per block received") == ()
+    assert values(run, "CPU busy") == ()
+
+
+def test_private_interfaces_are_those_of_a_private_network_and_without_any_it_is_said():
+    events = list(recording(1).events())[2:]
+    run = run_of(FakeRecording(events))
+    assert values(run, "private in") == ()
+    assert "Which interfaces of rac1 are private is not known: what they carried is left out." in run.warnings
+
+
+def test_an_mtu_that_changed_within_is_told():
+    events = [*recording(1).events(), links("rac1", 9000, BEGIN + 299)]
+    run = run_of(FakeRecording(sorted(events, key=lambda e: e.at)))
+    assert "The MTU of eth1 on rac1 changed from 1500 to 9000 meanwhile." in run.warnings
+
+
+def test_a_recording_that_is_too_short_says_so():
+    run = run_of(recording(1, seconds=5))
+    assert run.measured == ()
+    assert run.warnings == ("It holds 5 s: less than one stretch of 10 s.",)
+    assert run_of(FakeRecording([])).measured == ()
+
+
+@settings(max_examples=40)
+@given(st.lists(st.builds(
+    NodeSample,
+    node=st.sampled_from(["rac1", "rac2", ""]),
+    at=st.floats(BEGIN, BEGIN + 1000),
+    seconds=st.floats(allow_nan=True, allow_infinity=True),
+    load=st.none() | st.floats(allow_nan=True),
+    counters=st.dictionaries(st.sampled_from(["Ip.ReasmReqds", "Ip.ReasmOKs", "Udp.InDatagrams"]), st.integers(0)),
+)))  # fmt: skip
+def test_odd_samples_never_break_anything(samples):
+    events = [links("rac1", 1500), *sorted(samples, key=lambda s: s.at)]
+    for metric in run_of(FakeRecording(events), stretch_s=1).measured:
+        assert all(abs(value) < float("inf") for value in metric.values)
+
+
+# --- metrics and environment ------------------------------------------------------------------------------------------
+
+
+def test_controls_are_what_mtu_cannot_touch():
+    controls = {m.name for m in run_of(recording(1)).measured if m.is_control and not m.part_of}
+    assert controls == {"blocks received", "ping 500 B", "small ping p50", "small ping p99"}
+
+
+def test_without_a_database_datagrams_tell_the_load():
+    controls = {m.name for m in run_of(recording(1, with_database=False)).measured if m.is_control and not m.part_of}
+    assert controls == {"UDP datagrams in", "small ping p50", "small ping p99"}
+
+
+def test_what_only_tells_what_was_done_is_never_better():
+    done = {"packets per block received", "private in", "packets in", "fragments in", "UDP datagrams in"}
+    by_name = {m.name: m.better for m in run_of(recording(1)).measured}
+    assert {by_name[name] for name in done} == {Better.NEITHER}
+    assert {by_name[name] for name in ("CPU per MB", "CR receive time", "ping 8 KB")} == {Better.LOWER}
+
+
+def test_units_are_those_of_the_field():
+    run = run_of(recording(1, blocks=1000))
+    assert median(values(run, "rac1 private in")) == pytest.approx(1000 * 8400 * 8 / 1e6, rel=0.1)
+    assert median(values(run, "CR receive time")) == pytest.approx(0.625, rel=0.05)  # 0.05 cs for 0.8 of the blocks
+    assert median(values(run, "ping 500 B")) == pytest.approx(0.2, rel=0.05)
+
+
+def test_the_environment_names_what_should_be_alike():
+    facts = run_of(recording(1)).environment
+    assert facts["rac1 eth1 MTU"] == "1500"
+    assert facts["rac2 kernel"] == "5.15.0-1"
+    assert facts["rac1 CPUs"] == "8"
+    assert facts["rac1 eth1 speed"] == "10000 Mb/s"
+    assert facts["instances sampled"] == "prod1 prod2"
+    assert facts["seconds between samples"] == "1"
+
+
+def test_reading_stops_at_a_bound_however_long_a_file_claims_to_be():
+    events = [links("rac1", 1500, 0.0), sample(1 - BEGIN), sample(0)]
+    run, length = runs_of([("it", FakeRecording(events))], stretch_s=0.001)
+    assert length >= BEGIN / 5000
+    assert run[0].seconds == BEGIN
+
+
+def test_a_run_is_plain_data():
+    run = run_of(recording(1, seconds=60))
+    assert msgspec.json.encode(dataclasses.asdict(run))
+    assert len(read(recording(1, seconds=60), 10.0).pieces) == FEWEST

@@ -1,0 +1,253 @@
+"""Verdicts: what is believed, what is noise, and when nothing may be blamed on the change."""
+
+import random
+
+import msgspec
+import pytest
+
+from checks.traffic.compare.comparison import Compared, Comparison, Verdict, to_json
+from checks.traffic.compare.recorded import runs_of
+from checks.traffic.compare.run import Better, Measured, Run
+from checks.traffic.compare.verdict import Runs, compare
+from checks.traffic.compare.words import change_of, number
+from tests.unit.compare_support import FakeRecording, recording
+
+
+def compared(*recordings: FakeRecording) -> Comparison:
+    """Before, after, and perhaps the second one before."""
+    runs, stretch_s = runs_of(list(zip(("before", "after", "same"), recordings, strict=False)))
+    return compare([Runs(runs[0], runs[1], runs[2] if len(runs) > 2 else None, stretch_s)])
+
+
+def series(centre: float, spread: float = 0.01, count: int = 20, seed: int = 0) -> tuple[float, ...]:
+    chance = random.Random(f"{centre} {seed}")
+    return tuple(centre * (1 + chance.gauss(0, spread)) for _ in range(count))
+
+
+def run(kind: str = "recording", environment: dict[str, str] | None = None, **measured: tuple[float, ...]) -> Run:
+    """Metrics by name: `c_...` a control, `n_...` neither way better, `h_...` higher is better, others lower."""
+    better = {"c": Better.LOWER, "n": Better.NEITHER, "h": Better.HIGHER}
+    return Run(
+        kind=kind,
+        name=kind,
+        environment=environment or {},
+        measured=tuple(
+            Measured(name, "", values, better.get(name.partition("_")[0], Better.LOWER), name.startswith("c_"))
+            for name, values in measured.items()
+        ),
+    )
+
+
+def verdicts(comparison: Comparison) -> dict[str, Verdict]:
+    return {metric.name: metric.verdict for metric in comparison.metrics}
+
+
+def metric(comparison: Comparison, name: str) -> Compared:
+    return next(m for m in comparison.metrics if m.name == name)
+
+
+# --- the five verdicts, and the sixth word ----------------------------------------------------------------------------
+
+
+def test_each_metric_is_judged_by_which_way_it_gets_better():
+    before = run(time=series(10), h_rate=series(10), n_packets=series(6), c_ping=series(5), still=(3.0,) * 20)
+    after = run(time=series(5), h_rate=series(5), n_packets=series(1), c_ping=series(5, seed=1), still=(3.0,) * 20)
+    assert verdicts(compare([Runs(before, after)])) == {
+        "time": Verdict.BETTER,
+        "h_rate": Verdict.WORSE,
+        "n_packets": Verdict.DIFFERS,
+        "c_ping": Verdict.NO_DIFFERENCE,
+        "still": Verdict.NO_DIFFERENCE,
+    }
+
+
+@pytest.mark.parametrize("count", [1, 3, 5])
+def test_fewer_than_six_values_get_no_verdict_however_far_apart(count):
+    comparison = compare([Runs(run(time=series(10, count=count)), run(time=series(1, count=count)))])
+    assert verdicts(comparison) == {"time": Verdict.TOO_FEW_SAMPLES}
+    assert metric(comparison, "time").p is None
+    assert not comparison.is_telling
+    assert metric(comparison, "time").change == pytest.approx(-9, abs=0.5)
+
+
+def test_single_figures_of_another_tool_are_shown_and_not_judged():
+    comparison = compare([Runs(run("HammerDB", h_nopm=(53.0,)), run("HammerDB", h_nopm=(80.0,)))])
+    (shown,) = comparison.metrics
+    assert (shown.before.centre, shown.after.centre, shown.verdict) == (53, 80, Verdict.TOO_FEW_SAMPLES)
+    assert comparison.summary == ("Nothing can be told of these runs: they have too few samples.",)
+
+
+def test_a_small_p_alone_is_not_enough():
+    close = compare([Runs(run(time=series(100, 0.001)), run(time=series(103, 0.001)), run(time=series(100, 0.001)))])
+    assert metric(close, "time").p < 0.001
+    assert verdicts(close) == {"time": Verdict.NO_DIFFERENCE}
+
+
+def test_what_two_runs_before_the_change_differ_by_is_noise_afterwards_too():
+    before, after = run(time=series(100)), run(time=series(80))
+    calm, loud = run(time=series(101)), run(time=series(75))
+    assert verdicts(compare([Runs(before, after, calm)])) == {"time": Verdict.BETTER}
+    assert verdicts(compare([Runs(before, after, loud)])) == {"time": Verdict.NO_DIFFERENCE}
+
+
+def test_without_a_second_run_before_less_than_25_percent_is_not_believed_and_it_is_said():
+    comparison = compare([Runs(run(time=series(100)), run(time=series(80)))])
+    assert verdicts(comparison) == {"time": Verdict.NO_DIFFERENCE}
+    assert any("--same" in warning for warning in comparison.pairs[0].warnings)
+    assert verdicts(compare([Runs(run(time=series(100)), run(time=series(70)))])) == {"time": Verdict.BETTER}
+
+
+def test_losses_in_a_few_stretches_are_compared_by_their_mean():
+    chance = random.Random(1)
+    lost = tuple(float(chance.random() < 0.4) for _ in range(60))
+    comparison = compare([Runs(run(lost=(0.0,) * 60), run(lost=lost), run(lost=(0.0,) * 60))])
+    assert verdicts(comparison) == {"lost": Verdict.WORSE}
+    assert metric(comparison, "lost").is_mean
+    assert metric(comparison, "lost").change_percent is None
+
+
+def test_one_odd_p_among_many_metrics_is_chance():
+    chance = random.Random(2)
+    before = {f"m{n}": tuple(chance.gauss(100, 30) for _ in range(12)) for n in range(60)}
+    after = {f"m{n}": tuple(chance.gauss(100, 30) for _ in range(12)) for n in range(60)}
+    comparison = compare([Runs(run(**before), run(**after))])
+    assert any(m.p < 0.05 for m in comparison.metrics)
+    assert {m.verdict for m in comparison.metrics} == {Verdict.NO_DIFFERENCE}
+
+
+# --- the environment --------------------------------------------------------------------------------------------------
+
+
+def test_a_control_that_moved_takes_every_verdict_away_and_leaves_the_numbers():
+    before, after = run(time=series(10), c_ping=series(1)), run(time=series(5), c_ping=series(2))
+    comparison = compare([Runs(before, after)])
+    assert set(verdicts(comparison).values()) == {Verdict.ENVIRONMENT_SHIFTED}
+    assert metric(comparison, "time").change_percent == pytest.approx(-50, abs=2)
+    assert comparison.shifted[0].startswith("c_ping went from ")
+    assert "record again" in " ".join(comparison.summary)
+    assert not comparison.is_telling
+
+
+def test_a_shift_seen_by_one_tool_holds_for_what_the_others_measured_at_that_time():
+    swing = Runs(run("Swingbench", h_tps=series(100)), run("Swingbench", h_tps=series(200)))
+    shifted = Runs(run(c_ping=series(1)), run(c_ping=series(2)))
+    assert verdicts(compare([shifted, swing]))["h_tps"] is Verdict.ENVIRONMENT_SHIFTED
+    assert verdicts(compare([swing]))["h_tps"] is Verdict.BETTER
+
+
+@pytest.mark.parametrize("fact", ["users", "virtual users", "think time between transactions", "streams"])
+def test_another_number_of_users_is_another_load(fact):
+    before = run("Swingbench", {fact: "100"}, h_tps=series(100))
+    after = run("Swingbench", {fact: "200"}, h_tps=series(200))
+    comparison = compare([Runs(before, after)])
+    assert verdicts(comparison) == {"h_tps": Verdict.ENVIRONMENT_SHIFTED}
+    assert comparison.shifted == (f"{fact}: 100 before, 200 after: the load was not the same.",)
+
+
+def test_another_kernel_is_told_and_the_mtu_is_the_change_itself():
+    comparison = compared(recording(1, mtu=1500), recording(2, mtu=9000, kernel="5.15.0-2"))
+    (first, second, *others) = comparison.pairs[0].differences
+    assert (first.name, first.before, first.after, first.is_change) == ("rac1 eth1 MTU", "1500", "9000", True)
+    assert second.is_change
+    assert {difference.name for difference in others} == {"rac1 kernel", "rac2 kernel"}
+
+
+def test_a_second_run_of_other_conditions_is_no_measure_of_the_noise():
+    comparison = compared(recording(1), recording(2, mtu=9000), recording(3, mtu=9000))
+    assert any(warning.startswith("SAME is not of the same conditions") for warning in comparison.pairs[0].warnings)
+    assert {m.same for m in comparison.metrics} == {None}
+    assert "ping 8 KB" in {m.name for m in comparison.having(Verdict.BETTER)}
+
+
+def test_runs_of_unequal_length_and_metrics_of_one_run_only_are_told():
+    comparison = compared(recording(1, seconds=300), recording(2, seconds=100, with_database=False))
+    warnings = " ".join(comparison.pairs[0].warnings)
+    assert "The runs are of unequal length: BEFORE 300 s, AFTER 100 s." in warnings
+    assert "Measured before the change only, so not compared: packets per block received" in warnings
+
+
+# --- whole recordings -------------------------------------------------------------------------------------------------
+
+
+def test_jumbo_frames_under_the_same_load_are_told_in_plain_words():
+    comparison = compared(recording(1, mtu=1500), recording(2, mtu=9000), recording(3, mtu=1500))
+    assert comparison.shifted == ()
+    packets = metric(comparison, "packets per block received")
+    assert (packets.before.centre, packets.after.centre, packets.verdict) == (6, 1, Verdict.DIFFERS)
+    assert {m.name for m in comparison.having(Verdict.BETTER)} >= {
+        "softirq per MB",
+        "ping 8 KB",
+        "block-sized ping p99",
+    }
+    assert comparison.having(Verdict.WORSE) == ()
+    assert comparison.summary[:2] == (
+        "At MTU 1500 a block came in 6.0 packets, at 9000 in 1.0 (messages not counted).",
+        "Nothing got worse by more than noise.",
+    )
+
+
+def test_an_mtu_that_was_not_changed_is_said_not_to_be():
+    assert "was not changed: 1500 before and after" in compared(recording(1), recording(2)).summary[0]
+
+
+@pytest.mark.parametrize(
+    ("other", "control"), [({"small_ping_us": 400.0}, "ping 500 B"), ({"blocks": 1500.0}, "blocks received")]
+)
+def test_a_slower_small_ping_or_another_load_is_an_environment_that_shifted(other, control):
+    comparison = compared(recording(1), recording(2, mtu=9000, **other), recording(3))
+    assert metric(comparison, control).verdict is Verdict.ENVIRONMENT_SHIFTED
+    assert any(sentence.startswith(f"{control} went ") for sentence in comparison.shifted)
+    assert comparison.having(Verdict.BETTER) == comparison.having(Verdict.DIFFERS) == ()
+
+
+def test_losses_after_the_change_are_found():
+    comparison = compared(recording(1), recording(2, lost_per_s=0.3), recording(3))
+    assert "blocks lost" in {m.name for m in comparison.having(Verdict.WORSE)}
+
+
+def test_of_a_change_that_changes_nothing_hardly_ever_is_anything_said():
+    # With these rules 3 of 100 come out as shifted (the load wanders), and under 1 as better or worse.
+    said, judged, of = 0, 0, 100
+    for seed in range(of):
+        runs, stretch_s = runs_of([(name, recording(100 + 3 * seed + n, seconds=100)) for n, name in enumerate("bas")])
+        for same in (None, runs[2]):
+            comparison = compare([Runs(runs[0], runs[1], same, stretch_s)])
+            said += bool(comparison.shifted)
+            judged += any(comparison.having(v) for v in (Verdict.BETTER, Verdict.WORSE, Verdict.DIFFERS))
+    assert said <= 0.05 * 2 * of
+    assert judged <= 0.02 * 2 * of
+
+
+def test_a_change_of_a_third_is_found_in_five_minutes():
+    for seed in range(10):
+        runs = [recording(1000 + 3 * seed + n, receive_cs_per_block=cs) for n, cs in enumerate((0.06, 0.04, 0.06))]
+        assert "CR receive time" in {m.name for m in compared(*runs).having(Verdict.BETTER)}, seed
+
+
+# --- as data and in words ---------------------------------------------------------------------------------------------
+
+
+def test_json_keeps_every_value_and_can_be_read_back():
+    comparison = compared(recording(1, mtu=1500), recording(2, mtu=9000))
+    data = to_json(comparison)
+    assert msgspec.json.decode(data)["schema"] == "racwire-comparison/1"
+    assert msgspec.json.decode(data, type=Comparison) == comparison
+    assert len(metric(comparison, "private in").before.values) == 30
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (6, "6.00"), (0.2, "0.200"), (812.4, "812"), (99.96, "100"), (10412.3, "10,412"), (-83.4, "-83.4"),
+     (0.0123, "0.0123"), (2e-5, "2.0e-05"), (3.2e9, "3.20e+09")],
+)  # fmt: skip
+def test_numbers_have_three_digits_that_count(value, text):
+    assert number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "text"),
+    [(10, 5, "-50 %"), (10, 10.2, "+2.0 %"), (10, 60, "x 6.00"), (0, 0.5, "+0.5"), (0, 0, "0 %"), (10, 10, "0 %")],
+)
+def test_a_change_is_told_in_percent_or_as_a_multiple(before, after, text):
+    comparison = compare([Runs(run(m=(before,) * 6), run(m=(after,) * 6))])
+    assert change_of(comparison.metrics[0]) == text

@@ -1,0 +1,162 @@
+"""`racwire compare BEFORE AFTER`: what a change did, and which differences are noise."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+from checks.result import ExitCode
+from checks.traffic.compare.comparison import Comparison, Verdict, to_json
+from checks.traffic.compare.pictures import picture_of
+from checks.traffic.compare.recorded import runs_of
+from checks.traffic.compare.run import ImportProblem, Run
+from checks.traffic.compare.verdict import Runs, compare
+from checks.traffic.recording import Recording, RecordingError
+from tui.compare_options import add_compare_parser
+from tui.compare_text import comparison_text
+from tui.durations import seconds_of
+from tui.errors import UsageError
+from tui.files import OutputError, write_whole
+from tui.streams import tell
+
+__all__ = ["add_compare_parser", "run_compare"]
+
+_SQLITE = b"SQLite format 3\0"
+
+
+def run_compare(args: argparse.Namespace) -> int:
+    """Compare, print, and return the exit code. Raises UsageError for what cannot be compared."""
+    runs_named = [args.before, args.after, *([args.same] if args.same else [])]
+    for names in (runs_named, *args.also):
+        _refuse_twice(names, "compare two runs")
+    names = [*runs_named, *(name for pair in args.also for name in pair)]
+    outputs = [_output(option, name, args.force) for option, name in (("-o", args.output), ("--svg", args.svg)) if name]
+    for output in outputs:
+        _refuse_twice([output, *names], "write elsewhere")
+    _refuse_twice(outputs, "write two files")
+    skip_first_s = seconds_of(args.skip_first, "--skip-first") if args.skip_first else 0.0
+    stretch_s = seconds_of(args.stretch, "--stretch") if args.stretch else None
+    try:
+        runs = _runs([Path(name) for name in names], skip_first_s, stretch_s)
+    except (RecordingError, ImportProblem) as problem:
+        raise UsageError(str(problem)) from problem
+    comparison = compare(_paired(args, runs))
+    return _deliver(args, comparison)
+
+
+def _output(option: str, named: str, replace: bool) -> str:
+    """The name of a file to be written, looked at before anything is read for it. Raises UsageError."""
+    output = Path(named)
+    if output.is_dir():
+        raise UsageError(f"{option} needs the name of a file; {named!r} is none.")
+    if not output.parent.is_dir():
+        raise UsageError(f"{output} cannot be written: there is no directory {output.parent}.")
+    if output.is_file() and not replace:
+        raise UsageError(f"{output} is already there; name another file, or add --force to replace it.")
+    return named
+
+
+def _refuse_twice(names: Sequence[str], instead: str) -> None:
+    """A run compared with itself shows nothing, and one that is written over is lost. Raises UsageError."""
+    for place, name in enumerate(names):
+        for other in names[:place]:
+            if name == other:
+                raise UsageError(f"{name} is named twice: {instead}.")
+            if Path(name).exists() and Path(other).exists() and Path(name).samefile(other):
+                raise UsageError(f"{other} and {name} are one and the same file: {instead}.")
+
+
+def _runs(paths: Sequence[Path], skip_first_s: float, stretch_s: float | None) -> dict[Path, tuple[Run, float | None]]:
+    """Each file as a run, and how long its stretches are where it is a recording.
+
+    Raises RecordingError, ImportProblem, UsageError.
+    """
+    recorded = [path for path in dict.fromkeys(paths) if _is_recording(path)]
+    found: dict[Path, tuple[Run, float | None]] = {}
+    with ExitStack() as files:
+        recordings = [(path, files.enter_context(closing(Recording.open(path)))) for path in recorded]
+        named = [(_named(recording.header.label, path), recording) for path, recording in recordings]
+        if named:
+            runs, length_s = runs_of(named, skip_first_s=skip_first_s, stretch_s=stretch_s)
+            found |= {path: (run, length_s) for path, run in zip(recorded, runs, strict=True)}
+    for path in paths:
+        if path not in found:
+            from checks.traffic.imports import load_result
+
+            found[path] = load_result(path), None
+    return found
+
+
+def _is_recording(path: Path) -> bool:
+    """Whether it is one by its first bytes. Raises UsageError where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_SQLITE)) == _SQLITE
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def _named(label: str, path: Path) -> str:
+    name = str(path).encode(errors="replace").decode()
+    return f"{label} ({name})" if label else name
+
+
+def _paired(args: argparse.Namespace, found: dict[Path, tuple[Run, float | None]]) -> list[Runs]:
+    """What is compared with what. Raises UsageError where two runs are not of one kind."""
+    paired = []
+    wanted = [(args.before, args.after, args.same), *((before, after, None) for before, after in args.also)]
+    for before, after, same in wanted:
+        (first, stretch_s), (second, _) = found[Path(before)], found[Path(after)]
+        third = found[Path(same)][0] if same else None
+        for name, run in ((after, second), (same, third)):
+            if run and run.kind != first.kind:
+                raise UsageError(
+                    f"{before} is of the kind {first.kind} and {name} of the kind {run.kind}: compare two of one kind."
+                )
+        paired.append(Runs(first, second, third, stretch_s))
+    return paired
+
+
+def exit_code(comparison: Comparison) -> ExitCode:
+    """What the exit status says: something got worse, before nothing could be told."""
+    if not comparison.is_telling:
+        return ExitCode.COULD_NOT_TELL
+    return ExitCode.WARNINGS if comparison.having(Verdict.WORSE) else ExitCode.PASS
+
+
+def _deliver(args: argparse.Namespace, comparison: Comparison) -> int:
+    """Save and print. What cannot be saved is printed, so that nothing is lost."""
+    code: int = exit_code(comparison)
+    if args.svg:
+        try:
+            write_whole(Path(args.svg), picture_of(comparison).encode(), replace=args.force)
+            tell(f"the picture is in {args.svg}.")
+        except OutputError as error:
+            tell(str(error))
+            code = ExitCode.COULD_NOT_TELL
+    if args.output:
+        try:
+            write_whole(Path(args.output), _as_file(args, comparison), replace=args.force)
+        except OutputError as error:
+            tell(f"{error} The comparison follows.")
+            code = ExitCode.COULD_NOT_TELL
+        else:
+            tell(f"the comparison is in {args.output}.")
+            return code
+    sys.stdout.flush()
+    if args.format == "json":
+        sys.stdout.buffer.write(to_json(comparison))  # JSON is UTF-8, whatever the locale
+    else:
+        sys.stdout.write(comparison_text(comparison, sys.stdout, every=args.every))
+    sys.stdout.flush()
+    return code
+
+
+def _as_file(args: argparse.Namespace, comparison: Comparison) -> bytes:
+    if args.format == "json":
+        return to_json(comparison)
+    with open("/dev/null", "w", encoding="utf-8") as plain:
+        return comparison_text(comparison, plain, every=args.every).encode(errors="replace")
