@@ -1,0 +1,201 @@
+"""The Paths screen, driven by keys."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from textual.pilot import Pilot
+
+from checks.facts import Cluster, Unknown
+from tests.fixtures.clusters import cluster
+from tests.tui.clusters import black_hole, engine, healthy, node_unread, without_database
+from tests.tui.conftest import NewConsole
+from tests.tui.driving import concluded, shown
+from tests.tui.test_checks_screen import Gate
+from tui.screens.paths import PathsScreen
+from tui.screens.reader import ReaderScreen
+from tui.widgets.lines import Lines
+
+
+async def paths_of(pilot: Pilot[None]) -> None:
+    """Show the screen once the run is over."""
+    await concluded(pilot)
+    await pilot.press("2")
+    await pilot.pause()
+    assert isinstance(pilot.app.screen, PathsScreen)
+
+
+def cursor_line(pilot: Pilot[None]) -> str:
+    """What is told of the path under the cursor."""
+    return shown(pilot, "path-foot").splitlines()[0].strip()
+
+
+def view(pilot: Pilot[None]) -> list[str]:
+    """The lines of the squares that are in sight."""
+    squares = pilot.app.screen.query_one("#path-matrix", Lines)
+    return shown(pilot, "path-matrix").splitlines()[squares.above :][: squares.size.height]
+
+
+async def test_the_cursor_stands_on_the_first_problem_and_tells_of_it(new_console: NewConsole) -> None:
+    async with new_console(lambda: engine(black_hole())).run_test(size=(80, 24)) as pilot:
+        await paths_of(pilot)
+        assert cursor_line(pilot).startswith("rac1→rac3: 56 20/20 0.08 ms · 8972 0/20 · largest 1500")
+        assert "[1500 B]" in shown(pilot, "path-matrix")
+        assert "B black hole" in shown(pilot, "path-foot")
+
+
+async def test_arrows_and_letters_move_the_cursor_and_go_on_into_the_next_square(new_console: NewConsole) -> None:
+    async with new_console(lambda: engine(healthy())).run_test(size=(80, 24)) as pilot:
+        await paths_of(pilot)
+        assert cursor_line(pilot).startswith("rac1→rac2")
+        for key, way in (
+            ("down", "rac2 itself"),
+            ("l", "rac2→rac3"),
+            ("right", "rac2→rac3"),
+            ("j", "rac3 itself"),
+            ("h", "rac3→rac2"),
+            ("left", "rac3→rac1"),
+            ("g", "rac1 itself"),
+            ("k", "rac1 itself"),
+            ("G", "rac3→rac1"),
+            ("down", "rac1 itself"),
+            ("up", "rac3→rac1"),
+        ):
+            await pilot.press(key)
+            assert cursor_line(pilot).startswith(way), key
+        await pilot.press("n")
+        assert cursor_line(pilot).startswith("rac3→rac1")
+        assert "[9000 P]" in shown(pilot, "path-matrix").split("eth2")[1]
+
+
+async def test_p_goes_from_problem_to_problem_and_begins_anew(new_console: NewConsole) -> None:
+    async with new_console(lambda: engine(black_hole())).run_test(size=(80, 24)) as pilot:
+        await paths_of(pilot)
+        ways = []
+        for _ in range(4):
+            await pilot.press("p")
+            ways.append(cursor_line(pilot).split(":")[0])
+        assert ways == ["rac2→rac3", "rac3→rac1", "rac3→rac2", "rac1→rac3"]
+
+
+async def test_where_all_is_well_p_says_so(new_console: NewConsole) -> None:
+    async with new_console(lambda: engine(healthy())).run_test() as pilot:
+        await paths_of(pilot)
+        await pilot.press("p")
+        assert "Every path passes." in shown(pilot, "lower-rule")
+
+
+async def test_enter_shows_the_path_both_ways_with_its_journal(new_console: NewConsole) -> None:
+    async with new_console(lambda: engine(black_hole())).run_test(size=(80, 24)) as pilot:
+        await paths_of(pilot)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert isinstance(pilot.app.screen, ReaderScreen)
+        text = shown(pilot, "page")
+        assert "rac1 → rac3  B black hole" in text
+        assert "rac3 → rac1  B black hole" in text
+        assert "DF ping -s 8972 192.168.11.3" in text
+        await pilot.press("escape")
+        assert isinstance(pilot.app.screen, PathsScreen)
+        await pilot.press("g", "h", "h", "enter")
+        assert isinstance(pilot.app.screen, PathsScreen)
+        assert "nothing to itself" in shown(pilot, "lower-rule")
+
+
+async def test_sixteen_nodes_on_24_lines_one_network_at_a_time(new_console: NewConsole) -> None:
+    facts = without_database(cluster(16))
+    async with new_console(lambda: engine(facts)).run_test(size=(80, 24)) as pilot:
+        await paths_of(pilot)
+        assert "eth1 192.168.10.0/24" in shown(pilot, "upper-rule")
+        assert "network 1 of 2" in shown(pilot, "upper-rule")
+        lines = view(pilot)
+        assert len(lines) == 17
+        assert sum(line.count("P") for line in lines) == 240
+        await pilot.press("n")
+        assert "eth2 192.168.11.0/24" in shown(pilot, "upper-rule")
+        assert cursor_line(pilot) == "rac1→rac2: 56 20/20 0.08 ms · 8972 20/20 0.21 ms · largest 9000"
+
+
+async def test_the_cursor_stays_in_sight_on_a_low_screen(new_console: NewConsole) -> None:
+    facts = without_database(cluster(16))
+    async with new_console(lambda: engine(facts)).run_test(size=(80, 14)) as pilot:
+        await paths_of(pilot)
+        for _ in range(15):
+            await pilot.press("down")
+            assert any("[" in line for line in view(pilot))
+        assert cursor_line(pilot).startswith("rac16→rac2")
+        for _ in range(15):
+            await pilot.press("up")
+            assert any("[" in line for line in view(pilot))
+
+
+@pytest.mark.parametrize("nodes", [2, 4, 16])
+async def test_any_size_and_a_change_of_it(new_console: NewConsole, nodes: int) -> None:
+    facts = without_database(cluster(nodes))
+    async with new_console(lambda: engine(facts)).run_test(size=(80, 24)) as pilot:
+        await paths_of(pilot)
+        for size in ((60, 24), (120, 40), (40, 10), (80, 24)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            assert any("[" in line for line in view(pilot))
+            assert cursor_line(pilot).startswith("rac1→rac2")
+
+
+async def test_a_node_that_could_not_be_read_is_there_with_its_reason(new_console: NewConsole) -> None:
+    async with new_console(lambda: engine(node_unread())).run_test(size=(80, 24)) as pilot:
+        await paths_of(pilot)
+        assert cursor_line(pilot) == "rac1→rac3: rac3 could not be read: ssh asked for a password."
+        assert "? not known" in shown(pilot, "path-foot")
+
+
+async def test_without_private_networks_there_is_the_reason_and_what_to_do(new_console: NewConsole) -> None:
+    unknown = Unknown("oifcfg could not be run.")
+    facts = msgspec.structs.replace(healthy(), networks=unknown, paths=unknown)
+    async with new_console(lambda: engine(facts)).run_test(size=(80, 24)) as pilot:
+        await paths_of(pilot)
+        text = " ".join(shown(pilot, "path-matrix").split())
+        assert text.startswith("? The private networks are not known. oifcfg could not be run.")
+        assert "r runs the checks again" in text
+        for key in ("down", "right", "enter", "n", "p", "g", "G"):
+            await pilot.press(key)
+        assert isinstance(pilot.app.screen, PathsScreen)
+
+
+async def test_while_the_first_run_goes_on_it_says_what_is_waited_for(new_console: NewConsole) -> None:
+    facts = healthy()
+    gate = Gate(facts, "paths")
+    async with new_console(lambda: engine(facts, paths=gate)).run_test(size=(80, 24)) as pilot:
+        await pilot.pause(0.2)
+        await pilot.press("2")
+        await pilot.pause()
+        assert "The paths are not known yet: the checks are running" in " ".join(shown(pilot, "path-matrix").split())
+        gate.open.set()
+        await concluded(pilot)
+        assert cursor_line(pilot).startswith("rac1→rac2")
+
+
+async def test_while_the_next_run_goes_on_the_last_squares_stay(new_console: NewConsole) -> None:
+    mended: Cluster = healthy()
+    gate = Gate(mended, "paths")
+    first, second = lambda: engine(black_hole()), lambda: engine(mended, paths=gate)
+    async with new_console(first, second).run_test(size=(80, 24)) as pilot:
+        await paths_of(pilot)
+        await pilot.press("p", "r")
+        await pilot.pause(0.2)
+        assert "1500 B" in shown(pilot, "path-matrix")
+        kept = cursor_line(pilot)
+        assert kept.startswith("rac2→rac3")
+        gate.open.set()
+        await concluded(pilot)
+        assert "1500 B" not in shown(pilot, "path-matrix")
+        assert cursor_line(pilot).split(":")[0] == kept.split(":")[0]
+
+
+async def test_help_tells_its_keys_and_letters(new_console: NewConsole) -> None:
+    async with new_console(lambda: engine(healthy())).run_test(size=(80, 24)) as pilot:
+        await paths_of(pilot)
+        await pilot.press("question_mark")
+        await pilot.pause()
+        text = shown(pilot, "page")
+        assert "The next private network." in text
+        assert "black hole" in text

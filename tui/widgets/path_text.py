@@ -1,0 +1,178 @@
+"""The Paths screen in words: its networks below each other or one at a time, the path under the cursor, the legend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from checks.facts import Cluster, Leg, PathProbe, PingSeries, Unknown
+from checks.packet_sizes import SMALL_PAYLOAD, payload_for
+from checks.wording import counted
+from tui.widgets.line import Line, clean, fitted, hanging, wrapped
+from tui.widgets.path_grid import MEANINGS, OWN, Cell, Grid
+from tui.widgets.path_matrix import Place, matrix_lines
+
+LEGS = {
+    Leg.REQUEST: "lost on the way there",
+    Leg.REPLY: "lost on the way back",
+    Leg.BOTH: "lost both ways",
+    Leg.UNKNOWN: "",
+}
+"""Where packets get lost, in words."""
+
+_ROLES = {"P": "pass", "R": "fail", "B": "fail", "T": "fail", "M": "fail", "L": "warn", "U": "fail", "·": "faint"}
+
+
+@dataclass(frozen=True)
+class Page:
+    """What stands between the rules, above the foot."""
+
+    lines: Sequence[Line]
+    cursor: int
+    """The line with the cursor."""
+    title: str = ""
+    """For the upper rule, where only one of the networks is shown."""
+    place: str = ""
+    """Which of them: `network 1 of 2`."""
+
+
+def page_of(grids: Sequence[Grid], network: str, place: Place | None, width: int, height: int) -> Page:
+    """All networks below each other where they fit, else the one with the cursor."""
+    chosen = next((n for n, grid in enumerate(grids) if grid.network.name == network), 0)
+    stacked: list[Line] = []
+    cursor = 0
+    for number, grid in enumerate(grids):
+        if number:
+            stacked.append([])
+        stacked.append([(" " + fitted(_title(grid), width - 2) if width > 2 else "", "title")])
+        if number == chosen:
+            cursor = len(stacked) + _row(grid, place)
+        stacked += matrix_lines(grid, width, place if number == chosen else None)
+    if len(stacked) <= height or not grids:
+        return Page(stacked, cursor)
+    one = grids[chosen]
+    which = f"network {chosen + 1} of {len(grids)}" if len(grids) > 1 else ""
+    return Page(matrix_lines(one, width, place), _row(one, place), _title(one), which)
+
+
+def _row(grid: Grid, place: Place | None) -> int:
+    return 1 + (grid.nodes.index(place[0]) if place and place[0] in grid.nodes else 0)
+
+
+def _title(grid: Grid) -> str:
+    network, ways = grid.network, grid.ways
+    mtu = f"MTU {network.mtu}" if isinstance(network.mtu, int) else "MTU not known"
+    well = sum(not cell.is_problem for cell in ways)
+    passing = f"{well} of {counted(len(ways), 'path')} pass" if ways else "no paths: there is one node"
+    name = network.name if network.name.startswith(network.interface) else f"{network.interface} {network.name}"
+    return f"{clean(name)}  {mtu}  {passing}"
+
+
+# --- the foot ---------------------------------------------------------------------------------------------------------
+
+
+def foot_lines(grids: Sequence[Grid], cell: Cell | None, width: int, height: int) -> list[Line]:
+    """In so many lines: the path under the cursor, what else is known of it as there is room, and the legend."""
+    legend = _legend(grids, width)
+    legend = legend[: max(height - 1, 1)] if len(legend) < height else legend[:1]
+    room = height - len(legend)
+    told: list[Line] = []
+    for number, (text, role) in enumerate(_told(cell) if cell else ()):
+        if number == 0 and room == 1:
+            told.append([(" " + fitted(clean(text), width - 1), role)])
+            break
+        told += [[(f" {line}", role)] for line in wrapped(text, width - 1)]
+    told = told[:room]
+    return [*told, *[[]] * (room - len(told)), *legend]
+
+
+def _told(cell: Cell) -> Iterator[tuple[str, str]]:
+    yield path_line(cell), cell.role if cell.is_problem and cell.probe is None else ""
+    if cell.probe is None:
+        return
+    words = [MEANINGS[cell.letter], LEGS[cell.probe.lost_leg]]
+    if cell.probe.hops:
+        words.append(counted(cell.probe.hops, "router"))
+    yield f"{cell.letter} {', '.join(filter(None, words))}", cell.role
+    if cell.reason:
+        yield cell.reason, ""
+
+
+def path_line(cell: Cell) -> str:
+    """`rac1→rac2: 56 20/20 0.08 ms · 8972 0/20 · largest 1500 · 42 probes in 61 ms`."""
+    if cell.letter == OWN:
+        return f"{cell.from_node} itself: nothing is sent to the own node."
+    way = f"{cell.from_node}→{cell.to_node}"
+    probe = cell.probe
+    if probe is None:
+        return f"{way}: {cell.reason or 'not known.'}"
+    sizes = (SMALL_PAYLOAD, full_payload(probe))  # what the search tried besides stands in the reader
+    parts = [_series(s) for s in probe.series if s.payload in sizes]
+    if isinstance(probe.path_mtu, int) and cell.letter != "U":
+        parts.append(f"largest {probe.path_mtu}")
+    elif isinstance(probe.path_mtu, Unknown):
+        parts.append("largest not known")
+    if probe.packets_sent:
+        parts.append(f"{counted(probe.packets_sent, 'probe')} in {probe.elapsed_ms:.0f} ms")
+    if not parts:
+        return f"{way}: {cell.reason or 'nothing was sent.'}"
+    return f"{way}: {' · '.join(parts)}"
+
+
+def _series(series: PingSeries) -> str:
+    if series.refused_locally:
+        return f"{series.payload} refused here"
+    time = f" {series.rtt_ms_median:.2f} ms" if series.rtt_ms_median is not None else ""
+    return f"{series.payload} {series.received}/{series.sent}{time}"
+
+
+def full_payload(probe: PathProbe) -> int:
+    """Bytes of ping payload that fill a packet of the network's MTU."""
+    return payload_for(probe.expected_mtu, version_of(probe))
+
+
+def version_of(probe: PathProbe) -> int:
+    """4 or 6."""
+    return 6 if ":" in probe.destination_ip else 4
+
+
+def _legend(grids: Sequence[Grid], width: int) -> list[Line]:
+    """The letters that occur, and what they mean."""
+    there = {letter for grid in grids for letter in grid.letters()}
+    line: list[tuple[str, str]] = []
+    lines: list[Line] = []
+    used = 0
+    for letter in (letter for letter in MEANINGS if letter in there):
+        text = f" {MEANINGS[letter]}"[: max(width - 2, 0)]
+        needed = len(text) + 1 + (2 if line else 1)
+        if line and used + needed > width:
+            lines.append(line)
+            line, used = [], 0
+            needed = len(text) + 2
+        line += [("  " if line else " ", ""), (letter, _ROLES.get(letter, "unknown")), (text, "faint")]
+        used += needed
+    return [*lines, line]
+
+
+# --- nothing to show --------------------------------------------------------------------------------------------------
+
+
+def waiting_lines(running: bool, progress: str, width: int) -> list[Line]:
+    """What is being waited for, while no paths are known yet."""
+    text = (
+        f"The paths are not known yet: the checks are running ({clean(progress)})."
+        if running
+        else "The paths are not known: the checks have not run to their end. r runs them again."
+    )
+    return [[(f" {line}", "faint")] for line in wrapped(text, width - 1)]
+
+
+def no_networks_lines(cluster: Cluster, width: int) -> list[Line]:
+    """Why there is no private network to show, and what to do."""
+    if isinstance(cluster.networks, Unknown):
+        text = f"The private networks are not known. {cluster.networks.reason}"
+    else:
+        text = "No private network is configured: oifcfg names none as cluster_interconnect."
+    lines: list[Line] = list(hanging([(" ? ", "unknown")], text, width))
+    advice = "The Checks screen (1) tells what to do about it; r runs the checks again."
+    return [*lines, [], *hanging([("   ", "")], advice, width)]
