@@ -36,14 +36,18 @@ class Entry(msgspec.Struct, omit_defaults=True):
 class Journal:
     """Collects entries in the order in which they began."""
 
-    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+    def __init__(self, entries: Iterable[Entry] = (), *, keep: int | None = None) -> None:
+        """`keep`: only so many of the newest entries are kept, for what goes on for hours; all of them where None."""
         self.entries: list[Entry] = list(entries)
+        self._keep = keep
 
     @contextmanager
     def entry(self, node: str, topic: str, action: str) -> Iterator[Entry]:
         """Record one action; the caller sets `text` and, when it failed, `outcome`. An exception is recorded too."""
         entry = Entry(node, topic, action, now())
         self.entries.append(entry)
+        if self._keep is not None:
+            del self.entries[: -self._keep]
         began = time.perf_counter()
         try:
             yield entry

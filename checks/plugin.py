@@ -13,7 +13,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
 from inspect import getdoc
 
 import msgspec
@@ -167,6 +166,8 @@ class Checks:
 
 def discover() -> Checks:
     """The built-in checks, then those of installed packages; a package that cannot be loaded is told, not raised."""
+    from importlib.metadata import entry_points  # late: it takes as long to load as all the rest of this
+
     found = list(_built_in())
     broken: list[BrokenPlugin] = []
     ids = {c.id for c in found}

@@ -166,6 +166,8 @@ class Connection:
                 await worker.call(ending, _ENDING_S)
             worker.end()
 
+        # Those that are over are let go: a connection of many hours may lose many sessions.
+        self._leaving = [task for task in self._leaving if not task.done()]
         self._leaving.append(asyncio.create_task(end()))
 
 

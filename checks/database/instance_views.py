@@ -16,8 +16,10 @@ class InstanceViews:
     A GV$ query waits for every instance, so that one that hangs costs a whole call timeout: it is tried once.
     """
 
-    def __init__(self, connection: Connection, only_here: str = "") -> None:
+    def __init__(self, connection: Connection, only_here: str = "", *, timeout_s: float | None = None) -> None:
+        """`timeout_s`: how long each statement may take; the settings' call timeout where None."""
         self._connection = connection
+        self._timeout_s = timeout_s
         self.only_here = only_here
         """Why only the connected instance is asked; empty while all are."""
 
@@ -26,12 +28,12 @@ class InstanceViews:
         if self.only_here:
             asked = asked.here()
         try:
-            return await self._connection.rows(asked)
+            return await self._connection.rows(asked, timeout_s=self._timeout_s)
         except DatabaseError as error:
             if not asked.is_global or not _others_failed(error):
                 raise
             self.only_here = _why(asked, error)
-        return await self._connection.rows(asked.here())
+        return await self._connection.rows(asked.here(), timeout_s=self._timeout_s)
 
 
 def ends_everything(error: DatabaseError) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from checks.facts import KernelCounters, Unknown
@@ -55,9 +55,13 @@ def parse_reading(text: str) -> Reading | Unknown:
     counters = parse_counters(text)
     if isinstance(counters, Unknown):
         return Unknown(f"Nothing was understood of {', '.join(CHANGE_FILES)}.")
-    lines = [line.strip() for line in text.splitlines()]
-    rows = (line.split() for line in lines if _SOFTNET_LINE.fullmatch(line))
-    return Reading(counters, tuple(tuple(int(word, 16) for word in row) for row in rows))
+    return Reading(counters, parse_softnet(text.splitlines()))
+
+
+def parse_softnet(lines: Iterable[str]) -> tuple[tuple[int, ...], ...]:
+    """The rows of /proc/net/softnet_stat among some lines, one for each CPU."""
+    rows = (line.split() for line in map(str.strip, lines) if _SOFTNET_LINE.fullmatch(line))
+    return tuple(tuple(int(word, 16) for word in row) for row in rows)
 
 
 def difference(before: Reading, after: Reading) -> Difference | Unknown:
@@ -74,7 +78,7 @@ def difference(before: Reading, after: Reading) -> Difference | Unknown:
                 continue
             if value < earlier and (group, name) == _ALWAYS_COUNTED:
                 return Unknown("Its counters began anew between the two readings: it was restarted meanwhile.")
-            grown = _grown(earlier, value)
+            grown = grown_by(earlier, value)
             if grown is not None:
                 groups.setdefault(group, {})[name] = grown
             else:
@@ -97,7 +101,7 @@ def difference_text(change: Difference) -> str:
     return "\n".join([*grew, *(f"{name} fell: left out" for name in change.left_out)])
 
 
-def _grown(before: int, after: int) -> int | None:
+def grown_by(before: int, after: int) -> int | None:
     """The growth; that of a counter of 32 bits that ran over, where it was far enough up to do so; else None."""
     if after >= before:
         return after - before
@@ -112,7 +116,7 @@ def _softnet(before: Sequence[Sequence[int]], after: Sequence[Sequence[int]]) ->
     sums = dict.fromkeys(_SOFTNET_COLUMNS, 0) if after else {}
     for old, new in zip(before, after, strict=True):
         for name, column in _SOFTNET_COLUMNS.items():
-            grown = _grown(old[column], new[column])
+            grown = grown_by(old[column], new[column])
             if grown is None:
                 return {}
             sums[name] += grown

@@ -32,12 +32,18 @@ class TalkingProcess(asyncio.SubprocessProtocol):
         self._ended = ended
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.SubprocessTransport | None = None
+        self._starting: asyncio.Task[tuple[asyncio.SubprocessTransport, TalkingProcess]] | None = None
         self._exited = asyncio.Event()
         self._told = False
 
     async def start(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
         """Start it. Raises OSError when the program cannot be started."""
-        await self._loop.subprocess_exec(lambda: self, *argv, env=dict(env), start_new_session=True)
+        # Never cancelled on the way: asyncio would then wait for pipes that it has not yet connected, for ever. Who
+        # is cancelled here closes the process, and that waits for the start, which takes no longer than a fork.
+        self._starting = asyncio.create_task(
+            self._loop.subprocess_exec(lambda: self, *argv, env=dict(env), start_new_session=True)
+        )
+        await asyncio.shield(self._starting)
 
     def write(self, data: bytes) -> None:
         """Send to its stdin; never waits."""
@@ -47,6 +53,8 @@ class TalkingProcess(asyncio.SubprocessProtocol):
 
     async def close(self) -> None:
         """End it and all that it started, in well under half a second also when it hangs. Can be called twice."""
+        if self._starting is not None:
+            await asyncio.gather(self._starting, return_exceptions=True)
         transport, self._transport = self._transport, None
         if transport is None:
             return

@@ -40,10 +40,15 @@ class Session:
 
     async def shell(self, node: str) -> Shell:
         """The shell on a node, opened the first time. Raises ShellError, the same one each time: a peer that refused
-        or hung is not asked again in this run."""
+        or hung is not asked again in this run, unless it is forgotten."""
         if node not in self._shells:
             self._shells[node] = asyncio.create_task(self._open(node))
         return await asyncio.shield(self._shells[node])
+
+    async def forget(self, node: str) -> None:
+        """End the shell on a node, or the attempt to have one: the next who wants it opens another."""
+        if task := self._shells.pop(node, None):
+            await _end(task)
 
     async def _open(self, node: str) -> Shell:
         if node == self.local_node:
@@ -56,12 +61,17 @@ class Session:
                 raise
 
     async def close(self) -> None:
-        """End every connection and every shell, also those still being opened."""
+        """End every connection and every shell, also those still being opened; all at once, so that many that hang
+        take no longer than one."""
         shells, self._shells = list(self._shells.values()), {}
-        for task in shells:
-            if not task.done():
-                task.cancel()
-        for outcome in await asyncio.gather(self.databases.close(), *shells, return_exceptions=True):
-            if isinstance(outcome, Shell):
-                with contextlib.suppress(ShellError, OSError):
-                    await outcome.close()
+        await asyncio.gather(self.databases.close(), *map(_end, shells), return_exceptions=True)
+
+
+async def _end(opening: asyncio.Task[Shell]) -> None:
+    """End a shell that is open, or is being opened; of one that could not be had nothing is left to end."""
+    if not opening.done():
+        opening.cancel()
+    (outcome,) = await asyncio.gather(opening, return_exceptions=True)
+    if isinstance(outcome, Shell):
+        with contextlib.suppress(ShellError, OSError):
+            await outcome.close()

@@ -12,6 +12,16 @@ import msgspec
 
 from checks.facts import BlockTransfer, Fact, InstancePing
 
+KERNEL_COUNTERS = {
+    "Ip": (
+        *("InReceives", "InDiscards", "InDelivers", "OutRequests", "OutDiscards"),
+        *("ReasmTimeout", "ReasmReqds", "ReasmOKs", "ReasmFails", "FragOKs", "FragFails", "FragCreates"),
+    ),
+    "Udp": ("InDatagrams", "NoPorts", "InErrors", "OutDatagrams", "RcvbufErrors", "SndbufErrors", "InCsumErrors"),
+    "Softnet": ("Dropped", "TimeSqueezed"),
+}
+"""What is sampled of a node's counters, by group: what blocks and messages between instances show up in."""
+
 
 class InterfaceCounts(Fact, frozen=True):
     """What one interface counted, as /proc/net/dev has it."""
@@ -58,8 +68,9 @@ class NodeSample(Fact, frozen=True):
     interfaces: dict[str, InterfaceCounts] = msgspec.field(default_factory=dict)
     """By name; one that came, went or began anew meanwhile is not here but in `left_out`."""
     counters: dict[str, int] = msgspec.field(default_factory=dict)
-    """Of /proc/net/snmp and netstat the groups Ip, IpExt and Udp, and of softnet_stat: `Ip.ReasmFails`,
-    `Softnet.Dropped`."""
+    """Of /proc/net/snmp what the groups Ip and Udp count of IPv4 (those that `KERNEL_COUNTERS` names), and
+    softnet_stat over all CPUs: `Ip.ReasmFails`, `Softnet.Dropped`. One that is not here this kernel does not have, or
+    it is in `left_out`."""
     cpu: CpuTime | None = None
     load: float | None = None
     """The load average of one minute; a level, not a difference."""
@@ -88,6 +99,9 @@ class InstanceSample(Fact, frozen=True):
     """GV$SYSSTAT by name; times in centiseconds. `checks.cache_fusion` has the formulas."""
     messages: dict[str, int] = msgspec.field(default_factory=dict)
     """GV$DLM_MISC by name."""
+    left_out: tuple[str, ...] = ()
+    """What nothing can be told of this time, though the rest can: a statistic's name; `GV$DLM_MISC`, where it may not
+    be read."""
 
     @property
     def source(self) -> str:
@@ -104,6 +118,8 @@ class PairsSample(Fact, frozen=True):
     seconds: float
     transfers: tuple[BlockTransfer, ...] = ()
     pings: tuple[InstancePing, ...] = ()
+    unread: dict[str, str] = msgspec.field(default_factory=dict)
+    """Which view could not be read, though the other could, and why: of an empty `pings` then nothing is known."""
 
     @property
     def source(self) -> str:
@@ -125,7 +141,7 @@ class LatencySample(Fact, frozen=True):
     sent: int
     received: int
     p50_us: float | None = None
-    """From the moment a ping was due, not from when it got its turn; None where none came back."""
+    """From the moment a ping was handed to the kernel, whether or not others were answered; None where none came."""
     p99_us: float | None = None
     max_us: float | None = None
 

@@ -234,3 +234,18 @@ def _runs(pid: int) -> bool:
     except (FileNotFoundError, ProcessLookupError):
         return False
     return state != "Z"
+
+
+async def test_an_opening_that_is_given_up_at_any_moment_ends_at_once(
+    remote_shell: Callable[[str], None],
+) -> None:
+    """Also in the few steps in which asyncio connects the pipes of a new process."""
+    remote_shell("trap '' TERM; while :; do sleep 60; done")
+    for steps in range(12):
+        opening = asyncio.create_task(Shell.open_ssh("rac2", SshSettings(connect_timeout_s=60)))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        opening.cancel()
+        async with asyncio.timeout(A_HANG_S):
+            await asyncio.gather(opening, return_exceptions=True)
+        assert opening.cancelled()

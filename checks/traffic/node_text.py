@@ -1,0 +1,139 @@
+"""What is read of a node for one sample: text of the kernel's files in, figures out. Nothing is read, nothing raised.
+
+Made to be cheap, since it is done every second: the figures of an interface become numbers only where they changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from checks.facts import Unknown
+from checks.nodes.counter_difference import Reading, parse_softnet
+from checks.nodes.proc import parse_counters
+
+_MARK = "##racwire"
+
+PEER_PROGRAM = (
+    "cat /proc/net/dev /proc/net/softnet_stat /proc/loadavg /proc/uptime 2>/dev/null\n"
+    f"echo '{_MARK} kernel'\n"
+    "grep -hE '^(Ip|Udp):|^cpu' /proc/stat /proc/net/snmp 2>/dev/null"
+)
+"""Run on a peer for each sample, by its `sh`: two short processes, and no more of a file than is looked at."""
+
+PEER_LINKS_PROGRAM = f"\necho '{_MARK} links'\ncd /sys/class/net && grep -H . -- */mtu */operstate 2>/dev/null; cd /"
+"""Added to it now and then: what shows that an interface changed."""
+
+_HEADLINE = " face |"
+_FIGURES = 16
+"""Columns of /proc/net/dev, eight each way."""
+_FIGURE = re.compile(r"[0-9]{1,20}", re.ASCII)
+_LOAD = re.compile(r"(\d+\.\d+) \d+\.\d+ \d+\.\d+ \d+/\d+ \d+", re.ASCII)
+_UPTIME = re.compile(r"(\d+\.\d+) \d+\.\d+", re.ASCII)
+_WANTED_GROUPS = ("Ip:", "Udp:")
+_USER, _IDLE, _IOWAIT, _SOFTIRQ, _GUEST = 0, 3, 4, 6, 8
+
+
+@dataclass(frozen=True, slots=True)
+class CpuTicks:
+    """Where the time of one processor, or of all, went since boot, in the kernel's ticks."""
+
+    total: int
+    idle: int
+    softirq: int
+
+
+@dataclass(frozen=True, slots=True)
+class NodeReading:
+    """The counters of a node at one moment."""
+
+    interfaces: Mapping[str, str]
+    """The figures of each interface as /proc/net/dev prints them."""
+    kernel: Reading | None = None
+    cpus: Mapping[str, CpuTicks] = field(default_factory=dict)
+    """`cpu` is all of them together, `cpu0` the first."""
+    load: float | None = None
+    uptime_s: float | None = None
+    """Seconds since boot by the node's own clock; read of peers only."""
+    links_text: str = ""
+    """What PEER_LINKS_PROGRAM printed; empty where it was not asked."""
+    _figures: dict[str, tuple[int, ...] | None] = field(default_factory=dict, compare=False)
+
+    def figures(self, interface: str) -> tuple[int, ...] | None:
+        """The sixteen figures of an interface; None where the line is something else."""
+        if interface not in self._figures:
+            self._figures[interface] = _numbers(self.interfaces[interface])
+        return self._figures[interface]
+
+
+def parse_files(dev: str, snmp: str, softnet: str, stat: str, loadavg: str) -> NodeReading | Unknown:
+    """A reading of this node from its files, each as it was read, empty where it could not be."""
+    interfaces = _interfaces(dev)
+    if not interfaces:
+        return Unknown("Nothing was understood of /proc/net/dev.")
+    load = _LOAD.match(loadavg)
+    return NodeReading(
+        interfaces, _kernel(snmp.splitlines(), softnet.splitlines()), _cpus(stat), float(load[1]) if load else None
+    )
+
+
+def parse_peer(text: str) -> NodeReading | Unknown:
+    """A reading of a peer from what PEER_PROGRAM printed there.
+
+    The files that `cat` printed are told apart by the shape of their lines: no two of them look alike.
+    """
+    counted, _, rest = text.partition(f"{_MARK} kernel\n")
+    kernel, _, links = rest.partition(f"{_MARK} links\n")
+    interfaces = _interfaces(counted)
+    others: list[str] = []
+    load: float | None = None
+    uptime_s: float | None = None
+    for line in counted.splitlines():
+        if ":" in line:
+            continue
+        if found := _LOAD.fullmatch(line):
+            load = float(found[1])
+        elif found := _UPTIME.fullmatch(line):
+            uptime_s = float(found[1])
+        else:
+            others.append(line)
+    if not interfaces:
+        return Unknown("Nothing was understood of /proc/net/dev there.")
+    return NodeReading(interfaces, _kernel(kernel.splitlines(), others), _cpus(kernel), load, uptime_s, links)
+
+
+def _interfaces(text: str) -> dict[str, str]:
+    """Each interface's figures by its name, below the headline; old kernels leave no blank behind the colon."""
+    parted = (line.partition(":") for line in text.partition(_HEADLINE)[2].splitlines())
+    return {name.strip(): figures for name, colon, figures in parted if colon and name}
+
+
+def _numbers(text: str) -> tuple[int, ...] | None:
+    words = text.split()
+    if len(words) != _FIGURES:
+        return None
+    try:
+        return tuple(map(int, words))
+    except ValueError:
+        return None
+
+
+def _kernel(snmp: Iterable[str], softnet: Iterable[str]) -> Reading | None:
+    counters = parse_counters("\n".join(line for line in snmp if line.startswith(_WANTED_GROUPS)))
+    return None if isinstance(counters, Unknown) else Reading(counters, parse_softnet(softnet))
+
+
+def _cpus(stat: str) -> dict[str, CpuTicks]:
+    """The lines of /proc/stat about processors, which come first there."""
+    cpus: dict[str, CpuTicks] = {}
+    for line in stat.splitlines():
+        if not line.startswith("cpu"):
+            break
+        name, *words = line.split()
+        if len(words) > _SOFTIRQ and all(map(_FIGURE.fullmatch, words)):
+            ticks = [int(word) for word in words]
+            # Time given to guests is counted a second time, under user.
+            idle = ticks[_IDLE] + ticks[_IOWAIT]
+            cpus[name] = CpuTicks(sum(ticks[_USER:_GUEST]), idle, ticks[_SOFTIRQ])
+    return cpus

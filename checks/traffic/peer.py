@@ -1,0 +1,129 @@
+"""A peer: its counters, read through one held shell by ssh, at most one request at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from checks.facts import Unknown
+from checks.nodes.remote import PROGRAM, parse_node
+from checks.nodes.session import Session
+from checks.nodes.shell import Shell, ShellError
+from checks.traffic.links import LinkBook
+from checks.traffic.node_counter import NodeCounter
+from checks.traffic.node_text import PEER_LINKS_PROGRAM, PEER_PROGRAM, NodeReading, parse_peer
+from checks.traffic.pace import Backoff, Pace
+from checks.traffic.samples import Event, Gap
+
+_ANSWER_S = 5.0
+"""How long a peer may take for a sample; a healthy one takes milliseconds."""
+_LINKS_LOOK_S = 10.0
+"""How often it is looked whether an interface has another MTU or state; cheap, and no driver is asked."""
+_LINKS_READ_S = 60.0
+"""How often the interfaces are read anew though no change was seen."""
+_UPTIME_STEP_S = 0.01
+
+
+class SameNodeError(Exception):
+    """A peer turned out to be a node that is sampled already: one sentence."""
+
+
+async def sample_peer(node: str, session: Session, book: LinkBook, pace: Pace, tell: Callable[[Event], None]) -> None:
+    """Tell a sample of a peer at each tick, until cancelled. A peer that is lost is told as a gap, and tried again
+    after 2 s, then ever later, up to a minute."""
+    backoff = Backoff()
+    while True:
+        peer = Peer(node, session.settings.ssh.read_timeout_s, book, tell)
+        try:
+            await peer.sample(await session.shell(node), pace, backoff.succeeded)
+        except ShellError as error:
+            tell(Gap(f"node {node}", time.time(), _in_words(error)))
+        except SameNodeError as error:
+            tell(Gap(f"node {node}", time.time(), str(error)))
+            await session.forget(node)
+            return
+        await session.forget(node)
+        await asyncio.sleep(backoff.next_s())
+
+
+class Peer:
+    """One connection's samples of a peer."""
+
+    def __init__(self, node: str, links_timeout_s: float, book: LinkBook, tell: Callable[[Event], None]) -> None:
+        self._node = node
+        self._links_timeout_s = links_timeout_s
+        self._book = book
+        self._tell = tell
+        self._counter = NodeCounter()
+        self._clock = PeerClock()
+        self._names: set[str] = set()
+        self._links_text = ""
+        self._looked_s = self._read_s = float("-inf")
+
+    async def sample(self, shell: Shell, pace: Pace, succeeded: Callable[[], None]) -> None:
+        """Tell samples without end. Raises ShellError, SameNodeError."""
+        await self._take(shell)
+        async for _ in pace.ticks():
+            await self._take(shell)
+            succeeded()
+
+    async def _take(self, shell: Shell) -> None:
+        looks = time.monotonic() - self._looked_s >= _LINKS_LOOK_S
+        asked_s = time.monotonic()
+        answer = await shell.run(PEER_PROGRAM + (PEER_LINKS_PROGRAM if looks else ""), timeout_s=_ANSWER_S)
+        answered_s, at = time.monotonic(), time.time()
+        reading = parse_peer(answer.text)
+        uptime_s = None if isinstance(reading, Unknown) else reading.uptime_s
+        sample = self._counter.sample(self._node, reading, self._clock.read_s(asked_s, answered_s, uptime_s), at)
+        if sample is not None:
+            self._tell(sample)
+        if isinstance(reading, NodeReading):
+            await self._look_at_links(shell, reading, looks)
+
+    async def _look_at_links(self, shell: Shell, reading: NodeReading, looked: bool) -> None:
+        """Read the interfaces anew where one of them changed, came or went, and now and then in any case."""
+        names, now_s = set(reading.interfaces), time.monotonic()
+        changed = names != self._names
+        if looked:
+            self._looked_s = now_s
+            changed = changed or reading.links_text != self._links_text
+            self._links_text = reading.links_text
+        self._names = names
+        if not changed and now_s - self._read_s < _LINKS_READ_S:
+            return
+        self._read_s = now_s
+        found = parse_node(self._node, (await shell.run(PROGRAM, timeout_s=self._links_timeout_s)).text)
+        if found.interfaces:  # none where the peer lacks `ip`: its counters are told all the same
+            self._book.know(self._node, found.interfaces)
+        if other := self._book.same_node(self._node):
+            raise SameNodeError(f"{self._node} is {other} itself under another name: it is sampled under that one.")
+
+
+class PeerClock:
+    """When a peer's counters were read, as well as that can be known from here.
+
+    It was between the question and the answer. Where these lie far apart, on a network in trouble, the peer's own
+    uptime tells how long it was since the last reading, to a hundredth of a second.
+    """
+
+    def __init__(self) -> None:
+        self._before: tuple[float, float] | None = None
+
+    def read_s(self, asked_s: float, answered_s: float, uptime_s: float | None) -> float:
+        """The moment of the reading; moments of one peer are comparable with each other."""
+        moment_s = (asked_s + answered_s) / 2
+        if uptime_s is None:
+            self._before = None
+            return moment_s
+        if self._before is not None:
+            since_s = uptime_s - self._before[1]
+            moment_s = self._before[0] + min(
+                max(moment_s - self._before[0], since_s - _UPTIME_STEP_S), since_s + _UPTIME_STEP_S
+            )
+        self._before = moment_s, uptime_s
+        return moment_s
+
+
+def _in_words(error: ShellError) -> str:
+    return str(error).replace(": run racwire again.", "; racwire connects again by itself.")

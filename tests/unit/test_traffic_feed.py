@@ -1,0 +1,376 @@
+"""The feed as a whole: who is sampled when, what a source that hangs, lies or breaks costs the others, and leaving."""
+
+import asyncio
+import dataclasses
+import shlex
+import time
+
+import pytest
+
+from checks import networks
+from checks.facts import Cluster, NotAsked, Unknown, UnreadNode
+from checks.journal import Journal
+from checks.nodes.shell import ShellError
+from checks.settings import DatabaseSettings, Settings, SshSettings, TrafficSettings
+from checks.traffic import feed as feed_module
+from checks.traffic import find, peer, this_node
+from checks.traffic.feed import Feed, find_cluster
+from checks.traffic.links import LinkBook
+from checks.traffic.pace import Pace
+from checks.traffic.samples import Gap, Links, NodeSample
+from tests.fixtures.clusters import cluster, clusterware, node
+
+SETTINGS = Settings(traffic=TrafficSettings(interval_s=1), ssh=SshSettings(connect_timeout_s=5))
+HERE = "rac1"
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Ticks so short that a test takes no seconds, a backoff too."""
+    monkeypatch.setattr("checks.traffic.pace._FIRST_S", 0.02)
+
+
+def program(path, script):
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def peers(monkeypatch, tmp_path):
+    """Says what stands in for ssh, as a script that is given the host's name. Its `ip` tells of no interface, so that
+    it is not recognised as this node, which it is."""
+
+    def be(script="exec sh"):
+        if not (tmp_path / "ip").exists():
+            program(tmp_path / "ip", "exit 1")
+        script = f"PATH={tmp_path}:$PATH\n{script}"
+        program(tmp_path / "rsh", script)
+        monkeypatch.setenv("RACWIRE_RSH", shlex.quote(str(tmp_path / "rsh")))
+
+    return be
+
+
+@pytest.fixture
+async def start():
+    """Makes feeds at ten samples a second, and ends them."""
+    made = []
+
+    def begin(settings=SETTINGS, interval_s=0.1):
+        made.append(Feed(settings))
+        made[-1].interval_s = interval_s
+        return made[-1]
+
+    yield begin
+    for one in made:
+        await one.close()
+
+
+async def until(feed, wanted, within_s=15):
+    """What is told up to the event that is as wanted."""
+    told = []
+    async with asyncio.timeout(within_s):
+        async for event in feed.events():
+            told.append(event)
+            if wanted(event):
+                return told
+    raise AssertionError(f"the feed ended: {told}")
+
+
+def facts(*nodes, **more):
+    return Cluster(local_node=HERE, taken_at="", nodes=nodes, **more)
+
+
+def sample_of(name):
+    return lambda event: isinstance(event, NodeSample) and event.node == name
+
+
+def gap_of(name):
+    return lambda event: isinstance(event, Gap) and event.source == name
+
+
+# --- this node --------------------------------------------------------------------------------------------------------
+
+
+async def test_this_node_alone_is_sampled_and_described_before_anything_is_known_of_the_cluster(start):
+    feed = start()
+    name = feed._session.local_node
+    told = await until(feed, lambda event: isinstance(event, Links))
+    assert [link.name for link in told[-1].links].count("lo") == 1
+    assert {event.source for event in told} == {f"node {name}"}
+
+
+async def test_samples_come_at_multiples_of_the_interval_on_a_clock_that_only_goes_forward(start):
+    feed = start()
+    samples = []
+    async for event in feed.events():
+        if isinstance(event, NodeSample):
+            samples.append(event)
+        if len(samples) == 4:
+            break
+    assert all(sample.seconds > 0 for sample in samples)
+    assert sum(sample.seconds for sample in samples[1:]) >= 0.29, "ticks were caught up in a burst"
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+async def test_the_wait_for_a_tick_of_a_minute_ends_with_a_new_interval(is_first):
+    pace = Pace(0.01)
+    ticks = pace.ticks()
+    if not is_first:
+        await anext(ticks)
+    pace.interval_s = 60.0
+    waiting = asyncio.create_task(anext(ticks))
+    await asyncio.sleep(0.05)
+    assert not waiting.done()
+    pace.interval_s = 0.01
+    async with asyncio.timeout(5):
+        await waiting
+    await ticks.aclose()
+
+
+async def test_after_a_stall_the_ticks_that_were_missed_stay_missed():
+    pace, ticks_s = Pace(0.05), []
+    async for _ in pace.ticks():
+        ticks_s.append(time.monotonic())
+        if len(ticks_s) == 1:
+            time.sleep(0.4)  # noqa: ASYNC251 - a stall of the whole process
+        if len(ticks_s) == 4:
+            break
+    assert ticks_s[2] - ticks_s[1] > 0.03
+    assert ticks_s[3] - ticks_s[2] > 0.03
+
+
+async def test_clusterware_may_know_this_node_by_another_name(start):
+    feed = start()
+    feed.follow(facts(node(1)))
+    told = await until(feed, sample_of(HERE))
+    assert {event.source for event in told} == {"node rac1"}
+
+
+# --- links ------------------------------------------------------------------------------------------------------------
+
+
+def test_links_are_told_with_their_private_network_and_again_only_when_they_changed():
+    told = []
+    book = LinkBook(told.append)
+    found = cluster(2)
+    book.follow(found)
+    assert [links.node for links in told] == ["rac1", "rac2"]
+    assert {link.name: (link.network, link.mtu) for link in told[0].links} == {
+        "eth0": ("", 1500),
+        "eth1": ("192.168.10.0/24", 9000),
+        "eth2": ("192.168.11.0/24", 9000),
+    }
+    book.follow(found)
+    book.know("rac2", node(2).interfaces)
+    assert len(told) == 2
+    book.know("rac2", node(2, mtu=1500).interfaces)
+    assert [link.mtu for link in told[2].links] == [1500, 1500, 1500]
+    book.follow(found)
+    assert len(told) == 3, "older facts replaced what was read since"
+
+
+def test_networks_that_become_known_later_are_told():
+    told = []
+    book = LinkBook(told.append)
+    book.know("rac1", node(1).interfaces)
+    assert {link.network for link in told[0].links} == {""}
+    found = networks.private_networks(clusterware(1), (), [node(1)])
+    book.follow(facts(node(1), networks=found))
+    assert {link.network for link in told[1].links} == {"", "192.168.10.0/24", "192.168.11.0/24"}
+
+
+# --- peers ------------------------------------------------------------------------------------------------------------
+
+
+async def test_a_peer_is_sampled_beside_this_node_also_one_that_could_not_be_read_before(start, peers):
+    peers()
+    feed = start()
+    feed.follow(facts(node(1), UnreadNode("rac2", "it was down then")))
+    sample = (await until(feed, sample_of("rac2")))[-1]
+    assert "lo" in sample.interfaces
+    assert sample.counters["Ip.InReceives"] >= 0
+    assert sample.cpu.cpus >= 1
+    assert sample.load is not None
+
+
+async def test_a_peer_that_is_another_one_under_a_second_name_is_told_and_sampled_once(start, peers, tmp_path):
+    program(tmp_path / "ip", "echo '2: eth1: <UP> mtu 9000 state UP'; echo '    inet 192.0.2.7/24 scope global eth1'")
+    peers()
+    feed = start()
+    feed.follow(facts(node(1), UnreadNode("rac2", "it was down then"), UnreadNode("scan", "it was down then")))
+    told = await until(feed, lambda event: isinstance(event, Gap))
+    second = told[-1].source.removeprefix("node ")
+    (first,) = {"rac2", "scan"} - {second}
+    assert told[-1].reason.startswith(f"{second} is {first} itself under another name")
+    for _ in range(3):
+        told += await until(feed, sample_of(first))
+    assert not [event for event in told if sample_of(second)(event)]
+
+
+async def test_a_peer_that_refuses_and_one_that_dies_are_told_and_taken_up_again(start, peers, tmp_path):
+    refusal = "ssh: connect to host rac2 port 22: Connection refused"
+    peers(f"[ -e {tmp_path}/asked ] || {{ : > {tmp_path}/asked; echo '{refusal}' >&2; exit 255; }}\nexec sh")
+    feed = start()
+    feed.follow(facts(node(1), node(2)))
+    told = await until(feed, gap_of("node rac2"))
+    assert told[-1].reason.startswith("rac2 refuses connections")
+    await until(feed, sample_of("rac2"))
+    shell = await feed._session.shell("rac2")
+    shell._process.write(b"exit 3\n")
+    told = await until(feed, gap_of("node rac2"))
+    assert told[-1].reason == (
+        "The connection to rac2 was lost (its shell ended with status 3); racwire connects again by itself."
+    )
+    await until(feed, sample_of("rac2"))
+
+
+async def test_a_peer_that_hangs_is_a_gap_after_its_time_and_holds_up_nobody(start, peers, monkeypatch, tmp_path):
+    monkeypatch.setattr(peer, "_ANSWER_S", 0.5)
+    (tmp_path / "hanging").mkdir()
+    program(tmp_path / "hanging" / "cat", "exec sleep 60")
+    peers(f"[ $1 = rac2 ] && PATH={tmp_path}/hanging:$PATH; exec sh")
+    feed = start()
+    feed.follow(facts(node(1), node(2), node(3)))
+    told = await until(feed, gap_of("node rac2"))
+    assert told[-1].reason == "rac2 did not answer within 0.5 s: it may hang; the connection was closed."
+    assert len([event for event in told if sample_of("rac1")(event)]) >= 2
+
+
+async def test_a_peer_that_answers_something_else_is_a_gap_told_once(start, peers, tmp_path):
+    program(tmp_path / "cat", "echo 'Access denied: 1 2 3'")
+    peers()
+    feed = start()
+    feed.follow(facts(node(1), node(2)))
+    told = await until(feed, gap_of("node rac2"))
+    for _ in range(3):
+        told += await until(feed, sample_of("rac1"))
+    gaps = [event for event in told if gap_of("node rac2")(event)]
+    assert [gap.reason for gap in gaps] == [
+        "The counters of rac2 could not be read: Nothing was understood of /proc/net/dev there."
+    ]
+
+
+async def test_an_mtu_that_changes_on_a_peer_is_seen(start, peers, monkeypatch, tmp_path):
+    monkeypatch.setattr(peer, "_LINKS_LOOK_S", 0.0)
+    program(tmp_path / "grep", f'case "$*" in *mtu*) cat {tmp_path}/mtu;; *) PATH=/usr/bin:/bin exec grep "$@";; esac')
+    words = f"2: eth1: <BROADCAST,UP,LOWER_UP> mtu $(cut -d: -f2 {tmp_path}/mtu) state UP qlen 1000"
+    program(tmp_path / "ip", f'echo "{words}"')
+    (tmp_path / "mtu").write_text("eth1/mtu:9000\n")
+    peers()
+    feed = start()
+    feed.follow(facts(node(1), UnreadNode("rac2", "it was down then")))
+
+    def links(event):
+        return isinstance(event, Links) and event.node == "rac2"
+
+    assert [link.mtu for link in (await until(feed, links))[-1].links] == [9000]
+    (tmp_path / "mtu").write_text("eth1/mtu:1500\n")
+    assert [link.mtu for link in (await until(feed, links))[-1].links] == [1500]
+
+
+# --- the whole --------------------------------------------------------------------------------------------------------
+
+
+async def test_following_again_adds_what_is_new_and_leaves_the_rest(start, peers):
+    peers()
+    feed = start()
+    feed.follow(facts(node(1), node(2)))
+    await until(feed, sample_of("rac2"))
+    before = dict(feed._tasks)
+    feed.follow(facts(node(1), node(3), database=NotAsked("none is set")))
+    assert {name: feed._tasks[name] for name in before} == before
+    assert set(feed._tasks) - set(before) == {"node rac3"}
+
+
+async def test_a_database_that_could_not_be_had_is_a_gap_and_one_that_was_not_asked_is_none(start):
+    asked = Settings(database=DatabaseSettings(connect="nowhere:1521/prod"), traffic=SETTINGS.traffic)
+    feed = start(asked)
+    feed.follow(facts(node(1), database=Unknown("No listener answers.")))
+    told = await until(feed, gap_of("database"))
+    assert told[-1].reason == "No listener answers."
+    feed = start()
+    feed.follow(facts(node(1), database=NotAsked("No database connection is set.")))
+    told = await until(feed, sample_of("rac1"))
+    assert not [event for event in told if isinstance(event, Gap)]
+
+
+async def test_a_source_that_breaks_down_is_told_and_begun_again(start, monkeypatch, caplog):
+    broken = [ValueError("no such column")]
+
+    async def breaks(name, pace, tell):
+        if broken:
+            raise broken.pop()
+        await this_node.sample_this_node(name, pace, tell)
+
+    monkeypatch.setattr(feed_module, "sample_this_node", breaks)
+    feed = start()
+    feed.follow(facts(node(1)))
+    told = await until(feed, sample_of("rac1"))
+    gaps = [event.reason for event in told if isinstance(event, Gap)]
+    assert gaps == ["Sampling broke down and is begun again: ValueError: no such column."]
+    assert "broke down" in caplog.text
+
+
+async def test_leaving_takes_no_time_though_eight_peers_hang_and_leaves_nothing(start, peers):
+    peers("trap '' TERM; while :; do sleep 60; done")
+    feed = start()
+    feed.follow(facts(*map(node, range(1, 10))))
+    await until(feed, sample_of("rac1"))
+    tasks = list(feed._tasks.values())
+    began = time.monotonic()
+    await feed.close()
+    assert time.monotonic() - began < 1
+    assert all(task.done() for task in tasks)
+    assert [event async for event in feed.events()] == []
+    await feed.close()
+
+
+async def test_what_nobody_takes_does_not_grow_without_end(start, monkeypatch):
+    monkeypatch.setattr(feed_module, "_WAITING_EVENTS", 5)
+    feed = start()
+    for at in range(50):
+        feed._tell(Gap("pairs", at, f"reason {at}"))
+    assert [event.at for event in feed._waiting] == [45, 46, 47, 48, 49]
+
+
+def test_a_journal_of_hours_keeps_the_newest_entries():
+    journal = Journal(keep=3)
+    for number in range(10):
+        with journal.entry("rac1", "sql sysstat", f"SELECT {number}"):
+            pass
+    assert [entry.action for entry in journal.entries] == ["SELECT 7", "SELECT 8", "SELECT 9"]
+
+
+# --- what is followed -------------------------------------------------------------------------------------------------
+
+
+async def test_what_to_follow_is_found_without_any_check_and_what_fails_is_unknown(monkeypatch):
+    told = []
+
+    async def nodes(session, cluster):
+        assert cluster.clusterware == clusterware()
+        session.progress("nodes", "reading the nodes", 0, 1)
+        return (node(1),)
+
+    async def fails(session, cluster):
+        raise ShellError("it broke")
+
+    async def hangs(session, cluster):
+        await asyncio.sleep(60)
+
+    async def known(session, cluster):
+        session.local_node = "rac1"
+        return clusterware()
+
+    doings = {"clusterware": known, "nodes": nodes, "networks": fails, "database": hangs}
+    changed = [
+        dataclasses.replace(g, gather=doings[g.group], limit_s=0.1 if g.group == "database" else 5)
+        for g in find.GATHERERS
+        if g.group in doings
+    ]
+    monkeypatch.setattr(find, "GATHERERS", changed)
+    found = await find_cluster(Settings(), progress=told.append)
+    assert (found.local_node, found.read_nodes()) == ("rac1", (node(1),))
+    assert found.networks == Unknown("Gathering the networks failed: ShellError: it broke")
+    assert found.database == Unknown("Gathering the database took over 0 s and was given up.")
+    assert told == ["reading the nodes"]

@@ -1,0 +1,301 @@
+"""The instances' samples, with racwire's real statements on the practice database's SQL: what restarts, hangs or may
+not be read is told, and a refused login is never tried again."""
+
+import asyncio
+
+import msgspec
+import pytest
+
+pytest.importorskip("duckdb")
+pytest.importorskip("sqlglot")
+
+from checks.database.connections import Connections
+from checks.database.errors import DatabaseError, ErrorKind
+from checks.database.secret import Secret
+from checks.facts import BlockTransfer, InstancePing, UnaskedInstance
+from checks.journal import Journal
+from checks.lab.oracle.live import Ping
+from checks.settings import DatabaseSettings, TrafficSettings
+from checks.traffic import instances as source
+from checks.traffic.instances import InstanceSampler, Names, sample_instances
+from checks.traffic.pace import Pace
+from checks.traffic.samples import Gap, InstanceSample, PairsSample
+from tests.fixtures.databases import database
+from tests.fixtures.instance_states import StraightIn, instances, practice
+from tests.fixtures.oracle import PASSWORD, Witness, serve, settings
+
+SETTINGS = TrafficSettings(database_timeout_s=5)
+
+
+class Sampling:
+    """A sampler on so many practice instances, and what it told."""
+
+    def __init__(self, count=2, granted=None, why_alone="", facts=None, **straight):
+        self.instances = instances(count)
+        self.straight = StraightIn(practice(self.instances, granted=granted), **straight)
+        self.names = Names(facts or database(count))
+        self.told = []
+        self.sampler = InstanceSampler(self.straight, self.names, SETTINGS, self.told.append, why_alone)
+
+    async def take(self):
+        """What one more round tells, by source."""
+        self.told.clear()
+        await self.sampler.take()
+        return {event.source: event for event in self.told}
+
+    async def take_pairs(self):
+        self.told.clear()
+        await self.sampler.pairs.take(self.sampler._views)
+        return self.told
+
+
+async def test_what_each_instance_counted_since_the_last_time_and_nothing_the_first_time():
+    sampling = Sampling()
+    assert await sampling.take() == {}
+    sampling.instances.grow(1, {"gc cr blocks received": 40})
+    sampling.instances.change(2, messages={"gcs msgs received": 70_009, "ges msgs received": 7_000})
+    told = await sampling.take()
+    first, second = told["instance prod1"], told["instance prod2"]
+    assert isinstance(first, InstanceSample)
+    assert (first.number, first.host, first.left_out) == (1, "rac1", ())
+    assert first.seconds > 0
+    assert first.statistics["gc cr blocks received"] == 40
+    assert first.statistics["gc blocks lost"] == 0
+    assert second.messages["gcs msgs received"] == 9
+
+
+async def test_an_instance_that_was_restarted_is_a_gap_and_goes_on_from_there():
+    sampling = Sampling()
+    await sampling.take()
+    sampling.instances.grow(2, {"gc cr blocks received": -9_000})
+    told = await sampling.take()
+    assert isinstance(told["instance prod1"], InstanceSample)
+    assert told["instance prod2"].reason.startswith("prod2 was restarted, or its counters began anew")
+    sampling.instances.grow(2, {"gc cr blocks received": 3})
+    assert (await sampling.take())["instance prod2"].statistics["gc cr blocks received"] == 3
+
+
+async def test_an_instance_that_went_is_a_gap_and_counts_only_from_when_it_is_back():
+    sampling = Sampling()
+    await sampling.take()
+    gone = sampling.instances.states_by_number.pop(2)
+    assert (await sampling.take())["instance prod2"].reason == (
+        "prod2 did not answer GV$SYSSTAT: it is down, or hangs."
+    )
+    sampling.instances.states_by_number[2] = gone
+    assert "instance prod2" not in await sampling.take()
+    assert isinstance((await sampling.take())["instance prod2"], InstanceSample)
+
+
+async def test_an_instance_that_joined_is_taken_up_under_its_own_name():
+    sampling = Sampling(2, facts=database(1))
+    await sampling.take()
+    told = await sampling.take()
+    assert told["instance prod2"].host == "rac2"
+    assert sampling.straight.sent.count("instances") == 1, "the instances were listed more than once"
+
+
+async def test_where_one_hangs_the_connected_one_goes_on_and_all_are_tried_again_later(monkeypatch):
+    sampling = Sampling(limit_s=0.3)
+    await sampling.take()
+    sampling.instances.hangs = True
+    told = await sampling.take()
+    assert isinstance(told["instance prod1"], InstanceSample)
+    assert "GV$SYSSTAT did not answer in time" in told["instance prod2"].reason
+    asked = sampling.instances.asked_all
+    sampling.instances.hangs = False
+    await sampling.take()
+    assert sampling.instances.asked_all == asked, "GV$ was asked again at once"
+    monkeypatch.setattr(source, "_AGAIN_S", 0.0)
+    await sampling.take()
+    assert isinstance((await sampling.take())["instance prod2"], InstanceSample)
+
+
+async def test_instances_that_could_not_be_asked_from_the_beginning_say_why():
+    alone = database(1, unasked=(UnaskedInstance(2, "prod2", "GV$INSTANCE did not answer in time."),))
+    sampling = Sampling(why_alone=alone.why_alone, facts=alone)
+    told = await sampling.take()
+    assert told == {"instance prod2": told["instance prod2"]}
+    assert told["instance prod2"].reason == "prod2 could not be asked: GV$INSTANCE did not answer in time."
+    assert sampling.instances.asked_all == 0
+
+
+async def test_without_the_grant_on_messages_the_statistics_are_told_and_it_is_not_asked_each_time():
+    sampling = Sampling(granted=["SYS.GV_$SYSSTAT", "SYS.V_$SYSSTAT", "SYS.V_$INSTANCE"])
+    await sampling.take()
+    sample = (await sampling.take())["instance prod1"]
+    assert (sample.messages, sample.left_out) == ({}, ("GV$DLM_MISC",))
+    assert sampling.straight.sent.count("dlm_misc") == 1
+
+
+async def test_without_the_grant_on_statistics_there_is_no_sample():
+    with pytest.raises(DatabaseError, match="GRANT SELECT ON SYS"):
+        await Sampling(granted=["SYS.GV_$DLM_MISC"]).take()
+
+
+async def test_pairs_count_who_lost_whose_blocks_and_their_pings():
+    sampling = Sampling()
+    assert await sampling.take_pairs() == []
+    state = sampling.instances.states_by_number[1]
+    before = state.transfers["2"]
+    sampling.instances.change(1, transfers={"2": msgspec.structs.replace(before, lost=before.lost + 3)})
+    sampling.instances.change(2, pings={"1": Ping(90, 400, 200, 17_000, 250, 900, 210, 51_000)})
+    (sample,) = await sampling.take_pairs()
+    assert isinstance(sample, PairsSample)
+    assert BlockTransfer(1, 2, 0, 0, 3) in sample.transfers
+    assert [(ping.instance, ping.target) for ping in sample.pings] == [(1, 2)], "a pair that fell was told"
+    assert sample.unread == {}
+
+
+async def test_a_pair_that_is_new_began_at_nothing():
+    sampling = Sampling(3)
+    state = sampling.instances.states_by_number[1]
+    sampling.instances.change(1, pings={"2": state.pings["2"]})
+    await sampling.take_pairs()
+    sampling.instances.change(1, pings=state.pings)
+    (sample,) = await sampling.take_pairs()
+    (new,) = [ping for ping in sample.pings if (ping.instance, ping.target) == (1, 3)]
+    assert isinstance(new, InstancePing)
+    assert new.count_500b > 0
+
+
+async def test_a_view_of_pairs_that_may_not_be_read_is_named_beside_the_other():
+    sampling = Sampling(granted=["SYS.GV_$INSTANCE_PING", "SYS.V_$INSTANCE_PING"])
+    await sampling.take_pairs()
+    (sample,) = await sampling.take_pairs()
+    assert sample.transfers == ()
+    assert sample.pings
+    assert "GRANT SELECT" in sample.unread["GV$INSTANCE_CACHE_TRANSFER"]
+    (gap,) = await Sampling(granted=["SYS.GV_$SYSSTAT"]).take_pairs()
+    assert isinstance(gap, Gap)
+    assert gap.source == "pairs"
+
+
+def test_pairs_are_asked_at_the_tick_nearest_to_their_own_interval(monkeypatch):
+    pairs = source.PairsSampler(10, print)
+    clock = iter([100.0, 109.4, 109.6])
+    monkeypatch.setattr(source.time, "monotonic", lambda: next(clock))
+    assert pairs.is_due(1)
+    pairs._asked_s = 100.0
+    assert not pairs.is_due(1)
+    assert pairs.is_due(1)
+
+
+# --- connecting -------------------------------------------------------------------------------------------------------
+
+
+async def told_by(databases, wanted, facts=None):
+    """What is told until an event is as wanted, or the source ends."""
+    told, enough = [], asyncio.Event()
+
+    def tell(event):
+        told.append(event)
+        if wanted(event):
+            enough.set()
+
+    work = asyncio.create_task(sample_instances(facts or database(2), databases, SETTINGS, Pace(1.0), tell))
+    waiting = asyncio.create_task(enough.wait())
+    try:
+        await asyncio.wait([work, waiting], timeout=20, return_when=asyncio.FIRST_COMPLETED)
+        return told, work.done()
+    finally:
+        for task in (work, waiting):
+            task.cancel()
+        await asyncio.gather(work, waiting, return_exceptions=True)
+        await databases.close()
+
+
+@pytest.mark.parametrize("code", [1017, 28000])
+async def test_a_refused_login_is_told_and_never_tried_again(code, monkeypatch):
+    monkeypatch.setattr("checks.traffic.pace._FIRST_S", 0.01)
+    attempts = []
+
+    def session(self):
+        attempts.append(1)
+        raise DatabaseError(f"Refused (ORA-{code:05d}).", ErrorKind.LOGIN, code=code)
+
+    monkeypatch.setattr("checks.database.login.Login.session", session)
+    nobody = DatabaseSettings(connect="nowhere:1521/prod", user="RACWIRE")
+    connections = Connections(nobody, Secret(PASSWORD), Journal(), lambda: "rac1")
+    told, ended = await told_by(connections, lambda event: False)
+    assert ended
+    assert len(attempts) == 1
+    assert {gap.source for gap in told} == {"database", "instance prod1", "instance prod2", "pairs"}
+    assert "racwire does not try again, so that the account is not locked" in told[0].reason
+
+
+async def test_a_wrong_password_reaches_the_database_once(monkeypatch):
+    monkeypatch.setattr("checks.traffic.pace._FIRST_S", 0.01)
+    with serve(Witness()) as server:
+        connections = Connections(settings(server), Secret("wrong"), Journal(), lambda: "rac1")
+        told, ended = await told_by(connections, lambda event: False)
+    assert ended
+    assert "ORA-01017" in told[0].reason
+
+
+async def test_a_connection_that_is_forgotten_is_ended_and_the_next_one_is_another():
+    witness = Witness()
+    with serve(witness) as server:
+        connections = Connections(settings(server), Secret(PASSWORD), Journal(), lambda: "rac1")
+        try:
+            first = await connections.get("traffic")
+            assert await connections.get("traffic") is first
+            await connections.forget("traffic")
+            assert await asyncio.to_thread(witness.over.wait, 10), "the session was left behind"
+            assert await connections.get("traffic") is not first
+            await connections.forget("nothing of that name")
+        finally:
+            await connections.close()
+
+
+async def test_what_is_no_fault_of_the_password_is_tried_again(monkeypatch):
+    monkeypatch.setattr("checks.traffic.pace._FIRST_S", 0.01)
+    failures = [
+        DatabaseError("It is in restricted session.", ErrorKind.LOGIN, code=1035),
+        DatabaseError("No listener answers.", ErrorKind.CANNOT_CONNECT, code=12541),
+    ]
+    straight = StraightIn(practice(instances(2)))
+    databases = Failing(failures, straight)
+    told, ended = await told_by(databases, lambda event: isinstance(event, InstanceSample))
+    assert not ended
+    assert [gap.reason for gap in told if gap.source == "database"] == [
+        "It is in restricted session.",
+        "No listener answers.",
+    ]
+    assert databases.forgotten == ["traffic", "traffic"]
+    assert isinstance(told[-1], InstanceSample)
+
+
+class Failing:
+    """Connections that fail some times before one is made."""
+
+    def __init__(self, failures, connection):
+        self.failures, self.connection, self.forgotten = list(failures), connection, []
+
+    async def get(self, purpose):
+        if self.failures:
+            raise self.failures.pop(0)
+        return self.connection
+
+    async def forget(self, purpose):
+        self.forgotten.append(purpose)
+
+    async def close(self):
+        pass
+
+
+async def test_a_connection_that_is_lost_on_the_way_is_made_anew(monkeypatch):
+    monkeypatch.setattr("checks.traffic.pace._FIRST_S", 0.01)
+    straight = StraightIn(practice(instances(2)))
+    lose = [DatabaseError("The connection was lost.", ErrorKind.LOST)]
+
+    def once():
+        if lose:
+            raise lose.pop()
+
+    straight.before["sysstat"] = once
+    databases = Failing([], straight)
+    told, _ = await told_by(databases, lambda event: isinstance(event, InstanceSample))
+    assert told[0] == Gap("database", told[0].at, "The connection was lost.")
+    assert databases.forgotten == ["traffic"]
+    assert isinstance(told[-1], InstanceSample)

@@ -1,0 +1,70 @@
+"""The newest samples in memory, and samples as rates: bits against bytes, None for what cannot be told."""
+
+import pytest
+
+from checks.traffic.rates import instance_rates, interface_rates, kernel_rates
+from checks.traffic.samples import CpuTime, Gap, InstanceSample, InterfaceCounts, Link, Links, NodeSample
+from checks.traffic.timeline import Timeline, slots
+
+
+def sample(at, node="rac1", seconds=1.0):
+    return NodeSample(node, at, seconds)
+
+
+def test_old_samples_make_room_and_gaps_stand_among_them():
+    timeline = Timeline(kept=3)
+    assert timeline.span() is None
+    timeline.add([sample(1), sample(2), Gap("node rac1", 3, "it hangs"), sample(4), sample(9, "rac2")])
+    assert timeline.sources() == ("node rac1", "node rac2")
+    assert [event.at for event in timeline.window("node rac1", 0, 10)] == [2, 3, 4]
+    assert [event.at for event in timeline.window("node rac1", 2, 3)] == [3]
+    assert timeline.span() == (2, 9)
+
+
+def test_links_are_those_of_the_time():
+    first, then = Links("rac1", 5, (Link("eth1", mtu=1500),)), Links("rac1", 8, (Link("eth1", mtu=9000),))
+    timeline = Timeline()
+    timeline.add([first, then])
+    assert [timeline.links("rac1", at) for at in (4, 5, 7.9, 8)] == [None, first, first, then]
+    assert timeline.links("rac2", 9) is None
+    assert timeline.span() is None
+
+
+def test_a_graph_has_a_hole_where_nothing_was_sampled():
+    events = [sample(6), sample(7.02), Gap("node rac1", 7.9, "it hangs"), sample(9.98)]
+    points = slots(events, end=10, interval_s=1, count=6)
+    assert points == [None, events[0], events[1], events[2], None, events[3]]
+
+
+def test_a_sample_is_not_hidden_by_a_gap_of_the_same_moment():
+    seen, gap = sample(10), Gap("node rac1", 10.2, "it hangs")
+    assert slots([seen, gap], 10, 1, 1) == [seen]
+    assert slots([gap, seen], 10, 1, 1) == [seen]
+
+
+def test_speeds_count_bits_and_sizes_bytes():
+    counts = InterfaceCounts(rx_bytes=125_000_000, rx_packets=100_000, tx_dropped=4)
+    rates = interface_rates(counts, 2.0, Link("eth1", speed_mbps=1000))
+    assert (rates.rx.bits_per_s, rates.rx.share_percent, rates.rx.mean_packet_bytes) == (5e8, 50.0, 1250.0)
+    assert (rates.tx.drops_per_s, rates.tx.mean_packet_bytes) == (2.0, None)
+    assert interface_rates(counts, 2.0).rx.share_percent is None
+
+
+def test_a_counter_that_was_left_out_is_no_rate_of_0():
+    rates = kernel_rates(NodeSample("rac1", 1, 2.0, counters={"Ip.ReasmFails": 5, "Udp.InDatagrams": 0}))
+    assert (rates.reassembly_failed_per_s, rates.udp_in_per_s) == (2.5, 0.0)
+    assert (rates.reassembled_per_s, rates.softirq_percent, rates.busy_percent) == (None, None, None)
+    busy = kernel_rates(NodeSample("rac1", 1, 1.0, cpu=CpuTime(2, 2.0, 0.5, 0.25, 40.0)))
+    assert (busy.softirq_percent, busy.busy_percent, busy.busiest_softirq_percent) == (12.5, 75.0, 40.0)
+    assert kernel_rates(NodeSample("rac1", 1, 1.0, cpu=CpuTime(2, 0.0, 0.0, 0.0))).busy_percent is None
+
+
+def test_an_instances_times_are_centiseconds_and_without_blocks_there_is_no_average():
+    statistics = {
+        "gc cr blocks received": 300, "gc cr block receive time": 12, "gc current blocks received": 0,
+        "gc current block receive time": 0, "gc blocks lost": 1,
+    }  # fmt: skip
+    rates = instance_rates(InstanceSample("prod1", 1, "rac1", 9, 2.0, statistics))
+    assert (rates.blocks_in_per_s, rates.lost_per_s) == (150.0, 0.5)
+    assert rates.cr_receive_ms == pytest.approx(0.4)
+    assert (rates.current_receive_ms, rates.blocks_out_per_s, rates.messages_in_per_s) == (None, None, None)
