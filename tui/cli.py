@@ -15,8 +15,8 @@ from checks.settings_file import SettingsError, load_settings, template
 from checks.settings_values import mistakes
 from tui.database_options import DATABASE_OPTIONS, add_database_options, with_database_options
 from tui.errors import UsageError
-from tui.grants_command import add_grants_parser, run_grants
 from tui.streams import give_up_stdout, open_closed_streams, tell
+from tui.traffic_options import add_open_parser, add_record_parser, add_watch_parser
 
 EXAMPLES = """\
 examples:
@@ -28,7 +28,11 @@ examples:
   racwire grants                   the script for a database user that can only read
   racwire explain IC-PATH-003      what a code means
   racwire plan                     every file, command, query and packet a check would use, without using it
-  racwire lab up                   a practice cluster on this machine; --lab makes check, plan and the console use it
+  racwire record --for 30m before.rec      the traffic of all nodes and instances, second by second
+  racwire open before.rec          a recording in the console
+  racwire compare before.rec after.rec     what a change did, and which differences are noise
+  racwire watch | jq .             the traffic as JSON lines
+  racwire lab up                   a practice cluster on this machine; every command uses it with --lab
 
 racwire changes nothing, on no node, switch or database: it prints commands, you run them.
 exit codes: 0 all pass, 1 warnings, 2 failures, 3 could not tell, 64 usage, 130 interrupted."""
@@ -52,8 +56,8 @@ class Parser(argparse.ArgumentParser):
         self.exit(ExitCode.USAGE)
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The whole command line."""
+def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """The whole command line; in full detail for the commands that stand in `words`."""
     common = _common_options()
     parser = Parser(
         prog="racwire",
@@ -70,13 +74,36 @@ def build_parser() -> argparse.ArgumentParser:
     explain.add_argument("what", nargs="?", metavar="ID|CODE", help="df-ping, IC-PATH-003, ...; without it: the list")
     plan = commands.add_parser("plan", parents=[common], help="what the checks would read and send, without doing it")
     plan.add_argument("ids", nargs="*", metavar="ID", help="only for these checks")
-    add_grants_parser(commands)
+    _add_traffic(commands, common, words)
+    if "grants" in words:
+        from tui.grants_command import add_grants_parser
+
+        add_grants_parser(commands)
+    else:
+        commands.add_parser("grants", help="print the script for a database user that can only read")
     commands.add_parser("settings", help="print an annotated settings file with all defaults")
     commands.add_parser("schema", help="print the JSON Schema of `check --format json`")
-    from tui.lab_commands import add_lab_parser
+    if "lab" in words:  # what takes long to load waits until it is asked for: the console is to be there at once
+        from tui.lab_commands import add_lab_parser
 
-    add_lab_parser(commands)
+        add_lab_parser(commands)
+    else:
+        commands.add_parser("lab", help="practise on a cluster of your own, and break it")
     return parser
+
+
+def _add_traffic(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], common: Parser, words: Sequence[str]
+) -> None:
+    add_record_parser(commands, common)
+    add_open_parser(commands, common)
+    if "compare" in words:  # its options need the comparison's own vocabulary, which takes long to load
+        from tui.compare_command import add_compare_parser
+
+        add_compare_parser(commands, common)
+    else:
+        commands.add_parser("compare", help="compare two recordings, before and after a change")
+    add_watch_parser(commands, common)
 
 
 def _common_options() -> Parser:
@@ -98,6 +125,10 @@ def _common_options() -> Parser:
     )
     where.add_argument("--settings", metavar="FILE", default=unset, help="settings file (racwire settings prints one)")
     add_database_options(options)
+    looks = options.add_argument_group("the console")
+    looks.add_argument("--no-mouse", action="store_true", default=unset, help="leave the mouse to the terminal")
+    looks.add_argument("--ascii", action="store_true", default=unset, help="draw with ASCII signs only")
+    looks.add_argument("--graphs", choices=("blocks", "braille"), default=unset, help="how graphs are drawn")
     return options
 
 
@@ -120,7 +151,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
     open_closed_streams()
     words = list(sys.argv[1:] if argv is None else argv)
-    args = build_parser().parse_args(words)
+    args = build_parser(words).parse_args(words)
     try:
         code = _run(args, words)
         sys.stdout.flush()
@@ -151,6 +182,8 @@ def _run(args: argparse.Namespace, words: list[str]) -> int:
 
             return _print(schema().decode())
         if args.command == "grants":
+            from tui.grants_command import run_grants
+
             return run_grants(args)
         if args.command == "explain":
             from tui.explain_command import run_explain
@@ -169,12 +202,32 @@ def _run(args: argparse.Namespace, words: list[str]) -> int:
             from tui.check_command import run_check
 
             return run_check(args, settings)
+        if args.command in ("record", "open", "compare", "watch"):
+            return _run_traffic(args, settings)
         from tui.console import run_console
 
         return run_console(settings)
     except (UsageError, SettingsError) as error:
         tell(str(error))
         return ExitCode.USAGE
+
+
+def _run_traffic(args: argparse.Namespace, settings: Settings) -> int:
+    if args.command == "record":
+        from tui.record_command import run_record
+
+        return run_record(args, settings)
+    if args.command == "watch":
+        from tui.watch_command import run_watch
+
+        return run_watch(args, settings)
+    if args.command == "compare":
+        from tui.compare_command import run_compare
+
+        return run_compare(args)
+    from tui.open_command import run_open
+
+    return run_open(args, settings)
 
 
 def effective_settings(args: argparse.Namespace) -> Settings:
@@ -187,6 +240,13 @@ def effective_settings(args: argparse.Namespace) -> Settings:
     }
     over = {name: value for name, value in said.items() if value}
     settings = msgspec.structs.replace(settings, cluster=msgspec.structs.replace(settings.cluster, **over))
+    looks = {
+        "mouse": False if getattr(args, "no_mouse", False) else None,
+        "ascii": getattr(args, "ascii", None),
+        "graphs": getattr(args, "graphs", None),
+    }
+    shown = {name: value for name, value in looks.items() if value is not None}
+    settings = msgspec.structs.replace(settings, console=msgspec.structs.replace(settings.console, **shown))
     settings = with_database_options(args, settings)
     for place, mistake in mistakes(settings):
         raise UsageError(f"{OPTIONS.get(place, place)}: {mistake}")

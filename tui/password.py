@@ -6,10 +6,9 @@ import contextlib
 import getpass
 import os
 import signal
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from checks.database.secret import Secret, SecretError, read_password_file, take_from_environment
-from checks.engine import needed_groups
 from checks.plugin import Check
 from checks.settings import DatabaseSettings
 from tui.errors import UsageError
@@ -19,13 +18,26 @@ from tui.printable import printable
 def password_for(database: DatabaseSettings, checks: Iterable[Check]) -> Secret | None:
     """The password, where these checks ask a database and its user needs one; None where none can be had: the login
     says so then. Raises UsageError for a password that cannot be used."""
+
+    def is_asked() -> bool:
+        from checks.engine import needed_groups  # late: the console's first screen does not wait for the engine
+
+        return "database" in needed_groups(checks)
+
+    return _password(database, is_asked)
+
+
+def password_of(database: DatabaseSettings) -> Secret | None:
+    """The same where the database is asked in any case, as it is for samples. Raises UsageError."""
+    return _password(database, lambda: True)
+
+
+def _password(database: DatabaseSettings, is_asked: Callable[[], bool]) -> Secret | None:
     try:
         given = take_from_environment()  # in any case: no child of this process is to inherit it
     except SecretError as error:
         raise UsageError(str(error)) from None
-    if not database.is_set or database.os_authentication or not database.user:
-        return None
-    if "database" not in needed_groups(checks):
+    if not database.is_set or database.os_authentication or not database.user or not is_asked():
         return None
     if database.password_file:
         try:

@@ -1,0 +1,91 @@
+"""`racwire record` and `watch` on a practice cluster: every node and instance is in the file."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+
+from checks.facts import Database, Unknown
+from checks.result import ExitCode
+from checks.traffic.recording import Recording, RecordingError
+from checks.traffic.samples import InstanceSample, LatencySample, NodeSample
+from tests.lab.lab_support import needs_namespaces
+from tests.lab.practice_command import Practice
+
+pytestmark = [pytest.mark.lab, needs_namespaces]
+
+
+@pytest.fixture(scope="module")
+def practice(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Practice]:
+    pytest.importorskip("duckdb", reason="RECORDING INSTANCES WAS NOT TESTED: the extra `lab` is not installed")
+    practice = Practice(tmp_path_factory.mktemp("record") / "lab", database=True)
+    yield practice
+    practice.down()
+
+
+def test_both_nodes_and_both_instances_are_in_the_file(practice: Practice, tmp_path: Path) -> None:
+    path = tmp_path / "a.rec"
+    ran = practice.racwire("record", "--lab", "--for", "5s", "--label", "mtu9000", "--probe", str(path))
+    assert (ran.returncode, ran.stdout) == (ExitCode.PASS, ""), ran.stderr
+    assert "sampling rac1 and rac2." in ran.stderr
+    assert "pings a second" in ran.stderr
+    recording = Recording.open(path)
+    events = list(recording.events())
+    assert {e.node for e in events if isinstance(e, NodeSample)} == {"rac1", "rac2"}
+    assert {e.instance for e in events if isinstance(e, InstanceSample)} == {"prac1", "prac2"}
+    assert any(e.received for e in events if isinstance(e, LatencySample))
+    assert isinstance(recording.header.cluster.database, Database)
+    assert not isinstance(recording.header.cluster.networks, Unknown)
+    for node in ("rac1", "rac2"):
+        links = recording.links(node, time.time())
+        assert links is not None
+        assert {link.mtu for link in links.links if link.network} == {9000}
+    assert os.listdir(tmp_path) == ["a.rec"]
+
+
+def test_killed_it_has_all_but_the_last_second(practice: Practice, tmp_path: Path) -> None:
+    path = tmp_path / "killed.rec"
+    running = subprocess.Popen(
+        [sys.executable, "-m", "tui", "record", "--lab", str(path)],
+        env=practice.environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert running.stderr is not None
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and not _holds(path, "node rac2"):
+        time.sleep(0.2)
+    running.send_signal(signal.SIGKILL)
+    killed_at = time.time()
+    running.communicate(timeout=10)
+    recording = Recording.open(path)
+    span = recording.span()
+    assert span is not None
+    # A second until the next sample, one until it is written, and some for a busy machine.
+    assert killed_at - span[1] < 5
+    assert {"node rac1", "node rac2"} <= set(recording.sources())
+
+
+def _holds(path: Path, source: str) -> bool:
+    """Whether the file, which is being written, has a sample of that source."""
+    with suppress(RecordingError), closing(Recording.open(path)) as recording:  # it may not be there yet
+        return recording.tallies().get(source, (0, 0, None))[0] > 0
+    return False
+
+
+def test_the_same_comes_as_json_lines_into_a_pipe_that_ends_early(practice: Practice) -> None:
+    line = f"{sys.executable} -m tui watch --lab --for 20s | head -4; echo ${{PIPESTATUS[0]}}"
+    ran = subprocess.run(
+        ["bash", "-c", line], env=practice.environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    *lines, code = ran.stdout.splitlines()
+    assert (code, "Traceback" in ran.stderr) == ("0", False)
+    assert json.loads(lines[0])["fact"] == "Header"
+    assert len(lines) == 4

@@ -1,0 +1,325 @@
+"""`racwire record`, `watch` and `open`: what they say, how they end, and what is in the file then."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from checks.facts import Cluster, Node, NotAsked, Unknown
+from checks.result import ExitCode
+from checks.settings import Settings
+from checks.traffic.recording import Recorder, Recording, RecordingError
+from checks.traffic.samples import Gap, NodeSample
+from tests.unit.recording_support import BEGIN, busy, header
+from tui.delivery import Delivery
+from tui.durations import lasting, seconds_of, size_of
+from tui.errors import UsageError
+from tui.narration import Narration
+from tui.record_command import Tape, first_header
+from tui.sampling import sample
+
+ROOT = Path(__file__).parents[2]
+FOUND = Cluster(
+    local_node="rac1", taken_at="now", nodes=(Node("rac1", "netlink"), Node("rac2", "ssh")),
+    database=NotAsked("No database connection is set."),
+)  # fmt: skip
+
+
+class FakeFeed:
+    """Tells what it is given, then nothing more until it is closed."""
+
+    def __init__(self, *events):
+        self.events_to_tell = events
+        self.followed = []
+        self.probed = []
+        self.is_closed = asyncio.Event()
+
+    def follow(self, cluster):
+        self.followed.append(cluster)
+
+    def probe(self, cluster):
+        self.probed.append(cluster)
+
+    async def events(self):
+        for event in self.events_to_tell:
+            yield event
+            await asyncio.sleep(0)
+        await self.is_closed.wait()
+
+    async def close(self):
+        self.is_closed.set()
+
+
+async def found():
+    return FOUND
+
+
+def racwire(*words, stdin=subprocess.DEVNULL, **more):
+    return subprocess.run(
+        [sys.executable, "-m", "tui", *words], capture_output=True, text=True, timeout=60, check=False, stdin=stdin,
+        env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "PYTHONPATH": str(ROOT)}, **more,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def recording(tmp_path):
+    path = tmp_path / "a.rec"
+    recorder = Recorder.create(path, header("mtu1500"))
+    for events in busy(20):
+        recorder.write(events)
+    recorder.write([Gap("node rac2", BEGIN + 21, "rac2 did not answer\x1b[2J.")])
+    recorder.close()
+    return path
+
+
+def tape(path, *events, cluster=found, probe=False, **more):
+    settings = Settings()
+    recorder = Recorder.create(path, first_header(settings, "mtu1500"))
+    feeds = []
+
+    def new_feed():
+        feeds.append(FakeFeed(*events))
+        return feeds[0]
+
+    code = Tape(path, recorder, settings, for_s=0.3, **more).record(new_feed, cluster(), probe)
+    return code, feeds[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90", 90), ("90s", 90), ("30m", 1800), ("2h", 7200), ("1d", 86400), ("1.5h", 5400)]
+)
+def test_times_are_written_as_people_write_them(text, seconds):
+    assert seconds_of(text, "--for") == seconds
+
+
+@pytest.mark.parametrize("text", ["", "0", "soon", "-5m", "5 weeks", "1e9", "999999d", "١m"])
+def test_what_is_no_time_is_told_with_the_option_and_examples(text):
+    with pytest.raises(UsageError, match="--for: write a time such as 90s, 30m, 2h or 1d, not"):
+        seconds_of(text, "--for")
+
+
+def test_times_and_sizes_are_told_in_two_units():
+    assert [lasting(s) for s in (0.4, 45, 60, 725, 12_000, 93_600)] == [
+        "0 s", "45 s", "1 min", "12 min 5 s", "3 h 20 min", "1 d 2 h",
+    ]  # fmt: skip
+    assert (size_of(73_728), size_of(4_123_000)) == ("74 kB", "4.1 MB")
+
+
+def test_it_records_what_is_told_and_the_cluster_once_it_is_found(tmp_path, capsys):
+    events = [event for events in busy(3) for event in events]
+    code, feed = tape(tmp_path / "a.rec", *events)
+    assert code == ExitCode.PASS
+    recorded = Recording.open(tmp_path / "a.rec")
+    assert list(recorded.events()) == sorted(events, key=lambda event: event.at)
+    assert recorded.header.cluster == FOUND
+    assert recorded.header.label == "mtu1500"
+    assert (feed.followed, feed.probed) == ([FOUND], [])
+    said = capsys.readouterr()
+    assert said.out == ""
+    for words in (
+        "sampling rac1 and rac2.",
+        "no instance is sampled: No database",
+        "12 samples, 0 gaps",
+        "racwire open",
+    ):
+        assert words in said.err
+
+
+def test_this_node_is_recorded_while_the_cluster_is_still_being_looked_for(tmp_path, capsys):
+    code, _ = tape(tmp_path / "a.rec", NodeSample("rac1", BEGIN, 1.0), cluster=lambda: asyncio.sleep(60))
+    recorded = Recording.open(tmp_path / "a.rec")
+    assert (code, recorded.sources()) == (ExitCode.PASS, ("node rac1",))
+    assert recorded.header.cluster.nodes == Unknown("The recording ended before this was found out.")
+
+
+def test_pings_are_announced_before_they_are_sent(tmp_path, capsys):
+    _, feed = tape(tmp_path / "a.rec", NodeSample("rac1", BEGIN, 1.0), probe=True)
+    assert feed.probed == [FOUND]
+    assert "racwire: sending " in capsys.readouterr().err
+
+
+def test_nothing_sampled_at_all_is_no_success(tmp_path, capsys):
+    code, _ = tape(tmp_path / "a.rec", Gap("node rac1", BEGIN, "/proc could not be read."))
+    assert code == ExitCode.COULD_NOT_TELL
+    said = capsys.readouterr().err
+    assert "node rac1: /proc could not be read." in said
+    assert "nothing could be sampled" in said
+
+
+def test_quiet_says_nothing_but_errors(tmp_path, capsys):
+    tape(tmp_path / "a.rec", NodeSample("rac1", BEGIN, 1.0), quiet=True)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_gap_is_told_once_for_each_reason(capsys):
+    told = []
+    narration = Narration(told.append)
+    for reason in ("refused", "refused", "timed out", "timed out"):
+        narration(Gap("node rac2", BEGIN, reason))
+        narration(NodeSample("rac2", BEGIN, 1.0))
+    assert told == ["node rac2: refused", "node rac2: timed out"]
+    assert narration.counts == "4 samples, 4 gaps"
+
+
+async def test_a_delivery_that_breaks_down_ends_it_and_closes_the_feed():
+    def full(items):
+        raise RecordingError("a.rec takes no more samples: the disk is full.")
+
+    feed = FakeFeed(Gap("pairs", BEGIN, ""))
+    with pytest.raises(RecordingError):
+        await sample(feed, found(), Delivery(full, 0.0), told=lambda item: None)
+    assert feed.is_closed.is_set()
+
+
+async def test_a_disk_that_hangs_at_the_end_is_not_waited_for():
+    def hangs(items):
+        time.sleep(3)
+
+    began = time.monotonic()
+    ending = await sample(
+        FakeFeed(*[Gap("pairs", BEGIN, "")] * 3), found(), Delivery(hangs, 0.0), told=lambda item: None, for_s=0.1
+    )
+    assert ending.not_delivered == 4
+    assert time.monotonic() - began < 2.5
+
+
+async def test_a_reader_that_stalls_holds_up_the_feed_and_not_memory():
+    taken = []
+    delivery = Delivery(taken.extend, 0.0)
+    for _ in range(5_000):
+        delivery.put(Gap("pairs", BEGIN, ""))
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(delivery.room(), 0.01)
+    assert await delivery.end(5) == 0
+    await delivery.room()
+    delivery.close()
+    assert len(taken) == 5_000
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--for", "soon", "a.rec"], "--for: write a time such as 90s, 30m, 2h or 1d, not 'soon'."),
+        (["--keep", "0", "a.rec"], "--keep: write a time such as 90s, 30m, 2h or 1d, not '0'."),
+        (["--every", "0.1", "a.rec"], "--every must be a number >= 1.0."),
+        (["--every", "90", "a.rec"], "--every must be a number <= 60.0."),
+        (["--interval", "5", "a.rec"], "--interval is for the checks; write --every S here."),
+        (["--label", "x" * 61, "a.rec"], "--label: write at most 60 characters."),
+        (["no/such/place.rec"], "no/such/place.rec could not be written: No such file or directory."),
+        (["."], ". is already there; name another file, or add --force to replace it."),
+        (["--force", "."], ". is no file, and cannot be replaced by one; name another."),
+    ],
+)
+def test_a_wrong_command_line_is_one_sentence_and_records_nothing(tmp_path, words, sentence):
+    ran = racwire("record", *words, cwd=tmp_path)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (ExitCode.USAGE, "", f"racwire: {sentence}\n")
+    assert os.listdir(tmp_path) == []
+
+
+def holds_a_sample(path):
+    with contextlib.suppress(RecordingError):  # not there yet
+        recording = Recording.open(path)
+        try:
+            return recording.span() is not None
+        finally:
+            recording.close()
+    return False
+
+
+def test_ended_by_a_signal_the_file_is_whole_and_the_exit_code_0(tmp_path):
+    running = subprocess.Popen(
+        [sys.executable, "-m", "tui", "record", "a.rec"], cwd=tmp_path, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and not holds_a_sample(tmp_path / "a.rec"):
+        time.sleep(0.1)
+    running.send_signal(signal.SIGTERM)
+    running.send_signal(signal.SIGTERM)  # as `timeout` sends it: to the process, and to its group
+    said = running.communicate(timeout=20)[1]
+    assert (running.returncode, "racwire: next: " in said) == (ExitCode.PASS, True)
+    assert Recording.open(tmp_path / "a.rec").span() is not None
+    assert os.listdir(tmp_path) == ["a.rec"]
+
+
+def test_a_disk_that_is_full_is_told_and_what_was_written_can_be_read(tmp_path, capsys):
+    recorder = Recorder.create(tmp_path / "a.rec", first_header(Settings()))
+    recorder.write([Gap("pairs", 1.0, "before")])
+    (pages,) = recorder._file.execute("PRAGMA page_count").fetchone()
+    recorder._file.execute(f"PRAGMA max_page_count = {pages}")
+    feed = FakeFeed(Gap("pairs", 2.0, "x" * 100_000))
+    code = Tape(tmp_path / "a.rec", recorder, Settings(), quiet=True).record(lambda: feed, found())
+    assert code == ExitCode.COULD_NOT_TELL
+    assert capsys.readouterr().err == (
+        f"racwire: {tmp_path}/a.rec takes no more samples: the disk is full; those before can still be read.\n"
+    )
+    assert [event.at for event in Recording.open(tmp_path / "a.rec").events()] == [1.0]
+    assert feed.is_closed.is_set()
+
+
+def test_a_recording_is_printed_as_json_lines(recording):
+    ran = racwire("watch", str(recording))
+    lines = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert lines[0] == {
+        "fact": "Header", "racwire_version": "0.1.0", "started_at": header().started_at, "interval_s": 1.0,
+        "label": "mtu1500",
+    }  # fmt: skip
+    assert [line["fact"] for line in lines[1:4]] == ["Cluster", "Links", "Links"]
+    assert [line["at"] for line in lines[2:]] == sorted(line["at"] for line in lines[2:])
+    assert lines[-1] == {
+        "fact": "Gap",
+        "source": "node rac2",
+        "at": BEGIN + 21,
+        "reason": "rac2 did not answer\x1b[2J.",
+    }
+    assert "\x1b" not in ran.stdout
+
+
+def test_a_reader_of_json_lines_that_stops_early_is_no_error(recording):
+    line = f"{sys.executable} -m tui watch {recording} | head -1; echo ${{PIPESTATUS[0]}}"
+    ran = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=60, check=False, cwd=ROOT)
+    assert (ran.stdout.splitlines()[-1], ran.stderr) == ("0", "")
+
+
+def test_options_of_live_samples_are_refused_for_a_recording(recording):
+    ran = racwire("watch", "--every", "5", str(recording))
+    assert ran.returncode == ExitCode.USAGE
+    assert "a recording is printed as it is" in ran.stderr
+
+
+def test_live_samples_come_as_json_lines_at_once():
+    ran = racwire("watch", "--for", "3s")
+    lines = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert ran.returncode == ExitCode.PASS
+    assert lines[0]["fact"] == "Header"
+    assert {"NodeSample", "Cluster", "Links"} <= {line["fact"] for line in lines}
+    assert "racwire: " in ran.stderr
+
+
+def test_open_without_a_terminal_says_what_is_in_it(recording):
+    ran = racwire("open", str(recording))
+    assert (ran.returncode, ran.stderr) == (0, "")
+    said = " ".join(ran.stdout.split())
+    for words in (
+        "Label mtu1500", "20 s", "Interval 1 s", "From rac1", "node rac1 20 samples", "instance prod2 20 samples",
+        "node rac2 20 samples 1 gap; the last: rac2 did not answer\\x1b[2J.", "pairs 2 samples",
+    ):  # fmt: skip
+        assert words in said
+    assert all(len(line) <= 80 for line in ran.stdout.splitlines() if str(recording) not in line)
+
+
+@pytest.mark.parametrize("command", ["open", "watch"])
+def test_what_is_no_recording_is_one_sentence(tmp_path, command):
+    (tmp_path / "letter").write_text("a letter")
+    for name, why in (("letter", "is no recording of racwire"), ("none", "could not be read: No such file")):
+        ran = racwire(command, name, cwd=tmp_path)
+        assert (ran.returncode, ran.stdout, len(ran.stderr.splitlines())) == (ExitCode.USAGE, "", 1)
+        assert f"racwire: {name} {why}" in ran.stderr

@@ -1,0 +1,381 @@
+"""A recording: written as it comes, whole at any moment, and read by whoever opens it, also while it is written."""
+
+import contextlib
+import os
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import textwrap
+import threading
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from checks.facts import Cluster
+from checks.traffic import samples
+from checks.traffic.recording import SCHEMA, Recorder, Recording, RecordingError
+from checks.traffic.recording_bytes import LARGEST
+from checks.traffic.recording_file import LAYOUT
+from checks.traffic.samples import Gap, NodeSample
+from checks.traffic.timeline import Timeline
+from tests.unit.recording_support import BEGIN, busy, header, links
+from tests.unit.test_recording_events import EVENT, LINKS
+
+DAY_S = 86_400
+
+
+def recorded(path, *writes, **keep):
+    recorder = Recorder.create(path, header(), **keep)
+    for events in writes:
+        recorder.write(events)
+    recorder.close()
+    return path
+
+
+def read(path):
+    recording = Recording.open(path)
+    try:
+        return list(recording.events())
+    finally:
+        recording.close()
+
+
+@pytest.fixture
+def busy_file(tmp_path):
+    return recorded(tmp_path / "busy.rec", *busy(120))
+
+
+def test_all_of_it_comes_back_in_order_of_time(tmp_path):
+    told = [event for events in busy(60) for event in events]
+    events = read(recorded(tmp_path / "a.rec", *busy(60)))
+    assert events == sorted(told, key=lambda event: event.at)
+
+
+def test_it_tells_the_same_as_the_memory_of_the_screens(busy_file):
+    memory = Timeline(1000)
+    for events in busy(120):
+        memory.add(events)
+    recording = Recording.open(busy_file)
+    assert recording.sources() == memory.sources()
+    assert recording.span() == memory.span()
+    for source in memory.sources():
+        window = (source, BEGIN + 20.5, BEGIN + 80.5)
+        assert recording.window(*window) == memory.window(*window)
+    for at in (BEGIN - 1, BEGIN, BEGIN + 50):
+        assert recording.links("rac2", at) == memory.links("rac2", at)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.lists(EVENT | LINKS, max_size=5), max_size=4), st.floats(0, 4e9), st.floats(0, 4e9))
+def test_whatever_the_clock_did_windows_are_exact_and_the_whole_is_in_order(tmp_path, writes, begin, end):
+    path = tmp_path / f"{os.urandom(8).hex()}.rec"
+    recording = Recording.open(recorded(path, *writes))
+    told = [event for events in writes for event in events]
+    assert [event.at for event in recording.events()] == sorted(event.at for event in told)
+    for source in {event.source for event in told}:
+        expected = [e for e in told if e.source == source and begin < e.at <= end and not isinstance(e, samples.Links)]
+        assert recording.window(source, begin, end) == sorted(expected, key=lambda e: e.at)
+        assert source in recording.sources()
+    recording.close()
+    path.unlink()
+
+
+def test_a_day_of_a_busy_cluster_is_under_60_megabytes(tmp_path):
+    """Eight interfaces at 25 Gbit/s and two instances at 20,000 blocks a second, every second."""
+    seconds = 600
+    begun = recorded(tmp_path / "begun.rec", *busy(1)).stat().st_size
+    size = recorded(tmp_path / "busy.rec", *busy(seconds)).stat().st_size
+    assert (size - begun) / seconds * DAY_S + begun < 60e6
+
+
+def test_it_is_one_file_for_its_owner_alone(busy_file):
+    assert [f.name for f in busy_file.parent.iterdir()] == ["busy.rec"]
+    assert stat.S_IMODE(busy_file.stat().st_mode) == 0o600
+    assert busy_file.read_bytes()[68:72] == b"rwre"
+
+
+def test_what_is_older_than_is_kept_makes_room_and_the_file_stops_growing(tmp_path):
+    sizes = []
+    recorder = Recorder.create(path := tmp_path / "a.rec", header(), keep_s=60)
+    for number, events in enumerate(busy(600)):
+        recorder.write(events)
+        if number % 150 == 0:
+            sizes.append(path.stat().st_size)
+    recorder.close()
+    recording = Recording.open(path)
+    assert recording.span()[0] == pytest.approx(BEGIN + 540, abs=2)
+    assert recording.links("rac1", BEGIN + 590) == links("rac1", BEGIN)
+    assert max(sizes[2:]) <= sizes[1] + 8192
+
+
+def test_of_the_links_those_that_hold_at_the_beginning_of_what_is_kept_stay(tmp_path):
+    changes = [[links("rac1", BEGIN + s, mtu)] for s, mtu in ((0, 1500), (50, 4000), (200, 9000))]
+    recording = Recording.open(recorded(tmp_path / "a.rec", *changes, keep_s=100))
+    assert recording.links("rac1", BEGIN + 40) is None
+    assert recording.links("rac1", BEGIN + 100).links[0].mtu == 4000
+    assert recording.links("rac1", BEGIN + 200).links[0].mtu == 9000
+
+
+def test_a_clock_that_jumps_ahead_costs_little_of_what_is_kept(tmp_path):
+    writes = [*busy(100), [Gap("pairs", BEGIN + 1e8, "far away")]]
+    recording = Recording.open(recorded(tmp_path / "a.rec", *writes, keep_s=3600))
+    assert len(recording.window("node rac1", BEGIN, BEGIN + 200)) >= 50
+
+
+def test_what_cannot_have_been_counted_is_a_gap_and_the_rest_goes_on(tmp_path):
+    impossible = NodeSample("rac1", BEGIN, 1.0, counters={"Ip.InReceives": LARGEST + 1})
+    nowhere = Gap("pairs", float("nan"), "")
+    good = NodeSample("rac1", BEGIN + 1, 1.0)
+    gap, sample = read(recorded(tmp_path / "a.rec", [impossible, nowhere, good]))
+    assert (gap.source, gap.at) == ("node rac1", BEGIN)
+    assert gap.reason == "A sample of node rac1 was not recorded: 1.84e+19 is no count of 64 bits."
+    assert sample == good
+
+
+def test_the_cluster_that_is_found_later_stands_in_the_header(tmp_path):
+    recorder = Recorder.create(tmp_path / "a.rec", header("mtu1500"))
+    recorder.follow(Cluster(local_node="rac1\udcff", taken_at="later", nodes=()))
+    recorder.close()
+    found = Recording.open(tmp_path / "a.rec").header
+    assert found == msgspec.structs.replace(header("mtu1500"), cluster=found.cluster)
+    assert (found.cluster.local_node, found.cluster.nodes) == ("rac1\udcff", ())
+
+
+def test_two_read_while_one_writes(tmp_path):
+    recorder = Recorder.create(tmp_path / "a.rec", header())
+    readers = [Recording.open(tmp_path / "a.rec") for _ in range(2)]
+    told = []
+    begun, done = threading.Event(), threading.Event()
+
+    def write():
+        for events in busy(150):
+            recorder.write(events)
+            told.extend(events)
+            begun.set()
+        done.set()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    begun.wait(10)
+    read_meanwhile = 0
+    while not done.is_set():
+        for reader in readers:
+            read_meanwhile += sum(1 for _ in reader.events())
+    writer.join()
+    assert read_meanwhile > 0
+    for reader in readers:
+        assert len(list(reader.events())) == len(told)
+
+
+def test_a_reader_that_stops_halfway_does_not_hold_up_the_writer(tmp_path):
+    recorder = Recorder.create(tmp_path / "a.rec", header())
+    for events in busy(40):
+        recorder.write(events)
+    halfway = Recording.open(tmp_path / "a.rec").events()
+    next(halfway)
+    recorder._file.execute("PRAGMA busy_timeout = 0")
+    recorder.write([Gap("pairs", BEGIN + 50, "")])
+    assert list(halfway)[-1].at == BEGIN + 50
+
+
+def test_killed_at_any_moment_it_keeps_all_but_the_last_write(tmp_path):
+    script = textwrap.dedent(
+        """
+        import sys
+        from pathlib import Path
+        from checks.traffic.recording import Recorder
+        from checks.traffic.samples import Gap
+        from tests.unit.recording_support import header
+        recorder = Recorder.create(Path(sys.argv[1]), header())
+        second = 0
+        while True:
+            second += 1
+            recorder.write([Gap("pairs", float(second), "x" * 3000)])
+            print(second, flush=True)
+        """
+    )
+    for lines in (1, 7, 30):
+        path = tmp_path / f"{lines}.rec"
+        running = subprocess.Popen(
+            [sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, cwd=Path(__file__).parents[2]
+        )
+        told = [running.stdout.readline() for _ in range(lines)]
+        running.send_signal(signal.SIGKILL)
+        told += running.stdout.readlines()
+        running.stdout.close()
+        running.wait(10)
+        events = read(path)
+        assert len(events) in (len(told), len(told) + 1)  # one may have been written and not told yet
+        assert [event.at for event in events] == [float(n + 1) for n in range(len(events))]
+
+
+def test_a_full_disk_is_one_sentence_and_what_was_written_stays(tmp_path):
+    recorder = Recorder.create(path := tmp_path / "a.rec", header())
+    recorder.write([Gap("pairs", 1.0, "before")])
+    pages = recorder._file.execute("PRAGMA page_count").fetchone()[0]
+    recorder._file.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(RecordingError) as refused:
+        recorder.write([Gap("pairs", 2.0, "x" * 100_000)])
+    assert str(refused.value) == f"{path} takes no more samples: the disk is full; those before can still be read."
+    recorder._file.execute("PRAGMA max_page_count = 100000")
+    recorder.write([Gap("database", 3.0, "there is room again")])
+    assert [event.at for event in read(path)] == [1.0, 3.0]
+
+
+def test_it_is_not_written_over_a_file_and_replaces_a_recording_only_when_told(tmp_path):
+    path = recorded(tmp_path / "a.rec", [Gap("pairs", 1.0, "old")])
+    with pytest.raises(RecordingError, match=r"a\.rec is already there; name another file, or add --force"):
+        Recorder.create(path, header())
+    assert len(read(path)) == 1
+    Recorder.create(path, header(), replace=True).close()
+    assert read(path) == []
+
+
+@pytest.mark.parametrize("content", [b"a letter to my mother", b"SQLite format 3\x00" + b"\x00" * 200])
+def test_another_file_is_not_replaced_even_when_told(tmp_path, content):
+    (tmp_path / "letter").write_bytes(content)
+    with pytest.raises(RecordingError, match="is no recording of racwire"):
+        Recorder.create(tmp_path / "letter", header(), replace=True)
+    assert (tmp_path / "letter").read_bytes() == content
+
+
+@pytest.mark.parametrize("name", ["", ".", "no/such/place.rec", "nul\0", "x" * 300, "directory"])
+def test_a_place_that_cannot_be_written_or_read_is_one_sentence(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "directory").mkdir()
+    for use in (lambda path: Recorder.create(path, header(), replace=True), Recording.open):
+        with pytest.raises(RecordingError) as refused:
+            use(Path(name))
+        assert str(refused.value).count(".\n") == 0
+        assert str(refused.value).endswith((".", "it."))
+    assert os.listdir(tmp_path) == ["directory"]
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(RecordingError, match="is no file"):
+        Recording.open(tmp_path / "pipe")
+
+
+def change(path, *statements):
+    file = sqlite3.connect(path)
+    for statement in statements:
+        file.execute(statement)
+    file.commit()
+    file.close()
+
+
+def test_a_file_of_a_later_layout_is_refused_in_a_sentence(busy_file):
+    change(busy_file, f"PRAGMA user_version = {SCHEMA + 1}")
+    with pytest.raises(RecordingError) as refused:
+        Recording.open(busy_file)
+    assert str(refused.value) == (
+        f"{busy_file} was recorded by a newer racwire (layout {SCHEMA + 1}; this one reads {SCHEMA}): "
+        "open it with that."
+    )
+
+
+def test_events_of_a_kind_that_is_not_known_are_left_out(busy_file):
+    before = read(busy_file)
+    change(
+        busy_file,
+        """INSERT INTO shapes (id, source, body) VALUES (99, '"heat"', '["temperature","rac1"]')""",
+        f"INSERT INTO samples (until, body) VALUES ({int(BEGIN * 1e6) + 1}, x'630401020304')",
+    )
+    recording = Recording.open(busy_file)
+    assert list(recording.events()) == before
+    assert "heat" not in recording.sources()
+    assert recording.span() is not None
+
+
+HOSTILE = {
+    "its table is a view without end": (
+        "DROP TABLE samples",
+        "CREATE VIEW samples AS WITH RECURSIVE n(until) AS (VALUES (1) UNION ALL SELECT until + 1 FROM n) "
+        "SELECT until, zeroblob(1000000) AS body FROM n",
+    ),
+    "a table is missing": ("DROP TABLE links",),
+    "there is no header": ("DELETE FROM header",),
+    "its header is no header": ("UPDATE header SET body = '[1,2]'",),
+    "its header is nested without end": ("UPDATE header SET body = '" + "[" * 100_000 + "'",),
+    "its header is a number": ("UPDATE header SET body = x'00ff'",),
+    "its header is huge": ("UPDATE header SET body = printf('%.*c', 20000000, 'x')",),
+    "a row is text": ("UPDATE samples SET body = 'text' WHERE until = (SELECT max(until) FROM samples)",),
+    "a row is huge": ("UPDATE samples SET body = zeroblob(20000000)",),
+    "a row is another": ("UPDATE samples SET body = x'0305ffffffffff'",),
+    "a number in a row has no end": ("UPDATE samples SET body = x'ffffffffffffffffffffffff'",),
+    "a length is over the end": ("UPDATE samples SET body = x'03ffffffff0f00'",),
+    "a shape is missing": ("DELETE FROM shapes WHERE id = 3",),
+    "a shape is another's": ("UPDATE shapes SET body = '[\"node\",7]' WHERE id = 3",),
+    "a source is none": ("UPDATE shapes SET source = 7",),
+    "links are none": ("UPDATE links SET body = '{}'",),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_damaged_or_hostile_file_is_one_sentence(tmp_path, what):
+    path = recorded(tmp_path / "a.rec", *busy(10))
+    change(path, *HOSTILE[what])
+    with pytest.raises(RecordingError) as refused:
+        use_all_of(path)
+    assert str(refused.value).startswith(f"{path} could not be read: it ")
+    assert len(str(refused.value).splitlines()) == 1
+
+
+def use_all_of(path):
+    recording = Recording.open(path)
+    try:
+        recording.span()
+        for source in recording.sources():
+            recording.window(source, 0, 4e9)
+        recording.links("rac1", 4e9)
+        recording.tallies()
+        return list(recording.events())
+    finally:
+        recording.close()
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_bytes_turned_over_anywhere_are_told_or_harmless(tmp_path, data):
+    whole = tmp_path / "whole.rec"
+    if not whole.exists():
+        recorded(whole, *busy(20))
+    content = bytearray(whole.read_bytes())
+    for _ in range(data.draw(st.integers(1, 20))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    if data.draw(st.booleans()):
+        del content[data.draw(st.integers(0, len(content) - 1)) :]
+    damaged = tmp_path / "damaged.rec"
+    damaged.write_bytes(content)
+    with contextlib.suppress(RecordingError):  # and nothing else
+        use_all_of(damaged)
+
+
+@pytest.mark.parametrize("content", [b"", b"\0" * 5000, b"SQLite format 3\0", b"{}" * 4000])
+def test_what_is_no_recording_is_told_as_such(tmp_path, content):
+    (tmp_path / "no.rec").write_bytes(content)
+    with pytest.raises(RecordingError, match=r"is no recording of racwire; `racwire record FILE` makes one\."):
+        Recording.open(tmp_path / "no.rec")
+
+
+def test_it_counts_what_there_is_of_each_source(tmp_path):
+    gaps = [Gap("node rac2", BEGIN + 30, "first"), Gap("node rac2", BEGIN + 31, "last")]
+    tallies = Recording.open(recorded(tmp_path / "a.rec", *busy(20), gaps)).tallies()
+    assert tallies["node rac1"] == (20, 0, None)
+    assert tallies["node rac2"] == (20, 2, gaps[1])
+    assert tallies["pairs"].samples == 2
+
+
+def test_closing_twice_is_fine_and_the_layout_is_what_is_documented(busy_file):
+    recording = Recording.open(busy_file)
+    recording.close()
+    recording.close()
+    file = sqlite3.connect(busy_file)
+    assert {name for (name,) in file.execute("SELECT name FROM sqlite_master WHERE sql NOT NULL")} == set(LAYOUT)
+    file.close()

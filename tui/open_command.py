@@ -1,0 +1,106 @@
+"""`racwire open FILE`: a recording in the console; without a terminal for it, what is in the recording as text."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from datetime import datetime
+from pathlib import Path
+
+from checks.facts import Database, Unknown
+from checks.result import ExitCode
+from checks.settings import Settings
+from checks.traffic.recording import Header, Recording, RecordingError, Tally
+from checks.wording import counted, listed
+from tui.console import no_console
+from tui.durations import lasting, size_of
+from tui.errors import UsageError
+from tui.printable import for_encoding, printable
+from tui.streams import tell
+
+
+def run_open(args: argparse.Namespace, settings: Settings) -> int:
+    """Open it, and return the exit code. Raises UsageError."""
+    path = Path(args.file)
+    try:
+        recording = Recording.open(path)
+    except RecordingError as error:
+        raise UsageError(str(error)) from None
+    if not no_console(os.environ, sys.__stdin__, sys.__stderr__):
+        recording.close()
+        from tui.console import run_console_on_recording
+
+        return run_console_on_recording(path, settings)
+    try:
+        text = summary(path, recording)
+    except RecordingError as error:
+        tell(str(error))
+        return ExitCode.COULD_NOT_TELL
+    finally:
+        recording.close()
+    print(for_encoding(text, getattr(sys.stdout, "encoding", None)))
+    return ExitCode.PASS
+
+
+def summary(path: Path, recording: Recording) -> str:
+    """What is in it, on one screen. Raises RecordingError."""
+    header, span = recording.header, recording.span()
+    lines = [
+        f"{path}  {size_of(path.stat().st_size)}",
+        *([f"Label     {header.label}"] if header.label else []),
+        f"When      {_when(span)}",
+        f"Interval  {header.interval_s:g} s, by racwire {header.racwire_version}",
+        *_cluster(header),
+        "",
+        *_sources(recording.tallies()),
+        "",
+        f"Next      racwire watch {path}   (JSON lines)",
+        f"          racwire compare BEFORE {path}",
+    ]
+    return "\n".join(printable(" ".join(line.splitlines())) for line in lines)
+
+
+def _when(span: tuple[float, float] | None) -> str:
+    if span is None:
+        return "nothing was recorded"
+    begin, end = (_local(moment) for moment in span)
+    return f"{begin} to {end}, {lasting(span[1] - span[0])}"
+
+
+def _local(moment: float) -> str:
+    try:
+        return datetime.fromtimestamp(moment).astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
+    except (ValueError, OverflowError, OSError):
+        return "a time that is none"
+
+
+def _cluster(header: Header) -> list[str]:
+    cluster = header.cluster
+    lines = [f"From      {cluster.local_node}"]
+    if isinstance(cluster.nodes, Unknown):
+        lines.append(f"Nodes     not known: {cluster.nodes.reason}")
+    else:
+        lines.append(f"Nodes     {listed(node.name for node in cluster.nodes)}")
+    if not isinstance(cluster.networks, Unknown) and cluster.networks:
+        lines.append(f"Networks  {listed(network.name for network in cluster.networks)}")
+    database = cluster.database
+    if isinstance(database, Database):
+        names = listed(instance.name for instance in database.instances)
+        lines.append(f"Database  {database.name} {database.version} with {names}")
+    else:
+        lines.append(f"Database  {database.reason}")
+    return lines
+
+
+def _sources(tallies: dict[str, Tally]) -> list[str]:
+    """A line for each source, and one more for why there was nothing of it last."""
+    width = max((len(source) for source in tallies), default=0)
+    lines = []
+    for source, tally in tallies.items():
+        noun = "sample " if tally.samples == 1 else "samples"
+        gaps = f"   {counted(tally.gaps, 'gap')}; the last:" if tally.last_gap else ""
+        lines.append(f"{source:<{width}} {tally.samples:>9,} {noun}{gaps}")
+        if tally.last_gap:
+            lines.append(f"    {tally.last_gap.reason}")
+    return lines

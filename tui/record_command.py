@@ -1,0 +1,163 @@
+"""`racwire record`: samples of every source into one file, for hours, on a terminal or in the background."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from checks.engine import racwire_version
+from checks.facts import Cluster, Unknown
+from checks.journal import now
+from checks.result import ExitCode
+from checks.settings import Settings
+from checks.settings_file import limit_in_words
+from checks.traffic.recording import Header, Recorder, RecordingError
+from tui.delivery import Delivery, Item
+from tui.durations import lasting, seconds_of, size_of
+from tui.errors import UsageError
+from tui.narration import Narration
+from tui.password import password_of
+from tui.sampling import Ending, Samples, run_in_own_loop, sample
+from tui.status_line import StatusLine
+from tui.streams import leave, tell
+
+WRITE_EVERY_S = 1.0
+"""So much is lost at most when racwire is killed."""
+_LONGEST_LABEL = 60
+_NOT_YET = Unknown("The recording ended before this was found out.")
+
+
+def run_record(args: argparse.Namespace, settings: Settings) -> int:
+    """Record, and return the exit code. Raises UsageError."""
+    settings = sampled_every(settings, args)
+    for_s = seconds_of(args.for_time, "--for") if args.for_time is not None else None
+    keep_s = seconds_of(args.keep, "--keep") if args.keep is not None else None
+    if len(args.label) > _LONGEST_LABEL:
+        raise UsageError(f"--label: write at most {_LONGEST_LABEL} characters.")
+    path = Path(args.file)
+    password = password_of(settings.database)
+    try:
+        header = first_header(settings, args.label)
+        recorder = Recorder.create(path, header, keep_s=keep_s, replace=args.force)
+    except RecordingError as error:
+        raise UsageError(str(error)) from None
+    from checks.traffic.feed import Feed, find_cluster
+
+    tape = Tape(path, recorder, settings, quiet=args.quiet, for_s=for_s)
+    return leave(
+        tape.record(lambda: Feed(settings, password=password), find_cluster(settings, password=password), args.probe)
+    )
+
+
+class Tape:
+    """A recording under way."""
+
+    def __init__(
+        self, path: Path, recorder: Recorder, settings: Settings, *, quiet: bool = False, for_s: float | None = None
+    ) -> None:
+        self._path = path
+        self._recorder = recorder
+        self._settings = settings
+        self._for_s = for_s
+        self._line = StatusLine(quiet=quiet)
+        self._told = Narration(self._line.tell)
+        self._began = time.monotonic()
+
+    def record(self, new_feed: Callable[[], Samples], cluster: Awaitable[Cluster], probe: bool = False) -> int:
+        """Record until the time is over or it is ended; the exit code."""
+        every = f"every {self._settings.traffic.interval_s:g} s"
+        until = f"for {lasting(self._for_s)}" if self._for_s is not None else "until Ctrl-C"
+        self._line.tell(f"recording to {self._path} {every}, {until}; this node at once, the others as they are found.")
+        try:
+            ending = run_in_own_loop(self._sample(new_feed, cluster, probe))
+        except RecordingError as error:
+            self._line.clear()
+            tell(str(error))
+            return ExitCode.COULD_NOT_TELL
+        finally:
+            self._line.clear()
+        if ending.not_delivered:
+            # The recorder is not closed: its thread hangs in the kernel, and closing would wait for it.
+            tell(f"{self._path}: the disk does not answer; the last {ending.not_delivered} samples are not in it.")
+            return ExitCode.COULD_NOT_TELL
+        self._recorder.close()
+        return self._conclude()
+
+    async def _sample(self, new_feed: Callable[[], Samples], cluster: Awaitable[Cluster], probe: bool) -> Ending:
+        progress = asyncio.create_task(self._show_progress())
+        try:
+            return await sample(
+                new_feed(),
+                cluster,
+                Delivery(self._write, WRITE_EVERY_S),
+                told=lambda item: self._told(item, self._settings if probe else None),
+                for_s=self._for_s,
+                probe=probe,
+            )
+        finally:
+            progress.cancel()
+
+    def _write(self, items: list[Item]) -> None:
+        for cluster in [item for item in items if isinstance(item, Cluster)][-1:]:
+            self._recorder.follow(cluster)
+        self._recorder.write(item for item in items if not isinstance(item, Cluster))
+
+    async def _show_progress(self) -> None:
+        while True:
+            self._line.show(f"{lasting(time.monotonic() - self._began)}  {self._told.counts}  {self._size()}")
+            await asyncio.sleep(1)
+
+    def _size(self) -> str:
+        with suppress(OSError):
+            return size_of(os.stat(self._path).st_size)
+        return "the file is gone"
+
+    def _conclude(self) -> int:
+        """Say what there is now, and what to do with it."""
+        if not self._told.samples:
+            tell(f"nothing could be sampled; {self._path} says why: racwire open {self._path}")
+            return ExitCode.COULD_NOT_TELL
+        took = lasting(time.monotonic() - self._began)
+        self._line.tell(f"{self._path} has {took} of {self._told.sources}: {self._told.counts}, {self._size()}.")
+        self._line.tell(f"next: racwire open {self._path}, or racwire compare BEFORE {self._path}")
+        return ExitCode.PASS
+
+
+def first_header(settings: Settings, label: str = "") -> Header:
+    """What is known of the cluster while it is still being looked for: this node."""
+    return Header(
+        racwire_version=racwire_version(),
+        started_at=now(),
+        label=label,
+        interval_s=settings.traffic.interval_s,
+        cluster=Cluster(
+            local_node=os.uname().nodename.split(".")[0],
+            taken_at=now(),
+            clusterware=_NOT_YET,
+            nodes=_NOT_YET,
+            networks=_NOT_YET,
+            database=_NOT_YET,
+            named_networks=settings.cluster.networks,
+        ),
+        settings=msgspec.to_builtins(settings),
+    )
+
+
+def sampled_every(settings: Settings, args: argparse.Namespace) -> Settings:
+    """The settings with the interval of --every. Raises UsageError."""
+    if hasattr(args, "interval"):
+        raise UsageError("--interval is for the checks; write --every S here.")
+    if args.every is None:
+        return settings
+    traffic = {**msgspec.to_builtins(settings.traffic), "interval_s": seconds_of(args.every, "--every")}
+    try:
+        return msgspec.structs.replace(settings, traffic=msgspec.convert(traffic, type(settings.traffic)))
+    except msgspec.ValidationError as error:
+        raise UsageError(f"--every {limit_in_words(str(error))[0]}.") from None

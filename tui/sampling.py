@@ -1,0 +1,154 @@
+"""A feed run without the screen, for `racwire record` and `racwire watch`: until its time is over, or it is ended."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Protocol
+
+from checks.facts import Cluster
+from checks.result import ExitCode
+from checks.traffic.samples import Event
+from tui.delivery import Delivery, Item
+
+_CLOSING_S = 0.5
+_LAST_S = 0.8
+"""For what is still to be written when it ends: a disk that hangs is not waited for."""
+_ONE_AND_THE_SAME_S = 0.3
+"""Some send a signal to a process and to its group, so that it comes twice."""
+
+
+class Samples(Protocol):
+    """What is needed of a `checks.traffic.feed.Feed`."""
+
+    def follow(self, cluster: Cluster) -> None:
+        """Sample what is known now."""
+
+    def probe(self, cluster: Cluster) -> None:
+        """Send pings too."""
+
+    def events(self) -> AsyncGenerator[Event, None]:
+        """What is sampled."""
+
+    async def close(self) -> None:
+        """End every connection."""
+
+
+class Ending:
+    """How it ended."""
+
+    def __init__(self) -> None:
+        self.interrupted = False
+        self.not_delivered = 0
+        """Items that could not be handed on in the time there is for that at the end."""
+
+
+async def sample(
+    feed: Samples,
+    cluster: Awaitable[Cluster],
+    delivery: Delivery,
+    *,
+    told: Callable[[Item], None],
+    for_s: float | None = None,
+    probe: bool = False,
+) -> Ending:
+    """Hand on what the feed tells, and the cluster once it is found; this node is sampled from the first moment.
+
+    Raises what the delivery raises; however it ends, the feed is closed.
+    """
+    ending = Ending()
+    stop = asyncio.Event()
+
+    def put(item: Item) -> None:
+        told(item)
+        delivery.put(item)
+
+    async def pump() -> None:
+        async for event in feed.events():
+            await delivery.room()
+            put(event)
+
+    async def follow() -> None:
+        found = await cluster
+        put(found)
+        feed.follow(found)
+        if probe:
+            feed.probe(found)
+
+    def interrupt() -> None:
+        ending.interrupted = True
+        stop.set()
+
+    with _interrupts(interrupt):
+        work = [asyncio.create_task(task) for task in (pump(), follow(), delivery.run())]
+        until = asyncio.create_task(stop.wait())
+        try:
+            await _first_to_end([*work, until], spare=work[1], for_s=for_s)
+        finally:
+            for task in (*work, until):
+                task.cancel()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_CLOSING_S):
+                    await asyncio.gather(feed.close(), *work, return_exceptions=True)
+        try:
+            ending.not_delivered = await delivery.end(_LAST_S)
+        finally:
+            delivery.close()
+    return ending
+
+
+async def _first_to_end(tasks: Iterable[asyncio.Task[object]], spare: asyncio.Task[None], for_s: float | None) -> None:
+    """Wait for the time to be over, or for one of these to end or break down; `spare` may end, and the rest goes on."""
+    loop = asyncio.get_running_loop()
+    over = loop.time() + for_s if for_s is not None else None
+    waited = set(tasks)
+    while True:
+        left = None if over is None else max(0.0, over - loop.time())
+        done, _ = await asyncio.wait(waited, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+        if done != {spare}:
+            return
+        waited.discard(spare)
+
+
+@contextmanager
+def _interrupts(interrupt: Callable[[], None]) -> Iterator[None]:
+    """Call back at the first Ctrl-C, TERM or HUP; a later one ends the process at once. A signal that is ignored, as
+    HUP is under nohup, stays ignored: there one wants it to go on."""
+    loop = asyncio.get_running_loop()
+    heard_at: float | None = None
+
+    def hear() -> None:
+        nonlocal heard_at
+        if heard_at is None:
+            heard_at = loop.time()
+            interrupt()
+        elif loop.time() - heard_at > _ONE_AND_THE_SAME_S:
+            os._exit(ExitCode.INTERRUPTED)
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    minded = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+    for number in minded:
+        loop.add_signal_handler(number, hear)
+    try:
+        yield
+    finally:
+        for number in minded:
+            loop.remove_signal_handler(number)
+
+
+def run_in_own_loop(work: Awaitable[Ending]) -> Ending:
+    """Run in a loop that is not waited for: `asyncio.run` would join threads that hang in the kernel."""
+
+    async def awaited() -> Ending:
+        return await work
+
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(awaited())
+    finally:
+        loop.close()
