@@ -2,7 +2,7 @@
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test lint screenshots lock clean
+.PHONY: demo test lint bench screenshots lock clean
 
 demo: $(READY)
 	@sh .ci/packages
@@ -18,6 +18,12 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Measures what racwire costs against what it may cost; no test. ARGS="--quick", ARGS="--only keys".
+bench: $(READY)
+	@sh .ci/packages
+	@sh .ci/bench_packages
+	@$(BIN)/python -m bench $(ARGS)
 
 screenshots: $(READY)
 	@sh .ci/packages

@@ -1,0 +1,74 @@
+"""`make bench`: measures what racwire costs, and prints it beside what it may cost."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from types import FrameType
+
+from bench import cpu, first_paint, keys, memory, samples, sent, still
+from bench.pace import QUICK, Pace
+from bench.practice import NoCluster
+from bench.rows import Row, not_measured, table
+from bench.terminal import TerminalError
+from bench.wires import NoNamespace
+
+MEASUREMENTS: dict[str, Callable[[Pace], Iterator[Row]]] = {
+    "first-paint": first_paint.measure,
+    "sent": sent.measure,
+    "still": still.measure,
+    "cpu": cpu.measure,
+    "samples": samples.measure,
+    "memory": memory.measure,
+    "keys": keys.measure,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print the table; 0 whatever was found."""
+    args = _parser().parse_args(arguments)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _end)
+    pace = dataclasses.replace(QUICK if args.quick else Pace(), hour=args.hour)
+    try:
+        rows = [row for name in args.only or MEASUREMENTS for row in _measured(name, pace)]
+    except KeyboardInterrupt:
+        return 130
+    print(f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} at the end\n\n{table(rows)}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="make bench ARGS=…", description=__doc__)
+    parser.add_argument(
+        "--only", action="append", choices=tuple(MEASUREMENTS), help="only this (repeatable)", metavar="NAME"
+    )
+    parser.add_argument("--quick", action="store_true", help="fewer repeats, shorter times")
+    parser.add_argument("--hour", action="store_true", help="watch the memory for a real hour")
+    return parser
+
+
+def _measured(name: str, pace: Pace) -> Iterator[Row]:
+    """The rows of one measurement; what this machine cannot have, or the console did not do, is said in a row."""
+    began = time.monotonic()
+    print(f"{name} ...", end=" ", file=sys.stderr, flush=True)
+    try:
+        yield from MEASUREMENTS[name](pace)
+    except (NoCluster, NoNamespace, TerminalError) as reason:
+        yield not_measured(f"{name}, what else there is of it", str(reason))
+    finally:
+        print(f"{time.monotonic() - began:.0f} s", file=sys.stderr)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """As Ctrl-C does: what was made is taken away."""
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,30 @@
+"""racwire in a terminal, worked by its keys."""
+
+from __future__ import annotations
+
+from bench.terminal import Terminal
+
+CONCLUDED_WITHIN_S = 90.0
+QUIET_S = 2.5
+"""A screen on which nothing moves for so long has come to rest: while a run goes on, something moves each second."""
+
+SCREENS = {"1": "Checks", "2": "Paths", "3": "Traffic", "4": "Database"}
+"""The main screens by their key."""
+
+
+def until_graphs_are_full(terminal: Terminal, size: tuple[int, int]) -> None:
+    """Let as many seconds pass as a graph may have columns: only then all of it moves with each sample."""
+    terminal.read_for(size[0] / 2)
+
+
+def until_concluded(terminal: Terminal) -> None:
+    """Wait until the first screen is there and its run is over. Raises TerminalError."""
+    terminal.read_until("1 Checks")
+    terminal.read_until_quiet(QUIET_S, CONCLUDED_WITHIN_S)
+
+
+def show(terminal: Terminal, key: str, settle_s: float = 2.0) -> None:
+    """Change to a screen, and let it settle. Raises TerminalError when nothing is drawn."""
+    terminal.send(key)
+    terminal.read_until(f"{key} {SCREENS[key]}")
+    terminal.read_for(settle_s)

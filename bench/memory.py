@@ -1,0 +1,77 @@
+"""Whether the memory of the Traffic screen stays as it is, once the history that it keeps is full."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.console import show, until_concluded
+from bench.home import RACWIRE, new_user
+from bench.pace import Pace
+from bench.practice import inside, outside, practice_cluster
+from bench.rows import Row, figure
+from bench.terminal import Terminal
+from bench.usage import rss_mb
+from checks.traffic.timeline import KEPT
+
+BUDGET_MB = 2.0
+_FIRST_S, _LAST_S = 300, 3600
+_HASTE_S = 0.05
+"""Between two samples at the accelerated pace."""
+_BEGIN_WITHIN_S = 120.0
+
+
+def measure(pace: Pace) -> Iterator[Row]:
+    """A real hour where that is wanted, else its samples at an accelerated pace."""
+    yield _hour() if pace.hour else _hasty(pace.memory_s)
+
+
+def _hour() -> Row:
+    with (
+        new_user() as environment,
+        practice_cluster(nodes=2) as lab,
+        Terminal([RACWIRE, "--lab", "--interval", "1"], outside(lab, environment)) as terminal,
+    ):
+        until_concluded(terminal)
+        show(terminal, "3")
+        terminal.read_for(_FIRST_S)
+        before = rss_mb(terminal)
+        terminal.read_for(_LAST_S - _FIRST_S)
+        return _row("memory, minute five to the hour", before, rss_mb(terminal), "2 nodes and 2 instances at 1 s")
+
+
+def _hasty(seconds: float) -> Row:
+    with new_user() as environment, practice_cluster(nodes=2) as lab:
+        file = Path(environment["HOME"]) / "samples.json"
+        command = [sys.executable, "-m", "bench.programs.hasty_console", str(_HASTE_S), str(file)]
+        with Terminal(lab.enter(lab.nodes[0], command), inside(lab, environment)) as terminal:
+            until_concluded(terminal)
+            show(terminal, "3")
+            began = time.monotonic()
+            while min(_counts(file).values(), default=0) < KEPT and time.monotonic() < began + _BEGIN_WITHIN_S:
+                terminal.read_for(1)
+            first, before = _counts(file), rss_mb(terminal)
+            began = time.monotonic()
+            while min(_counts(file).values()) < KEPT + _LAST_S and time.monotonic() < began + seconds:
+                terminal.read_for(1)
+            last, after = _counts(file), rss_mb(terminal)
+            took = time.monotonic() - began
+    told = ", ".join(f"{source} {first.get(source, 0)} to {count}" for source, count in sorted(last.items()))
+    how = f"accelerated: {figure(took)} s at {_HASTE_S:g} s in place of an hour at 1 s (--hour); samples: {told}"
+    return _row("memory, from a full history on", before, after, how)
+
+
+def _counts(file: Path) -> dict[str, int]:
+    """How many samples of each source the console has taken so far."""
+    try:
+        return {str(source): int(count) for source, count in json.loads(file.read_bytes()).items()}
+    except FileNotFoundError:
+        return {}
+
+
+def _row(what: str, before: float, after: float, how: str) -> Row:
+    note = f"resident: {figure(before)} MB, then {figure(after)} MB; {how}"
+    return Row(what, "MB", max(0.0, after - before), BUDGET_MB, notes=(note,))

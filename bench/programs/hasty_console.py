@@ -1,0 +1,54 @@
+"""The console with samples many times as often as a user can have them: `python -m … INTERVAL_S FILE`.
+
+All else is as ever: the same settings, feed, timeline and screens. Into the file it writes, once a second, how many
+samples of each source there were by then, as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from checks.settings_file import load_settings
+from checks.traffic.samples import Event, Gap, Links
+from checks.traffic.timeline import Timeline
+from tui.console import run_console
+
+_counts: Counter[str] = Counter()
+_add = Timeline.add
+
+
+def main() -> int:
+    """Run it; returns its exit code."""
+    interval_s, file = float(sys.argv[1]), Path(sys.argv[2])
+    settings = load_settings(None)
+    # Below what the settings file allows: made here, they are not held against that.
+    traffic = msgspec.structs.replace(settings.traffic, interval_s=interval_s, pairs_interval_s=interval_s)
+    sampling = msgspec.structs.replace(settings.sampling, interval_s=1.0)
+    Timeline.add = _counting  # type: ignore[method-assign, assignment]
+    threading.Thread(target=_write, args=(file,), daemon=True).start()
+    return run_console(msgspec.structs.replace(settings, traffic=traffic, sampling=sampling))
+
+
+def _counting(timeline: Timeline, events: Iterable[Event]) -> None:
+    events = list(events)
+    _counts.update(event.source for event in events if not isinstance(event, Gap | Links))
+    _add(timeline, events)
+
+
+def _write(file: Path) -> None:
+    new = file.with_suffix(".new")
+    while True:
+        new.write_text(json.dumps(dict(_counts)), encoding="utf-8")
+        new.rename(file)
+        time.sleep(1)
+
+
+sys.exit(main())

@@ -1,0 +1,49 @@
+"""The processor time of one sample of a node, by the number of its interfaces, against what psutil takes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+
+from bench.pace import Pace
+from bench.rows import Row, figure
+from bench.wires import wires
+
+COUNTS = (8, 32, 128)
+BUDGET = 1.0
+GROWTH_BUDGET = 1.25
+"""What one more interface may cost among many, against what it costs among few: linear, with room for noise."""
+
+
+def measure(pace: Pace) -> Iterator[Row]:
+    """Each number of interfaces, and how the cost grows with it."""
+    costs: list[float] = []
+    for count in COUNTS:
+        found = _medians(count, pace.samples)
+        ours, theirs = found["interfaces"], found["psutil"]
+        note = (
+            f"read and made differences of: {figure(ours)} µs; psutil's bare counters (pernic, nowrap=False): "
+            f"{figure(theirs)} µs; medians of {pace.samples} in turn, all counters changing"
+        )
+        rest = (
+            f"with IP, UDP, softnet, processors and load: {figure(found['sample'])} µs; what psutil has of these: "
+            f"{figure(found['psutil all'])} µs"
+        )
+        yield Row(f"one sample of {count} interfaces, against psutil", "x", ours / theirs, BUDGET, "", (note, rest))
+        costs.append(ours)
+    few, some, many = COUNTS
+    among_few, among_many = (costs[1] - costs[0]) / (some - few), (costs[2] - costs[1]) / (many - some)
+    note = (
+        f"one more interface costs {figure(among_few)} µs among {few} to {some}, {figure(among_many)} µs up to {many}"
+    )
+    yield Row("one sample, growth with its interfaces", "x", among_many / among_few, GROWTH_BUDGET, "", (note,))
+
+
+def _medians(count: int, samples: int) -> dict[str, float]:
+    """The cost of each way to take a sample, in microseconds."""
+    with wires(count) as namespace:
+        command = namespace.enter([sys.executable, "-m", "bench.programs.sample_cost", str(samples)])
+        done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+        return {str(way): float(us) for way, us in json.loads(done.stdout).items()}

@@ -1,0 +1,55 @@
+"""Bytes to the terminal, on the Traffic screen of a node under load, beside what btop sends for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bench.anatomy import anatomy
+from bench.btop import COMMAND, once_a_second, why_no_btop
+from bench.console import show, until_concluded, until_graphs_are_full
+from bench.home import RACWIRE, new_user
+from bench.pace import Pace
+from bench.practice import inside, outside, practice_cluster
+from bench.rows import Row, figure, not_measured
+from bench.terminal import LARGE, SMALL, Terminal
+from checks.lab import Lab
+
+BUDGETS = {SMALL: 1500, LARGE: 3000}
+"""Bytes a second, by size."""
+SHARE_OF_BTOP = 1 / 5
+_WARM_S = 4.0
+"""Until the first drawing is over."""
+
+
+def measure(pace: Pace) -> Iterator[Row]:
+    """Each size, racwire's own budget and btop's fifth."""
+    with new_user() as environment, practice_cluster(nodes=2) as lab:
+        for size, budget in BUDGETS.items():
+            what = f"{size[0]}x{size[1]}"
+            # The run of the checks that it begins with is kept short: it is not what is measured.
+            with Terminal([RACWIRE, "--lab", "--interval", "1"], outside(lab, environment), size) as terminal:
+                until_concluded(terminal)
+                show(terminal, "3", _WARM_S)
+                until_graphs_are_full(terminal, size)
+                terminal.forget()
+                ours = terminal.read_for(pace.seconds) / pace.seconds
+                notes = (
+                    f"practice cluster of 2 nodes and 2 instances under load, 1 s, truecolor, over {pace.seconds:g} s",
+                    anatomy(terminal.raw, pace.seconds),
+                )
+            yield Row(f"bytes sent, Traffic, {what}", "B/s", ours, budget, notes=notes)
+            yield _against_btop(f"bytes sent, Traffic, {what}, against btop", ours, lab, environment, size, pace)
+
+
+def _against_btop(
+    what: str, ours: float, lab: Lab, environment: dict[str, str], size: tuple[int, int], pace: Pace
+) -> Row:
+    if why := why_no_btop():
+        return not_measured(what, why)
+    node = lab.nodes[0]
+    with Terminal(lab.enter(node, COMMAND), once_a_second(inside(lab, environment)), size) as terminal:
+        terminal.read_for(_WARM_S)
+        terminal.processes()
+        theirs = terminal.read_for(pace.seconds) / pace.seconds
+    note = f"btop in the same node and terminal: {figure(theirs)} B/s; a fifth of that is allowed"
+    return Row(what, "B/s", ours, SHARE_OF_BTOP * theirs, notes=(note,))

@@ -1,0 +1,153 @@
+"""A terminal for a program to draw in, that counts what it is sent and answers what a terminal is asked."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pty
+import re
+import select
+import subprocess
+import termios
+import time
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Self
+
+import psutil
+
+SMALL, LARGE = (80, 24), (120, 40)
+"""The sizes that are measured, as columns and rows."""
+
+_ANSWERS = {
+    b"\x1b[?2026$p": b"\x1b[?2026;2$y",  # synchronised output: there is
+    b"\x1b[?2048$p": b"\x1b[?2048;0$y",  # resizing told in band: not known
+    b"\x1b[c": b"\x1b[?62;22c",
+}
+"""What a program asks at its start, and what xterm answers."""
+_ESCAPES = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]")
+
+
+class TerminalError(Exception):
+    """The program did not draw what it was expected to."""
+
+
+class Terminal:
+    """A program in a pseudo-terminal of its own. Close it, whatever happened: that ends the program."""
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], size: tuple[int, int] = SMALL) -> None:
+        self._master, slave = pty.openpty()
+        termios.tcsetwinsize(slave, (size[1], size[0]))
+        self._since = b""
+        self.patience_s = 5.0
+        """How long the program may take to end by itself."""
+        self.started_at = time.perf_counter()
+        try:
+            self._process = subprocess.Popen(
+                command, stdin=slave, stdout=slave, stderr=slave, env=dict(environment), start_new_session=True
+            )
+        except BaseException:
+            os.close(self._master)
+            raise
+        finally:
+            os.close(slave)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def text(self) -> str:
+        """What it was sent since the last key, without the escape sequences."""
+        return _ESCAPES.sub(b"", self._since).decode(errors="replace")
+
+    @property
+    def raw(self) -> bytes:
+        """What it was sent since the last key, as it came."""
+        return self._since
+
+    def forget(self) -> None:
+        """Begin to keep what it is sent anew."""
+        self._since = b""
+
+    def send(self, keys: str) -> float:
+        """Press keys; returns when that was."""
+        self.forget()
+        os.write(self._master, keys.encode())
+        return time.perf_counter()
+
+    def read_for(self, seconds: float) -> int:
+        """Take all it is sent for so long; returns how many bytes that were."""
+        end = time.perf_counter() + seconds
+        count = 0
+        while (left := end - time.perf_counter()) > 0:
+            count += len(self._read(left))
+        return count
+
+    def read_until(self, words: str, within_s: float = 20) -> float:
+        """Wait until these words were drawn since the last key; returns when that was. Raises TerminalError."""
+        end = time.perf_counter() + within_s
+        while words not in self.text:
+            if self._read(max(0.0, end - time.perf_counter())):
+                at = time.perf_counter()
+                continue
+            raise TerminalError(f"'{words}' was not drawn within {within_s:g} s; the end of what was: {self._tail}")
+        return at
+
+    def read_any(self, within_s: float) -> float | None:
+        """When the next bytes come; None when none do in that time."""
+        return time.perf_counter() if self._read(within_s) else None
+
+    def read_until_quiet(self, for_s: float, within_s: float) -> None:
+        """Wait until it has been sent nothing for so long. Raises TerminalError."""
+        end = time.perf_counter() + within_s
+        while self._read(for_s):
+            if time.perf_counter() > end:
+                raise TerminalError(f"the screen did not come to rest within {within_s:g} s")
+
+    def processes(self) -> tuple[psutil.Process, list[psutil.Process]]:
+        """The program, and the processes below it. Raises TerminalError when it has ended."""
+        try:
+            program = psutil.Process(self._process.pid)
+            # What enters a practice node waits outside for the program that it started there.
+            while any(word.endswith("enter.py") for word in program.cmdline()):
+                program = program.children()[0]
+            return program, program.children(recursive=True)
+        except (psutil.NoSuchProcess, IndexError) as error:
+            raise TerminalError(f"the program has ended; the last it said: {self._tail}") from error
+
+    def close(self) -> None:
+        """End the program, by force where it does not end by itself."""
+        self._process.terminate()
+        end = time.perf_counter() + self.patience_s
+        # It must be able to write its last words, or it would wait for us as we for it.
+        while self._process.poll() is None and time.perf_counter() < end:
+            self._read(0.05)
+        self._process.kill()
+        self._process.wait()
+        os.close(self._master)
+
+    @property
+    def _tail(self) -> str:
+        return repr(" ".join(self.text.split())[-200:])
+
+    def _read(self, within_s: float) -> bytes:
+        """What comes next; nothing when that takes longer, or the program has closed its side."""
+        if not select.select([self._master], [], [], within_s)[0]:
+            return b""
+        try:
+            data = os.read(self._master, 65536)
+        except OSError:
+            time.sleep(min(within_s, 0.01))
+            return b""
+        before = self._since[-16:]
+        for question, answer in _ANSWERS.items():
+            if (before + data).count(question) > before.count(question):
+                with contextlib.suppress(OSError):
+                    os.write(self._master, answer)
+        self._since = (self._since + data)[-200_000:]
+        return data

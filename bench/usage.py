@@ -1,0 +1,51 @@
+"""What a program in a terminal takes of the machine while it is watched."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+
+import psutil
+
+from bench.terminal import Terminal
+
+
+@dataclass(frozen=True)
+class Cpu:
+    """Percent of one core: the program's own, and of the programs that it started."""
+
+    own: float
+    children: float
+
+
+def cpu(terminal: Terminal, seconds: float) -> Cpu:
+    """Watch it for so long. Raises TerminalError when it has ended."""
+    program, children = terminal.processes()
+    own, theirs, ended = _own(program), {child.pid: _own(child) for child in children}, _ended(program)
+    terminal.read_for(seconds)
+    program, children = terminal.processes()
+    grown = _ended(program) - ended + sum(_own(child) - theirs.get(child.pid, 0.0) for child in children)
+    # One that ended meanwhile brings its whole past into the sum of the ended.
+    grown -= sum(time for pid, time in theirs.items() if pid not in {child.pid for child in children})
+    return Cpu(100 * (_own(program) - own) / seconds, max(0.0, 100 * grown / seconds))
+
+
+def rss_mb(terminal: Terminal) -> float:
+    """The program's resident memory, in MB of 10^6 bytes. Raises TerminalError when it has ended."""
+    program, _ = terminal.processes()
+    return float(program.memory_info().rss / 1e6)
+
+
+def _own(process: psutil.Process) -> float:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        times = process.cpu_times()
+        return float(times.user + times.system)
+    return 0.0
+
+
+def _ended(process: psutil.Process) -> float:
+    """The time of the children that have ended and were waited for."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        times = process.cpu_times()
+        return float(times.children_user + times.children_system)
+    return 0.0

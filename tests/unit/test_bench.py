@@ -1,0 +1,114 @@
+"""The bench itself: what its table says, and that its terminal counts and answers as a real one does."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench.__main__ import main
+from bench.rows import Row, figure, not_measured, table
+from bench.terminal import Terminal, TerminalError
+from bench.usage import rss_mb
+
+ENVIRONMENT = {"PATH": os.environ["PATH"], "TERM": "xterm-256color"}
+
+
+@pytest.mark.parametrize(
+    ("measured", "budget", "verdict"),
+    [(1.4, 1.5, "within"), (1.5, 1.5, "within"), (1.6, 1.5, "over"), (0, 0, "within")],
+)
+def test_a_figure_is_held_against_its_budget(measured: float, budget: float, verdict: str) -> None:
+    assert Row("CPU", "%", measured, budget).verdict == verdict
+
+
+def test_a_single_byte_is_over_a_budget_of_none() -> None:
+    row = Row("nothing changing", "B/s", 0.1, 0)
+    assert (row.verdict, row.ratio) == ("over", None)
+
+
+def test_what_was_not_measured_is_neither_within_nor_over() -> None:
+    row = not_measured("bytes, against btop", "btop is not installed here")
+    assert row.verdict == "not measured: btop is not installed here"
+    assert row.measured is None
+
+
+def test_a_figure_without_a_budget_stands_for_comparison() -> None:
+    assert Row("CPU, btop", "%", 0.4).verdict == "for comparison"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (0.0412, "0.041"), (1.234, "1.23"), (45.67, "45.7"), (1234.5, "1,234"), (-3.21, "-3.21")],
+)
+def test_figures_have_three_digits(value: float, text: str) -> None:
+    assert figure(value) == text
+
+
+def test_the_table_has_each_row_on_a_line_with_its_notes_below() -> None:
+    rows = [Row("first paint", "x", 1.5, 1.25, notes=("medians of 7",)), not_measured("keys", "no cluster")]
+    head, rule, *lines = table(rows).splitlines()
+    assert head.split() == ["what", "budget", "measured", "ratio", "verdict"]
+    assert set(rule) == {"─", " "}
+    assert lines[0].split() == ["first", "paint", "≤", "1.25", "x", "1.50", "x", "1.20", "over"]
+    assert lines[1] == "    medians of 7"
+    assert lines[2].split(maxsplit=1) == ["keys", "not measured: no cluster"]
+
+
+def python(code: str) -> Terminal:
+    """A terminal in which Python runs this."""
+    return Terminal([sys.executable, "-I", "-S", "-c", code], ENVIRONMENT)
+
+
+def test_the_terminal_counts_what_it_is_sent() -> None:
+    with python("input(); print('x' * 1000, end='', flush=True); input()") as terminal:
+        terminal.read_for(0.3)
+        terminal.send("\n")
+        assert terminal.read_for(0.5) == len("\r\n") + 1000  # the terminal echoes the key
+
+
+def test_it_answers_what_a_program_asks_also_when_the_question_comes_in_two_parts() -> None:
+    code = (
+        "import os, sys, time, tty; tty.setraw(0)\n"
+        "for part in ('\\x1b[?20', '26$p'): os.write(1, part.encode()); time.sleep(0.1)\n"
+        "os.write(1, ascii(os.read(0, 100)).encode()); time.sleep(30)"
+    )
+    with python(code) as terminal:
+        assert terminal.read_until(r"b'\x1b[?2026;2$y'") > terminal.started_at
+
+
+def test_it_looks_for_words_without_the_escape_sequences_between_them() -> None:
+    with python(r"print('\x1b[1m1 \x1b[0mChecks'); input()") as terminal:
+        terminal.read_until("1 Checks")
+
+
+def test_words_that_do_not_come_are_told_with_what_came() -> None:
+    with python("print('out of order'); input()") as terminal, pytest.raises(TerminalError, match="out of order"):
+        terminal.read_until("1 Checks", within_s=0.3)
+
+
+def test_a_program_that_has_ended_is_not_taken_for_one_that_takes_nothing() -> None:
+    with python("print('the last words')") as terminal:
+        terminal.read_for(0.3)
+        with pytest.raises(TerminalError, match="the last words"):
+            rss_mb(terminal)
+
+
+def test_a_program_that_ignores_the_signal_is_ended_all_the_same() -> None:
+    code = "import os, signal, time; signal.signal(15, signal.SIG_IGN); print(f'pid {os.getpid()}.'); time.sleep(60)"
+    terminal = python(code)
+    terminal.read_until("pid ")
+    terminal.read_for(0.2)
+    terminal.patience_s = 0.2
+    terminal.close()
+    pid = terminal.text.partition("pid ")[2].partition(".")[0]
+    assert not Path(f"/proc/{pid}").exists()
+
+
+def test_an_unknown_measurement_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--only", "speed"])
+    assert ended.value.code == 2
+    assert "first-paint" in capsys.readouterr().err
