@@ -24,12 +24,12 @@ def measure(pace: Pace) -> Iterator[Row]:
         found = _medians(count, pace.samples)
         ours, theirs = found["interfaces"], found["psutil"]
         note = (
-            f"read and made differences of: {figure(ours)} µs; psutil's bare counters (pernic, nowrap=False): "
-            f"{figure(theirs)} µs; medians of {pace.samples} in turn, all counters changing"
+            f"compared: /proc/net/dev read, and what each interface counted since: {figure(ours)} µs; psutil's "
+            f"bare counters (pernic, nowrap=False): {figure(theirs)} µs; {pace.samples} times in turn, all of them busy"
         )
         rest = (
-            f"with IP, UDP, softnet, processors and load: {figure(found['sample'])} µs; what psutil has of these: "
-            f"{figure(found['psutil all'])} µs"
+            f"the whole sample, with IP, UDP, softnet, processors and load: {figure(found['sample'])} µs; psutil, "
+            f"which has no IP, UDP and softnet: {figure(found['psutil all'])} µs"
         )
         yield Row(f"one sample of {count} interfaces, against psutil", "x", ours / theirs, BUDGET, "", (note, rest))
         costs.append(ours)

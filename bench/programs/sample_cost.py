@@ -14,8 +14,8 @@ from collections.abc import Callable
 
 import psutil
 
+from checks.traffic.interface_table import InterfaceTable, counted_between, parse_table
 from checks.traffic.node_counter import NodeCounter
-from checks.traffic.node_text import parse_files
 from checks.traffic.this_node import KernelFiles
 
 _PAUSE_S = 0.06
@@ -41,15 +41,16 @@ def main() -> None:
 
 
 def _interfaces() -> Callable[[], object]:
-    """What the interfaces counted since the last time, by racwire's own reading; without the kernel's counters."""
-    counter, file = NodeCounter(), os.open("/proc/net/dev", os.O_RDONLY)
+    """What the interfaces counted since the last time: what of a sample can be set against psutil's bare counters."""
+    file, before = os.open("/proc/net/dev", os.O_RDONLY), InterfaceTable()
 
     def take() -> object:
+        nonlocal before
         parts = [os.pread(file, 65536, 0)]
         while parts[-1]:
             parts.append(os.pread(file, 65536, sum(map(len, parts))))
-        reading = parse_files(b"".join(parts).decode(), "", "", "", "")
-        return counter.sample("node", reading, time.monotonic(), time.time())
+        was, before = before, parse_table(b"".join(parts).decode())
+        return counted_between(was, before)
 
     return take
 

@@ -63,8 +63,10 @@ async def run_command(
     """
     loop = asyncio.get_running_loop()
     program = argv[0]
-    try:
-        transport, capture = await loop.subprocess_exec(
+    # Never cancelled on the way: asyncio would then wait for pipes that it has not yet connected, until all who hold
+    # them open have ended by themselves.
+    starting = asyncio.create_task(
+        loop.subprocess_exec(
             lambda: _Capture(program, limit_bytes),
             *argv,
             stdin=asyncio.subprocess.DEVNULL,
@@ -74,6 +76,14 @@ async def run_command(
             cwd="/",
             start_new_session=True,
         )
+    )
+    try:
+        transport, capture = await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        await asyncio.wait([starting])  # no longer than a fork
+        if starting.exception() is None:
+            await _end(*starting.result())
+        raise
     except FileNotFoundError:
         raise CommandError(f"{program} was not found") from None
     except PermissionError:
@@ -86,15 +96,7 @@ async def run_command(
     except TimeoutError:
         raise TimedOutError(f"{program} timed out after {timeout_s:g} s") from None
     finally:
-        if not capture.ran_to_its_end:
-            _kill_group(transport.get_pid())
-        try:
-            # The killed process is collected here; one that hangs in the kernel (dead storage) must not hold us up.
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_REAP_TIMEOUT_S):
-                    await capture.exited.wait()
-        finally:
-            transport.close()
+        await _end(transport, capture)
     exit_status = transport.get_returncode()
     if exit_status is None:
         raise CommandError(f"{program} ended without an exit status")
@@ -130,6 +132,19 @@ class _Capture(asyncio.SubprocessProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         if not self.ended.done():
             self.ended.set_result(None)
+
+
+async def _end(transport: asyncio.SubprocessTransport, capture: _Capture) -> None:
+    """Kill what did not run to its end, and collect it."""
+    if not capture.ran_to_its_end:
+        _kill_group(transport.get_pid())
+    try:
+        # One that hangs in the kernel (dead storage) must not hold us up.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_REAP_TIMEOUT_S):
+                await capture.exited.wait()
+    finally:
+        transport.close()
 
 
 def _kill_group(leader: int) -> None:

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from operator import sub
 
 from checks.facts import Unknown
-from checks.nodes.counter_difference import Reading, difference, grown_by
+from checks.nodes.counter_difference import Reading, difference
+from checks.traffic.interface_table import counted_between
 from checks.traffic.node_text import CpuTicks, NodeReading
-from checks.traffic.samples import KERNEL_COUNTERS, CpuTime, InterfaceCounts, NodeSample
+from checks.traffic.samples import KERNEL_COUNTERS, CpuTime, NodeSample
 
 _ALL_CPUS = "cpu"
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 """Of this node: 100 on every machine that runs Oracle, and so on the peers."""
 
 _WANTED = {f"{group}.{name}": (group, name) for group, names in KERNEL_COUNTERS.items() for name in names}
-_NOTHING = InterfaceCounts()
-_BYTES_AND_PACKETS = ((0, 1), (8, 9))
-"""Their columns in /proc/net/dev, received and sent."""
 
 
 def node_sample(
@@ -28,14 +25,7 @@ def node_sample(
     counters, left_out = _counters(before.kernel, after.kernel)
     if isinstance(counters, Unknown):
         return counters
-    interfaces: dict[str, InterfaceCounts] = {}
-    came_or_went = dict.fromkeys((*before.interfaces, *after.interfaces))
-    for name in came_or_went:
-        counts = _interface(name, before, after)
-        if counts is not None:
-            interfaces[name] = counts
-        else:
-            left_out.append(name)
+    interfaces, not_told = counted_between(before.interfaces, after.interfaces)
     return NodeSample(
         node=node,
         at=at,
@@ -44,42 +34,8 @@ def node_sample(
         counters=counters,
         cpu=cpu_time(before.cpus, after.cpus),
         load=after.load,
-        left_out=tuple(left_out),
+        left_out=(*left_out, *not_told),
     )
-
-
-def _interface(name: str, before: NodeReading, after: NodeReading) -> InterfaceCounts | None:
-    """What an interface counted; None where it came, went or began anew meanwhile."""
-    was, now = before.interfaces.get(name), after.interfaces.get(name)
-    if was is None or now is None:
-        return None
-    if was == now:
-        return _NOTHING if after.figures(name) else None
-    old, new = before.figures(name), after.figures(name)
-    if old is None or new is None:
-        return None
-    grown = list(map(sub, new, old))
-    if min(grown) < 0:
-        if _began_anew(old, new):
-            return None
-        known = [figure for figure in map(grown_by, old, new) if figure is not None]
-        if len(known) < len(grown):
-            return None
-        grown = known
-    rx_bytes, rx_packets, rx_errors, rx_dropped, rx_fifo, rx_frame, _, rx_multicast, *tx = grown
-    tx_bytes, tx_packets, tx_errors, tx_dropped, tx_fifo, tx_collisions, tx_carrier, _ = tx
-    return InterfaceCounts(
-        *(rx_bytes, rx_packets, rx_errors, rx_dropped, rx_fifo, rx_frame, rx_multicast),
-        *(tx_bytes, tx_packets, tx_errors, tx_dropped, tx_fifo, tx_collisions, tx_carrier),
-    )
-
-
-def _began_anew(old: tuple[int, ...], new: tuple[int, ...]) -> bool:
-    """Whether an interface of that name was made anew: its bytes and its packets fell together.
-
-    A driver that counts in 32 bits lets its bytes run over hundreds of times for once that its packets do.
-    """
-    return any(new[bytes_] < old[bytes_] and new[packets] < old[packets] for bytes_, packets in _BYTES_AND_PACKETS)
 
 
 def _counters(before: Reading | None, after: Reading | None) -> tuple[dict[str, int] | Unknown, list[str]]:

@@ -1,7 +1,4 @@
-"""What is read of a node for one sample: text of the kernel's files in, figures out. Nothing is read, nothing raised.
-
-Made to be cheap, since it is done every second: the figures of an interface become numbers only where they changed.
-"""
+"""What is read of a node for one sample: the kernel's files as text in, figures out. Nothing is read or raised."""
 
 from __future__ import annotations
 
@@ -12,6 +9,7 @@ from dataclasses import dataclass, field
 from checks.facts import Unknown
 from checks.nodes.counter_difference import Reading, parse_softnet
 from checks.nodes.proc import parse_counters
+from checks.traffic.interface_table import InterfaceTable, parse_table
 
 _MARK = "##racwire"
 
@@ -25,9 +23,6 @@ PEER_PROGRAM = (
 PEER_LINKS_PROGRAM = f"\necho '{_MARK} links'\ncd /sys/class/net && grep -H . -- */mtu */operstate 2>/dev/null; cd /"
 """Added to it now and then: what shows that an interface changed."""
 
-_HEADLINE = " face |"
-_FIGURES = 16
-"""Columns of /proc/net/dev, eight each way."""
 _FIGURE = re.compile(r"[0-9]{1,20}", re.ASCII)
 _LOAD = re.compile(r"(\d+\.\d+) \d+\.\d+ \d+\.\d+ \d+/\d+ \d+", re.ASCII)
 _UPTIME = re.compile(r"(\d+\.\d+) \d+\.\d+", re.ASCII)
@@ -48,8 +43,7 @@ class CpuTicks:
 class NodeReading:
     """The counters of a node at one moment."""
 
-    interfaces: Mapping[str, str]
-    """The figures of each interface as /proc/net/dev prints them."""
+    interfaces: InterfaceTable
     kernel: Reading | None = None
     cpus: Mapping[str, CpuTicks] = field(default_factory=dict)
     """`cpu` is all of them together, `cpu0` the first."""
@@ -58,19 +52,12 @@ class NodeReading:
     """Seconds since boot by the node's own clock; read of peers only."""
     links_text: str = ""
     """What PEER_LINKS_PROGRAM printed; empty where it was not asked."""
-    _figures: dict[str, tuple[int, ...] | None] = field(default_factory=dict, compare=False)
-
-    def figures(self, interface: str) -> tuple[int, ...] | None:
-        """The sixteen figures of an interface; None where the line is something else."""
-        if interface not in self._figures:
-            self._figures[interface] = _numbers(self.interfaces[interface])
-        return self._figures[interface]
 
 
 def parse_files(dev: str, snmp: str, softnet: str, stat: str, loadavg: str) -> NodeReading | Unknown:
     """A reading of this node from its files, each as it was read, empty where it could not be."""
-    interfaces = _interfaces(dev)
-    if not interfaces:
+    interfaces = parse_table(dev)
+    if not interfaces.all_names:
         return Unknown("Nothing was understood of /proc/net/dev.")
     load = _LOAD.match(loadavg)
     return NodeReading(
@@ -85,38 +72,23 @@ def parse_peer(text: str) -> NodeReading | Unknown:
     """
     counted, _, rest = text.partition(f"{_MARK} kernel\n")
     kernel, _, links = rest.partition(f"{_MARK} links\n")
-    interfaces = _interfaces(counted)
+    table: list[str] = []
     others: list[str] = []
     load: float | None = None
     uptime_s: float | None = None
     for line in counted.splitlines():
-        if ":" in line:
-            continue
-        if found := _LOAD.fullmatch(line):
+        if ":" in line or "|" in line:
+            table.append(line)
+        elif found := _LOAD.fullmatch(line):
             load = float(found[1])
         elif found := _UPTIME.fullmatch(line):
             uptime_s = float(found[1])
         else:
             others.append(line)
-    if not interfaces:
+    interfaces = parse_table("\n".join(table))
+    if not interfaces.all_names:
         return Unknown("Nothing was understood of /proc/net/dev there.")
     return NodeReading(interfaces, _kernel(kernel.splitlines(), others), _cpus(kernel), load, uptime_s, links)
-
-
-def _interfaces(text: str) -> dict[str, str]:
-    """Each interface's figures by its name, below the headline; old kernels leave no blank behind the colon."""
-    parted = (line.partition(":") for line in text.partition(_HEADLINE)[2].splitlines())
-    return {name.strip(): figures for name, colon, figures in parted if colon and name}
-
-
-def _numbers(text: str) -> tuple[int, ...] | None:
-    words = text.split()
-    if len(words) != _FIGURES:
-        return None
-    try:
-        return tuple(map(int, words))
-    except ValueError:
-        return None
 
 
 def _kernel(snmp: Iterable[str], softnet: Iterable[str]) -> Reading | None:

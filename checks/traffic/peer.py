@@ -83,7 +83,7 @@ class Peer:
 
     async def _look_at_links(self, shell: Shell, reading: NodeReading, looked: bool) -> None:
         """Read the interfaces anew where one of them changed, came or went, and now and then in any case."""
-        names, now_s = set(reading.interfaces), time.monotonic()
+        names, now_s = reading.interfaces.all_names, time.monotonic()
         changed = names != self._names
         if looked:
             self._looked_s = now_s

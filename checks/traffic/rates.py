@@ -90,7 +90,8 @@ def kernel_rates(sample: NodeSample) -> KernelRates:
     """The rates of a node as a whole."""
 
     def per_s(name: str) -> float | None:
-        return cache_fusion.per_second(sample.counters.get(name), sample.seconds)
+        count = sample.counters.get(name)
+        return count / sample.seconds if count is not None and sample.seconds > 0 else None
 
     cpu = sample.cpu if sample.cpu and sample.cpu.total_s > 0 else None
     return KernelRates(

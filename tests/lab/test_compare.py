@@ -26,7 +26,7 @@ def recordings(tmp_path: Path) -> Iterator[tuple[str, str]]:
             clusters.append(Practice(tmp_path / f"lab{mtu}", 2, mtu, database=True))
         files = [str(tmp_path / "before.rec"), str(tmp_path / "after.rec")]
         with ThreadPoolExecutor() as both:
-            words = ("record", "--lab", "--for", "12s", "--probe")
+            words = ("record", "--lab", "--for", "10s", "--probe")
             for ran in both.map(lambda cluster, file: cluster.racwire(*words, file), clusters, files):
                 assert ran.returncode == 0, ran.stderr
         yield files[0], files[1]

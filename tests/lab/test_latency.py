@@ -43,7 +43,7 @@ async def main():
         if len(told) == 12:
             enough.set()
     before = sockets()
-    running = asyncio.create_task(run_latency(paths, 50, lambda: 0.4, tell, probe=ProbeSettings(timeout_ms=200)))
+    running = asyncio.create_task(run_latency(paths, 50, lambda: 0.25, tell, probe=ProbeSettings(timeout_ms=200)))
     await enough.wait()
     assert sockets() == before + 2
     running.cancel()

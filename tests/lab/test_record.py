@@ -34,10 +34,13 @@ def practice(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Practice]:
 
 def test_both_nodes_and_both_instances_are_in_the_file(practice: Practice, tmp_path: Path) -> None:
     path = tmp_path / "a.rec"
-    ran = practice.racwire("record", "--lab", "--for", "5s", "--label", "mtu9000", "--probe", str(path))
-    assert (ran.returncode, ran.stdout) == (ExitCode.PASS, ""), ran.stderr
-    assert "sampling rac1 and rac2." in ran.stderr
-    assert "pings a second" in ran.stderr
+    running = record(practice, path, "--label", "mtu9000", "--probe")
+    until_it_holds(path, "node rac1", "node rac2", "instance prac1", "instance prac2", "latency ")
+    running.send_signal(signal.SIGINT)
+    printed, said = running.communicate(timeout=10)
+    assert (running.returncode, printed) == (ExitCode.PASS, ""), said
+    assert "sampling rac1 and rac2." in said
+    assert "pings a second" in said
     recording = Recording.open(path)
     events = list(recording.events())
     assert {e.node for e in events if isinstance(e, NodeSample)} == {"rac1", "rac2"}
@@ -54,14 +57,8 @@ def test_both_nodes_and_both_instances_are_in_the_file(practice: Practice, tmp_p
 
 def test_killed_it_has_all_but_the_last_second(practice: Practice, tmp_path: Path) -> None:
     path = tmp_path / "killed.rec"
-    running = subprocess.Popen(
-        [sys.executable, "-m", "tui", "record", "--lab", str(path)],
-        env=practice.environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert running.stderr is not None
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and not _holds(path, "node rac2"):
-        time.sleep(0.2)
+    running = record(practice, path)
+    until_it_holds(path, "node rac2")
     running.send_signal(signal.SIGKILL)
     killed_at = time.time()
     running.communicate(timeout=10)
@@ -73,11 +70,23 @@ def test_killed_it_has_all_but_the_last_second(practice: Practice, tmp_path: Pat
     assert {"node rac1", "node rac2"} <= set(recording.sources())
 
 
-def _holds(path: Path, source: str) -> bool:
-    """Whether the file, which is being written, has a sample of that source."""
-    with suppress(RecordingError), closing(Recording.open(path)) as recording:  # it may not be there yet
-        return recording.tallies().get(source, (0, 0, None))[0] > 0
-    return False
+def record(practice: Practice, path: Path, *words: str) -> subprocess.Popen[str]:
+    """`racwire record --lab` into that file, under way."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "tui", "record", "--lab", *words, str(path)], env=practice.environment,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def until_it_holds(path: Path, *sources: str) -> None:
+    """Wait until the file, which is being written, has a sample of a source that begins with each of these words."""
+    deadline = time.monotonic() + 30
+    missing = set(sources)
+    while missing and time.monotonic() < deadline:
+        time.sleep(0.1)
+        with suppress(RecordingError), closing(Recording.open(path)) as recording:  # it may not be there yet
+            told = [source for source, (samples, *_) in recording.tallies().items() if samples]
+            missing = {words for words in sources if not any(source.startswith(words) for source in told)}
 
 
 def test_the_same_comes_as_json_lines_into_a_pipe_that_ends_early(practice: Practice) -> None:

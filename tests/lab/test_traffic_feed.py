@@ -180,22 +180,40 @@ def traffic(cluster: lab.Lab) -> None:
     run(cluster, "rac2", sys.executable, "-c", throw)
 
 
-def test_what_this_node_counts_is_what_nstat_ip_and_proc_count_to_the_packet(quiet: lab.Lab) -> None:
+@pytest.fixture(scope="module")
+def alone(quiet: lab.Lab) -> Iterator[Running]:
+    """A feed of rac1 by itself, which asks nobody else anything."""
     with running(quiet, "alone") as feed:
-        begin, before = quiet_tick(quiet, feed, "rac1")
-        traffic(quiet)
-        end, after = quiet_tick(quiet, feed, "rac1")
-        samples = [heard["event"] for heard in feed._heard[begin:end] if heard["kind"] == "node"]
-        counted = sampled(samples)
-        grown = {name: value - before[name] for name, value in after.items()}
-        assert {name: counted(name) for name in grown} == grown
-        # Twelve pings of 8192 bytes in six fragments each way; 25 datagrams in seven, and 25 in one packet.
-        assert grown["Ip.FragCreates"] >= 72
-        assert grown["Ip.ReasmOKs"] >= 12 + 25
-        assert grown["Udp.NoPorts"] == 50
-        assert grown["eth1 rx_packets"] >= 72
-        assert len(samples) >= 2
+        yield feed
         assert_left_in_order(feed.close())
+
+
+def test_what_this_node_counts_is_what_nstat_ip_and_proc_count_to_the_packet(quiet: lab.Lab, alone: Running) -> None:
+    begin, before = quiet_tick(quiet, alone, "rac1")
+    traffic(quiet)
+    end, after = quiet_tick(quiet, alone, "rac1")
+    samples = [heard["event"] for heard in alone._heard[begin:end] if heard["kind"] == "node"]
+    counted = sampled(samples)
+    grown = {name: value - before[name] for name, value in after.items()}
+    assert {name: counted(name) for name in grown} == grown
+    # Twelve pings of 8192 bytes in six fragments each way; 25 datagrams in seven, and 25 in one packet.
+    assert grown["Ip.FragCreates"] >= 72
+    assert grown["Ip.ReasmOKs"] >= 12 + 25
+    assert grown["Udp.NoPorts"] == 50
+    assert grown["eth1 rx_packets"] >= 72
+    assert len(samples) >= 2
+
+
+def test_an_mtu_that_changes_is_told_at_once(quiet: lab.Lab, alone: Running) -> None:
+    """The kernel tells of it; nothing is waited for."""
+    alone.wait("links", node="rac1")
+    place = alone.count
+    try:
+        assert run(quiet, "rac1", "ip", "link", "set", "eth2", "mtu", "1400").returncode == 0
+        told = alone.wait("links", place, node="rac1", within_s=10)
+        assert {link["name"]: link["mtu"] for link in told["links"]}["eth2"] == 1400
+    finally:
+        run(quiet, "rac1", "ip", "link", "set", "eth2", "mtu", "1500")
 
 
 def test_what_a_peer_counts_is_what_its_tools_count_to_the_packet(quiet: lab.Lab) -> None:
@@ -230,20 +248,6 @@ def private_tick(cluster: lab.Lab, feed: Running) -> tuple[int, dict[str, int]]:
     raise AssertionError("the private networks were never quiet")
 
 
-def test_an_mtu_that_changes_is_told_at_once(quiet: lab.Lab) -> None:
-    """The kernel tells of it; nothing is waited for."""
-    with running(quiet, "alone") as feed:
-        feed.wait("links", node="rac1")
-        feed.wait("node", node="rac1")
-        place = feed.count
-        try:
-            assert run(quiet, "rac1", "ip", "link", "set", "eth2", "mtu", "1400").returncode == 0
-            told = feed.wait("links", place, node="rac1", within_s=10)
-            assert {link["name"]: link["mtu"] for link in told["links"]}["eth2"] == 1400
-        finally:
-            run(quiet, "rac1", "ip", "link", "set", "eth2", "mtu", "1500")
-
-
 # --- what breaks ------------------------------------------------------------------------------------------------------
 
 
@@ -255,9 +259,13 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[lab.Lab]:
         yield lab.up(nodes=2, mtu=1500)
 
 
-def test_a_peer_whose_shell_is_killed_and_that_lets_nobody_in_is_told_and_taken_up_again(cluster: lab.Lab) -> None:
+def test_a_peer_that_lets_nobody_in_and_an_instance_that_restarts_are_told_and_taken_up_again(
+    cluster: lab.Lab,
+) -> None:
+    """Both at once; the others go on, and nothing ever counts backwards."""
     with running(cluster, "probe") as feed:
         feed.wait("node", node="rac2")
+        feed.wait("instance", instance="prac2")
         cluster.break_("no-ssh")
         try:
             for shell in feed.children("ssh"):
@@ -270,6 +278,12 @@ def test_a_peer_whose_shell_is_killed_and_that_lets_nobody_in_is_told_and_taken_
             while refused["reason"] == lost["reason"]:
                 refused = feed.after(place, "gap", source="node rac2")[-1]
             assert "User equivalence to rac2 is missing" in refused["reason"]
+            cluster.break_("instance-restart")
+            restarted = feed.count
+            told = feed.wait("gap", restarted, source="instance prac2")
+            assert told["reason"].startswith("prac2 ")
+            feed.wait("instance", feed.count, instance="prac2")
+            assert not feed.after(restarted, "gap", source="instance prac1")
         finally:
             cluster.mend()
         place = feed.count
@@ -278,21 +292,6 @@ def test_a_peer_whose_shell_is_killed_and_that_lets_nobody_in_is_told_and_taken_
         here = feed.after(0, "node", node="rac1")
         assert all(0.4 < sample["seconds"] < 1.9 for sample in here), "the others were held up"
         assert {ping["to_node"] for ping in feed.after(place, "latency") if ping["received"]} == {"rac2"}
-        assert_left_in_order(feed.close())
-
-
-def test_an_instance_that_restarts_is_a_gap_and_never_counts_backwards(cluster: lab.Lab) -> None:
-    with running(cluster) as feed:
-        feed.wait("instance", instance="prac2")
-        cluster.break_("instance-restart")
-        try:
-            place = feed.count
-            told = feed.wait("gap", place, source="instance prac2")
-            assert told["reason"].startswith("prac2 ")
-            feed.wait("instance", feed.count, instance="prac2")
-            assert not feed.after(place, "gap", source="instance prac1")
-        finally:
-            cluster.mend()
         counts = [value for sample in feed.after(0, "instance") for value in sample["statistics"].values()]
         assert min(counts) >= 0
         assert_left_in_order(feed.close())

@@ -101,6 +101,20 @@ async def test_cancelling_kills_the_program_and_its_children(tmp_path: Path) -> 
     assert not any(is_running(pid) for pid in started)
 
 
+@pytest.mark.parametrize("steps", range(8))
+async def test_cancelling_while_it_is_being_started_waits_for_nothing(steps: int, tmp_path: Path) -> None:
+    """At whatever step: the child holds the pipes open for longer than the test waits."""
+    pids = tmp_path / "pids"
+    running = asyncio.create_task(run_command(sh(f"sleep 30 & echo $$ $! > {pids}; wait"), timeout_s=30))
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    running.cancel()
+    async with asyncio.timeout(5):
+        with pytest.raises(asyncio.CancelledError):
+            await running
+    assert not any(is_running(pid) for pid in words_in(pids))
+
+
 async def test_a_child_that_fled_its_session_holds_nothing_up(tmp_path: Path) -> None:
     began = time.monotonic()
     with pytest.raises(TimedOutError):

@@ -1,9 +1,12 @@
 """A node's samples: text of the kernel's files in, differences out; what cannot be told is left out, never 0."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checks.traffic.interface_table import counted_between, parse_table
 from checks.traffic.node_counter import NodeCounter
 from checks.traffic.node_difference import cpu_time, node_sample
 from checks.traffic.node_text import CpuTicks, NodeReading, parse_files, parse_peer
@@ -89,7 +92,7 @@ def test_a_peer_gives_the_same_as_the_files_here_though_in_one_text():
 
 def test_old_kernels_leave_no_blank_behind_the_colon():
     known = parse_files(HEAD + f"  eth1:{' '.join(map(str, ETH1))}\n", "", "", "", "")
-    assert known.figures("eth1") == ETH1
+    assert known.interfaces == reading().interfaces
 
 
 def test_this_node_is_read_from_files_that_stay_open():
@@ -116,7 +119,7 @@ def test_a_table_of_more_interfaces_than_the_kernel_gives_at_once_is_read_whole(
     finally:
         files.close()
     assert isinstance(known, NodeReading)
-    assert len(known.interfaces) == 2000
+    assert len(known.interfaces.names) == 2000
 
 
 def test_files_that_cannot_be_read_leave_their_part_out_and_without_interfaces_it_is_a_gap():
@@ -154,6 +157,30 @@ def test_whatever_two_answers_of_a_peer_say_nothing_counts_backwards(one, other)
             assert all(value >= 0 for value in sample.counters.values())
 
 
+_NAMES = st.sampled_from(["lo", "eth1", "bond0.100", "usb\u2003x", "7"])
+_WORD = st.sampled_from(
+    ["0", "7", "18446744073709551615", "00012", "-1", "+1", "1_0", "\u0663", "\u00b2", ":", "9" * 5000, "x"]
+)
+_ROW = st.tuples(_NAMES, st.sampled_from([":", ": ", ""]), st.lists(st.just("5") | _WORD, min_size=15, max_size=17))
+
+
+@given(st.lists(_ROW | st.tuples(_NAMES, st.just(":"), st.just(["5"] * 16)), max_size=5))
+def test_a_line_that_makes_no_sense_costs_its_own_interface_only(rows):
+    """The whole table is taken at once where all of it is sound; that gives what line after line gives."""
+    lines = [name + colon + " ".join(words) for name, colon, words in rows]
+    sound = {
+        name for name, colon, words in rows
+        if colon and len(words) == 16 and all(re.fullmatch("[0-9]{1,20}", word) for word in words)
+    }  # fmt: skip
+    table = parse_table(HEAD + "\n".join(lines))
+    assert sound <= set(table.names)
+    assert all(word.isascii() and word.isdecimal() for column in table.columns for word in column)
+    assert {len(column) for column in table.columns} == {len(table.names)}
+    counted, _ = counted_between(table, table)
+    assert set(counted.values()) <= {InterfaceCounts()}
+    assert set(counted) == set(table.names)
+
+
 # --- differences ------------------------------------------------------------------------------------------------------
 
 
@@ -186,6 +213,20 @@ def test_an_interface_that_came_or_went_or_makes_no_sense_is_left_out():
     sample = between(before, after)
     assert list(sample.interfaces) == ["eth1"]
     assert set(sample.left_out) == {"eth2", "eth3", "eth4"}
+
+
+def test_what_64_bits_cannot_count_is_left_out_and_disturbs_no_other():
+    huge = (int("9" * 40), *ETH1[1:])
+    sample = between(reading(eth1=ETH1, eth2=ETH1), reading(eth1=huge, eth2=plus(ETH1, rx_bytes=5)))
+    assert (sample.interfaces, sample.left_out) == ({"eth2": InterfaceCounts(rx_bytes=5)}, ("eth1",))
+
+
+def test_interfaces_are_told_by_name_also_when_they_change_places():
+    before = reading(eth1=ETH1, eth2=plus(ETH1, rx_bytes=100))
+    after = reading(eth2=plus(ETH1, rx_bytes=101), eth3=ETH1, eth1=plus(ETH1, rx_bytes=2))
+    sample = between(before, after)
+    assert {name: counts.rx_bytes for name, counts in sample.interfaces.items()} == {"eth1": 2, "eth2": 1}
+    assert sample.left_out == ("eth3",)
 
 
 def test_a_counter_that_fell_is_left_out_and_one_that_a_kernel_lacks_is_not_told():

@@ -1,0 +1,131 @@
+"""The table of /proc/net/dev: text in, what each interface counted between two of them out. Nothing is raised.
+
+It is read every second, also on machines with a hundred interfaces. So it is kept as columns of words, and worked on a
+column at a time: most columns (errors, drops) are the same in both tables, and their words need not become numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import starmap
+from operator import sub
+
+from checks.nodes.counter_difference import grown_by
+from checks.traffic.samples import InterfaceCounts
+
+_HEADLINE = " face |"
+_FIGURES = 16
+"""Columns of the kernel's table, eight each way."""
+_COUNTED = (*range(6), *range(7, 15))
+"""Those that InterfaceCounts has, in its order: all but compressed packets, received and sent."""
+_BYTES_AND_PACKETS = ((0, 1), (7, 8))
+"""Received and sent: their places among those."""
+_FIGURE = re.compile(r"[0-9]{1,20}", re.ASCII)
+_LONGEST_LINE = 16 + _FIGURES * 21
+"""A name, and figures of 64 bits."""
+_LARGEST = 2**64
+
+Row = tuple[int, ...]
+"""The figures of one interface in the order of InterfaceCounts, or how they grew."""
+
+
+@dataclass(frozen=True, slots=True)
+class InterfaceTable:
+    """The figures of all interfaces at one moment."""
+
+    names: Sequence[str] = ()
+    columns: Sequence[Sequence[str]] = ((),) * len(_COUNTED)
+    """A word for each name, in the order of InterfaceCounts."""
+    not_understood: tuple[str, ...] = ()
+    """Interfaces whose line is something else than sixteen figures."""
+
+    @property
+    def all_names(self) -> set[str]:
+        """Every interface that has a line; empty where the text was no such table."""
+        return {*self.names, *self.not_understood}
+
+
+def parse_table(text: str) -> InterfaceTable:
+    """What stands below the headline; of anything else an empty table."""
+    lines = text.partition(_HEADLINE)[2].splitlines()[1:]
+    # Old kernels leave no blank behind the colon. With blanks around it all lines have eighteen words.
+    words = "\n".join(lines).replace(":", " : ").split()
+    names, colons = words[:: _FIGURES + 2], words[1 :: _FIGURES + 2]
+    del words[:: _FIGURES + 2]
+    del words[:: _FIGURES + 1]
+    are_whole = len(words) == _FIGURES * len(names) and colons == [":"] * len(names)
+    digits = "".join(words)
+    if are_whole and digits.isdecimal() and digits.isascii() and max(map(len, lines)) <= _LONGEST_LINE:
+        return InterfaceTable(names, _columns(words))
+    return _parse_each(lines)
+
+
+def _parse_each(lines: Iterable[str]) -> InterfaceTable:
+    """The same where something is odd: line by line."""
+    names: list[str] = []
+    words: list[str] = []
+    not_understood: list[str] = []
+    for name, colon, figures in (line.partition(":") for line in lines):
+        row = figures.split()
+        if len(row) == _FIGURES and all(map(_FIGURE.fullmatch, row)):
+            names.append(name.strip())
+            words += row
+        elif colon and name:
+            not_understood.append(name.strip())
+    return InterfaceTable(names, _columns(words), tuple(not_understood))
+
+
+def _columns(words: list[str]) -> list[list[str]]:
+    return [words[place::_FIGURES] for place in _COUNTED]
+
+
+def counted_between(before: InterfaceTable, after: InterfaceTable) -> tuple[dict[str, InterfaceCounts], list[str]]:
+    """What each interface counted, and those that came, went, began anew meanwhile or were not understood."""
+    left_out = [*before.not_understood, *after.not_understood]
+    if before.names != after.names:
+        left_out += sorted(set(before.names) ^ set(after.names))
+        before, after = _of_both(before, after)
+    same = (0,) * len(after.names)
+    grown = [
+        same if old == new else tuple(map(sub, map(int, new), map(int, old)))
+        for old, new in zip(before.columns, after.columns, strict=True)
+    ]
+    counts = dict(zip(after.names, starmap(InterfaceCounts, zip(*grown, strict=True)), strict=True))
+    if any(min(column) < 0 or max(column) >= _LARGEST for column in grown if column is not same):
+        for place, name in enumerate(after.names):
+            row = _ran_over(_row(before, place), _row(after, place))
+            if row is not None:
+                counts[name] = InterfaceCounts(*row)
+            elif counts.pop(name, None):
+                left_out.append(name)
+    return counts, list(dict.fromkeys(left_out))
+
+
+def _of_both(before: InterfaceTable, after: InterfaceTable) -> tuple[InterfaceTable, InterfaceTable]:
+    """The two tables with those interfaces only that are in both, in the order of the second one."""
+    old, new = ({name: place for place, name in enumerate(table.names)} for table in (before, after))
+    names = [name for name in new if name in old]
+    return _picked(before, names, old), _picked(after, names, new)
+
+
+def _picked(table: InterfaceTable, names: list[str], places: dict[str, int]) -> InterfaceTable:
+    kept = [places[name] for name in names]
+    return InterfaceTable(names, [[column[place] for place in kept] for column in table.columns])
+
+
+def _row(table: InterfaceTable, place: int) -> Row:
+    return tuple(int(column[place]) for column in table.columns)
+
+
+def _ran_over(old: Row, new: Row) -> Row | None:
+    """How the figures of an interface grew, those that ran over 32 bits included; None where it was made anew: its
+    bytes and its packets fell together, or a figure fell otherwise.
+
+    A driver that counts in 32 bits lets its bytes run over hundreds of times for once that its packets do.
+    """
+    if any(new[bytes_] < old[bytes_] and new[packets] < old[packets] for bytes_, packets in _BYTES_AND_PACKETS):
+        return None
+    row = tuple(grown for grown in map(grown_by, old, new) if grown is not None and grown < _LARGEST)
+    return row if len(row) == len(new) else None
