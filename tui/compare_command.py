@@ -92,6 +92,8 @@ def _runs(paths: Sequence[Path], skip_first_s: float, stretch_s: float | None) -
 
 def _is_recording(path: Path) -> bool:
     """Whether it is one by its first bytes. Raises UsageError where it cannot be read."""
+    if path.exists() and not path.is_file():  # a pipe would be waited for, and could be read only once
+        raise UsageError(f"{path} is no file; name a recording or another tool's result.")
     try:
         with path.open("rb") as file:
             return file.read(len(_SQLITE)) == _SQLITE
@@ -121,10 +123,11 @@ def _paired(args: argparse.Namespace, found: dict[Path, tuple[Run, float | None]
 
 
 def exit_code(comparison: Comparison) -> ExitCode:
-    """What the exit status says: something got worse, before nothing could be told."""
-    if not comparison.is_telling:
-        return ExitCode.COULD_NOT_TELL
-    return ExitCode.WARNINGS if comparison.having(Verdict.WORSE) else ExitCode.PASS
+    """What the exit status says: something got worse, before something that cannot be told."""
+    if comparison.having(Verdict.WORSE):
+        return ExitCode.WARNINGS
+    open_question = not comparison.is_telling or any(metric.change > 0 for metric in comparison.too_rare)
+    return ExitCode.COULD_NOT_TELL if open_question else ExitCode.PASS
 
 
 def _deliver(args: argparse.Namespace, comparison: Comparison) -> int:

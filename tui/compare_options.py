@@ -18,7 +18,8 @@ BEFORE and AFTER are recordings, or results of another tool, both of one kind: S
 
 verdicts: better, worse, no difference, too few samples, environment shifted; differs: more than noise, and neither
 way is better (what the change itself does, such as fewer packets for a block).
-exit codes: 0 compared, nothing got worse; 1 something did; 3 nothing can be told; 64 usage, or input not readable."""
+exit codes: 0 compared, nothing got worse; 1 something did; 3 nothing can be told, or there are more losses, too rare
+to tell whether the change did it; 64 usage, or input not readable."""
 
 
 def add_compare_parser(

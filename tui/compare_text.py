@@ -85,7 +85,7 @@ def _head(pair: Pair, width: int) -> Iterator[Text]:
     runs = [("BEFORE", pair.before), ("AFTER", pair.after), *([("SAME", pair.same)] if pair.same else [])]
     for word, run in runs:
         yield from _paragraph(f"{word:<9}", _named(run), width, "bold")
-    if pair.stretch_s:
+    if pair.stretch_s and pair.metrics:
         stretches = max((len(m.before.values) for m in pair.metrics), default=0)
         after = max((len(m.after.values) for m in pair.metrics), default=0)
         yield from _paragraph(

@@ -126,10 +126,13 @@ class Recorder:
                 with suppress(sqlite3.Error):
                     self._file.execute("ROLLBACK")
                 if isinstance(error, sqlite3.Error):
-                    raise RecordingError(
-                        f"{self._path} takes no more samples: {in_words(error)}; those before can still be read."
-                    ) from None
+                    raise RecordingError(self._why_no_more(error)) from None
                 raise
+
+    def _why_no_more(self, error: sqlite3.Error) -> str:
+        if not self._path.exists():
+            return f"{self._path} was removed while it was recorded to, and the samples are gone with it; begin anew."
+        return f"{self._path} takes no more samples: {in_words(error)}; those before can still be read."
 
     def _packed(self, event: Event) -> Packed:
         """An event with its time and the number of its shape. One that holds what cannot have been counted becomes a

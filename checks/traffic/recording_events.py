@@ -118,9 +118,10 @@ def shape_from_text(text: str) -> Shape | None:
     return cast(Shape, from_json(text, cast(type[Any], Shape)))
 
 
-def as_json(value: object) -> str:
+def as_json(value: object, *, indent: int | None = None) -> str:
     """JSON in ASCII: text that is no Unicode, as names of devices can be, comes back as it was."""
-    return json.dumps(msgspec.to_builtins(value), ensure_ascii=True, separators=(",", ":"))
+    separators = (",", ":") if indent is None else (",", ": ")
+    return json.dumps(msgspec.to_builtins(value), ensure_ascii=True, separators=separators, indent=indent)
 
 
 def from_json(text: object, kind: type[T]) -> T:

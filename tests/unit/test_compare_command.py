@@ -13,12 +13,13 @@ from checks.result import ExitCode
 from checks.traffic.compare.comparison import Comparison
 from checks.traffic.compare.pictures import picture_of
 from checks.traffic.compare.recorded import runs_of
-from checks.traffic.compare.run import Measured, Run
+from checks.traffic.compare.run import Better, Measured, Run
 from checks.traffic.compare.svg import document, element, label, text
 from checks.traffic.compare.verdict import Runs, compare
 from checks.traffic.recording import Recorder
 from tests.unit.compare_support import FakeRecording, recording
 from tui.cli import main
+from tui.compare_command import exit_code
 from tui.compare_text import lines_of
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -115,6 +116,7 @@ def test_results_of_other_tools_stand_beside_and_other_users_are_another_load(fi
         (("small", "small"), "is named twice: compare two runs."),
         (("small", "hammer100"), "compare two of one kind."),
         (("small", "nothing.rec"), "nothing.rec cannot be read: No such file or directory."),
+        (("small", "/dev/zero"), "/dev/zero is no file; name a recording or another tool's result."),
         (("small", "jumbo", "--skip-first", "soon"), "--skip-first: write a time such as "),
         (("small", "jumbo", "-o", "small", "--force"), "write elsewhere."),
         (("small", "jumbo", "--svg", "/nowhere/x.svg"), "there is no directory /nowhere."),
@@ -129,6 +131,21 @@ def test_what_cannot_be_compared_is_one_sentence_and_64(files, capsys, words, to
     assert told in captured.err
     assert captured.err.count("\n") == 1
     assert Path(files["small"]).read_bytes() == before
+
+
+def test_a_pipe_is_refused_and_not_waited_for(files, capsys, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert main(["compare", files["small"], str(tmp_path / "pipe")]) == ExitCode.USAGE
+    assert "pipe is no file" in capsys.readouterr().err
+
+
+def test_more_losses_than_before_are_no_success_though_too_rare_for_a_verdict(tmp_path):
+    quiet = Measured("blocks lost", "1/s", (0.0,) * 12, Better.LOWER)
+    burst = Measured("blocks lost", "1/s", (0.0,) * 11 + (4.0,), Better.LOWER)
+    steady = Measured("load", "", tuple(range(1, 13)))
+    runs = [Run("recording", "r", measured=(measured, steady)) for measured in (quiet, burst)]
+    assert exit_code(compare([Runs(*runs)])) == ExitCode.COULD_NOT_TELL
+    assert exit_code(compare([Runs(*reversed(runs))])) == ExitCode.PASS
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,12 @@ def test_all_runs_have_stretches_of_one_length():
     assert [len(values(run, "private in")) for run in runs] == [900 // length, 200 // length]
 
 
+def test_a_stretch_is_never_shorter_than_the_time_between_two_samples():
+    runs, stretch_s = runs_of([("a", recording(1, seconds=60))], stretch_s=0.05)
+    assert stretch_s == 1
+    assert not any("of the time only" in warning for warning in runs[0].warnings)
+
+
 def test_load_that_wanders_slowly_makes_the_stretches_longer():
     quick, slow = (runs_of([("it", recording(3, seconds=1200, wandering=w))])[1] for w in (0.3, 0.99))
     assert quick == 20
@@ -157,6 +163,15 @@ def test_a_stretch_with_too_little_sampled_is_left_out_and_told():
     assert len(values(run, "private in")) == 14
     assert "node rac2: 1 gap, first: ssh to rac2 ended." in run.warnings
     assert "rac2 was sampled during 70 % of the time only." in run.warnings
+
+
+def test_a_node_that_was_not_sampled_after_the_change_is_not_taken_for_less_traffic():
+    whole = recording(1)
+    alone = FakeRecording([e for e in recording(2).events() if getattr(e, "node", "") != "rac2"])
+    (before, after), _ = runs_of([("before", whole), ("after", alone)])
+    assert "private in" in {m.name for m in before.measured}
+    assert {"private in", "packets per block received"}.isdisjoint(m.name for m in after.measured)
+    assert {"rac1 private in", "blocks received"} <= {m.name for m in after.measured}
 
 
 def test_what_a_kernel_does_not_count_is_not_taken_for_nothing():

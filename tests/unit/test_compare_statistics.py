@@ -188,3 +188,9 @@ def test_an_adjusted_p_is_never_less_and_keeps_the_order(ps):
     assert all(p <= q <= 1 for p, q in zip(ps, found, strict=True))
     order = sorted(range(len(ps)), key=ps.__getitem__)
     assert [found[i] for i in order] == sorted(found)
+
+
+def test_the_interval_of_thousands_of_values_is_that_of_the_normal_distribution():
+    for count in (1_072, 1_073, 5_000):  # 2 to the 1,100 is more than a float can hold
+        low, _ = median_interval(range(count))
+        assert low == pytest.approx(count / 2 - 0.98 * count**0.5, abs=2)

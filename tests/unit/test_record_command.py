@@ -249,6 +249,61 @@ def test_ended_by_a_signal_the_file_is_whole_and_the_exit_code_0(tmp_path):
     assert os.listdir(tmp_path) == ["a.rec"]
 
 
+TWICE = """
+import asyncio, os, signal
+from checks.facts import Cluster
+from tui.delivery import Delivery
+from tui.sampling import run_in_own_loop, sample
+
+class Feed:
+    follow = probe = lambda self, cluster: None
+    async def events(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        await asyncio.sleep(60)
+        yield
+    async def close(self):
+        pass
+
+async def found():
+    return Cluster(local_node="rac1", taken_at="")
+
+run_in_own_loop(sample(Feed(), found(), Delivery(lambda items: None, 0.0), told=lambda item: None))
+os.kill(os.getpid(), signal.SIGTERM)
+print("concluded")
+"""
+
+
+def test_a_signal_that_comes_twice_does_not_cut_off_what_is_said_at_the_end(tmp_path):
+    ended = subprocess.run(
+        [sys.executable, "-c", TWICE], capture_output=True, text=True, timeout=30, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert (ended.returncode, ended.stdout) == (0, "concluded\n")
+
+
+FAULT = """
+import logging, sys
+from tui.sampling import run_in_own_loop
+
+async def work():
+    try:
+        raise ZeroDivisionError("a fault")
+    except ZeroDivisionError:
+        logging.getLogger("checks.traffic.feed").exception("the source broke down")
+
+run_in_own_loop(work())
+"""
+
+
+def test_a_traceback_goes_to_the_log_and_not_to_the_terminal(tmp_path):
+    ended = subprocess.run(
+        [sys.executable, "-c", FAULT], capture_output=True, text=True, timeout=30, check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(tmp_path)},
+    )  # fmt: skip
+    assert (ended.stdout, ended.stderr) == ("", "")
+    assert "ZeroDivisionError: a fault" in (tmp_path / "racwire" / "racwire.log").read_text()
+
+
 def test_a_disk_that_is_full_is_told_and_what_was_written_can_be_read(tmp_path, capsys):
     recorder = Recorder.create(tmp_path / "a.rec", first_header(Settings()))
     recorder.write([Gap("pairs", 1.0, "before")])

@@ -102,14 +102,14 @@ def test_it_is_one_file_for_its_owner_alone(busy_file):
 def test_what_is_older_than_is_kept_makes_room_and_the_file_stops_growing(tmp_path):
     sizes = []
     recorder = Recorder.create(path := tmp_path / "a.rec", header(), keep_s=60)
-    for number, events in enumerate(busy(600)):
+    for number, events in enumerate(busy(300)):
         recorder.write(events)
-        if number % 150 == 0:
+        if number % 75 == 0:
             sizes.append(path.stat().st_size)
     recorder.close()
     recording = Recording.open(path)
-    assert recording.span()[0] == pytest.approx(BEGIN + 540, abs=2)
-    assert recording.links("rac1", BEGIN + 590) == links("rac1", BEGIN)
+    assert recording.span()[0] == pytest.approx(BEGIN + 240, abs=2)
+    assert recording.links("rac1", BEGIN + 290) == links("rac1", BEGIN)
     assert max(sizes[2:]) <= sizes[1] + 8192
 
 
@@ -225,6 +225,13 @@ def test_a_full_disk_is_one_sentence_and_what_was_written_stays(tmp_path):
     recorder._file.execute("PRAGMA max_page_count = 100000")
     recorder.write([Gap("database", 3.0, "there is room again")])
     assert [event.at for event in read(path)] == [1.0, 3.0]
+
+
+def test_a_recording_that_is_removed_meanwhile_is_not_said_to_be_readable(tmp_path):
+    recorder = Recorder.create(tmp_path / "a.rec", header())
+    (tmp_path / "a.rec").unlink()
+    with pytest.raises(RecordingError, match=r"a\.rec was removed while it was recorded to"):
+        recorder.write([Gap("pairs", 1.0, "after")])
 
 
 def test_it_is_not_written_over_a_file_and_replaces_a_recording_only_when_told(tmp_path):

@@ -8,6 +8,7 @@ from enum import StrEnum
 import msgspec
 
 from checks.traffic.compare.run import Better
+from checks.traffic.json_text import to_json_text
 
 SCHEMA = "racwire-comparison/1"
 
@@ -23,6 +24,7 @@ class Verdict(StrEnum):
     """None that is more than noise. It is no proof that there is none: `change_low` and `change_high` tell how large
     one could be."""
     TOO_FEW_SAMPLES = "too few samples"
+    """Of the run, or, where there is a `p`, of what is rare: a difference is neither proven nor ruled out."""
     ENVIRONMENT_SHIFTED = "environment shifted"
     """What the change cannot have touched moved as well, so nothing can be blamed on the change."""
 
@@ -75,6 +77,12 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     def is_still(self) -> bool:
         """Whether it was nothing but one and the same value in both runs."""
         return len({*self.before.values, *self.after.values}) == 1
+
+    @property
+    def is_rare(self) -> bool:
+        """Whether it is something that should not be, and is not, in most stretches of one of the runs: losses."""
+        sides = [self.before.values, self.after.values]
+        return self.better is Better.LOWER and any(2 * values.count(0.0) >= len(values) for values in sides)
 
 
 class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -136,6 +144,21 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     @property
+    def too_rare(self) -> tuple[Compared, ...]:
+        """What should not be, differs by more than noise, and is too rare for telling whether the change did it."""
+        return tuple(m for m in self.having(Verdict.TOO_FEW_SAMPLES) if m.p is not None and m.is_rare)
+
+    @property
+    def new_losses(self) -> tuple[Compared, ...]:
+        """What should not be, was not before at all, and is after: worth a look whatever else shifted."""
+        return tuple(
+            m
+            for pair in self.pairs
+            for m in folded(pair.metrics)
+            if m.better is Better.LOWER and not m.is_control and not any(m.before.values) and any(m.after.values)
+        )
+
+    @property
     def is_telling(self) -> bool:
         """Whether anything at all could be told."""
         untold = (Verdict.TOO_FEW_SAMPLES, Verdict.ENVIRONMENT_SHIFTED)
@@ -149,5 +172,5 @@ def folded(metrics: Sequence[Compared]) -> list[Compared]:
 
 
 def to_json(comparison: Comparison) -> bytes:
-    """As indented JSON with a final newline."""
-    return msgspec.json.format(msgspec.json.encode(comparison), indent=2) + b"\n"
+    """As indented JSON with a final newline, in UTF-8."""
+    return to_json_text(comparison, indented=True) + b"\n"

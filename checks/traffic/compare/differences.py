@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from checks.traffic.compare.comparison import EnvironmentDifference
+from checks.traffic.compare.comparison import Compared, EnvironmentDifference
 from checks.traffic.compare.environment import MTU
 from checks.traffic.compare.recorded import KIND
 from checks.traffic.compare.run import Run
 from checks.traffic.compare.stretches import FEWEST
+from checks.traffic.compare.words import number
 from checks.wording import counted, listed
 
 _ASKS_FOR_LOAD = re.compile(r"\b(users|think time|streams|target rate|block size|protocol|direction)\b")
 """Facts of load generators that say how much they were told to ask for."""
 _UNEQUAL = 1.5
+_MOST_NOISE = 0.25
+"""The share of a control by which two runs without any change may differ."""
 _NAMED = 4
 
 
@@ -64,11 +67,23 @@ def pair_warnings(before: Run, after: Run, same: Run | None) -> Iterator[str]:
                 f"{'differs' if len(unlike) == 1 else 'differ'}): it is not taken for a measure of the noise, so that "
                 "differences below 25 % are."
             )
-    elif before.kind == KIND:
+    elif any(len(metric.values) >= FEWEST for metric in before.measured):
         yield (
             "How far two runs differ without any change is not known, so that differences below 25 % are taken for "
-            "noise. Before the change, record the same load twice, and name the second one with --same."
+            f"noise. Before the change, {'record' if before.kind == KIND else 'run'} the same load twice, and name the "
+            "second one with --same."
         )
+
+
+def noise_warnings(metrics: Sequence[Compared]) -> Iterator[str]:
+    """What speaks against the second run before the change as a measure of the noise: so much noise hides a lot."""
+    for metric in metrics:
+        if metric.is_control and metric.same and metric.believed_from > _MOST_NOISE * abs(metric.before.centre):
+            yield (
+                f"BEFORE and SAME differ in {metric.name} ({number(metric.before.centre)} and "
+                f"{number(metric.same.centre)} {metric.unit}), which the change cannot move: the noise floor is high, "
+                "and may hide a lot."
+            )
 
 
 def _lasting(run: Run) -> str:

@@ -29,24 +29,28 @@ _RAMP = 0.8
 _SAMPLED = 0.9
 _GAPS_TOLD = 4
 _MOST_PIECES = 5000
+_KINDS = ("node", "instance", "pings", "path")
 
 
 def runs_of(
     recordings: Sequence[tuple[str, Recorded]], *, skip_first_s: float = 0.0, stretch_s: float | None = None
 ) -> tuple[list[Run], float]:
-    """The recordings, each with its name, as runs in the same order; and how many seconds a stretch of theirs lasts.
+    """The recordings, each with its name, as runs in the same order; and how many seconds a stretch of theirs lasts:
+    never less than the time between two samples.
 
     Raises RecordingError where a file is found to be damaged while it is read.
     """
     lasting = [time_of(recording, skip_first_s)[1] for _, recording in recordings]
     interval_s = max((recording.header.interval_s for _, recording in recordings), default=1.0)
-    piece_s = max(stretch_s or piece_length(lasting, interval_s), max(lasting, default=0.0) / _MOST_PIECES)
+    least_s = max(interval_s, max(lasting, default=0.0) / _MOST_PIECES)
+    piece_s = max(stretch_s or piece_length(lasting, interval_s), least_s)
     all_readings = [read(recording, piece_s, skip_first_s) for _, recording in recordings]
-    measured = [_measured(readings, 1) for readings in all_readings]
+    subjects = {kind: sorted({n for r in all_readings for n in r.subjects(kind)}) for kind in _KINDS}
+    measured = [_measured(readings, subjects, 1) for readings in all_readings]
     times = 1
     if stretch_s is None:
         for times in times_longer([[m.values for m in each] for each in measured]):
-            measured = [_measured(readings, times) for readings in all_readings]
+            measured = [_measured(readings, subjects, times) for readings in all_readings]
             if not any(are_alike([m.values for m in each]) for each in measured):
                 break
     runs = [
@@ -64,20 +68,17 @@ def runs_of(
     return runs, times * piece_s
 
 
-def _measured(readings: Readings, pieces_each: int) -> list[Measured]:
+def _measured(readings: Readings, subjects: Mapping[str, Sequence[str]], pieces_each: int) -> list[Measured]:
+    """`subjects` are those of all runs, by kind: where one of them was not sampled, nothing is told of all together.
+    Else a node that refuses ssh after the change would halve every sum, failures too, and that would be "better"."""
     stretches = readings.stretches(pieces_each)
-    nodes, instances = readings.subjects("node"), readings.subjects("instance")
     for stretch in stretches:
-        for node in nodes:
+        for node in readings.subjects("node"):
             if ("node", node) in stretch:
                 stretch["node", node] = _with_blocks(node, stretch, readings.hosts)
-    node_metrics = NODE_METRICS if instances else [_as_load(metric) for metric in NODE_METRICS]
-    return [
-        *_told(stretches, "node", nodes, node_metrics),
-        *_told(stretches, "instance", instances, INSTANCE_METRICS),
-        *_told(stretches, "pings", readings.subjects("pings"), PING_METRICS),
-        *_told(stretches, "path", readings.subjects("path"), PATH_METRICS),
-    ]
+    node_metrics = NODE_METRICS if readings.subjects("instance") else [_as_load(metric) for metric in NODE_METRICS]
+    of_kind = zip(_KINDS, (node_metrics, INSTANCE_METRICS, PING_METRICS, PATH_METRICS), strict=True)
+    return [m for kind, metrics in of_kind for m in _told(stretches, kind, subjects[kind], metrics)]
 
 
 def _as_load(metric: Metric) -> Metric:

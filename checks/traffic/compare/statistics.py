@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import groupby, pairwise
 
-CONFIDENCE = 0.95
+_ONE_IN = 20
+"""An interval misses in one case of so many: 95 % confidence."""
 FEWEST_FOR_AN_INTERVAL = 6
 """Values that a 95 % interval of the median needs: of five, all lie on one side of it in 2 of 32 cases."""
 _EXACT_UP_TO = 20
@@ -42,17 +43,24 @@ def median_interval(values: Sequence[float]) -> tuple[float, float] | None:
     Whether a value lies below the median is the toss of a coin, so the places are those of a binomial distribution
     (Conover, Practical Nonparametric Statistics, 3.2).
     """
-    count = len(values)
-    outside, below = 0, -1
-    for place in range(count // 2):
-        outside += math.comb(count, place)
-        if 2 * outside > (1 - CONFIDENCE) * 2**count:
-            break
-        below = place
+    below = _values_below(len(values))
     if below < 0:
         return None
     ordered = sorted(values)
-    return ordered[below], ordered[count - 1 - below]
+    return ordered[below], ordered[-1 - below]
+
+
+@lru_cache(maxsize=64)
+def _values_below(count: int) -> int:
+    """The place of the interval's lower end among so many values, from 0 on; -1 where there is none."""
+    below, outside, ways = -1, 0, 1
+    for place in range(count // 2):
+        outside += ways
+        if 2 * outside * _ONE_IN > 2**count:  # in whole numbers: 2 to the 1,100 is no float
+            break
+        below = place
+        ways = ways * (count - place) // (place + 1)
+    return below
 
 
 def ranks(values: Sequence[float]) -> list[float]:

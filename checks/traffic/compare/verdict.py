@@ -5,11 +5,14 @@
    cannot touch (a ping of 500 bytes), so whatever moved it may have moved all else.
 3. p, adjusted for the number of metrics, is below 0.05 and the change is larger than the noise floor: better, worse,
    or "differs" for what is neither (packets per block: fewer is what jumbo frames do, and no merit of its own).
-4. Else: no difference.
+4. Too few samples: the runs are as far apart as they can be, and that is not enough for p; or it is something that
+   should not be at all (losses, drops), is 0 in most stretches, and its mean changed by more than noise. Forty blocks
+   lost in one stretch and none before are no proof that the change did it, and still less that nothing differs.
+5. Else: no difference.
 
 The noise floor is what two runs before the change differ by (`same`), and at least 5 %. Without such a pair, or where
 these two were not of the same conditions, it is not known, and 25 % is taken: on an idle machine, runs one after the
-other differed by 23 % with p = 0.03 for no reason. The load is held to 5 % in any case: it was chosen, not measured.
+other differed by 23 % with p = 0.03 for no reason. The load is held to 5 % then too: it was chosen, not measured.
 """
 
 from __future__ import annotations
@@ -19,8 +22,17 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from checks.traffic.compare.comparison import Compared, Comparison, EnvironmentDifference, Pair, RunFacts, Side, Verdict
-from checks.traffic.compare.differences import environment_differences, pair_warnings
+from checks.traffic.compare.comparison import (
+    Compared,
+    Comparison,
+    EnvironmentDifference,
+    Pair,
+    RunFacts,
+    Side,
+    Verdict,
+    folded,
+)
+from checks.traffic.compare.differences import environment_differences, noise_warnings, pair_warnings
 from checks.traffic.compare.metrics import LOAD
 from checks.traffic.compare.recorded import KIND
 from checks.traffic.compare.run import Better, Measured, Run
@@ -64,7 +76,7 @@ def compare(runs: Sequence[Runs]) -> Comparison:
             stretch_s=each.stretch_s,
             differences=differing,
             metrics=tuple(replace(m, verdict=_verdict(m, bool(shifted))) for m in metrics),
-            warnings=tuple(pair_warnings(each.before, each.after, each.same)),
+            warnings=(*pair_warnings(each.before, each.after, each.same), *noise_warnings(folded(metrics))),
         )
         for each, metrics, differing in zip(runs, drafts, differences, strict=True)
     )
@@ -87,7 +99,7 @@ def _draft(before: Measured, after: Measured, same: Measured | None, independent
     """What can be told of one metric alone. Values of recordings are stretches already."""
     b, a = (metric.values if independent else thinned(metric.values) for metric in (before, after))
     s = () if same is None else same.values if independent else thinned(same.values)
-    is_mean = median(b) == median(a) and len({*a, *b}) > 1
+    is_mean = median(b) == median(a) and mean(b) != mean(a)
     enough = min(len(a), len(b)) >= FEWEST
     dependence = dependence_of(b, a)
     shift = shift_interval(b, a, dependence) if enough else None
@@ -130,21 +142,34 @@ def _side(values: Sequence[float], is_mean: bool) -> Side:
 
 
 def _with_adjusted(drafts: list[list[Compared]]) -> list[list[Compared]]:
-    """With the p of each among all of its family. What never moved at all was no chance for a false find."""
-    found: dict[tuple[bool, bool], list[float]] = {}
+    """With the p of each among all of its family. What never moved at all was no chance for a false find, and what is
+    told of one node is no find beside what is told of all: else more nodes would make it harder to find anything.
+    Controls are one family, since any of them is enough for the environment to count as shifted."""
+    found: dict[tuple[bool, bool, bool], list[float]] = {}
     for metric in (m for drafted in drafts for m in drafted if m.p is not None):
-        found.setdefault((metric.is_control, metric.is_still), []).append(metric.p or 0.0)
+        found.setdefault(_family(metric), []).append(metric.p or 0.0)
     last = {family: iter(adjusted(ps)) for family, ps in found.items()}
     return [
-        [m if m.p is None else replace(m, p_adjusted=next(last[m.is_control, m.is_still])) for m in drafted]
-        for drafted in drafts
+        [m if m.p is None else replace(m, p_adjusted=next(last[_family(m)])) for m in drafted] for drafted in drafts
     ]
+
+
+def _family(metric: Compared) -> tuple[bool, bool, bool]:
+    return metric.is_control, metric.is_still, bool(metric.part_of) and not metric.is_control
 
 
 def _differs(metric: Compared) -> bool:
     return (
         metric.p_adjusted is not None and metric.p_adjusted < SIGNIFICANT and abs(metric.change) > metric.believed_from
     )
+
+
+def _is_open(metric: Compared) -> bool:
+    """Whether a difference that is not proven cannot be called none either."""
+    if abs(metric.change) <= metric.believed_from:
+        return False
+    b, a = metric.before.values, metric.after.values
+    return metric.is_rare or max(b) < min(a) or max(a) < min(b)
 
 
 def _verdict(metric: Compared, shifted: bool) -> Verdict:
@@ -155,7 +180,7 @@ def _verdict(metric: Compared, shifted: bool) -> Verdict:
     if shifted:
         return Verdict.ENVIRONMENT_SHIFTED
     if not _differs(metric):
-        return Verdict.NO_DIFFERENCE
+        return Verdict.TOO_FEW_SAMPLES if _is_open(metric) else Verdict.NO_DIFFERENCE
     if metric.better is Better.NEITHER:
         return Verdict.DIFFERS
     return Verdict.BETTER if (metric.change > 0) is (metric.better is Better.HIGHER) else Verdict.WORSE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.traffic.compare.comparison import Compared, Comparison, EnvironmentDifference, Verdict
+from checks.traffic.compare.comparison import Compared, Comparison, EnvironmentDifference, Side, Verdict
 from checks.traffic.compare.metrics import LOAD, PACKETS_PER_BLOCK
 from checks.wording import counted, listed
 
@@ -28,7 +28,7 @@ def change_of(metric: Compared) -> str:
     """`+12 %`, `-83 %`; the difference itself where there was nothing before; `x6.0` where it is many times as much."""
     percent = metric.change_percent
     if percent is None:
-        return "0 %" if metric.change == 0 else f"{metric.change:+.3g}"
+        return "0 %" if metric.change == 0 else ("+" if metric.change > 0 else "") + number(metric.change)
     if percent > 400:
         return f"x {number(metric.after.centre / metric.before.centre)}"
     if abs(percent) < 0.05:
@@ -62,15 +62,19 @@ def summary_of(comparison: Comparison) -> Iterator[str]:
             "The environment shifted, so nothing can be blamed on the change: the numbers stand, verdicts do not. "
             f"{_shift_advice(comparison)}"
         )
+        if new := comparison.new_losses:
+            yield f"Look at this whatever the reason, there was none of it before: {_named(new)}."
         return
     if not comparison.is_telling:
         yield "Nothing can be told of these runs: they have too few samples."
         return
+    yield from _rare(comparison)
+    rarely = {Verdict.WORSE: any(m.change > 0 for m in comparison.too_rare), Verdict.BETTER: False}
     for verdict, word in ((Verdict.WORSE, "Worse"), (Verdict.BETTER, "Better")):
         if found := comparison.having(verdict):
             yield f"{word}: {_named(found)}."
         else:
-            yield f"Nothing got {word.lower()} by more than noise."
+            yield f"Nothing {'else ' if rarely[verdict] else ''}got {word.lower()} by more than noise."
     if found := comparison.having(Verdict.DIFFERS):
         yield f"Neither better nor worse, but what the change itself does: {_named(found)}."
     yield from _noise(comparison)
@@ -129,8 +133,13 @@ def _shift_advice(comparison: Comparison) -> str:
 def _named(metrics: Sequence[Compared]) -> str:
     """The metrics that moved most, with how much."""
     ordered = sorted(metrics, key=_telling)
-    told = [f"{m.name} {change_of(m)}" for m in ordered[:_NAMED]]
+    told = [f"{m.name} {_moved(m)}" for m in ordered[:_NAMED]]
     return listed([*told, *([f"{len(metrics) - _NAMED} more"] if len(metrics) > _NAMED else [])])
+
+
+def _moved(metric: Compared) -> str:
+    """`+12 %`; what has no percentage is told as it is: `from 0 to 2,657 1/s`."""
+    return change_of(metric) if metric.before.centre else f"from 0 to {with_unit(metric.after.centre, metric.unit)}"
 
 
 def _telling(metric: Compared) -> float:
@@ -138,20 +147,33 @@ def _telling(metric: Compared) -> float:
     return -abs(metric.change_percent) if metric.change_percent is not None else -1e9
 
 
+def _rare(comparison: Comparison) -> Iterator[str]:
+    """Losses and the like that are too few for a verdict: they come first, since nobody may miss them."""
+    metrics = comparison.too_rare
+    told = [f"{m.name} in {_share(m.before, ' stretches')} before, {_share(m.after)} after" for m in metrics[:_NAMED]]
+    if told:
+        more = [f"{len(metrics) - _NAMED} more"] if len(metrics) > _NAMED else []
+        yield f"Too rare to tell whether the change did it: {'; '.join([*told, *more])}. Record for longer."
+
+
+def _share(side: Side, of: str = "") -> str:
+    """In how many of its stretches it was not 0."""
+    return f"{len(side.values) - side.values.count(0.0)} of {len(side.values)}{of}"
+
+
 def _noise(comparison: Comparison) -> Iterator[str]:
     """Which differences are noise: what one could otherwise be tempted to believe."""
     none = [m for m in comparison.having(Verdict.NO_DIFFERENCE) if not m.is_still]
     loud = [m for m in none if m.change_percent is None or abs(m.change_percent) >= _LOUD_PERCENT]
-    if loud:
-        chance = [m for m in loud if abs(m.change) > m.believed_from]
-        yield f"Noise: {_named(loud)}." + (
-            f" {_named_only(chance)} may still differ: these runs are too short or too uneven to tell."
-            if chance
-            else ""
-        )
-    elif none:
+    open_still = [m for m in loud if abs(m.change) > m.believed_from]
+    noise = [m for m in loud if m not in open_still]
+    if noise:
+        yield f"Noise: {_named(noise)}."
+    if open_still:
+        yield f"Perhaps noise, the runs are too short or too uneven to tell: {_named(open_still)}."
+    if none and not loud:
         yield f"{counted(len(none), 'other metric')} moved by less than {_LOUD_PERCENT:g} %: noise."
-    if few := comparison.having(Verdict.TOO_FEW_SAMPLES):
+    if few := [m for m in comparison.having(Verdict.TOO_FEW_SAMPLES) if m not in comparison.too_rare]:
         yield f"Too few samples for {_named_only(few)}."
 
 
