@@ -161,7 +161,11 @@ def _times(factor: int, count: int | None) -> int | None:
 
 
 def _quotient(dividend: int | None, divisor: float | None) -> float | None:
-    """Rounded once, at the end; None without a positive divisor."""
-    if dividend is None or divisor is None or divisor <= 0:
+    """Rounded once, at the end; None without a positive divisor, or where it is too large for a number that means
+    something: a recording can hold any figures."""
+    if dividend is None or divisor is None or not divisor > 0:
         return None
-    return float(Fraction(dividend) / Fraction(divisor))
+    try:
+        return float(Fraction(dividend) / Fraction(divisor))
+    except OverflowError:
+        return None

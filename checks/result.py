@@ -9,7 +9,7 @@ import msgspec
 
 from checks.facts import Cluster, Unknown
 from checks.finding import Finding, Status, worst_first
-from checks.journal import Entry
+from checks.journal import Entry, Journal
 
 SCHEMA = "racwire-report/1"
 
@@ -25,6 +25,16 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
+class Rerun(msgspec.Struct, frozen=True, kw_only=True):
+    """A check that was run once more alone, after the run that the report is of."""
+
+    check: str
+    started_at: str
+    duration_s: float
+    entries: int
+    """How many entries of the journal are of it. Those of all reruns stand at its end, in the order of the reruns."""
+
+
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """What a run knows and concluded."""
 
@@ -38,10 +48,30 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...]
     """Worst first."""
     journal: tuple[Entry, ...]
+    reruns: tuple[Rerun, ...] = ()
+    """What is later than `started_at`: the findings of these checks, and the facts that they need."""
 
     def count(self, status: Status) -> int:
         """How many findings ended so."""
         return sum(f.status is status for f in self.findings)
+
+    def evidence(self, finding: Finding) -> list[Entry]:
+        """What the finding points at, as it was read in the run that found it."""
+        return Journal(self.entries_of(finding.check)).matching(finding.evidence)
+
+    def found_at(self, check: str) -> str:
+        """When the latest run of a check began."""
+        return next((again.started_at for again in self.reruns if again.check == check), self.started_at)
+
+    def entries_of(self, check: str) -> tuple[Entry, ...]:
+        """The entries of the journal that were made in the latest run of a check."""
+        end = len(self.journal)
+        for again in reversed(self.reruns):
+            begin = end - again.entries
+            if again.check == check:
+                return self.journal[begin:end]
+            end = begin
+        return self.journal[:end]
 
     def joined_with(self, finding: Finding) -> tuple[Finding, ...]:
         """Other problems on the same private network, or where one of the two names none, on the same nodes: likely

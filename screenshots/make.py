@@ -17,7 +17,11 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 INSIDE = "--inside"
-SIZES = {"checks-80x24": (80, 24), "checks-120x40": (120, 40)}
+SIZES = ((80, 24), (120, 40))
+SCREENS = {"1": "checks", "2": "paths", "3": "traffic", "4": "database"}
+LIVE = "34"
+SAMPLED_S = 12
+"""How long the live screens are watched before their picture is taken."""
 
 
 def main() -> None:
@@ -46,24 +50,33 @@ async def take_pictures() -> None:
     from checks.engine import Engine
     from checks.plugin import discover
     from checks.settings_file import load_settings
+    from checks.traffic.feed import Feed
     from tui.app import ConsoleApp
     from tui.password import password_for
 
     settings = load_settings(None)
+    found = discover()
+    password = password_for(settings.database, found.checks)
 
-    for name, size in SIZES.items():
-        found = discover()
-        password = password_for(settings.database, found.checks)
+    def new_engine(check: str) -> Engine:
+        return Engine([c for c in found.checks if check in ("", c.id)], settings, password=password)
+
+    for size in SIZES:
         with tempfile.TemporaryDirectory() as state:
-            app = ConsoleApp(lambda: Engine(found.checks, settings, password=password), state_directory=Path(state))  # noqa: B023
+            app = ConsoleApp(
+                new_engine, new_feed=lambda: Feed(settings, password=password), state_directory=Path(state)
+            )
             async with app.run_test(size=size) as pilot:
                 await pilot.pause()
                 await app.workers.wait_for_complete()
-                await pilot.pause(0.2)
-                picture = app.export_screenshot(title="racwire", simplify=True)
-        target = HERE / f"{name}.svg"
-        target.write_text(with_spaces_as_places(without_web_fonts(picture)), encoding="utf-8")
-        print(target.relative_to(ROOT))
+                for key, name in SCREENS.items():
+                    await pilot.press(key)
+                    await pilot.pause(SAMPLED_S if key in LIVE else 0.2)
+                    picture = app.export_screenshot(title="racwire", simplify=True)
+                    target = HERE / f"{name}-{size[0]}x{size[1]}.svg"
+                    target.write_text(with_spaces_as_places(without_web_fonts(picture)), encoding="utf-8")
+                    print(target.relative_to(ROOT))
+                await app.action_quit()
 
 
 def without_web_fonts(svg: str) -> str:

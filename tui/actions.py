@@ -21,16 +21,37 @@ class Action:
     """What it does, in a sentence for the help screen."""
     label: str = ""
     """What it does, in a word for the footer; empty where it is not shown there."""
+    before_next_key: bool = False
+    """Done before the next key is looked at, since that is for what it opens. Else what is pasted after a `/` would be
+    taken for keys, and a `q` in it would leave racwire."""
+
+    @property
+    def name(self) -> str:
+        """The action's own name: `show` of `app.show('paths')`."""
+        return self.action.partition("(")[0].rpartition(".")[2]
 
 
 TABS = {"checks": "1 Checks", "paths": "2 Paths", "traffic": "3 Traffic", "database": "4 Database"}
 """The main screens: their mode and their tab, which begins with their key."""
 
-SHOW = tuple(Action(tab[0], f"app.show('{mode}')", tab[0], f"The {tab[2:]} screen.") for mode, tab in TABS.items())
+SHOW = tuple(
+    Action(tab[0], f"app.show('{mode}')", tab[0], f"The {tab[2:]} screen.", before_next_key=True)
+    for mode, tab in TABS.items()
+)
 """The digits that change screens."""
 
 QUIT = Action("q,ctrl+q,ctrl+c", "app.quit", "q", "Leave racwire; a run is ended at once.", "quit")
 HELP = Action("question_mark,f1", "app.help", "?", "This page.", "help")
+PALETTE = Action(
+    "colon,ctrl+p",
+    "app.palette",
+    ":",
+    "Find something that racwire can do by its words, and do it.",
+    before_next_key=True,
+)
+
+EVERYWHERE = (*SHOW, PALETTE, HELP, QUIT)
+"""What can be done on every screen."""
 
 CHECKS = (
     Action("up,k", "move(-1)", "↑ k", "The finding above."),
@@ -40,14 +61,13 @@ CHECKS = (
     Action("pagedown,space", "page(1)", "PgDn Space", "Read on in the finding."),
     Action("pageup,b", "page(-1)", "PgUp b", "Read back in the finding."),
     Action("enter", "evidence", "Enter", "What was read and sent for this finding, as it was read.", "evidence"),
-    Action("slash", "filter", "/", "Show only findings with these words; Esc shows all again.", "filter"),
+    Action("slash", "filter", "/", "Show only findings with these words; Esc shows all again.", "filter", True),
     Action("p", "problems", "p", "Show only FAIL, UNKNOWN and WARN; p again shows all.", "problems"),
     Action("c", "copy", "c", "Copy the finding's commands to the clipboard, and write them to a file.", "copy"),
     Action("r", "rerun", "r", "Run all checks again and mark what changed.", "rerun"),
+    Action("R", "rerun_one", "R", "Run only the chosen finding's check again; everything else stays."),
     Action("e", "export", "e", "Write the whole report to a JSON file.", "export"),
     Action("escape", "clear", "Esc", "Leave the filter."),
-    HELP,
-    QUIT,
 )
 
 READER = (
@@ -57,10 +77,19 @@ READER = (
     Action("pageup,b", "page(-1)", "PgUp b", "A screenful back."),
     Action("home,g", "edge(False)", "g Home", "To the beginning."),
     Action("end,G", "edge(True)", "G End", "To the end."),
-    Action("escape,q,left", "back", "Esc", "Back to the screen before.", "back"),
+    Action("escape,q,left", "back", "Esc q", "Back to the screen before.", "back"),
 )
+
+
+def in_footer(actions: Iterable[Action]) -> tuple[Action, ...]:
+    """The actions of a screen as its footer names them: its own, then help and quit."""
+    return (*(a for a in actions if a not in EVERYWHERE), HELP, QUIT)
 
 
 def bindings(actions: Iterable[Action]) -> list[Binding]:
     """The bindings of a screen; none of them is shown by Textual itself."""
-    return [Binding(a.keys, a.action, a.label or a.help, show=False) for a in actions]
+    return [Binding(a.keys, a.action, a.label or a.help, show=False, priority=a.before_next_key) for a in actions]
+
+
+BEFORE_NEXT_KEY = frozenset(a.name for a in (*EVERYWHERE, *CHECKS) if a.before_next_key)
+"""Actions whose keys mean themselves while words are typed."""

@@ -2,32 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Callable
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from textual.app import App
 from textual.binding import BindingType
 from textual.driver import Driver
-from textual.filter import LineFilter
-from textual.screen import Screen
 
-from checks.engine import Engine
 from checks.events import Gathered, GatherProgress, RunFinished
 from checks.result import Report
-from checks.traffic.feed import Feed
-from tui.actions import QUIT, SHOW, TABS, bindings
+from checks.settings import Settings
+from tui.actions import EVERYWHERE, bindings
 from tui.clipboard import commands_text
+from tui.guard import FaultLog, GuardedApp
 from tui.known import Change, FeedState, Known
 from tui.lifeline import Lifeline
 from tui.live import Live
-from tui.messages import EngineTold, FeedFailed, RunFailed, SamplesTold
+from tui.look import LookingApp
+from tui.main_screens import MainScreens
+from tui.messages import (
+    EngineTold,
+    FeedFailed,
+    IntervalWanted,
+    RecordingEnded,
+    RecordWanted,
+    RunFailed,
+    SamplesTold,
+)
 from tui.run import Run
 from tui.screens.base import ConsoleScreen
 from tui.screens.checks import ChecksScreen
-from tui.screens.reader import HelpScreen
 from tui.takeaway import export_report, keep_commands
-from tui.theme import DARK, TERMINAL, filters_for
+
+if TYPE_CHECKING:
+    from checks.engine import Engine
+    from checks.traffic.feed import Feed
+    from checks.traffic.recording import Recording
 
 STOP_WITHIN_S = 0.4
 """How long leaving waits for a run to close its connections; what hangs longer is left behind."""
@@ -35,61 +46,98 @@ STOP_WITHIN_S = 0.4
 _FOLLOWED = frozenset({"nodes", "networks", "database"})
 """Groups of facts that tell the live feed what there is to sample."""
 
+_LIVE = frozenset({"traffic", "database"})
+"""Screens that show samples: the feed begins with the first of them, and again with them where it broke down."""
 
-class ConsoleApp(App[None]):
+
+class ConsoleApp(GuardedApp, LookingApp):
     """The full-screen form of racwire."""
 
     TITLE = "racwire"
     CSS_PATH = "app.tcss"
     ENABLE_COMMAND_PALETTE = False
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings([*SHOW, QUIT])]
+    ALLOW_SELECT = False
+    DEFAULT_MODE = "checks"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(EVERYWHERE)]
 
     def __init__(
         self,
-        new_engine: Callable[[], Engine],
+        new_engine: Callable[[str], Engine],
         *,
         new_feed: Callable[[], Feed],
         state_directory: Path,
+        settings: Settings = Settings(),  # noqa: B008 - it cannot be changed
+        warm_up: Callable[[], None] | None = None,
         encoding: str = "utf-8",
         terminal_colours: bool = False,
         driver_class: type[Driver] | None = None,
         lifeline: Lifeline | None = None,
+        recording: Recording | None = None,
     ) -> None:
+        """`new_engine` makes an engine for one check, or for all where none is named; `warm_up` is called in a thread
+        before, to load what it needs. With a `recording` that is shown, and nothing is sampled."""
+        if recording is not None:
+            self.DEFAULT_MODE = "traffic"  # type: ignore[misc]
         super().__init__(driver_class=driver_class, ansi_color=terminal_colours)
+        self.faults = FaultLog()
         self.report: Report | None = None
         """The report of the last finished run."""
-        self.known = Known()
-        self._run = Run(self, new_engine)
+        self.known = Known(feed=FeedState(settings.traffic.interval_s), graphs=settings.console.graphs)
+        self._run = Run(self, new_engine, warm_up)
         self._live = Live(self, new_feed)
         self._state_directory = state_directory
+        self._settings = settings
+        self._recording = recording
+        self._screens = MainScreens(self, self.known, recording, self.broke)
+        if recording is not None:
+            self.known.feed.replayed = recording.header.label or recording.header.started_at[:10]
         self._lifeline = lifeline
-        self._filters_for_terminal = filters_for(encoding)
-        self.register_theme(DARK)
-        self.register_theme(TERMINAL)
-        self.theme = TERMINAL.name if terminal_colours else DARK.name
-        for mode in TABS:
-            self.add_mode(mode, lambda mode=mode: self._new_screen(mode))  # type: ignore[misc]
+        self.put_on(terminal_colours=terminal_colours, encoding=encoding)
 
-    def _new_screen(self, mode: str) -> Screen[None]:
-        """A main screen, made when it is first shown: what it alone needs is imported then."""
-        return ChecksScreen(self.known)
+    def get_default_screen(self) -> ConsoleScreen:
+        """The first screen. Not as a mode like the others: for that Textual reads all style sheets a second time."""
+        return self._screens.new(self.DEFAULT_MODE)
 
-    def get_line_filters(self) -> Sequence[LineFilter]:
-        """What is applied to every line before it is drawn."""
-        return [*super().get_line_filters(), *self._filters_for_terminal]
-
-    async def on_mount(self) -> None:
-        """Show the checks, and run them."""
+    def on_mount(self) -> None:
+        """Run the checks; of a recording, let them judge it."""
         if self._lifeline is not None:
             self._lifeline.watch(self._leave_soon)
-        await self.switch_mode("checks")
+        self._screens.add_modes()
+        self.goes_on_after_faults = True
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        """The first screen is there: make the others, and run the checks."""
+        self.run_worker(self._screens.make_ahead(), group="screens", exit_on_error=False)
         self._start()
+
+    # --- what is shown ------------------------------------------------------------------------------------------------
 
     async def action_show(self, mode: str) -> None:
         """Change to a main screen."""
-        if mode in ("traffic", "database"):
-            self._live.begin(self.known.cluster)
         await self.switch_mode(mode)
+        if mode in _LIVE and not self._live.is_running and self._recording is None:
+            self._live.begin(self.known.cluster)
+            self._live.set_interval(self.known.feed.interval_s)
+            self.known.feed.is_running, self.known.feed.trouble = True, ""
+            self._tell()
+
+    def action_help(self) -> None:
+        """Show the keys and the signs."""
+        from tui.screens.offered import help_for
+
+        if (screen := help_for(self.screen)) is not None:
+            self.push_screen(screen)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Whether the action can be done now, as the screen that is shown has it."""
+        return self.screen.check_action(action, parameters)
+
+    async def action_palette(self) -> None:
+        """Let the operator find an action by its words."""
+        from tui.screens.offered import offer_actions
+
+        await offer_actions(self)
 
     @property
     def _shown(self) -> ConsoleScreen | None:
@@ -100,7 +148,8 @@ class ConsoleApp(App[None]):
         if self._shown is not None:
             self._shown.refresh_known(change)
 
-    def _notice(self, text: str) -> None:
+    def notice(self, text: str) -> None:
+        """Tell the operator, where a main screen is shown."""
         if self._shown is not None:
             self._shown.notice(text)
 
@@ -113,9 +162,9 @@ class ConsoleApp(App[None]):
         event = message.event
         self.known.board.tell(event, message.report)
         if isinstance(event, RunFinished):
-            self.report = event.report
-        if isinstance(event, Gathered) and event.group in _FOLLOWED:
-            self._live.follow(message.report.cluster)
+            self.report = self.known.board.report
+        if isinstance(event, Gathered) and event.group in _FOLLOWED and self.known.cluster is not None:
+            self._live.follow(self.known.cluster)
         self._tell(Change.PROGRESS if isinstance(event, GatherProgress) else Change.RUN)
 
     def on_run_failed(self, message: RunFailed) -> None:
@@ -131,39 +180,56 @@ class ConsoleApp(App[None]):
 
     def on_feed_failed(self, message: FeedFailed) -> None:
         """Take over that the live feed broke down."""
-        self.known.feed = FeedState(self.known.feed.interval_s, trouble=message.reason)
-        self._tell(Change.SAMPLES)
+        self.known.feed.is_running, self.known.feed.trouble = False, message.reason
+        self._tell()
+
+    def on_recording_ended(self, message: RecordingEnded) -> None:
+        """Take over that the recording ended by itself."""
+        self.known.feed.recording = None
+        self._tell()
+        self.notice(message.reason)
 
     # --- what the screens want ----------------------------------------------------------------------------------------
 
-    def _start(self) -> None:
-        self.known.board.begin()
-        self._run.start()
+    def _start(self, check: str = "") -> None:
+        self.known.board.begin(check)
+        self._run.start(check)
         self._tell()
 
-    async def on_checks_screen_run_wanted(self) -> None:
-        """Run again; a run that is going on is ended first."""
+    async def on_console_screen_run_wanted(self, message: ConsoleScreen.RunWanted) -> None:
+        """Run all checks or one of them again; a run that is going on is ended first."""
+        if message.check and not self.known.board.is_whole:
+            self.notice("One check can be run again when all have concluded; r runs all of them.")
+            return
         await self._run.stop(STOP_WITHIN_S)
-        self._start()
+        self._start(message.check)
 
     def on_checks_screen_copy_wanted(self, message: ChecksScreen.CopyWanted) -> None:
         """Give the commands to the terminal's clipboard, and write them to a file in any case."""
         text = commands_text(message.row.finding)
         if not text:
-            self._notice("This finding has no commands.")
+            self.notice("This finding has no commands.")
             return
-        self._notice(keep_commands(text, self._state_directory))
+        self.notice(keep_commands(text, self._state_directory))
         self.copy_to_clipboard(text)
 
     def on_checks_screen_export_wanted(self, message: ChecksScreen.ExportWanted) -> None:
         """Write the report to a file."""
-        self._notice(export_report(message.report, self._state_directory))
+        self.notice(export_report(message.report, self._state_directory))
+
+    def on_interval_wanted(self, message: IntervalWanted) -> None:
+        """Sample at another pace."""
+        self.known.feed.interval_s = message.seconds
+        self._live.set_interval(message.seconds)
+        self._tell()
+
+    async def on_record_wanted(self, message: RecordWanted) -> None:
+        """Record the samples to a file too, or no longer."""
+        told = await self._live.toggle_recording(self.known, self._settings, self._state_directory)
+        self._tell()
+        self.notice(told)
 
     # --- leaving ------------------------------------------------------------------------------------------------------
-
-    def action_help(self) -> None:
-        """Show the keys and the signs."""
-        self.push_screen(HelpScreen())
 
     @property
     def running(self) -> bool:
@@ -174,7 +240,9 @@ class ConsoleApp(App[None]):
         self.call_later(self.action_quit)
 
     async def action_quit(self) -> None:
-        """Leave: end the run and the feed, close what they hold open, give the terminal back."""
-        await self._run.stop(STOP_WITHIN_S)
-        await self._live.stop(STOP_WITHIN_S)
-        self.exit()
+        """Leave: end the run and the feed at the same time, close what they hold open, give the terminal back."""
+        ending = [asyncio.create_task(part.stop(STOP_WITHIN_S)) for part in (self._run, self._live)]
+        try:
+            await asyncio.wait(ending, timeout=STOP_WITHIN_S)
+        finally:
+            self.exit()

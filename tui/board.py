@@ -8,12 +8,17 @@ from dataclasses import dataclass
 from enum import Enum
 
 from checks.events import CheckConcluded, Event, Gathered, GatherProgress, RunFinished, RunStarted
+from checks.facts import Cluster, Unknown
 from checks.finding import Finding, Status
-from checks.journal import Entry, Journal
+from checks.journal import Entry
+from checks.rerun import merged
 from checks.result import Report
 
 PROBLEMS = frozenset({Status.FAIL, Status.UNKNOWN, Status.WARN})
+NOT_GATHERED = Unknown("not asked for")
+"""What a group of facts is until it has been gathered (`checks.facts.Cluster`)."""
 _CALM_GRAVITY = Status.INFO.gravity
+_CALM_GROUPS = {Status.INFO: "Worth knowing", Status.PASS: "Well", Status.SKIPPED: "Left out"}
 
 Key = tuple[str, str, str, tuple[str, ...], int]
 """What makes a finding the same one in the next run: its kind and what it is about, not what was measured."""
@@ -53,6 +58,13 @@ class Row:
         """Worst first; what is gone stands after what is wrong and before what is well."""
         return _CALM_GRAVITY - 0.5 if self.mark is Mark.GONE else self.finding.status.gravity
 
+    @property
+    def group(self) -> str:
+        """Under which heading it stands; in the order of the ranks each group stands together."""
+        if self.mark is Mark.GONE:
+            return "Gone"
+        return "Problems" if self.finding.status in PROBLEMS else _CALM_GROUPS[self.finding.status]
+
     def matches(self, words: str) -> bool:
         """Whether every word occurs in what the finding is and is about."""
         finding = self.finding
@@ -62,7 +74,7 @@ class Row:
 
     def evidence(self) -> list[Entry]:
         """The journal entries that the finding points at."""
-        return Journal(self.report.journal).matching(self.finding.evidence)
+        return self.report.evidence(self.finding)
 
 
 class Board:
@@ -77,49 +89,79 @@ class Board:
         self._finished = False
         self._checks: tuple[str, ...] = ()
         self._concluded: set[str] = set()
+        self._again = ""
+        """The check that is run alone."""
+        self._whole: Report | None = None
+        """The report that it is run again for."""
+        self._gathered: list[str] = []
+        self._before_of: dict[str, Report] = {}
+        """Checks that were run alone since: what there was before that."""
 
-    def begin(self) -> None:
-        """A run begins; what the last finished one found is kept to compare with."""
-        if self._finished:
-            self.before = self.report
-        self.report = None
+    def begin(self, check: str = "") -> None:
+        """A run begins, of all checks or of one of those that the last finished run had; what that found is kept to
+        compare with. Raises ValueError where one check shall be run again and there is no finished run."""
+        known = self.report if self._finished else self._whole if self._again else None
+        if check:
+            if known is None:
+                raise ValueError("no finished run to add to")
+            self._before_of = {**self._before_of, check: known}
+        else:
+            self.before, self._before_of = known or self.before, {}
+        self.report = known if check else None
+        self._again, self._whole, self._gathered = check, known if check else None, []
         self._finished = False
         self.running = True
         self.progress = "starting"
         self.trouble = ""
+        self._checks = ()
         self._concluded = set()
 
     def tell(self, event: Event, report: Report) -> None:
-        """Take over an event and what is known by now."""
-        self.report = report
+        """Take over an event and what the run knows by now."""
         match event:
             case RunStarted(checks=checks):
                 self._checks = checks
             case GatherProgress():
                 self.progress = f"{event.text}  {event.measure}".rstrip()
+                return
             case Gathered(group=group, problem=problem):
+                self._gathered.append(group)
                 self.progress = f"{group} not known" if problem else f"{group} known"
             case CheckConcluded(check=check):
                 self._concluded.add(check)
             case RunFinished(report=final):
-                self.report = final
+                report = final
                 self.running = False
                 self._finished = True
+        self.report = merged(self._whole, report, self._again, self._gathered) if self._whole else report
 
     def fail(self, reason: str) -> None:
-        """The run broke down."""
+        """The run broke down. Where it was of one check, what was known before stays."""
         self.running = False
         self.trouble = reason
+        if self._whole:
+            self.report, self._finished = self._whole, True
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether there is a report of all checks, to which one that is run again can be added."""
+        return self._finished or self._whole is not None
+
+    @property
+    def compares(self) -> bool:
+        """Whether there is a run before to compare with."""
+        return self.before is not None or bool(self._before_of)
 
     @property
     def in_header(self) -> Report | None:
         """The run that the header tells of: while one goes on, the one before, which knows of all problems."""
-        return self.before if self.running and self.before else self.report
+        return self._whole or self.before or self.report if self.running else self.report
 
     @property
     def pending(self) -> tuple[str, ...]:
         """The checks that have yet to conclude."""
-        return tuple(c for c in self._checks if c not in self._concluded) if self.running else ()
+        checks = self._checks or ((self._again,) if self._again else ())
+        return tuple(c for c in checks if c not in self._concluded) if self.running else ()
 
     def rows(self, words: str = "", *, problems_only: bool = False) -> list[Row]:
         """The findings to show, worst first."""
@@ -141,21 +183,37 @@ class Board:
         return marks[Mark.NEW], marks[Mark.GONE]
 
     def _all_rows(self) -> Iterator[Row]:
-        before = dict(_keyed(self.before.findings)) if self.before else {}
+        before = dict(self._found_before())
         now = dict(_keyed(self.report.findings)) if self.report else {}
         for key, finding in now.items():
-            same = before.get(key)
-            changed = same is None or same.status is not finding.status
-            new = self.before is not None and changed and finding.status in PROBLEMS
-            if self.report:
-                yield Row(key, finding, Mark.NEW if new else Mark.NONE, self.report)
-        for key, finding in before.items():
-            if self.before is None or key in now:
+            if self.report is None or finding.check in self._being_rechecked:
                 continue
-            if finding.check in self.pending or (self.running and not self._checks):
-                yield Row(key, finding, Mark.BEFORE, self.before)
-            elif finding.status in PROBLEMS and not self.trouble:
-                yield Row(key, finding, Mark.UNSEEN if self._could_not_look(finding) else Mark.GONE, self.before)
+            same = before.get(key)
+            changed = same is None or same[0].status is not finding.status
+            compared = self.before is not None or finding.check in self._before_of
+            new = compared and changed and finding.status in PROBLEMS
+            yield Row(key, finding, Mark.NEW if new else Mark.NONE, self.report)
+        for key, (finding, report) in before.items():
+            waited_for = finding.check in self.pending or (self.running and not self._checks and not self._again)
+            if waited_for:
+                yield Row(key, finding, Mark.BEFORE, report)
+            elif key not in now and finding.status in PROBLEMS and not self.trouble:
+                yield Row(key, finding, Mark.UNSEEN if self._could_not_look(finding) else Mark.GONE, report)
+
+    @property
+    def _being_rechecked(self) -> tuple[str, ...]:
+        """The check that is run alone, until it has concluded: what it found before stands for it."""
+        return self.pending if self._again else ()
+
+    def _found_before(self) -> Iterator[tuple[Key, tuple[Finding, Report]]]:
+        """What there was before: of each check since it was last run."""
+        if self.before:
+            for key, finding in _keyed(self.before.findings):
+                if finding.check not in self._before_of:
+                    yield key, (finding, self.before)
+        for check, report in self._before_of.items():
+            for key, finding in _keyed(f for f in report.findings if f.check == check):
+                yield key, (finding, report)
 
     def _could_not_look(self, finding: Finding) -> bool:
         """Whether this run does not know about what the finding is about."""
@@ -165,6 +223,24 @@ class Board:
             and (not (other.network or other.nodes) or _same_place(other, finding))
             for other in (self.report.findings if self.report else ())
         )
+
+
+def report_with(board: Board, group: str) -> Report | None:
+    """The newest run that knows that group of facts, or why it is not known: while it is being gathered anew, what the
+    run before knew stays. None where none knows yet."""
+    for report in (board.report, board.before):
+        if report is not None and not (_lacks(report.cluster, group) and _may_come(board, report)):
+            return report
+    return None
+
+
+def _lacks(cluster: Cluster, group: str) -> bool:
+    return bool(getattr(cluster, group) == NOT_GATHERED)
+
+
+def _may_come(board: Board, report: Report) -> bool:
+    """Whether a group that is not there was not left out, but is still to be gathered, or never was."""
+    return report is board.report and (board.running or bool(board.trouble))
 
 
 def _same_place(one: Finding, other: Finding) -> bool:

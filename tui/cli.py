@@ -13,6 +13,7 @@ from checks.result import ExitCode
 from checks.settings import Settings
 from checks.settings_file import SettingsError, load_settings, template
 from checks.settings_values import mistakes
+from tui.compare_options import add_compare_parser
 from tui.database_options import DATABASE_OPTIONS, add_database_options, with_database_options
 from tui.errors import UsageError
 from tui.streams import give_up_stdout, open_closed_streams, tell
@@ -38,6 +39,9 @@ racwire changes nothing, on no node, switch or database: it prints commands, you
 exit codes: 0 all pass, 1 warnings, 2 failures, 3 could not tell, 64 usage, 130 interrupted."""
 
 
+_UNSET = argparse.SUPPRESS
+"""The default of options that may stand before the command: the command's own must not overwrite what is said there."""
+
 OPTIONS = {
     "cluster.networks": "--network",
     "cluster.peers": "--peer",
@@ -58,7 +62,7 @@ class Parser(argparse.ArgumentParser):
 
 def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     """The whole command line; in full detail for the commands that stand in `words`."""
-    common = _common_options()
+    common = _common_options(reads_cluster=True)
     parser = Parser(
         prog="racwire",
         description="Finds out what is wrong with the private interconnect of an Oracle RAC cluster, from one node.",
@@ -74,7 +78,10 @@ def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     explain.add_argument("what", nargs="?", metavar="ID|CODE", help="df-ping, IC-PATH-003, ...; without it: the list")
     plan = commands.add_parser("plan", parents=[common], help="what the checks would read and send, without doing it")
     plan.add_argument("ids", nargs="*", metavar="ID", help="only for these checks")
-    _add_traffic(commands, common, words)
+    add_record_parser(commands, common)
+    add_open_parser(commands, common)
+    add_compare_parser(commands, _common_options(reads_cluster=False))
+    add_watch_parser(commands, common)
     if "grants" in words:
         from tui.grants_command import add_grants_parser
 
@@ -92,43 +99,30 @@ def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     return parser
 
 
-def _add_traffic(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser], common: Parser, words: Sequence[str]
-) -> None:
-    add_record_parser(commands, common)
-    add_open_parser(commands, common)
-    if "compare" in words:  # its options need the comparison's own vocabulary, which takes long to load
-        from tui.compare_command import add_compare_parser
-
-        add_compare_parser(commands, common)
-    else:
-        commands.add_parser("compare", help="compare two recordings, before and after a change")
-    add_watch_parser(commands, common)
-
-
-def _common_options() -> Parser:
+def _common_options(*, reads_cluster: bool) -> Parser:
+    """The options that commands share: which cluster and, for those that read it, its places and its database."""
     options = Parser(add_help=False)
-    # SUPPRESS: an option given before the command must not be overwritten by the command's own default.
-    unset = argparse.SUPPRESS
     where = options.add_argument_group("which cluster")
-    where.add_argument("--lab", action="store_true", default=unset, help="the practice cluster (racwire lab up)")
-    where.add_argument("--grid-home", metavar="DIR", default=unset, help="the Grid Infrastructure home")
+    where.add_argument("--lab", action="store_true", default=_UNSET, help="the practice cluster (racwire lab up)")
+    where.add_argument("--settings", metavar="FILE", default=_UNSET, help="settings file (racwire settings prints one)")
+    if not reads_cluster:
+        return options
+    where.add_argument("--grid-home", metavar="DIR", default=_UNSET, help="the Grid Infrastructure home")
     where.add_argument(
         "--network",
         action="append",
         metavar="SUBNET",
-        default=unset,
+        default=_UNSET,
         help="a private network, such as 192.168.10.0/24, where there is no Clusterware to ask (repeatable)",
     )
     where.add_argument(
-        "--peer", action="append", metavar="HOST", default=unset, help="another node, as ssh reaches it (repeatable)"
+        "--peer", action="append", metavar="HOST", default=_UNSET, help="another node, as ssh reaches it (repeatable)"
     )
-    where.add_argument("--settings", metavar="FILE", default=unset, help="settings file (racwire settings prints one)")
     add_database_options(options)
     looks = options.add_argument_group("the console")
-    looks.add_argument("--no-mouse", action="store_true", default=unset, help="leave the mouse to the terminal")
-    looks.add_argument("--ascii", action="store_true", default=unset, help="draw with ASCII signs only")
-    looks.add_argument("--graphs", choices=("blocks", "braille"), default=unset, help="how graphs are drawn")
+    looks.add_argument("--no-mouse", action="store_true", default=_UNSET, help="leave the mouse to the terminal")
+    looks.add_argument("--ascii", action="store_true", default=_UNSET, help="draw with ASCII signs only")
+    looks.add_argument("--graphs", choices=("blocks", "braille"), default=_UNSET, help="how graphs are drawn")
     return options
 
 

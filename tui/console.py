@@ -7,21 +7,31 @@ its environment once.
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TextIO, cast
 
 from checks.result import ExitCode, exit_code
 from checks.settings import Settings
+from tui.errors import UsageError
 from tui.log import LogFile
 from tui.streams import leave, tell
 
 if TYPE_CHECKING:
+    from checks.engine import Engine
+    from checks.plugin import Check, Checks
+    from checks.traffic.feed import Feed
+    from checks.traffic.recording import Recording
     from tui.app import ConsoleApp
 
+_LITTLE_GARBAGE = 20_000
+"""Objects in cycles that may wait to be cleared away: a few megabytes."""
 DRAIN_S = 0.3
 """How long what is still running may take to end once the screen is closed."""
 
@@ -33,6 +43,21 @@ def run_console(settings: Settings) -> int:
         return _run_as_text(settings)
     prepare(os.environ)
     return _run_full_screen(settings)
+
+
+def run_console_on_recording(path: Path, settings: Settings) -> int:
+    """Show a recording in the console; returns 0 once it is left, whatever is in it. Raises RecordingError where it
+    cannot be read, and UsageError where there is no terminal to show it on."""
+    if reason := no_console(os.environ, sys.__stdin__, sys.__stderr__):
+        raise UsageError(f"A recording is shown full screen, and {reason}; `racwire compare` reads it as text.")
+    prepare(os.environ)
+    from checks.traffic.recording import Recording
+
+    recording = Recording.open(path)
+    try:
+        return _run_full_screen(settings, recording)
+    finally:
+        recording.close()
 
 
 def no_console(environment: Mapping[str, str], stdin: TextIO | None, stderr: TextIO | None) -> str:
@@ -76,44 +101,96 @@ def _run_as_text(settings: Settings) -> int:
     return run_check(build_parser().parse_args(["check"]), settings)
 
 
-def _run_full_screen(settings: Settings) -> int:
+def _run_full_screen(settings: Settings, recording: Recording | None = None) -> int:
+    # What is being loaded stays: to look through it for garbage, again and again, takes a tenth of the start.
+    gc.disable()
     from rich.console import Console
 
-    from checks.engine import Engine
-    from checks.plugin import discover
-    from checks.traffic.feed import Feed
     from tui.app import ConsoleApp
-    from tui.clipboard import clipboard_driver
+    from tui.clipboard import console_driver
     from tui.lifeline import Lifeline
     from tui.password import password_for
 
     log = LogFile(state_directory(os.environ) / "racwire.log")
     logging.basicConfig(stream=log, format="%(asctime)s %(name)s: %(message)s", level=logging.WARNING)
-    found = discover()
-    password = password_for(settings.database, found.checks)
+    password = password_for(settings.database, _checks()) if recording is None else None
+
+    def new_engine(check: str) -> Engine:
+        from checks.engine import Engine
+
+        found = _found()
+        checks = [c for c in found.checks if check in ("", c.id)]
+        broken = [b for b in found.broken if check in ("", b.name)]
+        if recording is not None:
+            from checks.traffic.judged import JudgedRecording
+
+            return JudgedRecording(recording.header, checks, settings, broken=broken)
+        return Engine(checks, settings, broken=broken, password=password)
+
+    def new_feed() -> Feed:
+        from checks.traffic.feed import Feed
+
+        return Feed(settings, password=password)
+
     app = ConsoleApp(
-        lambda: Engine(found.checks, settings, broken=found.broken, password=password),
-        new_feed=lambda: Feed(settings, password=password),
+        new_engine,
+        new_feed=new_feed,
+        settings=settings,
+        warm_up=_warm_up,
         state_directory=state_directory(os.environ),
-        encoding=getattr(sys.__stderr__, "encoding", None) or "ascii",
+        encoding=encoding_of(settings, sys.__stderr__),
         terminal_colours=colours_in_doubt(os.environ),
-        driver_class=clipboard_driver(),
+        driver_class=console_driver(),
         lifeline=Lifeline(sys.__stdin__.fileno() if sys.__stdin__ else 0),
+        recording=recording,
     )
     app.error_console = Console(file=cast("IO[str]", log), width=120, markup=False, highlight=False)
-    _run_in_own_loop(app)
+    _run_in_own_loop(app, mouse=settings.console.mouse)
     broke = app.return_code != 0
     if broke:
         tell(f"the console broke down; {log.told}.")
+    elif app.faults.count:
+        tell(f"something inside racwire broke while the console ran; {log.told}.")
+    if recording is not None and not broke:
+        return leave(ExitCode.PASS)
     return leave(_code(app, broke=broke))
 
 
-def _run_in_own_loop(app: ConsoleApp) -> None:
+@cache
+def _found() -> Checks:
+    from checks.plugin import discover
+
+    return discover()
+
+
+def _checks() -> Iterator[Check]:
+    """The checks, found only when somebody looks at them."""
+    yield from _found().checks
+
+
+def _warm_up() -> None:
+    """Load what a run needs. It would delay the first screen by half."""
+    try:
+        import_module("checks.engine")
+        _found()
+    finally:
+        # Later too, what was loaded is not looked through, and the rest seldom: keys would have to wait for it.
+        gc.freeze()
+        gc.set_threshold(_LITTLE_GARBAGE)
+        gc.enable()
+
+
+def encoding_of(settings: Settings, stream: TextIO | None) -> str:
+    """What the terminal can show, as the locale says; ASCII where the operator wants no more."""
+    return "ascii" if settings.console.ascii else getattr(stream, "encoding", None) or "ascii"
+
+
+def _run_in_own_loop(app: ConsoleApp, *, mouse: bool) -> None:
     """Run the app in a loop that is not waited for: `asyncio.run` would join threads that hang in the kernel."""
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     try:
-        app.run(mouse=False, loop=loop)
+        app.run(mouse=mouse, loop=loop)
     finally:
         left = asyncio.all_tasks(loop)
         for task in left:

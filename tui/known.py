@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from pathlib import Path
+from typing import Literal
 
 from checks.facts import Cluster
 from checks.result import Report
@@ -33,6 +34,8 @@ class FeedState:
     """Why it ended, where it broke down."""
     recording: Path | None = None
     """The file that its samples are also written to."""
+    replayed: str = ""
+    """What recording is shown instead of samples: its label, or its day."""
 
 
 @dataclass
@@ -42,6 +45,8 @@ class Known:
     board: Board = field(default_factory=Board)
     timeline: Timeline = field(default_factory=Timeline)
     feed: FeedState = field(default_factory=FeedState)
+    graphs: Literal["blocks", "braille"] = "blocks"
+    """How graphs are drawn, as the settings have it."""
 
     @property
     def report(self) -> Report | None:

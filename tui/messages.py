@@ -1,4 +1,4 @@
-"""What the worker that runs the checks tells the screen. Each message names its run: a late one is not taken."""
+"""What the workers tell the app, and what the screens want of it. A run's messages name it: a late one is not taken."""
 
 from __future__ import annotations
 
@@ -51,3 +51,23 @@ class FeedFailed(Message):
     def __init__(self, reason: str) -> None:
         super().__init__()
         self.reason = reason
+
+
+class RecordingEnded(Message):
+    """The recording of the live samples ended by itself; what was written before is whole."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__()
+        self.reason = reason
+
+
+class IntervalWanted(Message):
+    """The operator wants a sample of each source every so many seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self.seconds = seconds
+
+
+class RecordWanted(Message):
+    """The operator wants the live samples to be recorded; or no longer, where they are."""

@@ -6,12 +6,16 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from textual.app import App
 from textual.worker import Worker
 
-from checks.engine import Engine
+from checks.events import GatherProgress, RunFinished
 from tui.messages import EngineTold, RunFailed
+
+if TYPE_CHECKING:
+    from checks.engine import Engine
 
 log = logging.getLogger(__name__)
 
@@ -19,9 +23,12 @@ log = logging.getLogger(__name__)
 class Run:
     """One run at a time; each has a number, so that what a former one still tells is not taken for news."""
 
-    def __init__(self, app: App[None], new_engine: Callable[[], Engine]) -> None:
+    def __init__(
+        self, app: App[None], new_engine: Callable[[str], Engine], warm_up: Callable[[], None] | None = None
+    ) -> None:
         self.number = 0
         self._app = app
+        self._warm_up = warm_up
         self._new_engine = new_engine
         self._worker: Worker[None] | None = None
         self._closed = asyncio.Event()
@@ -31,12 +38,12 @@ class Run:
         """Whether the checks are running."""
         return self._worker is not None and not self._worker.is_finished
 
-    def start(self) -> None:
-        """Run the checks. A run that goes on has to be stopped first."""
+    def start(self, check: str = "") -> None:
+        """Run all checks, or the one that is named. A run that goes on has to be stopped first."""
         self.number += 1
         self._closed = asyncio.Event()
         self._worker = self._app.run_worker(
-            self._work(self.number, self._closed), group="run", exclusive=True, exit_on_error=False
+            self._work(self.number, check, self._closed), group="run", exclusive=True, exit_on_error=False
         )
 
     async def stop(self, within_s: float) -> None:
@@ -47,14 +54,22 @@ class Run:
                 async with asyncio.timeout(within_s):
                     await self._closed.wait()
 
-    async def _work(self, number: int, closed: asyncio.Event) -> None:
+    async def _work(self, number: int, check: str, closed: asyncio.Event) -> None:
         """Run the checks and only tell of it. However this ends, the engine has closed its connections by then."""
         try:
-            engine = self._new_engine()
+            if self._warm_up is not None:
+                await asyncio.to_thread(self._warm_up)
+                self._warm_up = None
+            engine = self._new_engine(check)
+            report = engine.report()
             events = engine.events()
             try:
                 async for event in events:
-                    self._app.post_message(EngineTold(number, event, engine.report()))
+                    if isinstance(event, RunFinished):
+                        report = event.report
+                    elif not isinstance(event, GatherProgress):  # many, and they change nothing that is known
+                        report = engine.report()
+                    self._app.post_message(EngineTold(number, event, report))
             finally:
                 await events.aclose()
         except Exception as error:

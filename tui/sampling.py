@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Protocol
@@ -122,12 +124,12 @@ def _interrupts(interrupt: Callable[[], None]) -> Iterator[None]:
     loop = asyncio.get_running_loop()
     heard_at: float | None = None
 
-    def hear() -> None:
+    def hear(*_: object) -> None:
         nonlocal heard_at
         if heard_at is None:
-            heard_at = loop.time()
+            heard_at = time.monotonic()
             interrupt()
-        elif loop.time() - heard_at > _ONE_AND_THE_SAME_S:
+        elif time.monotonic() - heard_at > _ONE_AND_THE_SAME_S:
             os._exit(ExitCode.INTERRUPTED)
 
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -137,8 +139,12 @@ def _interrupts(interrupt: Callable[[], None]) -> Iterator[None]:
     try:
         yield
     finally:
+        signal.pthread_sigmask(signal.SIG_BLOCK, minded)
         for number in minded:
             loop.remove_signal_handler(number)
+            if heard_at is not None:  # the second of the two must not end it while it says what it has recorded
+                signal.signal(number, hear)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, minded)
 
 
 def run_in_own_loop(work: Awaitable[Ending]) -> Ending:
@@ -147,8 +153,18 @@ def run_in_own_loop(work: Awaitable[Ending]) -> Ending:
     async def awaited() -> Ending:
         return await work
 
+    _keep_log()
     loop = asyncio.new_event_loop()
     try:
         return loop.run_until_complete(awaited())
     finally:
         loop.close()
+
+
+def _keep_log() -> None:
+    """A fault of racwire's own is told as a gap of its source; its traceback goes to the log, not among sentences."""
+    from tui.console import state_directory
+    from tui.log import LogFile
+
+    log = LogFile(state_directory(os.environ) / "racwire.log")
+    logging.basicConfig(stream=log, format="%(asctime)s %(name)s: %(message)s", level=logging.WARNING)

@@ -38,7 +38,22 @@ TERMINAL = replace(
     variables={**_ANSI.variables, "faint": "ansi_default", "cursor-background": "ansi_default"},
 )
 
-_ONE_FOR_ONE = str.maketrans("─│┌┐└┘├┤┬┴┼…·→←↑↓", "-|" + "+" * 9 + "~.><^v")
+
+def _height(dots: int) -> int:
+    """How high a braille sign reaches, in dots: of its two columns the higher one."""
+    return next((height for height, bits in ((4, 0x09), (3, 0x12), (2, 0x24), (1, 0xC0)) if dots & bits), 0)
+
+
+_DRAWN: dict[int, int | str | None] = {
+    **str.maketrans("─│┌┐└┘├┤┬┴┼…·→←↑↓", "-|" + "+" * 9 + "~.><^v"),
+    **str.maketrans("▶▸◀▲▼✓✗✔✘●○", ">><^vvxvx*o"),
+    **str.maketrans("▁▂▃▄▅▆▇█", "_.-=+*%#"),
+    **{0x2800 + dots: sign for dots in range(256) for sign in " .-=#"[_height(dots)]},
+}
+"""Signs that are drawn, and what stands for each where the terminal is not Unicode. Graphs keep their ups and downs."""
+
+_TYPED = str.maketrans("±µμ×°²³–—−‘’“”≤≥≠≈∞Ø", "~uux^23---''\"\"<>!~8O")
+"""Signs of the text, for a terminal that has not even those."""
 
 
 class PlainSigns(LineFilter):
@@ -55,11 +70,14 @@ class PlainSigns(LineFilter):
     def _plain(self, text: str) -> str:
         if text.isascii():
             return text
-        text = text.translate(_ONE_FOR_ONE)
+        text = text.translate(_DRAWN)
         return "".join(sign if sign.isascii() else self._sign(sign) for sign in text)
 
     def _sign(self, sign: str) -> str:
         carried = for_encoding(sign, self._encoding)
+        if carried == "?":
+            carried = sign.translate(_TYPED)
+            carried = carried if carried.isascii() else "?"
         return carried if cell_len(carried) == cell_len(sign) else "?" * cell_len(sign)
 
 

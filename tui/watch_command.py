@@ -10,8 +10,8 @@ import msgspec
 
 from checks.result import ExitCode
 from checks.settings import Settings
+from checks.traffic.json_text import to_json_text
 from checks.traffic.recording import Header, Recording, RecordingError
-from checks.traffic.recording_events import as_json
 from tui.delivery import Delivery, Item
 from tui.durations import seconds_of
 from tui.errors import UsageError
@@ -70,9 +70,9 @@ def _print_recording(path: Path) -> int:
     except RecordingError as error:
         raise UsageError(str(error)) from None
     try:
-        _print([_first(recording.header), _line(recording.header.cluster)])
+        _print([_first(recording.header), to_json_text(recording.header.cluster)])
         for event in recording.events():
-            _print([_line(event)])
+            _print([to_json_text(event)])
     except RecordingError as error:
         StatusLine().tell(str(error))
         return ExitCode.COULD_NOT_TELL
@@ -82,7 +82,7 @@ def _print_recording(path: Path) -> int:
 
 
 def _print_items(items: list[Item]) -> None:
-    _print([_line(item) for item in items])
+    _print([to_json_text(item) for item in items])
 
 
 def _print(lines: list[bytes]) -> None:
@@ -92,7 +92,7 @@ def _print(lines: list[bytes]) -> None:
 
 
 def _first(header: Header) -> bytes:
-    return _line(
+    return to_json_text(
         _First(
             racwire_version=header.racwire_version,
             started_at=header.started_at,
@@ -100,10 +100,3 @@ def _first(header: Header) -> bytes:
             label=header.label,
         )
     )
-
-
-def _line(value: object) -> bytes:
-    try:
-        return msgspec.json.encode(value)
-    except UnicodeEncodeError:  # a name that is no Unicode: escaped, it is JSON all the same
-        return as_json(value).encode()

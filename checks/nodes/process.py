@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from weakref import WeakKeyDictionary
 
 _POLITE_S = 0.2
 """Seconds between SIGTERM and SIGKILL: ssh uses them to leave a shared connection in order."""
@@ -14,6 +15,9 @@ _LAST_WORDS_S = 0.1
 """Seconds after the exit in which what was still in the pipes is read. A process that the dead one left behind
 (ssh with ControlPersist does) can hold them open for ever."""
 _STDOUT, _STDERR = 1, 2
+
+_TURNS: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
+"""One start at a time: a fork blocks the loop for some 20 ms, and between those of eight peers keys are answered."""
 
 
 class TalkingProcess(asyncio.SubprocessProtocol):
@@ -38,12 +42,13 @@ class TalkingProcess(asyncio.SubprocessProtocol):
 
     async def start(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
         """Start it. Raises OSError when the program cannot be started."""
-        # Never cancelled on the way: asyncio would then wait for pipes that it has not yet connected, for ever. Who
-        # is cancelled here closes the process, and that waits for the start, which takes no longer than a fork.
-        self._starting = asyncio.create_task(
-            self._loop.subprocess_exec(lambda: self, *argv, env=dict(env), start_new_session=True)
-        )
-        await asyncio.shield(self._starting)
+        async with _TURNS.setdefault(self._loop, asyncio.Lock()):
+            # Never cancelled on the way: asyncio would then wait for pipes that it has not yet connected, for ever. Who
+            # is cancelled here closes the process, and that waits for the start, which takes no longer than a fork.
+            self._starting = asyncio.create_task(
+                self._loop.subprocess_exec(lambda: self, *argv, env=dict(env), start_new_session=True)
+            )
+            await asyncio.shield(self._starting)
 
     def write(self, data: bytes) -> None:
         """Send to its stdin; never waits."""
@@ -54,7 +59,7 @@ class TalkingProcess(asyncio.SubprocessProtocol):
     async def close(self) -> None:
         """End it and all that it started, in well under half a second also when it hangs. Can be called twice."""
         if self._starting is not None:
-            await asyncio.gather(self._starting, return_exceptions=True)
+            await asyncio.wait([self._starting])
         transport, self._transport = self._transport, None
         if transport is None:
             return

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from checks import cache_fusion
 from checks.traffic.samples import InstanceSample, InterfaceCounts, Link, NodeSample
 
+_MOST = 1e200
+"""No figure is higher. Nothing that is done with one then overflows."""
+
 
 @dataclass(frozen=True)
 class Direction:
@@ -33,32 +36,42 @@ class InterfaceRates:
     tx: Direction
 
 
-def interface_rates(counts: InterfaceCounts, seconds: float, link: Link | None = None) -> InterfaceRates:
-    """The rates of one interface. `seconds` must be more than 0."""
+def interface_rates(counts: InterfaceCounts, seconds: float, link: Link | None = None) -> InterfaceRates | None:
+    """The rates of one interface; None where nothing can be told of so short a time, or of such counts."""
     speed_mbps = link.speed_mbps if link else None
-    return InterfaceRates(
-        rx=_direction(counts.rx_bytes, counts.rx_packets, counts.rx_dropped, counts.rx_errors, seconds, speed_mbps),
-        tx=_direction(
-            counts.tx_bytes,
-            counts.tx_packets,
-            counts.tx_dropped,
-            counts.tx_errors,
-            seconds,
-            speed_mbps,
-        ),
-    )
+    rx = _direction(counts.rx_bytes, counts.rx_packets, counts.rx_dropped, counts.rx_errors, seconds, speed_mbps)
+    tx = _direction(counts.tx_bytes, counts.tx_packets, counts.tx_dropped, counts.tx_errors, seconds, speed_mbps)
+    return InterfaceRates(rx, tx) if rx is not None and tx is not None else None
 
 
-def _direction(bytes_: int, packets: int, drops: int, errors: int, seconds: float, speed_mbps: int | None) -> Direction:
+def _direction(
+    bytes_: int, packets: int, drops: int, errors: int, seconds: float, speed_mbps: int | None
+) -> Direction | None:
+    if not _can_divide(seconds, 8 * bytes_, packets, drops, errors):
+        return None
     bits_per_s = 8 * bytes_ / seconds
     return Direction(
         bits_per_s=bits_per_s,
         packets_per_s=packets / seconds,
         mean_packet_bytes=bytes_ / packets if packets else None,
-        share_percent=100 * bits_per_s / (speed_mbps * 1e6) if speed_mbps else None,
+        share_percent=bits_per_s / (speed_mbps * 1e4) if speed_mbps else None,
         drops_per_s=drops / seconds,
         errors_per_s=errors / seconds,
     )
+
+
+def bits_per_second(bytes_: int, seconds: float) -> float | None:
+    """What went through in each second; None where nothing can be told of so short a time."""
+    return _quotient(8 * bytes_, seconds)
+
+
+def _can_divide(divisor: float, *dividends: float) -> bool:
+    """Whether the quotients are numbers that mean something: a recording can hold any figures."""
+    return 0 < divisor <= _MOST and min(dividends) >= 0 and max(dividends) <= _MOST * min(divisor, 1.0)
+
+
+def _quotient(dividend: float, divisor: float) -> float | None:
+    return dividend / divisor if _can_divide(divisor, dividend) else None
 
 
 @dataclass(frozen=True)
@@ -91,9 +104,11 @@ def kernel_rates(sample: NodeSample) -> KernelRates:
 
     def per_s(name: str) -> float | None:
         count = sample.counters.get(name)
-        return count / sample.seconds if count is not None and sample.seconds > 0 else None
+        return None if count is None else _quotient(count, sample.seconds)
 
-    cpu = sample.cpu if sample.cpu and sample.cpu.total_s > 0 else None
+    cpu = (
+        sample.cpu if sample.cpu and _can_divide(sample.cpu.total_s, sample.cpu.softirq_s, sample.cpu.idle_s) else None
+    )
     return KernelRates(
         fragments_in_per_s=per_s("Ip.ReasmReqds"),
         reassembled_per_s=per_s("Ip.ReasmOKs"),

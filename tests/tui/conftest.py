@@ -2,30 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import inspect
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 from checks.engine import Engine
-from checks.settings import Settings
+from checks.facts import Cluster
 from checks.traffic.feed import Feed
+from checks.traffic.samples import Event
 from tui.app import ConsoleApp
 
 NewConsole = Callable[..., ConsoleApp]
 
 
-@pytest.fixture
-def new_console(tmp_path: Path) -> NewConsole:
-    """Makes a console that takes one engine after the other, the last one again and again."""
+class FakeFeed(Feed):
+    """Tells the samples that a test gives, then nothing more until it is closed."""
 
-    def make(*engines: Callable[[], Engine], **options: object) -> ConsoleApp:
+    interval_s = 1.0
+
+    def __init__(self, samples: Iterable[Event] = ()) -> None:
+        self.followed: list[Cluster] = []
+        self.is_closed = False
+        self._told: asyncio.Queue[Event] = asyncio.Queue()
+        self.tell(*samples)
+
+    def tell(self, *samples: Event) -> None:
+        """What it tells next."""
+        for sample in samples:
+            self._told.put_nowait(sample)
+
+    def follow(self, cluster: Cluster) -> None:
+        self.followed.append(cluster)
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        while not self.is_closed:
+            yield await self._told.get()
+
+    async def close(self) -> None:
+        self.is_closed = True
+
+
+@pytest.fixture
+def new_console(tmp_path: Path) -> Iterator[NewConsole]:
+    """Makes a console that takes one engine after the other, the last one again and again. An engine that takes an
+    argument is told which check is run alone. Nothing inside the console may break, but where `may_break` is given."""
+    watched: list[ConsoleApp] = []
+
+    def make(*engines: Callable[..., Engine], may_break: bool = False, **options: object) -> ConsoleApp:
         left = list(engines)
 
-        def next_engine() -> Engine:
-            return (left.pop(0) if len(left) > 1 else left[0])()
+        def next_engine(check: str) -> Engine:
+            engine = left.pop(0) if len(left) > 1 else left[0]
+            return engine(check) if inspect.signature(engine).parameters else engine()
 
-        options.setdefault("new_feed", lambda: Feed(Settings()))
-        return ConsoleApp(next_engine, state_directory=tmp_path / "state", **options)  # type: ignore[arg-type]
+        options.setdefault("new_feed", FakeFeed)
+        app = ConsoleApp(next_engine, state_directory=tmp_path / "state", **options)  # type: ignore[arg-type]
+        if not may_break:
+            watched.append(app)
+        return app
 
-    return make
+    yield make
+    assert not any(app.faults.count for app in watched), "something inside the console broke; see the log"

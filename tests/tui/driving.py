@@ -9,10 +9,18 @@ from tui.screens.checks import ChecksScreen
 from tui.widgets.finding_list import FindingList
 from tui.widgets.lines import Lines
 
+HEADINGS = ("Problems", "Gone", "Worth knowing", "Well", "Left out", "Running")
+
 
 def shown(pilot: Pilot[None], part: str) -> str:
     """The text of a part of the screen, also what is scrolled out of sight."""
     return pilot.app.screen.query_one(f"#{part}", Lines).text
+
+
+def listed(pilot: Pilot[None]) -> list[str]:
+    """The findings of the list, and the checks that run, each a line; without the headings."""
+    lines = shown(pilot, "list").splitlines()
+    return [line for line in lines if line.strip() not in ("", *HEADINGS)]
 
 
 def chosen(pilot: Pilot[None]) -> str:
@@ -26,7 +34,8 @@ async def concluded(pilot: Pilot[None]) -> None:
     app = pilot.app
     assert isinstance(app, ConsoleApp)
     await pilot.pause()
-    await app.workers.wait_for_complete()
+    if left := [worker for worker in app.workers if worker.group == "run"]:  # of none, it would wait for all there are
+        await app.workers.wait_for_complete(left)
     await pilot.pause()
     await pilot.pause()
 

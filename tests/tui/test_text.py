@@ -12,7 +12,7 @@ from checks.finding import Finding, Remedy, Status, Table
 from checks.journal import Entry
 from checks.result import Report
 from tests.tui.clusters import black_hole, engine, node_unread
-from tui.actions import CHECKS, READER
+from tui.actions import CHECKS, READER, in_footer
 from tui.console import colours_in_doubt, no_console, prepare
 from tui.log import LogFile
 from tui.theme import PlainSigns
@@ -20,7 +20,7 @@ from tui.widgets.bars import keys_line, rule_line
 from tui.widgets.evidence_text import evidence_lines
 from tui.widgets.finding_text import finding_lines
 from tui.widgets.header_text import header_line
-from tui.widgets.help_text import help_lines
+from tui.widgets.help_text import MARKS, PATHS, STATUSES, help_lines
 from tui.widgets.line import command_lines, fitted, plain, width_of, wrapped
 
 WIDTHS = [28, 38, 62, 118]
@@ -46,30 +46,30 @@ async def test_every_line_of_a_finding_fits(width: int) -> None:
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_help_fits(width: int) -> None:
-    assert all(width_of(line) <= width for line in help_lines(width))
+    assert all(width_of(line) <= width for line in help_lines("Checks", CHECKS, (STATUSES, MARKS, PATHS), width))
 
 
 @pytest.mark.parametrize("width", [20, 50, 60, 80, 120])
 def test_bars_fit(width: int) -> None:
     assert width_of(rule_line(width, "probing eth2 " * 4, "PgDn: 12 more lines", joint=40, sign="┴")) == width
-    assert width_of(keys_line(CHECKS, width)) <= width
+    assert width_of(keys_line(in_footer(CHECKS), width)) <= width
     assert width_of(keys_line(READER, width)) <= width
 
 
 def test_the_footer_at_80_columns_names_everything() -> None:
-    assert plain([keys_line(CHECKS, 80)]) == (
+    assert plain([keys_line(in_footer(CHECKS), 80)]) == (
         " Enter evidence  / filter  p problems  c copy  r rerun  e export  ? help  q quit"
     )
 
 
 async def test_a_header_without_room_keeps_the_nodes_with_problems() -> None:
     report = await report_of(black_hole())
-    assert plain([header_line(report, 60)]).split()[2:7] == ["rac1*", "rac3!", "of", "3", "nodes"]
+    assert plain([header_line(report, 50)]).split()[2:7] == ["rac1*", "rac3!", "of", "3", "nodes"]
 
 
 async def test_a_node_that_could_not_be_read_is_marked() -> None:
     report = await report_of(node_unread())
-    assert "rac3!" in plain([header_line(report, 80)])
+    assert "rac3?" in plain([header_line(report, 80)])
 
 
 def test_a_wide_table_goes_on_below_itself() -> None:
@@ -162,3 +162,20 @@ def test_a_log_that_cannot_be_written_says_so_and_harms_nothing(tmp_path: Path) 
     log = LogFile(tmp_path / "file" / "racwire.log")
     assert log.write("text") == 4
     assert "could not be written" in log.told
+
+
+def test_graphs_keep_their_ups_and_downs_in_ascii() -> None:
+    (segment,) = PlainSigns("ascii").apply([Segment("▁▂▃▄▅▆▇█ ⠀⡀⡄⡆⡇⣿ ±5 µs ✓✗")], Color(0, 0, 0))
+    assert segment.text == "_.-=+*%#  .-=## ~5 us vx"
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "iso8859-1", "iso8859-15", "cp437", "koi8-r"])
+def test_every_sign_that_racwire_draws_has_a_plain_one_as_wide(encoding: str) -> None:
+    root = Path(__file__).parents[2]
+    sources = [path for part in ("tui", "checks") for path in (root / part).rglob("*.py")]
+    signs = "".join(sorted({sign for path in sources for sign in path.read_text() if not sign.isascii()}))
+    assert "─" in signs
+    (segment,) = PlainSigns(encoding).apply([Segment(signs)], Color(0, 0, 0))
+    assert segment.cell_length == Segment(signs).cell_length
+    assert "?" not in segment.text
+    assert segment.text.encode(encoding).decode(encoding) == segment.text

@@ -2,48 +2,66 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Sequence
 from typing import ClassVar
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
-from textual.screen import Screen
+from textual.message import Message
 
-from tui.actions import TABS, Action
+from tui.actions import TABS, Action, in_footer
 from tui.known import Change, Known
-from tui.widgets.bars import keys_line, rule_line, tabs_line
+from tui.screens.styled import StyledScreen
+from tui.widgets.bars import action_at, keys_line, rule_line, tab_at, tabs_line
 from tui.widgets.header_text import header_line
-from tui.widgets.line import Line, clean
+from tui.widgets.help_text import Signs
+from tui.widgets.line import Line, clean, wrapped
 from tui.widgets.lines import Lines
 
+log = logging.getLogger(__name__)
 
-class ConsoleScreen(Screen[None]):
+
+class ConsoleScreen(StyledScreen[None]):
     """A main screen: draws what is known, and asks the app for everything else by messages."""
 
     NAME: ClassVar[str]
     """Its mode, a key of `tui.actions.TABS`."""
     ACTIONS: ClassVar[tuple[Action, ...]]
-    """Its keys, for the footer, the help screen and the command palette."""
+    """What can be done here and not everywhere: for the keys, the footer, the help screen and the palette."""
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - Textual's name and type
         (0, "-single"),
         (60, "-narrow"),
         (80, "-normal"),
         (120, "-wide"),
     ]
-    AUTO_FOCUS = ""
+
+    class RunWanted(Message):
+        """The operator wants the checks to be run again: one of them, or all where none is named."""
+
+        def __init__(self, check: str = "") -> None:
+            super().__init__()
+            self.check = check
 
     def __init__(self, known: Known) -> None:
         super().__init__()
         self.known = known
         self._notice = ""
+        self._broken = False
 
     def compose(self) -> ComposeResult:
         """Header, tabs, the body between two rules, keys."""
-        yield Lines(self._header, id="header").add_class("bar")
-        yield Lines(lambda width: [tabs_line(TABS, self.NAME, width)], id="tabs").add_class("bar")
-        yield Lines(self.upper_rule, id="upper-rule").add_class("bar")
-        yield from self.compose_body()
-        yield Lines(self._lower_rule, id="lower-rule").add_class("bar")
-        yield Lines(lambda width: [keys_line(self.ACTIONS, width)], id="keys").add_class("bar")
+        yield Lines(self._header, id="header", classes="bar")
+        yield Lines(lambda width: [tabs_line(TABS, self.NAME, width)], id="tabs", classes="bar")
+        yield Lines(self.upper_rule, id="upper-rule", classes="bar")
+        try:
+            yield from self.compose_body()
+        except Exception:
+            log.exception("the %s screen could not be made", self.NAME)
+            self._broken = True
+            yield Lines(_could_not_be_made, id="broken")
+        yield Lines(self._lower_rule, id="lower-rule", classes="bar")
+        yield Lines(lambda width: [keys_line(in_footer(self.ACTIONS), width)], id="keys", classes="bar")
 
     def compose_body(self) -> ComposeResult:
         """What stands between the rules."""
@@ -58,11 +76,18 @@ class ConsoleScreen(Screen[None]):
         """Draw header and body anew."""
         if change is not Change.SAMPLES:
             self.query_one("#header", Lines).show(self._header)
-        self.draw(change)
+        if not self._broken:
+            self.draw(change)
 
-    def on_screen_resume(self) -> None:
-        """It is shown, perhaps again: much may have become known meanwhile."""
-        self.refresh_known()
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
+        """It is shown, perhaps again: much may have become known meanwhile. One that is only made ahead waits."""
+        event.refresh_styles = False  # nothing can have changed them while it was not shown, and to look takes 20 ms
+        if self.is_current:
+            self.refresh_known()
+
+    def signs(self) -> Sequence[Signs]:
+        """What the letters and signs of this screen mean, for the help screen."""
+        return ()
 
     # --- the rules ----------------------------------------------------------------------------------------------------
 
@@ -84,12 +109,48 @@ class ConsoleScreen(Screen[None]):
         self.query_one("#lower-rule", Lines).show(self._lower_rule)
 
     def _lower_rule(self, width: int) -> list[Line]:
-        return [rule_line(width, self._notice)] if self._notice else self.lower_rule(width)
+        return [rule_line(width, self._notice)] if self._notice or self._broken else self.lower_rule(width)
 
     def _header(self, width: int) -> list[Line]:
-        return [header_line(self.known.board.in_header, width)]
+        return [header_line(self.known.board.in_header, width, self.known.feed)]
+
+    # --- the mouse ----------------------------------------------------------------------------------------------------
+
+    @on(Lines.Clicked, "#tabs")
+    async def show_tab(self, message: Lines.Clicked) -> None:
+        """Change to the screen whose tab was clicked."""
+        if mode := tab_at(TABS, self.NAME, self.size.width, message.column):
+            await self.run_action(f"app.show('{mode}')")
+
+    @on(Lines.Clicked, "#keys")
+    async def do_key(self, message: Lines.Clicked) -> None:
+        """Do what the key that was clicked does."""
+        if action := action_at(in_footer(self.ACTIONS), self.size.width, message.column):
+            await self.run_action(action.action)
 
     def on_key(self, event: events.Key) -> None:
         """A notice has been read by the time of the next key."""
         if self._notice:
             self.notice("")
+
+
+class BrokenScreen(ConsoleScreen):
+    """Stands for a main screen that could not be loaded."""
+
+    ACTIONS = ()
+
+    def __init__(self, known: Known, mode: str) -> None:
+        self.NAME = mode  # type: ignore[misc]
+        super().__init__(known)
+
+    def compose_body(self) -> ComposeResult:
+        """One sentence."""
+        yield Lines(_could_not_be_made, id="broken")
+
+    def draw(self, change: Change | None = None) -> None:
+        """There is nothing to draw."""
+
+
+def _could_not_be_made(width: int) -> list[Line]:
+    text = "This screen could not be made: a fault inside racwire. The details are in the log; the other screens work."
+    return [[(part, "warn")] for part in wrapped(text, width)]

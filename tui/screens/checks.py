@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import events, on
@@ -16,11 +17,11 @@ from tui.actions import CHECKS, bindings
 from tui.board import Board, Row
 from tui.known import Change, Known
 from tui.screens.base import ConsoleScreen
-from tui.screens.reader import EvidenceScreen, FindingScreen
 from tui.widgets.bars import rule_line
 from tui.widgets.board_text import counts_line, note_on, state_of
 from tui.widgets.finding_list import FindingList
 from tui.widgets.finding_text import finding_lines
+from tui.widgets.help_text import MARKS, PATHS, STATUSES, Signs
 from tui.widgets.line import Line, wrapped
 from tui.widgets.lines import Lines
 
@@ -31,9 +32,6 @@ class ChecksScreen(ConsoleScreen):
     NAME = "checks"
     ACTIONS = CHECKS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(CHECKS)]
-
-    class RunWanted(Message):
-        """The operator wants the checks to be run again."""
 
     class CopyWanted(Message):
         """The operator wants the commands of a finding."""
@@ -54,6 +52,9 @@ class ChecksScreen(ConsoleScreen):
         self._problems_only = False
         self._joint = -1
         self._shown: Row | None = None
+        # Mounted when it is first wanted: until then its styles would only delay the first screen.
+        self._filter = Input(id="filter", placeholder="words to look for", compact=True)
+        self._filter.cursor_blink = False
 
     @property
     def board(self) -> Board:
@@ -64,12 +65,9 @@ class ChecksScreen(ConsoleScreen):
         """The two panes."""
         with Horizontal(id="panes"):
             with Vertical(id="left"):
-                yield Lines(self._counts, id="counts").add_class("bar")
+                yield Lines(self._counts, id="counts", classes="bar")
                 with Horizontal(id="filter-line"):
                     yield Lines(lambda width: [[("/", "accent")]], id="filter-sign")
-                    words = Input(id="filter", placeholder="words to look for", compact=True)
-                    words.cursor_blink = False
-                    yield words
                 yield FindingList(id="list")
             with Vertical(id="right"):
                 yield Lines(id="finding")
@@ -147,7 +145,7 @@ class ChecksScreen(ConsoleScreen):
 
     @property
     def _words(self) -> str:
-        return self.query_one("#filter", Input).value.strip()
+        return self._filter.value.strip()
 
     def action_move(self, by: int) -> None:
         """Choose another finding."""
@@ -161,10 +159,13 @@ class ChecksScreen(ConsoleScreen):
         """Read on in the finding."""
         self._finding.scroll_pages(pages)
 
-    def action_filter(self) -> None:
-        """Open the filter line."""
-        self.query_one("#filter-line").add_class("-open")
-        self.query_one("#filter").focus()
+    async def action_filter(self) -> None:
+        """Open the filter line. Made when it is first wanted."""
+        line = self.query_one("#filter-line")
+        if not self._filter.is_mounted:
+            await line.mount(self._filter)
+        line.add_class("-open")
+        self.set_focus(self._filter)
 
     @on(Input.Changed, "#filter")
     def apply_filter(self) -> None:
@@ -181,7 +182,7 @@ class ChecksScreen(ConsoleScreen):
     def action_clear(self) -> None:
         """Show everything again."""
         self._problems_only = False
-        self.query_one("#filter", Input).value = ""
+        self._filter.value = ""
         self.leave_filter()
 
     def action_problems(self) -> None:
@@ -191,6 +192,8 @@ class ChecksScreen(ConsoleScreen):
 
     def action_evidence(self) -> None:
         """Show what the finding rests on; where the finding itself has no room beside the list, that first."""
+        from tui.screens.reader import EvidenceScreen, FindingScreen
+
         if row := self._list.chosen:
             self.app.push_screen(FindingScreen(row) if self.has_class("-single") else EvidenceScreen(row))
 
@@ -209,3 +212,13 @@ class ChecksScreen(ConsoleScreen):
     def action_rerun(self) -> None:
         """Ask for another run."""
         self.post_message(self.RunWanted())
+
+    def action_rerun_one(self) -> None:
+        """Ask for the chosen finding's check to be run again, and only that."""
+        if row := self._list.chosen:
+            self._list.stay()
+            self.post_message(self.RunWanted(row.finding.check))
+
+    def signs(self) -> Sequence[Signs]:
+        """Statuses, marks, and the letters of paths, which stand in the findings' tables."""
+        return (STATUSES, MARKS, PATHS)

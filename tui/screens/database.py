@@ -13,6 +13,7 @@ from textual.timer import Timer
 
 from checks.finding import Status
 from tui.actions import Action, bindings
+from tui.board import report_with
 from tui.known import Change, Known
 from tui.screens.base import ConsoleScreen
 from tui.widgets.bars import rule_line
@@ -23,7 +24,6 @@ from tui.widgets.database_text import page_of, sections_of
 from tui.widgets.help_text import Sign, Signs
 from tui.widgets.line import Line, wrapped
 from tui.widgets.lines import Lines
-from tui.widgets.path_facts import report_with
 
 DATABASE = (
     Action("up,k", "scroll(-1)", "↑ k", "A line back."),

@@ -11,6 +11,7 @@ from textual.binding import BindingType
 
 from checks.result import Report
 from tui.actions import Action, bindings
+from tui.board import report_with
 from tui.known import Change, Known
 from tui.screens.base import ConsoleScreen
 from tui.screens.reader import ReaderScreen
@@ -19,8 +20,8 @@ from tui.widgets.board_text import state_of
 from tui.widgets.help_text import Sign, Signs
 from tui.widgets.line import Line, clean
 from tui.widgets.lines import Lines
-from tui.widgets.path_facts import report_with
 from tui.widgets.path_grid import MEANINGS, OWN, Cell, Grid, grids_of, problems
+from tui.widgets.path_matrix import place_at
 from tui.widgets.path_reader import reader_lines
 from tui.widgets.path_text import Page, foot_lines, no_networks_lines, page_of, waiting_lines
 
@@ -31,7 +32,13 @@ PATHS = (
     Action("right,l", "move(0, 1)", "→ l", "The path to the right."),
     Action("home,g", "edge(False)", "g Home", "The first node's paths."),
     Action("end,G", "edge(True)", "G End", "The last node's paths."),
-    Action("enter", "read", "Enter", "The path both ways in words, with everything that was sent.", "read"),
+    Action(
+        "enter",
+        "read",
+        "Enter",
+        "The path both ways in words, with everything that was sent; so does a second click.",
+        "read",
+    ),
     Action("p", "problem", "p", "The next path that has a problem or is not known.", "next problem"),
     Action("n", "network", "n", "The next private network.", "next network"),
     Action("r", "rerun", "r", "Run all checks again.", "rerun"),
@@ -127,6 +134,20 @@ class PathsScreen(ConsoleScreen):
     def say_how_much_is_below(self) -> None:
         """Keep the count of lines below right."""
         self.draw_lower_rule()
+
+    @on(Lines.Clicked, "#path-matrix")
+    def choose_clicked(self, message: Lines.Clicked) -> None:
+        """Choose the path that was clicked; the chosen one is opened."""
+        first = max((line for line in self._page.squares if line <= message.line), default=None)
+        if first is None:
+            return
+        grid = self._page.squares[first]
+        chosen = self._place[1:] if self._place and self._place[0] == grid.network.name else None
+        way = place_at(grid, self.size.width, chosen, message.line - first, message.column)
+        if way is not None and way == chosen:
+            self.action_read()
+        elif way is not None:
+            self._go((grid.network.name, *way))
 
     def on_resize(self, event: events.Resize) -> None:
         """Other widths make other squares."""

@@ -2,49 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.screen import Screen
 
-from tui.actions import HELP, READER, bindings
+from tui.actions import HELP, READER, Action, bindings
 from tui.board import Row
+from tui.screens.styled import StyledScreen
 from tui.widgets.bars import keys_line, rule_line
 from tui.widgets.evidence_text import evidence_lines
 from tui.widgets.finding_text import finding_lines
-from tui.widgets.help_text import help_lines
+from tui.widgets.help_text import Signs, help_lines
 from tui.widgets.line import clean
 from tui.widgets.lines import Build, Lines
 
+_EVIDENCE = Action("enter", "evidence", "Enter", "What was read and sent for this finding.", "evidence")
 
-class ReaderScreen(Screen[None]):
+
+class ReaderScreen(StyledScreen[None]):
     """A title, the text, and where in it one is."""
 
+    NAME = "Reading"
+    ACTIONS: ClassVar[tuple[Action, ...]] = READER
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(READER)]
-    AUTO_FOCUS = ""
 
     def __init__(self, title: str, build: Build) -> None:
         super().__init__()
         self._heading = title
         self._page = Lines(build, id="page")
-        self._rule = Lines(lambda width: [rule_line(width)])
-        self._rule.add_class("bar")
+        self._rule = Lines(lambda width: [rule_line(width)], classes="bar")
 
     def compose(self) -> ComposeResult:
         """Title, text, rule, keys."""
-        for bar in (
-            Lines(lambda width: [[(f" {self._heading}", "title")]]),
-            Lines(lambda width: [rule_line(width)]),
-        ):
-            bar.add_class("bar")
-            yield bar
+        yield Lines(lambda width: [[(f" {self._heading}", "title")]], classes="bar")
+        yield Lines(lambda width: [rule_line(width)], classes="bar")
         yield self._page
         yield self._rule
-        keys = Lines(lambda width: [keys_line(READER, width)])
-        keys.add_class("bar")
-        yield keys
+        yield Lines(lambda width: [keys_line((*self.ACTIONS, HELP), width)], classes="bar")
 
     @on(Lines.Scrolled, "#page")
     def say_where(self) -> None:
@@ -70,16 +67,14 @@ class ReaderScreen(Screen[None]):
 
 
 class HelpScreen(ReaderScreen):
-    """The keys and the signs."""
+    """The keys of a screen, those that work everywhere, and the signs."""
 
-    def __init__(self) -> None:
-        super().__init__("Help", lambda width: list(help_lines(width)))
+    def __init__(self, name: str, actions: Sequence[Action], signs: Iterable[Signs]) -> None:
+        super().__init__("Help", lambda width: list(help_lines(name, actions, signs, width)))
 
 
 class EvidenceScreen(ReaderScreen):
     """What was read and sent for a finding."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings([HELP])]
 
     def __init__(self, row: Row) -> None:
         entries = row.evidence()
@@ -92,7 +87,8 @@ class EvidenceScreen(ReaderScreen):
 class FindingScreen(ReaderScreen):
     """A finding on a narrow terminal; Enter shows its evidence."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings([HELP]), ("enter", "evidence", "Evidence")]
+    ACTIONS = (*READER, _EVIDENCE)
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings([_EVIDENCE])]
 
     def __init__(self, row: Row) -> None:
         super().__init__("Finding", lambda width: list(finding_lines(row.finding, row.report, width)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.cells import cell_len
 
@@ -28,18 +28,44 @@ def rule_line(width: int, left: str = "", right: str = "", *, joint: int = -1, s
 
 def tabs_line(tabs: Mapping[str, str], shown: str, width: int) -> Line:
     """The main screens by their keys, the shown one marked; one that there is no room for is left to the help."""
-    line: list[tuple[str, str]] = []
-    room = width
+    return [(text, "accent" if mode == shown else "faint") for mode, text in _tabs(tabs, shown, width)]
+
+
+def tab_at(tabs: Mapping[str, str], shown: str, width: int, column: int) -> str:
+    """The mode whose tab stands at that column; empty where none does."""
+    for mode, text in _tabs(tabs, shown, width):
+        if (column := column - cell_len(text)) < 0:
+            return mode
+    return ""
+
+
+def _tabs(tabs: Mapping[str, str], shown: str, width: int) -> Iterator[tuple[str, str]]:
     for mode, tab in tabs.items():
         text = f"[{tab}]" if mode == shown else f" {tab} "
-        if (room := room - cell_len(text)) < 0:
-            break
-        line.append((text, "accent" if mode == shown else "faint"))
-    return line
+        if (width := width - cell_len(text)) < 0:
+            return
+        yield mode, text
 
 
 def keys_line(actions: Sequence[Action], width: int) -> Line:
     """The keys that have a word, as many as there is room for; help and quit always."""
+    line: list[tuple[str, str]] = []
+    for action in _named(actions, width):
+        line += [("  " if line else " ", ""), (action.key, "accent"), (f" {action.label}", "")]
+    return line
+
+
+def action_at(actions: Sequence[Action], width: int, column: int) -> Action | None:
+    """The action whose key or word stands at that column."""
+    end = -1
+    for action in _named(actions, width):
+        begin, end = end + 2, end + _length(action)
+        if begin <= column <= end:
+            return action
+    return None
+
+
+def _named(actions: Sequence[Action], width: int) -> list[Action]:
     named = [a for a in actions if a.label]
     shown = [a for a in named if a in (HELP, QUIT)]
     room = width + 1 - sum(_length(a) for a in shown)
@@ -47,10 +73,7 @@ def keys_line(actions: Sequence[Action], width: int) -> Line:
         if action not in shown and _length(action) <= room:
             shown.append(action)
             room -= _length(action)
-    line: list[tuple[str, str]] = []
-    for action in (a for a in named if a in shown):
-        line += [("  " if line else " ", ""), (action.key, "accent"), (f" {action.label}", "")]
-    return line
+    return [a for a in named if a in shown]
 
 
 def _length(action: Action) -> int:

@@ -26,13 +26,17 @@ def state_of(board: Board) -> str:
     if board.report is None:
         return ""
     new, gone = board.changes()
-    compared = f"  {new} new  {gone} gone" if board.before else ""
-    return f"{clean(board.report.started_at[11:19])}  {board.report.duration_s:.1f} s{compared}"
+    compared = f"  {new} new  {gone} gone" if board.compares else ""
+    told = f"{clean(board.report.started_at[11:19])}  {board.report.duration_s:.1f} s"
+    if board.report.reruns:
+        again = board.report.reruns[-1]
+        told = f"{clean(again.check)} again {clean(again.started_at[11:19])}  {again.duration_s:.1f} s"
+    return told + compared
 
 
 def note_on(row: Row) -> str:
     """How a finding stands to the run before, where that is worth a word."""
-    time = clean(row.report.started_at[11:19])
+    time = clean(row.report.found_at(row.finding.check)[11:19])
     return {
         Mark.GONE: f"Gone: the run of {time} found this, the latest did not.",
         Mark.UNSEEN: f"The run of {time} found this; the latest could not look there, so it may well be so still.",

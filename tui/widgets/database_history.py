@@ -16,6 +16,7 @@ from tui.widgets.database_figures import NONE, UNKNOWN, Value, count, moment, ms
 from tui.widgets.database_table import Head, Row, table_lines
 from tui.widgets.graph import Style, graph, nice_top
 from tui.widgets.line import Line, clean, fitted, hanging
+from tui.widgets.remembered import made_once
 
 _LEAST_GRAPH = 12
 _MOST_CLIENTS = 3
@@ -31,6 +32,7 @@ class _Trend:
     text: str
 
 
+@made_once
 def history_lines(
     history: History, database: Database, limits: Thresholds, width: int, style: Style = "blocks"
 ) -> Iterator[Line]:

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from checks.facts import Activity, Cluster, Database, Fact, History, NotAsked, Unknown
+from tui.board import NOT_GATHERED
 from tui.widgets.database_history import history_lines
 from tui.widgets.database_instances import instances_lines, names_of, serving_lines, when
 from tui.widgets.database_live import Live
 from tui.widgets.database_pairs import known_pairs, lost_lines, ping_lines, time_lines
 from tui.widgets.graph import Style
 from tui.widgets.line import Line, clean, command_lines, hanging, wrapped
-
-_NOT_YET = Unknown("not asked for")
 
 
 @dataclass(frozen=True)
@@ -68,9 +67,9 @@ def sections_of(known: Known, width: int) -> list[Section]:
     past = (
         history_lines(history, database, limits, width, known.style)
         if isinstance(history, History)
-        else _why_not(history, known.progress, width)
+        else list(_why_not(history, known.progress, width))
     )
-    return [*sections, Section("History", list(past))]
+    return [*sections, Section("History", past)]
 
 
 def page_of(sections: Sequence[Section], width: int) -> tuple[list[Line], list[int]]:
@@ -107,7 +106,7 @@ def _why_not(group: Fact, progress: str, width: int) -> Iterator[Line]:
         for command in group.commands:
             yield from command_lines(command, 3, width)
         return
-    if group == _NOT_YET:
+    if group == NOT_GATHERED:
         text = f"Being read: {clean(progress)}" if progress else "Not read: no check that ran needs it."
         for line in wrapped(text, width - 1):
             yield [(f" {line}", "faint")]

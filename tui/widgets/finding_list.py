@@ -1,10 +1,11 @@
-"""The list of findings, worst first, and below it the checks that are still running."""
+"""The list of findings in groups, worst first, and below them the checks that are still running."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from rich.cells import cell_len
+from textual import on
 from textual.message import Message
 
 from tui.board import PROBLEMS, Mark, Row
@@ -37,6 +38,8 @@ class FindingList(Lines):
         self._pending: Sequence[str] = ()
         self._index = 0
         self._moved = False
+        self._lines_of: Sequence[int] = ()
+        """The line of each row, below the headings before it."""
 
     @property
     def chosen(self) -> Row | None:
@@ -57,6 +60,21 @@ class FindingList(Lines):
         self._draw(self.above + self._index - index)
         self.post_message(self.Chosen(self.chosen))
 
+    def stay(self) -> None:
+        """Keep the cursor on its finding from now on, also when a worse one comes."""
+        self._moved = True
+
+    def wheel(self, lines: int) -> None:
+        """The mouse wheel chooses, as the arrow keys do."""
+        self.move(1 if lines > 0 else -1)
+
+    @on(Lines.Clicked)
+    def choose_clicked(self, message: Lines.Clicked) -> None:
+        """Choose the finding that was clicked."""
+        message.stop()
+        if message.line in self._lines_of:
+            self.move(self._lines_of.index(message.line) - self._index)
+
     def move(self, by: int) -> None:
         """Move the cursor."""
         self._moved = True
@@ -76,19 +94,29 @@ class FindingList(Lines):
         self._draw(self.above)
 
     def _draw(self, top: int) -> None:
+        lines, self._lines_of = self._drawn(self.size.width)
+        cursor = self._lines_of[self._index] if self._rows else -1
         height = max(self.size.height, 1)
-        top = min(max(top, self._index - height + 1), self._index)
-        self._place(list(self._drawn(self.size.width)), top, self._index if self._rows else -1)
+        first = cursor - 1 if self._index == 0 and cursor == 1 else cursor  # the first group's heading with its row
+        self._place(lines, min(max(top, cursor - height + 1), max(first, 0)), cursor)
 
-    def _drawn(self, width: int) -> Iterator[Line]:
+    def _drawn(self, width: int) -> tuple[list[Line], list[int]]:
+        """The lines, and which of them each row is on."""
         own = [min(cell_len(clean(row.finding.check)), width * 2 // 3) for row in self._rows]
         names = _NAMES if width < _NARROW else max([_NAMES, *own])
-        for row, needed in zip(self._rows, own, strict=True):
-            yield _row_line(row, max(min(names, width * 2 // 3), needed), width)
-        if self._rows and self._pending:
-            yield []
-        for check in self._pending:
-            yield [(fitted(f" · {clean(check)}", width), "faint")]
+        groups = [row.group for row in self._rows]
+        headed = len({*groups, *(["pending"] if self._pending else [])}) > 1
+        lines: list[Line] = []
+        places: list[int] = []
+        for number, (row, needed) in enumerate(zip(self._rows, own, strict=True)):
+            if headed and (number == 0 or groups[number - 1] != row.group):
+                lines.append([(fitted(f" {row.group}", width), "faint")])
+            places.append(len(lines))
+            lines.append(_row_line(row, max(min(names, width * 2 // 3), needed), width))
+        if self._pending and headed:
+            lines.append([(fitted(" Running", width), "faint")])
+        lines += [[(fitted(f" · {clean(check)}", width), "faint")] for check in self._pending]
+        return lines, places
 
 
 def _row_line(row: Row, names: int, width: int) -> Line:

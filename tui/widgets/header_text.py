@@ -1,38 +1,57 @@
-"""The first line: which cluster, its nodes and private networks, and when it was looked at."""
+"""The first line: which cluster, its nodes, private networks and database, whether it is sampled, and when it was
+looked at. Nothing in it ticks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.facts import Cluster, Clusterware, Unknown
+from checks.facts import Cluster, Clusterware, Database, Unknown
 from checks.finding import Finding, Status
 from checks.result import Report
+from tui.known import FeedState
 from tui.widgets.line import Line, clean, fitted, width_of
 
 
-def header_line(report: Report | None, width: int) -> Line:
-    """The line; what it has no room for is left out, the time first, nodes without problems last."""
-    if report is None:
-        return [(fitted(" racwire", width), "title")]
-    time = clean(report.started_at[11:19])
-    for line in _shorter_and_shorter(report):
-        room = width - width_of(line)
-        if room > len(time) + 2:
-            return [*line, (" " * (room - len(time) - 1), ""), (time, "faint")]
-        if room >= 0:
+def header_line(report: Report | None, width: int, feed: FeedState | None = None) -> Line:
+    """The line; what it has no room for is left out: the time and the version first,
+    then the database, nodes without problems last."""
+    live = _live(feed)
+    time = [(clean(report.started_at[11:19]), "faint")] if report else []
+    for line in _shorter_and_shorter(report) if report else ([(" racwire", "title")],):
+        for right in ([*live, ("  ", ""), *time] if live and time else live, live or time):
+            room = width - width_of(line) - width_of(right) - 1
+            if room > 1 and right:
+                return [*line, (" " * room, ""), *right]
+        if width_of(line) <= width and not live:
             return line
-    return line
+    return [(fitted("".join(text for text, _ in line), width), "")] if width_of(line) > width else line
+
+
+def _live(feed: FeedState | None) -> list[tuple[str, str]]:
+    """Whether samples are being taken, and how far apart; or what recording is shown."""
+    if feed is not None and feed.replayed:
+        return [(f"recording {clean(feed.replayed)}", "accent")]
+    if feed is None or not (feed.is_running or feed.trouble):
+        return []
+    if feed.trouble:
+        return [("live!", "fail")]
+    return [(f"live {feed.interval_s:g} s{' rec' if feed.recording else ''}", "accent")]
 
 
 def _shorter_and_shorter(report: Report) -> Iterator[Line]:
     cluster = report.cluster
     nodes = list(_nodes(cluster, report.findings))
-    bad = [n for n in nodes if n[1] == "fail" or n[0].endswith("*")]
+    bad = [n for n in nodes if n[1] or n[0].endswith("*")]
     fewer = [*bad, (f"of {len(nodes)} nodes", "")] if len(bad) < len(nodes) else nodes
     full = [("racwire", "title"), *_name(cluster)]
-    yield _joined([*full, *_spaced(nodes), *_version(cluster), *_networks(cluster)])
-    yield _joined([*full, *_spaced(fewer), *_version(cluster), *_networks(cluster)])
-    yield _joined([*full, *_spaced(fewer), *_networks(cluster)])
+    networks = list(_networks(cluster))
+    for shown in (nodes, fewer):
+        start = [*full, *_spaced(shown)]
+        yield _joined([*start, *_version(cluster), *networks, *_database(cluster, of_instances=True)])
+        yield _joined([*start, *networks, *_database(cluster, of_instances=True)])
+        yield _joined([*start, *networks, *_database(cluster, of_instances=False)])
+        yield _joined([*start, *_version(cluster), *networks])
+    yield _joined([*full, *_spaced(fewer), *networks])
     yield _joined([*full, *_spaced(fewer)])
 
 
@@ -57,13 +76,19 @@ def _name(cluster: Cluster) -> Iterator[tuple[str, str]]:
 
 
 def _nodes(cluster: Cluster, findings: tuple[Finding, ...]) -> Iterator[tuple[str, str]]:
-    """Each node, `*` after the one racwire runs on, `!` after one that has a problem or could not be read."""
+    """Each node, `*` after the one racwire runs on, `?` after one that could not be read, `!` after one that has a
+    problem."""
     wrong = {n for f in findings if f.status in (Status.FAIL, Status.WARN) for n in f.nodes}
-    wrong |= {node.name for node in cluster.unread_nodes()}
+    unread = {node.name for node in cluster.unread_nodes()}
     known = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
     for name in [n.name for n in known] or [cluster.local_node]:
-        signs = ("*" if name == cluster.local_node else "") + ("!" if name in wrong else "")
-        yield clean(name) + signs, "fail" if name in wrong else ""
+        here = "*" if name == cluster.local_node else ""
+        if name in unread:
+            yield f"{clean(name)}{here}?", "unknown"
+        elif name in wrong:
+            yield f"{clean(name)}{here}!", "fail"
+        else:
+            yield f"{clean(name)}{here}", ""
 
 
 def _version(cluster: Cluster) -> Iterator[tuple[str, str]]:
@@ -75,3 +100,13 @@ def _version(cluster: Cluster) -> Iterator[tuple[str, str]]:
 def _networks(cluster: Cluster) -> Iterator[tuple[str, str]]:
     for network in () if isinstance(cluster.networks, Unknown) else cluster.networks:
         yield f"{clean(network.interface)} {network.mtu if isinstance(network.mtu, int) else '?'}", ""
+
+
+def _database(cluster: Cluster, *, of_instances: bool) -> Iterator[tuple[str, str]]:
+    """The database with its version, and how many of its instances could be asked."""
+    facts = cluster.database
+    if isinstance(facts, Database):
+        version = ".".join(clean(facts.version).split(".")[:2])
+        known = len(facts.instances) + len(facts.unasked)
+        asked = f" {len(facts.instances)}" + (f"/{known}" if facts.unasked else "") + " inst" if of_instances else ""
+        yield f"{clean(facts.name)} {version}{asked}", "unknown" if facts.unasked and of_instances else ""

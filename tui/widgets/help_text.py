@@ -1,16 +1,35 @@
-"""The help screen: the keys, from the table that also makes them work, and what the letters mean."""
+"""The help screen: the keys, from the tables that also make them work, and what the letters mean."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from checks.facts import Verdict
 from checks.finding import Status
-from tui.actions import CHECKS, READER, Action
+from tui.actions import EVERYWHERE, Action
 from tui.widgets.finding_text import role_of
 from tui.widgets.line import Line, hanging
 
-_STATUSES = {
+_KEYS = 12
+
+
+class Sign(NamedTuple):
+    """A letter or sign on the screen, and what it means."""
+
+    text: str
+    meaning: str
+    role: str = "accent"
+
+
+class Signs(NamedTuple):
+    """Signs that belong together, under a heading."""
+
+    heading: str
+    signs: Sequence[Sign]
+
+
+_MEANINGS = {
     Status.FAIL: "something is wrong and hurts, or will when it is leaned on",
     Status.UNKNOWN: "it could not be told; neither a pass nor a fail",
     Status.WARN: "not wrong yet, or not as Oracle supports it",
@@ -19,38 +38,57 @@ _STATUSES = {
     Status.SKIPPED: "does not apply to this cluster",
 }
 
+STATUSES = Signs(
+    "Statuses, worst first",
+    [
+        Sign(f"{status.letter} {status}", _MEANINGS[status], role_of(status))
+        for status in sorted(_MEANINGS, key=lambda s: s.gravity)
+    ],
+)
+PATHS = Signs("Paths in a table", [Sign(verdict.letter, verdict.value) for verdict in Verdict])
+MARKS = Signs(
+    "Marks of findings",
+    [
+        Sign("·", "a check that has not concluded yet"),
+        Sign("+", "a problem that the run before did not have"),
+        Sign("-", "a problem that only the run before had: it is gone"),
+        Sign("~", "a problem of the run before that could not be looked at again"),
+        Sign("CHANGE", "a step that changes something: only under the safe-change procedure"),
+    ],
+)
+_HEADER = Signs(
+    "The first line",
+    [
+        Sign("*", "the node that racwire runs on"),
+        Sign("!", "a node that has a problem"),
+        Sign("?", "a node that could not be read, or an MTU that is not known"),
+        Sign("live", "samples are being taken, and how far apart; live! where that broke down"),
+    ],
+)
 
-def help_lines(width: int) -> Iterator[Line]:
-    """The whole page."""
-    yield from _keys("Checks", CHECKS, width)
-    yield []
-    yield from _keys("Evidence and help", READER, width)
-    yield []
-    yield [("Statuses, worst first", "title")]
-    for status in sorted(_STATUSES, key=lambda s: s.gravity):
-        start: Line = [(f" {status.letter} ", role_of(status)), (f"{status:<9}", "")]
-        yield from hanging(start, _STATUSES[status], width)
-    yield []
-    yield [("Paths in a table", "title")]
-    for verdict in Verdict:
-        yield [(f" {verdict.letter}  ", "accent"), (verdict.value, "")]
-    yield []
-    yield [("Marks", "title")]
-    for sign, meaning in (
-        ("*", "the node that racwire runs on"),
-        ("!", "a node that has a problem or could not be read"),
-        ("·", "a check that has not concluded yet"),
-        ("+", "a problem that the run before did not have"),
-        ("-", "a problem that only the run before had: it is gone"),
-        ("~", "a problem of the run before that could not be looked at again"),
-        ("CHANGE", "a step that changes something: only under the safe-change procedure"),
-    ):
-        yield from hanging([(f" {sign:<8}", "accent")], meaning, width)
+
+def help_lines(title: str, actions: Sequence[Action], signs: Iterable[Signs], width: int) -> Iterator[Line]:
+    """The whole page for a screen of that name: its keys, those that work everywhere, and the signs."""
+    own = [action for action in actions if action not in EVERYWHERE]
+    if own:
+        yield from _keys(title, own, width)
+        yield []
+    yield from _keys("Everywhere", EVERYWHERE, width)
+    for group in (*signs, _HEADER):
+        yield []
+        yield from _signs(group, width)
     yield []
     yield from hanging([], "racwire changes nothing on any node, switch or database. You run the commands.", width)
 
 
-def _keys(title: str, actions: tuple[Action, ...], width: int) -> Iterator[Line]:
+def _keys(title: str, actions: Sequence[Action], width: int) -> Iterator[Line]:
     yield [(title, "title")]
     for action in actions:
-        yield from hanging([(f" {action.key:<12}", "accent")], action.help, width)
+        yield from hanging([(f" {action.key:<{_KEYS}}", "accent")], action.help, width)
+
+
+def _signs(group: Signs, width: int) -> Iterator[Line]:
+    yield [(group.heading, "title")]
+    room = max((len(sign.text) for sign in group.signs), default=0) + 2
+    for text, meaning, role in group.signs:
+        yield from hanging([(f" {text:<{room}}", role)], meaning, width)

@@ -40,7 +40,7 @@ def fitted(text: str, width: int) -> str:
 
 def wrapped(text: str, width: int) -> list[str]:
     """A paragraph in lines of at most that many columns; at least one line."""
-    width = max(width, 10)
+    width = max(width, 1)
     lines = textwrap.wrap(clean(text), width, break_long_words=False, break_on_hyphens=False) or [""]
     return [part for line in lines for part in chopped(line, width)]
 

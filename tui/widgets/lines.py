@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
-from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -13,16 +13,22 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.widgets.line import ROLES, Line, plain
+from tui.widgets.cells import Push, changed, pushed
+from tui.widgets.line import Line, plain, wrapped
 
 Build = Callable[[int], Sequence[Line]]
 """Makes the lines for a width."""
 
+WHEEL = 3
+"""Lines that one step of the mouse wheel scrolls."""
+
+BROKEN = "This could not be drawn; the details are in the log."
+
+log = logging.getLogger(__name__)
+
 
 class Lines(Widget):
     """Shows lines; no scroll bar: how many lines lie below is told by `Scrolled`, for the screen to say in words."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"line--{role}" for role in ROLES} | {"line--cursor"}
 
     class Scrolled(Message):
         """Another part of the lines is shown."""
@@ -36,12 +42,35 @@ class Lines(Widget):
             """The widget that scrolled."""
             return self.lines
 
-    def __init__(self, build: Build | None = None, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
+    class Clicked(Message):
+        """A line was clicked with the mouse."""
+
+        def __init__(self, lines: Lines, line: int, column: int) -> None:
+            super().__init__()
+            self.lines = lines
+            self.line = line
+            """Its number among all lines, from 0; as many as there are lines where none stands there."""
+            self.column = column
+
+        @property
+        def control(self) -> Lines:
+            """The widget that was clicked."""
+            return self.lines
+
+    def __init__(
+        self,
+        build: Build | None = None,
+        *,
+        id: str | None = None,  # noqa: A002
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
         self._build: Build = build or (lambda width: ())
+        self._trouble = ""
         self._lines: Sequence[Line] = ()
         self._top = 0
         self._cursor = -1
+        self._looks: dict[tuple[str, bool], Style] = {}
 
     @property
     def text(self) -> str:
@@ -61,7 +90,7 @@ class Lines(Widget):
     def show(self, build: Build, *, top: int = 0) -> None:
         """Show other lines, from the one numbered `top` on."""
         self._build = build
-        self._place(build(self.size.width), top)
+        self._place(self._built(), top)
 
     def scroll_by(self, lines: int) -> None:
         """Scroll down, or up when negative."""
@@ -75,37 +104,85 @@ class Lines(Widget):
         """Lay the lines out anew for the new width."""
         self.lay_out()
 
+    def on_click(self, event: events.Click) -> None:
+        """Tell which line it was."""
+        self.post_message(self.Clicked(self, min(self._top + event.y, len(self._lines)), event.x))
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """Scroll down."""
+        event.stop()
+        self.wheel(WHEEL)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """Scroll up."""
+        event.stop()
+        self.wheel(-WHEEL)
+
+    def wheel(self, lines: int) -> None:
+        """What the mouse wheel does here, so many lines down, or up when negative: it scrolls."""
+        self.scroll_by(lines)
+
     def lay_out(self) -> None:
         """Make the lines for the width there is."""
-        self._place(self._build(self.size.width), self._top)
+        self._place(self._built(), self._top)
+
+    def _built(self) -> Sequence[Line]:
+        """The lines; where they cannot be made one that says so, and in the log why, once."""
+        try:
+            lines = self._build(self.size.width)
+        except Exception as error:
+            if (trouble := repr(error)) != self._trouble:
+                self._trouble = trouble
+                log.exception("%s could not be drawn", self.id or type(self).__name__)
+            return [[(text, "fail")] for text in wrapped(BROKEN, self.size.width)]
+        self._trouble = ""
+        return lines
 
     def render_line(self, y: int) -> Strip:
         """One line of what is in view."""
-        base = self.rich_style
-        index = self._top + y
+        index, width = self._top + y, self.size.width
         if index >= len(self._lines):
-            return Strip.blank(self.size.width, base)
-        row = self._style("cursor") if index == self._cursor else Style.null()
-        reversed_row = bool(row.reverse)  # sixteen colours: what is reversed stays readable only without more colours
-        segments = [
-            Segment(text, row if reversed_row or not role else row + self._style(role))
-            for text, role in self._lines[index]
-        ]
-        strip = Strip(segments).extend_cell_length(self.size.width, row).crop(0, self.size.width)
-        return strip.apply_style(base)
+            return Strip.blank(width, self._look("", False))
+        is_chosen = index == self._cursor
+        segments = [Segment(text, self._look(role, is_chosen)) for text, role in self._lines[index]]
+        return Strip(segments).extend_cell_length(width, self._look("", is_chosen)).crop(0, width)
+
+    def notify_style_update(self) -> None:
+        """The looks may be others now."""
+        self._looks.clear()
+        super().notify_style_update()
+
+    def _look(self, role: str, is_chosen: bool) -> Style:
+        """What a role looks like here. Worked out once: Textual would do it for each line anew, through all styles."""
+        found = self._looks.get((role, is_chosen))
+        if found is None:
+            row = self._style("cursor") if is_chosen else Style.null()
+            # Sixteen colours: what is reversed stays readable only without more colours.
+            own = row if row.reverse or not role else row + self._style(role)
+            found = self._looks[role, is_chosen] = self.rich_style + own
+        return found
 
     def _style(self, role: str) -> Style:
-        return self.get_component_rich_style(f"line--{role}", partial=True)
+        return self.screen.get_component_rich_style(f"line--{role}", partial=True)
 
     def _place(self, lines: Sequence[Line], top: int, cursor: int = -1) -> None:
-        """Take over lines, place and cursor; repaint the rows that look different from before."""
+        """Take over lines, place and cursor; repaint the cells that look different from before."""
+        width = self.size.width
         top = max(min(top, len(lines) - self.size.height), 0)
         before = self._in_view()
         moved = top != self._top or len(lines) != len(self._lines)
         self._lines, self._top, self._cursor = lines, top, cursor
-        for y, (old, new) in enumerate(zip(before, self._in_view(), strict=True)):
-            if old != new:
-                self.refresh(Region(0, y, self.size.width, 1))
+        regions: list[Region] = []
+        may_push = not self._repaint_regions  # else what the terminal shows is something older than the old lines
+        for y, ((old, was_chosen), (new, is_chosen)) in enumerate(zip(before, self._in_view(), strict=True)):
+            if was_chosen != is_chosen:
+                regions.append(Region(0, y, width, 1))
+            elif old is not new:
+                parts, after = pushed(old, new, width) if may_push else ([], old)
+                regions += [Push(x, y, end - x, 1) for x, end in parts]
+                regions += [Region(x, y, end - x, 1) for x, end in changed(after, new, width)]
+        if regions:
+            self.refresh(*regions)
         if moved:
             self.post_message(self.Scrolled(self))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from checks.facts import Cluster, PathProbe, PrivateNetwork, Unknown, Verdict
 from checks.packet_sizes import SMALL_PAYLOAD
+from tui.board import NOT_GATHERED
 
 OWN = "·"
 """Stands where a node meets itself."""
@@ -63,6 +64,11 @@ class Grid:
     def ways(self) -> list[Cell]:
         """Those between two nodes, row by row."""
         return [cell for cell in self.cells.values() if cell.letter != OWN]
+
+    @property
+    def is_probed(self) -> bool:
+        """Whether anything was sent over it, or at least tried."""
+        return any(cell.probe for cell in self.ways)
 
     def letters(self) -> list[str]:
         """Those that occur."""
@@ -148,6 +154,8 @@ def _why_not(cluster: Cluster, network: PrivateNetwork, node: str) -> str:
 
 
 def _why_none(cluster: Cluster, network: PrivateNetwork) -> str:
+    if cluster.paths == NOT_GATHERED:
+        return "Nothing was probed: no check that ran asks for it."
     if isinstance(cluster.paths, Unknown):
         return cluster.paths.reason
     if isinstance(network.mtu, Unknown):

@@ -34,14 +34,7 @@ class _Layout:
 
 def matrix_lines(grid: Grid, width: int, cursor: Place | None) -> list[Line]:
     """The heads of the columns, and a line for each node; the way under the cursor stands in brackets."""
-    contents = {way: _roomy(cell) for way, cell in grid.cells.items()}
-    layout = _layout(grid, width, max(map(cell_len, contents.values()), default=1))
-    if layout is None:
-        contents = {way: cell.figure + cell.letter for way, cell in grid.cells.items()}
-        layout = _layout(grid, width, max(map(cell_len, contents.values()), default=1))
-    if layout is None:
-        contents = {way: cell.letter for way, cell in grid.cells.items()}
-        layout = _tight(grid, width, _column(grid, cursor))
+    contents, layout = _fitted(grid, width, cursor)
     lines: list[Line] = [_head(layout)]
     for row, a in enumerate(grid.nodes):
         line: list[Span] = [(f" {fitted(layout.rows[row], layout.label)}", "label")]
@@ -50,6 +43,28 @@ def matrix_lines(grid: Grid, width: int, cursor: Place | None) -> list[Line]:
             line += _spans(grid.cells[a, b], at_right(contents[a, b], layout.cell), (a, b) == cursor)
         lines.append(line)
     return lines
+
+
+def place_at(grid: Grid, width: int, cursor: Place | None, line: int, column: int) -> Place | None:
+    """The way that these lines, drawn so, show in that line and column of the screen; None where they show none."""
+    layout = _fitted(grid, width, cursor)[1]
+    row, number = line - 1, (column - 1 - layout.label) // (layout.cell + 2)
+    if not 0 <= row < len(grid.nodes) or not 0 <= number < len(layout.columns):
+        return None
+    return grid.nodes[row], grid.nodes[layout.columns[number]]
+
+
+def _fitted(grid: Grid, width: int, cursor: Place | None) -> tuple[dict[Place, str], _Layout]:
+    """What stands in the cells, and where: as roomy as there is room for."""
+    contents = {way: _roomy(cell) for way, cell in grid.cells.items()}
+    layout = _layout(grid, width, max(map(cell_len, contents.values()), default=1))
+    if layout is None:
+        contents = {way: cell.figure + cell.letter for way, cell in grid.cells.items()}
+        layout = _layout(grid, width, max(map(cell_len, contents.values()), default=1))
+    if layout is None:
+        contents = {way: cell.letter for way, cell in grid.cells.items()}
+        layout = _tight(grid, width, _column(grid, cursor))
+    return contents, layout
 
 
 def _roomy(cell: Cell) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from checks.facts import Cluster, Leg, PathProbe, PingSeries, Unknown
 from checks.packet_sizes import SMALL_PAYLOAD, payload_for
@@ -34,12 +34,15 @@ class Page:
     """For the upper rule, where only one of the networks is shown."""
     place: str = ""
     """Which of them: `network 1 of 2`."""
+    squares: Mapping[int, Grid] = field(default_factory=dict)
+    """The networks that are shown, by the line that their square begins with."""
 
 
 def page_of(grids: Sequence[Grid], network: str, place: Place | None, width: int, height: int) -> Page:
     """All networks below each other where they fit, else the one with the cursor."""
     chosen = next((n for n, grid in enumerate(grids) if grid.network.name == network), 0)
     stacked: list[Line] = []
+    squares: dict[int, Grid] = {}
     cursor = 0
     for number, grid in enumerate(grids):
         if number:
@@ -47,12 +50,13 @@ def page_of(grids: Sequence[Grid], network: str, place: Place | None, width: int
         stacked.append([(" " + fitted(_title(grid), width - 2) if width > 2 else "", "title")])
         if number == chosen:
             cursor = len(stacked) + _row(grid, place)
+        squares[len(stacked)] = grid
         stacked += matrix_lines(grid, width, place if number == chosen else None)
     if len(stacked) <= height or not grids:
-        return Page(stacked, cursor)
+        return Page(stacked, cursor, squares=squares)
     one = grids[chosen]
     which = f"network {chosen + 1} of {len(grids)}" if len(grids) > 1 else ""
-    return Page(matrix_lines(one, width, place), _row(one, place), _title(one), which)
+    return Page(matrix_lines(one, width, place), _row(one, place), _title(one), which, {0: one})
 
 
 def _row(grid: Grid, place: Place | None) -> int:
@@ -63,7 +67,9 @@ def _title(grid: Grid) -> str:
     network, ways = grid.network, grid.ways
     mtu = f"MTU {network.mtu}" if isinstance(network.mtu, int) else "MTU not known"
     well = sum(not cell.is_problem for cell in ways)
-    passing = f"{well} of {counted(len(ways), 'path')} pass" if ways else "no paths: there is one node"
+    passing = f"{well} of {counted(len(ways), 'path')} pass" if grid.is_probed else "nothing was probed"
+    if not ways:
+        passing = "no paths: there is one node"
     name = network.name if network.name.startswith(network.interface) else f"{network.interface} {network.name}"
     return f"{clean(name)}  {mtu}  {passing}"
 

@@ -1,0 +1,58 @@
+"""What the checks say of a recording: those that can judge the facts in it; nothing is read or sent."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+
+from msgspec.structs import replace
+
+from checks.engine import Engine
+from checks.facts import FACT_GROUPS, Cluster, Unknown
+from checks.gathering import GATHERERS, Gatherer
+from checks.nodes.session import Session
+from checks.plugin import BrokenPlugin, Check
+from checks.result import Report
+from checks.settings import Settings
+from checks.traffic.recording import Header
+
+_NEVER_GATHERED = Unknown("not asked for")
+"""As `Cluster` has it for a group that nothing has been found out of, not even why."""
+_NOT_HELD = Unknown(
+    "A recording holds samples and what the cluster is; for more, run the checks on the cluster itself."
+)
+
+
+class JudgedRecording(Engine):
+    """An engine over the facts of a recording. Its report is of the time at which that was begun.
+
+    A check that needs what a recording does not hold (paths, counters over a while) is left out: it would only say so.
+    """
+
+    def __init__(
+        self, header: Header, checks: Iterable[Check], settings: Settings, *, broken: Iterable[BrokenPlugin] = ()
+    ) -> None:
+        held = {group for group in FACT_GROUPS if getattr(header.cluster, group) != _NEVER_GATHERED}
+        able = [check for check in checks if held.issuperset(check.needs)]
+        super().__init__(able, settings, broken=broken, gatherers=_given(header.cluster))
+        self._recorded_at = header.started_at
+        self._not_held = dict.fromkeys(set(FACT_GROUPS) - held, _NOT_HELD)
+
+    def report(self, *, interrupted: bool = False) -> Report:
+        """What is known by now."""
+        report = super().report(interrupted=interrupted)
+        cluster = replace(report.cluster, **self._not_held)
+        return replace(report, started_at=self._recorded_at, cluster=cluster)
+
+
+def _given(cluster: Cluster) -> list[Gatherer]:
+    """Gatherers that give what is recorded."""
+
+    def give(group: str) -> Callable[[Session, Cluster], Awaitable[object]]:
+        async def gather(session: Session, known: Cluster) -> object:
+            session.local_node = cluster.local_node
+            return getattr(cluster, group)
+
+        return gather
+
+    needs = {gatherer.group: gatherer.needs for gatherer in GATHERERS}
+    return [Gatherer(group, needs[group], give(group), limit_s=5) for group in FACT_GROUPS]

@@ -1,0 +1,117 @@
+"""What breaks on the practice cluster's network stands in the right line of the Traffic screen two intervals later."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import msgspec
+import pytest
+
+from checks import lab
+from checks.traffic.samples import Event, Gap, InstanceSample, Links, NodeSample
+from checks.traffic.timeline import Timeline
+from tests.lab.lab_support import lab_directory, needs_namespaces
+from tests.lab.test_traffic_feed import Running, running
+from tui.playhead import Playhead
+from tui.widgets.line import plain
+from tui.widgets.traffic_lines import Look
+from tui.widgets.traffic_node import Places
+from tui.widgets.traffic_page import View, page_of
+
+pytestmark = [pytest.mark.lab, needs_namespaces]
+
+KINDS: Mapping[str, type[Event]] = {
+    "node": NodeSample,
+    "instance": InstanceSample,
+    "links": Links,
+    "gap": Gap,
+}
+INTERVAL_S = 1.0
+
+
+def page(feed: Running, node: str) -> list[str]:
+    """What the Traffic screen shows of a node by now."""
+    timeline = Timeline()
+    for kind, of in KINDS.items():
+        timeline.add(msgspec.convert(event, of) for event in feed.after(0, kind))
+    places = Places()
+    shown = Playhead(timeline).read(places, None, [], INTERVAL_S, 60, INTERVAL_S)
+    assert shown is not None
+    return plain(page_of(shown.window, places, View(node=node), Look(80), 40).lines).splitlines()
+
+
+def figure(lines: list[str], title: str, label: str) -> str:
+    """A figure of the group with that title, where it is more than 0; else nothing."""
+    begin = next(number for number, line in enumerate(lines) if line[1:].startswith(title))
+    group = [lines[begin]]
+    for line in lines[begin + 1 :]:
+        if line[1:2] != " " or not line.strip():
+            break
+        group.append(line)
+    found = re.search(rf"{label}\s+(<?[\d.]+)(?: [kM])?/s", " ".join(group))
+    return found[1] if found and found[1] != "0" else ""
+
+
+def assert_shows(feed: Running, cluster: lab.Lab, fault: str, node: str, title: str, label: str) -> None:
+    """What was 0 is more than that in one of the two whole intervals after the fault."""
+    feed.wait("node", feed.count, node=node)
+    feed.wait("instance", feed.count, host=node)
+    assert figure(page(feed, node), title, label) == "", page(feed, node)
+    cluster.break_(fault)
+    broken_at = time.time()
+    try:
+        while (last := feed.wait("node", feed.count, node=node))["at"] < broken_at + 2 * INTERVAL_S:
+            if figure(page(feed, node), title, label):
+                return
+        feed.wait("instance", feed.count - 1, host=node)
+        assert figure(page(feed, node), title, label), (last["at"] - broken_at, "\n".join(page(feed, node)))
+    finally:
+        cluster.mend(fault)
+
+
+@pytest.fixture
+def jumbo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[lab.Lab]:
+    with lab_directory(tmp_path_factory.mktemp("jumbo") / "lab"):
+        yield lab.up(nodes=2, mtu=9000)
+
+
+@pytest.fixture
+def cut(tmp_path_factory: pytest.TempPathFactory) -> Iterator[lab.Lab]:
+    """MTU 1500: each block is cut into fragments."""
+    with lab_directory(tmp_path_factory.mktemp("cut") / "lab"):
+        yield lab.up(nodes=2, mtu=1500)
+
+
+@contextmanager
+def watched(cluster: lab.Lab) -> Iterator[Running]:
+    """A feed that has had the first samples of both nodes and of their instances."""
+    with running(cluster, interval_s=INTERVAL_S) as feed:
+        for node in ("rac1", "rac2"):
+            feed.wait("node", node=node)
+            feed.wait("instance", host=node)
+        yield feed
+
+
+def test_a_small_receive_buffer_shows_in_the_udp_line_of_its_node(jumbo: lab.Lab) -> None:
+    with watched(jumbo) as feed:
+        assert_shows(feed, jumbo, "small-receive-buffer", "rac2", "UDP", "receive-buffer errors")
+        assert figure(page(feed, "rac1"), "UDP", "receive-buffer errors") == ""
+
+
+def test_a_switch_port_that_is_too_small_shows_as_lost_blocks(jumbo: lab.Lab) -> None:
+    with watched(jumbo) as feed:
+        assert_shows(feed, jumbo, "switch-mtu", "rac2", "prac2", "lost")
+
+
+def test_dropped_fragments_show_as_lost_blocks_at_once_and_as_failed_when_their_time_is_up(cut: lab.Lab) -> None:
+    with watched(cut) as feed:
+        assert figure(page(feed, "rac1"), "IP", "fragments in")
+        assert_shows(feed, cut, "drop-fragments", "rac1", "prac1", "lost")
+        for _ in range(40):
+            feed.wait("node", feed.count, node="rac1")
+            if figure(page(feed, "rac1"), "IP", "FAILED"):
+                break
+        assert figure(page(feed, "rac1"), "IP", "FAILED"), page(feed, "rac1")

@@ -1,0 +1,194 @@
+"""Lines on the screen: what changed goes to the terminal, and nothing else."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
+from textual import events, on
+from textual.app import App, ComposeResult
+from textual.screen import Screen
+
+from tui.widgets.cells import CellCompositor, CellUpdate, changed
+from tui.widgets.line import Line, fitted
+from tui.widgets.lines import BROKEN, Lines
+
+SIGNS = st.text(st.sampled_from("ab 漢é▁█\u0301"), max_size=12)
+LINES = st.lists(st.tuples(SIGNS, st.sampled_from(["", "fail"])), max_size=4)
+MOVED = re.compile(r"\x1b\[(\d+);(\d+)H")
+STYLED = re.compile(r"\x1b\[[\d;]*m")
+
+
+def test_only_the_columns_that_differ_have_changed() -> None:
+    assert changed([("rate 812 Mb/s", "")], [("rate 817 Mb/s", "")], 20) == [(7, 8)]
+
+
+def test_what_lies_close_together_is_one_range_and_what_does_not_is_two() -> None:
+    assert changed([("1 2" + " " * 20 + "3", "")], [("4 5" + " " * 20 + "6", "")], 30) == [(0, 3), (23, 24)]
+
+
+def test_another_role_is_a_change() -> None:
+    assert changed([("drops ", ""), ("12/s", "")], [("drops ", ""), ("12/s", "fail")], 20) == [(6, 10)]
+
+
+def test_a_longer_line_changes_where_it_is_longer() -> None:
+    assert changed([("abc", "")], [("abcdef", "")], 10) == [(3, 6)]
+    assert changed([("abcdef", "")], [("abc", "")], 10) == [(3, 6)]
+
+
+def test_a_wide_sign_changes_in_both_of_its_columns() -> None:
+    assert changed([("漢x", "")], [("abx", "")], 5) == [(0, 2)]
+    assert changed([("ab漢", "")], [("ab字", "")], 5) == [(2, 4)]
+
+
+@given(LINES, LINES, st.integers(0, 40))
+def test_writing_the_changed_ranges_over_the_old_line_gives_the_new_one(old: Line, new: Line, width: int) -> None:
+    def columns(line: Line) -> list[object]:
+        cells: list[object] = []
+        for text, role in line:
+            for sign in text:
+                if cell_len(sign):
+                    cells += [(sign, role, part) for part in range(cell_len(sign))]
+                elif cells:
+                    cells[-1] = (cells[-1], sign)
+        return (cells + [(" ", "", 0)] * width)[:width]
+
+    written = columns(old)
+    for start, end in changed(old, new, width):
+        assert 0 <= start < end <= width
+        written[start:end] = columns(new)[start:end]
+    assert written == columns(new)
+
+
+class CellScreen(Screen[None]):
+    """A screen with lines whose updates are kept as they would go to the terminal."""
+
+    CSS = "Lines { height: 1fr; } #foot { height: 1; }"
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        super().__init__()
+        self._compositor = CellCompositor()
+        self.lines = lines
+
+    def compose(self) -> ComposeResult:
+        yield Lines(lambda width: self.lines, id="body")
+        yield Lines(lambda width: [[(fitted("foot", width), "")]], id="foot")
+
+
+class LinesApp(App[None]):
+    def __init__(self, lines: Sequence[Line]) -> None:
+        super().__init__()
+        self.shown = CellScreen(lines)
+        self.updates: list[str] = []
+        self.heard: list[tuple[str, int, int]] = []
+
+    def on_mount(self) -> None:
+        self.push_screen(self.shown)
+
+    def _display(self, screen: Screen[object], renderable: object) -> None:
+        if isinstance(renderable, CellUpdate):
+            console = Console(file=io.StringIO(), color_system="truecolor", force_terminal=True)
+            self.updates.append(renderable.render_segments(console))
+
+    @on(Lines.Clicked)
+    def hear(self, message: Lines.Clicked) -> None:
+        self.heard.append((message.lines.id or "", message.line, message.column))
+
+    def body(self) -> Lines:
+        return self.screen.query_one("#body", Lines)
+
+
+@pytest.fixture(autouse=True)
+def _style_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rich.style import Style
+
+    looks = {"fail": Style(color="red", bold=True), "accent": Style(color="blue")}
+    monkeypatch.setattr(Lines, "_style", lambda lines, role: looks.get(role, Style.null()))
+
+
+async def update_from(before: Sequence[Line], after: Sequence[Line]) -> str:
+    """What is written to the terminal when lines change."""
+    app = LinesApp(before)
+    async with app.run_test(size=(80, 6)) as pilot:
+        await pilot.pause()
+        app.updates.clear()
+        app.body().show(lambda width: after)
+        await pilot.pause()
+        return "".join(app.updates)
+
+
+async def test_a_changed_figure_at_the_right_costs_no_more_than_itself() -> None:
+    start = [("x" * 60 + " ", ""), ("812 Mb/s", "")]
+    sent = await update_from([start], [[*start[:1], ("817 Mb/s", "")]])
+    assert STYLED.sub("", MOVED.sub("", sent)) == "7"
+    assert MOVED.findall(sent) == [("1", "64")]
+
+
+async def test_a_style_is_written_only_where_it_changes() -> None:
+    before = [[("a" * 20, "accent"), ("b" * 20, ""), ("c" * 20, "accent")] for _ in range(3)]
+    after = [[(text.upper(), role) for text, role in line] for line in before]
+    sent = await update_from(before, after)
+    assert len(MOVED.findall(sent)) == 3
+    # On and off for the accent between, for each line; and one at the beginning and at the end.
+    assert len(STYLED.findall(sent)) == 3 + 2 + 2 + 1
+
+
+async def test_bold_ends_where_it_ends() -> None:
+    sent = await update_from([[("aaaabbbb", "")]], [[("AAAA", "fail"), ("BBBB", "")]])
+    bold, _, after = sent.partition("AAAA")
+    assert re.search(r"\x1b\[(0;)?1;", bold)
+    assert after.startswith("\x1b[0"), "only a reset takes bold away"
+
+
+async def test_what_does_not_change_sends_nothing() -> None:
+    assert await update_from([[("same", "")]], [[("same", "")]]) == ""
+
+
+async def test_wide_signs_keep_their_columns() -> None:
+    sent = await update_from([[("漢字 1", "")]], [[("漢字 2", "")]])
+    assert MOVED.findall(sent) == [("1", "6")]
+    assert "漢" not in sent
+
+
+async def test_lines_that_cannot_be_made_say_so_and_are_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    app = LinesApp([])
+    async with app.run_test(size=(80, 6)) as pilot:
+
+        def broken(width: int) -> list[Line]:
+            raise ValueError("no such thing")
+
+        for _ in range(3):
+            app.body().show(broken)
+        await pilot.pause()
+        assert app.body().text == BROKEN
+        assert len([record for record in caplog.records if record.exc_info]) == 1
+        app.body().show(lambda width: [[("well again", "")]])
+        assert app.body().text == "well again"
+
+
+async def test_a_click_tells_line_and_column() -> None:
+    app = LinesApp([[(str(number), "")] for number in range(20)])
+    async with app.run_test(size=(80, 6)) as pilot:
+        await pilot.pause()
+        await pilot.click("#body", offset=(7, 2))
+        app.body().scroll_by(4)
+        await pilot.click("#body", offset=(1, 0))
+        await pilot.pause()
+        assert app.heard == [("body", 2, 7), ("body", 4, 1)]
+
+
+async def test_the_wheel_scrolls() -> None:
+    app = LinesApp([[(str(number), "")] for number in range(20)])
+    async with app.run_test(size=(80, 6)) as pilot:
+        await pilot.pause()
+        body = app.body()
+        for kind in (events.MouseScrollDown, events.MouseScrollDown, events.MouseScrollUp):
+            body.post_message(kind(body, 1, 1, 0, 0, 0, False, False, False))
+        await pilot.pause()
+        assert body.above == 3

@@ -1,0 +1,128 @@
+"""R: only the chosen finding's check again."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from checks.engine import Engine
+from checks.facts import Cluster
+from checks.nodes.session import Session
+from checks.plugin import discover
+from tests.fixtures.clusters import cluster, node, with_interface
+from tests.tui.clusters import black_hole, engine, healthy
+from tests.tui.conftest import NewConsole
+from tests.tui.driving import chosen, concluded, listed, shown
+
+
+def engine_for(facts: Cluster, check: str, **instead: object) -> Engine:
+    return engine(facts, tuple(c for c in discover() if check in ("", c.id)), **instead)  # type: ignore[arg-type]
+
+
+async def test_its_findings_are_replaced_and_everything_else_stays(new_console: NewConsole) -> None:
+    wanted: list[str] = []
+
+    def mended(check: str) -> Engine:
+        wanted.append(check)
+        return engine_for(healthy(), check)
+
+    async with new_console(lambda: engine(black_hole()), mended).run_test(size=(120, 40)) as pilot:
+        await concluded(pilot)
+        before = listed(pilot)
+        await pilot.press("R")
+        await concluded(pilot)
+        assert wanted == ["df-ping"]
+        after = listed(pilot)
+        assert [row for row in after if row.startswith("-F df-ping")]
+        assert not [row for row in after if row.startswith(" F df-ping")]
+        assert {row for row in before if "df-ping" not in row} <= set(after)
+        assert chosen(pilot) == "IC-PATH-003"
+        assert "df-ping again 14:02:31" in shown(pilot, "lower-rule")
+        assert "rac3!" not in shown(pilot, "header")
+
+
+async def test_what_it_now_finds_is_marked_new_and_a_second_time_no_more(new_console: NewConsole) -> None:
+    worse = cluster([node(1), node(2), with_interface(node(3), "eth1", mtu=1500)])
+    app = new_console(lambda: engine(healthy()), lambda check: engine_for(worse, check))
+    async with app.run_test() as pilot:
+        await concluded(pilot)
+        await pilot.press("slash", *"mtu-c", "enter", "R")
+        await concluded(pilot)
+        assert listed(pilot)[0].startswith("+F mtu-consistency")
+        await pilot.press("R")
+        await concluded(pilot)
+        assert listed(pilot)[0].startswith(" F mtu-consistency")
+
+
+async def test_until_it_has_concluded_what_it_found_before_stays_in_sight(new_console: NewConsole) -> None:
+    gate = asyncio.Event()
+
+    async def paths(session: Session, known: Cluster) -> object:
+        await gate.wait()
+        return healthy().paths
+
+    app = new_console(lambda: engine(black_hole()), lambda check: engine_for(healthy(), check, paths=paths))
+    async with app.run_test() as pilot:
+        await concluded(pilot)
+        await pilot.press("R")
+        await pilot.pause(0.1)
+        assert chosen(pilot) == "IC-PATH-003"
+        assert "being checked again" in " ".join(shown(pilot, "finding").split())
+        assert "1 FAIL" in shown(pilot, "counts")
+        await pilot.press("r")
+        gate.set()
+        await concluded(pilot)
+        assert [row for row in listed(pilot) if row.startswith("-F df-ping")]
+
+
+async def test_where_it_breaks_down_what_was_known_stays(new_console: NewConsole) -> None:
+    def broken(check: str) -> Engine:
+        raise RuntimeError("the wheels came off")
+
+    async with new_console(lambda: engine(black_hole()), broken).run_test(size=(120, 40)) as pilot:
+        await concluded(pilot)
+        before = listed(pilot)
+        await pilot.press("R")
+        await concluded(pilot)
+        assert listed(pilot) == before
+        assert "the wheels came off" in shown(pilot, "lower-rule")
+
+
+async def test_while_the_first_run_goes_on_there_is_nothing_to_add_to(new_console: NewConsole) -> None:
+    gate = asyncio.Event()
+
+    async def paths(session: Session, known: Cluster) -> object:
+        await gate.wait()
+        return healthy().paths
+
+    async with new_console(lambda: engine(healthy(), paths=paths)).run_test(size=(120, 40)) as pilot:
+        await pilot.pause(0.2)
+        await pilot.press("R")
+        await pilot.pause()
+        assert "when all have concluded" in shown(pilot, "lower-rule")
+        gate.set()
+        await concluded(pilot)
+        assert "P df-ping" in "\n".join(listed(pilot))
+
+
+async def test_the_report_that_is_exported_holds_both_and_says_so(
+    new_console: NewConsole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = new_console(lambda: engine(black_hole()), lambda check: engine_for(healthy(), check))
+    async with app.run_test() as pilot:
+        await concluded(pilot)
+        findings = app.report.findings if app.report else ()
+        await pilot.press("R")
+        await concluded(pilot)
+        await pilot.press("e")
+        await pilot.pause()
+        (written,) = tmp_path.glob("racwire-*.json")  # noqa: ASYNC240 - a test waits for nothing else
+        told = msgspec.json.decode(written.read_bytes())
+        assert [again["check"] for again in told["reruns"]] == ["df-ping"]
+        assert {f["check"] for f in told["findings"]} == {f.check for f in findings}
+        assert app.report is not None
+        assert not [f for f in app.report.findings if f.code == "IC-PATH-003"]

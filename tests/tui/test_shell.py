@@ -1,0 +1,298 @@
+"""What all screens share: changing between them, help, the palette, the mouse, and what a fault in racwire costs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+from textual.app import ComposeResult
+from textual.pilot import Pilot
+
+from checks.plugin import discover
+from checks.settings import Settings
+from checks.traffic.judged import JudgedRecording
+from checks.traffic.recording import Header, Recorder, Recording
+from checks.traffic.samples import Event, Gap, NodeSample
+from tests.tui.clusters import black_hole, engine, healthy
+from tests.tui.conftest import FakeFeed, NewConsole
+from tests.tui.driving import checks_screen, chosen, concluded, listed, shown
+from tui import app as app_module
+from tui import main_screens
+from tui.actions import EVERYWHERE, TABS
+from tui.app import ConsoleApp
+from tui.known import Change
+from tui.screens.base import ConsoleScreen
+from tui.screens.checks import ChecksScreen
+from tui.screens.palette import PaletteScreen
+
+RECORDED = "2026-11-20T14:02:31.000+01:00"
+
+
+class NumbersScreen(ConsoleScreen):
+    """A main screen that only says how often it was drawn for samples, and breaks when a test wants it to."""
+
+    NAME = "traffic"
+    ACTIONS = ()
+    compose_breaks = False
+    draw_breaks = False
+    drawn = 0
+
+    def compose_body(self) -> ComposeResult:
+        if type(self).compose_breaks:
+            raise RuntimeError("cannot be made")
+        yield from ()
+
+    def draw(self, change: Change | None = None) -> None:
+        if type(self).draw_breaks:
+            raise RuntimeError("cannot be drawn")
+        self.drawn += 1
+
+
+@pytest.fixture
+def numbers(monkeypatch: pytest.MonkeyPatch) -> type[NumbersScreen]:
+    """Stands for the Traffic screen."""
+
+    class Fresh(NumbersScreen):
+        pass
+
+    monkeypatch.setattr(f"{__name__}.Numbers", Fresh, raising=False)
+    monkeypatch.setitem(main_screens.SCREENS, "traffic", f"{__name__}:Numbers")
+    return Fresh
+
+
+def console_of(pilot: Pilot[None]) -> ConsoleApp:
+    assert isinstance(pilot.app, ConsoleApp)
+    return pilot.app
+
+
+async def test_digits_change_screens_and_each_keeps_its_place(
+    new_console: NewConsole, numbers: type[NumbersScreen]
+) -> None:
+    async with new_console(lambda: engine(black_hole())).run_test() as pilot:
+        await concluded(pilot)
+        await pilot.press("j")
+        kept = chosen(pilot)
+        await pilot.press("3")
+        await pilot.pause()
+        assert isinstance(pilot.app.screen, numbers)
+        assert "[3 Traffic]" in shown(pilot, "tabs")
+        assert "prodrac" in shown(pilot, "header")
+        await pilot.press("1")
+        await pilot.pause()
+        assert chosen(pilot) == kept
+
+
+async def test_the_feed_begins_with_the_first_screen_that_shows_it_and_the_header_says_so(
+    new_console: NewConsole, numbers: type[NumbersScreen]
+) -> None:
+    feed = FakeFeed([Gap("node rac1", 1.0, "rac1 is away.")])
+    async with new_console(lambda: engine(healthy()), new_feed=lambda: feed).run_test(size=(120, 40)) as pilot:
+        await concluded(pilot)
+        assert "live" not in shown(pilot, "header")
+        await pilot.press("3")
+        await pilot.pause()
+        await pilot.pause()
+        assert "live 1 s" in shown(pilot, "header")
+        assert feed.followed[-1].local_node == "rac1"
+        assert console_of(pilot).known.timeline.sources() == ("node rac1",)
+        await pilot.press("q")
+        await pilot.pause()
+    assert feed.is_closed
+
+
+async def test_the_palette_offers_what_the_screen_and_every_screen_can_do_and_does_it(
+    new_console: NewConsole,
+) -> None:
+    async with new_console(lambda: engine(black_hole())).run_test() as pilot:
+        await concluded(pilot)
+        await pilot.press("colon")
+        await pilot.pause()
+        assert "Show only FAIL" in shown(pilot, "choices")
+        assert all(a.help[:30] in shown(pilot, "choices") for a in EVERYWHERE if a.action != "app.palette")
+        await pilot.press(*"only fail")
+        await pilot.pause()
+        assert len(shown(pilot, "choices").splitlines()) == 1
+        await pilot.press("enter")
+        await pilot.pause()
+        assert checks_screen(pilot)
+        assert [line.split()[0] for line in listed(pilot)] == ["F"]
+
+
+async def test_the_palette_is_left_without_doing_anything(new_console: NewConsole) -> None:
+    async with new_console(lambda: engine(black_hole())).run_test() as pilot:
+        await concluded(pilot)
+        before = shown(pilot, "list")
+        await pilot.press("ctrl+p")
+        await pilot.pause()
+        await pilot.press(*"zzz", "enter")
+        await pilot.pause()
+        assert isinstance(pilot.app.screen, PaletteScreen)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert shown(pilot, "list") == before
+
+
+async def test_a_command_of_the_palette_works_on_the_screen_it_was_opened_from(new_console: NewConsole) -> None:
+    async with new_console(lambda: engine(black_hole())).run_test() as pilot:
+        await concluded(pilot)
+        await pilot.press("enter", "colon", *"before", "enter")
+        await pilot.pause()
+        assert checks_screen(pilot)
+
+
+async def test_the_mouse_changes_screens_does_keys_and_chooses_findings(
+    new_console: NewConsole, numbers: type[NumbersScreen]
+) -> None:
+    async with new_console(lambda: engine(black_hole())).run_test() as pilot:
+        await concluded(pilot)
+        assert await pilot.click("#tabs", offset=(shown(pilot, "tabs").index("3 Traffic"), 0))
+        await pilot.pause()
+        assert isinstance(pilot.app.screen, numbers)
+        await pilot.click("#tabs", offset=(2, 0))
+        await pilot.pause()
+        await pilot.click("#list", offset=(4, shown(pilot, "list").splitlines().index(listed(pilot)[3])))
+        await pilot.pause()
+        await pilot.pause()
+        wanted = listed(pilot)[3].split()[1]
+        assert checks_screen(pilot).query_one("#list").chosen.finding.check == wanted  # type: ignore[attr-defined]
+        await pilot.click("#keys", offset=(shown(pilot, "keys").index("problems"), 0))
+        await pilot.pause()
+        assert "problems only" in shown(pilot, "counts")
+
+
+async def test_a_fault_in_a_key_costs_that_key_and_is_told(
+    new_console: NewConsole, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def breaks(screen: ChecksScreen) -> None:
+        raise RuntimeError("the wheels came off")
+
+    monkeypatch.setattr(ChecksScreen, "action_copy", breaks)
+    app = new_console(lambda: engine(black_hole()), may_break=True)
+    async with app.run_test() as pilot:
+        await concluded(pilot)
+        await pilot.press("c")
+        await pilot.pause()
+        assert "A fault inside racwire" in shown(pilot, "lower-rule")
+        assert "the wheels came off" in caplog.text
+        await pilot.press("p")
+        assert "problems only" in shown(pilot, "counts")
+    assert app.return_code != 1
+
+
+async def test_a_fault_in_drawing_samples_is_logged_once_and_the_rest_goes_on(
+    new_console: NewConsole, numbers: type[NumbersScreen], caplog: pytest.LogCaptureFixture
+) -> None:
+    numbers.draw_breaks = True
+    feed = FakeFeed()
+    app = new_console(lambda: engine(healthy()), new_feed=lambda: feed, may_break=True)
+    async with app.run_test() as pilot:
+        await concluded(pilot)
+        await pilot.press("3")
+        for at in range(5):
+            feed.tell(Gap("node rac1", float(at), "away"))
+            await pilot.pause()
+        assert app.faults.count >= 5
+        assert caplog.text.count("Traceback") == 1
+        numbers.draw_breaks = False
+        await pilot.press("1", "3")
+        await pilot.pause()
+        screen = pilot.app.screen
+        assert isinstance(screen, numbers)
+        assert screen.drawn > 0
+
+
+@pytest.mark.parametrize("what", ["compose", "module", "class"])
+async def test_a_screen_that_cannot_be_made_says_so_and_the_others_work(
+    what: str,
+    new_console: NewConsole,
+    numbers: type[NumbersScreen],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if what == "compose":
+        numbers.compose_breaks = True
+    else:
+        place = "tests.no_such:X" if what == "module" else f"{__name__}:NoSuch"
+        monkeypatch.setitem(main_screens.SCREENS, "traffic", place)
+    async with new_console(lambda: engine(black_hole()), may_break=True).run_test() as pilot:
+        await concluded(pilot)
+        await pilot.press("3")
+        await pilot.pause()
+        assert "could not be made" in " ".join(shown(pilot, "broken").split())
+        assert "[3 Traffic]" in shown(pilot, "tabs")
+        await pilot.press("1")
+        await pilot.pause()
+        assert chosen(pilot) == "IC-PATH-003"
+
+
+async def test_leaving_waits_for_a_run_and_a_feed_that_hang_at_the_same_time_and_not_long(
+    new_console: NewConsole, numbers: type[NumbersScreen]
+) -> None:
+    let_go = asyncio.Event()
+
+    class StubbornFeed(FakeFeed):
+        async def events(self) -> AsyncGenerator[Event, None]:
+            while not let_go.is_set():
+                try:
+                    await let_go.wait()
+                except asyncio.CancelledError:
+                    continue
+            yield Gap("node rac1", 0.0, "never")
+
+        async def close(self) -> None:
+            await let_go.wait()
+
+    async def stubborn(*_: object) -> object:
+        while not let_go.is_set():
+            try:
+                await let_go.wait()
+            except asyncio.CancelledError:
+                continue
+        return healthy().nodes
+
+    app = new_console(lambda: engine(healthy(), nodes=stubborn), new_feed=StubbornFeed)
+    async with app.run_test() as pilot:
+        await pilot.pause(0.1)
+        await pilot.press("3")
+        await pilot.pause()
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        await app.action_quit()
+        waited = loop.time() - began
+        let_go.set()
+    assert waited < 2 * app_module.STOP_WITHIN_S
+
+
+def test_every_tab_has_its_screen() -> None:
+    assert set(main_screens.SCREENS) == set(TABS)
+    for place in main_screens.SCREENS.values():
+        file = Path(__file__).parents[2] / (place.partition(":")[0].replace(".", "/") + ".py")
+        assert f"class {place.partition(':')[2]}(" in file.read_text()
+
+
+async def test_a_recording_is_shown_instead_of_samples_and_judged_as_far_as_it_tells(
+    new_console: NewConsole, tmp_path: Path
+) -> None:
+    path = tmp_path / "before.rec"
+    header = Header(racwire_version="1", started_at=RECORDED, label="mtu1500", interval_s=1, cluster=healthy())
+    recorder = Recorder.create(path, header)
+    recorder.write([NodeSample("rac1", at, 1.0) for at in (1000.0, 1001.0)])
+    recorder.close()
+    recording = Recording.open(path)
+
+    def no_feed() -> FakeFeed:
+        raise AssertionError("nothing is sampled")
+
+    app = new_console(
+        lambda: JudgedRecording(recording.header, discover(), Settings()), new_feed=no_feed, recording=recording
+    )
+    async with app.run_test(size=(120, 40)) as pilot:
+        await concluded(pilot)
+        assert "[3 Traffic]" in shown(pilot, "tabs")
+        assert "recording mtu1500" in shown(pilot, "header")
+        await pilot.press("4", "1")
+        await concluded(pilot)
+        assert "P interfaces" in "\n".join(listed(pilot))
+        assert "14:02:31" in shown(pilot, "lower-rule")
+    recording.close()

@@ -1,0 +1,114 @@
+"""Terminals of the field: their keys, their colours, their signs, and a mouse where they have one."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.tui.terminal import MADE_UP, Terminal, nobody
+
+Start = Callable[..., Terminal]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Starts a console on a made-up cluster, in an environment with some things otherwise; waits until it is drawn."""
+    begun: list[Terminal] = []
+
+    def start(*arguments: str, **otherwise: str) -> Terminal:
+        command = [sys.executable, "-c", MADE_UP, *arguments]
+        terminal = Terminal({**nobody(tmp_path), **otherwise}, command)
+        begun.append(terminal)
+        terminal.read_until(b"more lines")
+        terminal.seen += terminal.read_until_quiet(0.4)
+        return terminal
+
+    yield start
+    for terminal in begun:
+        terminal.close()
+
+
+@pytest.mark.parametrize(
+    ("environment", "most"),
+    [
+        ({"TERM": "xterm"}, 16),
+        ({"TERM": "vt100"}, 16),
+        ({"TERM": "xterm-256color"}, 256),
+        ({"TERM": "screen-256color", "STY": "1.pts-0", "COLORTERM": "truecolor"}, 256),
+        ({"TERM": "xterm-256color", "COLORTERM": "truecolor"}, 1 << 24),
+        ({"TERM": "xterm-256color", "COLORTERM": "truecolor", "NO_COLOR": "1"}, 0),
+    ],
+)
+def test_a_terminal_gets_no_more_colours_than_it_has(start: Start, environment: dict[str, str], most: int) -> None:
+    seen = start(**environment).seen
+    codes = [code.split(b";") for code in re.findall(rb"\x1b\[([\d;]+)m", seen)]
+    assert codes
+    assert most >= 1 << 24 or not any(b"2" in code[1:2] for code in codes if code[0] in (b"38", b"48"))
+    assert most >= 256 or not any(code[:2] in ([b"38", b"5"], [b"48", b"5"]) for code in codes)
+    assert most or not re.search(rb"\x1b\[(?:\d+;)*(?:3[0-7]|4[0-7]|9[0-7])m", seen)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "iso8859-1"])
+def test_a_terminal_that_is_not_unicode_never_gets_junk(start: Start, encoding: str) -> None:
+    terminal = start(LANG="", PYTHONIOENCODING=encoding, PYTHONUTF8="0")
+    terminal.send(b"?")
+    seen = terminal.seen + terminal.read_until_quiet()
+    assert b"----------" in seen
+    assert b"\\u" not in seen
+    assert max(re.sub(rb"\x1b\[[^a-zA-Z]*[a-zA-Z]", b"", seen)) < 0x80
+
+
+def test_the_c_locale_is_taken_for_unicode_as_the_terminals_of_today_are(start: Start) -> None:
+    assert "─".encode() in start(LANG="C").seen
+
+
+def test_keys_as_terminals_send_them(start: Start) -> None:
+    """PuTTY's, those of xterm, and those of an application keypad; after each `g` goes back to the first finding."""
+    terminal = start()
+    for keys, then in (
+        (b"\x1b[4~", b"eth1 is there"),
+        (b"\x1b[F", b"eth1 is there"),
+        (b"\x1bOB", b"could not be read"),
+        (b"\x1b[B", b"could not be read"),
+        (b"G\x1b[1~", b"Jumbo frames vanish"),
+        (b"G\x1b[H", b"Jumbo frames vanish"),
+        (b"G\x1bOA\x1bOA", b"Jumbo frames vanish"),
+        (b"\x1b[6~", b"MOS 563566.1"),
+        (b"\x1b[11~", b"Everywhere"),
+        (b"q\x1bOP", b"Everywhere"),
+    ):
+        terminal.seen = b""
+        terminal.send(keys)
+        terminal.read_until(then, 5)
+        terminal.send(b"g")
+        terminal.read_until_quiet(0.1)
+
+
+@pytest.mark.parametrize("opens", [b"/", b":"])
+def test_what_is_pasted_with_the_key_that_opens_a_line_is_words_and_no_keys(start: Start, opens: bytes) -> None:
+    terminal = start()
+    terminal.send(opens + b"q9qxr/:1")
+    terminal.read_until(b"No finding matches" if opens == b"/" else b"q9qxr/:1")
+    terminal.read_until_quiet()
+    assert terminal.process.poll() is None
+
+
+def test_the_mouse_clicks_and_a_movement_of_it_costs_nothing(start: Start) -> None:
+    terminal = start()
+    assert b"\x1b[?1000h" in terminal.seen
+    assert b"\x1b[?1003h" not in terminal.seen
+    for column in range(2, 60, 3):
+        terminal.send(b"\x1b[<35;%d;%dM" % (column, 2 + column // 4))
+    assert terminal.read_until_quiet() == b""
+    terminal.seen = b""
+    terminal.send(b"\x1b[<0;12;6M\x1b[<0;12;6m")
+    terminal.send(b"\x1b[<0;12;7M\x1b[<0;12;7m")
+    terminal.read_until(b"could not be read", 5)
+
+
+def test_without_it_the_terminal_keeps_its_mouse(start: Start) -> None:
+    assert b"\x1b[?1000h" not in start("nomouse").seen

@@ -1,0 +1,236 @@
+"""The Traffic screen, driven by keys, on made-up samples."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from checks.traffic.samples import Gap
+from checks.traffic.timeline import Timeline
+from tests.tui.conftest import NewConsole
+from tests.tui.driving import shown
+from tests.tui.traffic_driving import console
+from tests.tui.traffic_samples import BEGIN, cluster_events, node_sample
+from tui.messages import FeedFailed
+from tui.screens import traffic
+from tui.widgets.lines import Lines
+
+NOISE = random.Random(7)
+
+
+@pytest.fixture(autouse=True)
+def _draw_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(traffic, "DRAW_AFTER_S", 0.005)
+    monkeypatch.setattr(traffic, "DRAW_EVERY_S", 0.005)
+
+
+async def test_one_node_with_its_interfaces_kernel_and_instance(new_console: NewConsole) -> None:
+    async with console(new_console, cluster_events(5)) as on:
+        for word in ("eth1", "eth2", "FAILED", "receive-buffer errors", "softirq", "prod1 blocks in", "lost"):
+            assert word in on.body
+        assert "Mb/s" in on.row("eth1")
+        assert "rac1 of 3 nodes" in on.rule
+        assert "every 1 s" in on.rule
+        assert "peaks since" in on.rule
+
+
+async def test_before_the_first_sample_it_waits(new_console: NewConsole) -> None:
+    async with console(new_console, []) as on:
+        assert "Waiting for the first samples." in on.body
+
+
+async def test_a_new_sample_changes_figures_and_no_layout(new_console: NewConsole) -> None:
+    async with console(new_console, cluster_events(5)) as on:
+        before = on.body
+        await on.tell(node_sample("rac1", BEGIN + 6, NOISE, Ip_ReasmFails=212))
+        assert "FAILED  212/s" in on.body
+        assert [line[:6] for line in on.body.splitlines()] == [line[:6] for line in before.splitlines()]
+
+
+async def test_nodes_follow_each_other_around_and_around(new_console: NewConsole) -> None:
+    async with console(new_console, cluster_events(5, 3)) as on:
+        seen = []
+        for _ in range(4):
+            await on.press("n")
+            seen.append(on.rule.split()[1])
+        assert seen == ["rac2", "rac3", "rac1", "rac2"]
+        assert "prod2" in on.body
+        await on.press("N")
+        assert on.rule.split()[1] == "rac1"
+
+
+async def test_all_nodes_at_a_glance_and_into_one_of_them(new_console: NewConsole) -> None:
+    async with console(new_console, cluster_events(3, 16)) as on:
+        await on.press("a")
+        assert "all 16 nodes" in on.rule
+        assert len(on.body.splitlines()) == 17
+        assert "more lines" not in on.below
+        await on.press("j", "j", "j")
+        assert on.chosen == "rac4"
+        await on.press("enter")
+        assert "rac4 of 16 nodes" in on.rule
+        assert "prod4" in on.body
+        await on.press("a")
+        assert on.chosen == "rac4"
+        await on.press("escape")
+        assert "rac4 of 16 nodes" in on.rule
+
+
+async def test_enter_shows_an_interface_alone_and_esc_goes_back(new_console: NewConsole) -> None:
+    async with console(new_console, cluster_events(5)) as on:
+        assert on.chosen == "eth1"
+        await on.press("down", "enter")
+        assert "eth2  ethernet  MTU 9000  10 Gb/s" in on.body
+        assert "carrier lost out" in on.body
+        await on.press("down")
+        assert on.body.lstrip().startswith("IP"), "alone, the arrows go to the next one"
+        await on.press("escape")
+        assert on.chosen == "IP"
+
+
+async def test_the_chosen_one_is_scrolled_into_sight(new_console: NewConsole) -> None:
+    async with console(new_console, cluster_events(5), (80, 14)) as on:
+        assert "more lines" in on.below
+        await on.press(*["down"] * 9)
+        body = on.pilot.app.screen.query_one("#traffic", Lines)
+        assert on.chosen == "prod1"
+        assert body.above > 0
+        await on.press(*["up"] * 9)
+        assert body.above == 0
+
+
+async def test_other_interfaces_on_demand(new_console: NewConsole) -> None:
+    async with console(new_console, cluster_events(5)) as on:
+        assert "eth0" not in on.body
+        await on.press("o")
+        assert "eth0" in on.body
+        await on.press("o")
+        assert "eth0" not in on.body
+
+
+async def test_a_pause_stays_while_sampling_goes_on(new_console: NewConsole) -> None:
+    async with console(new_console, cluster_events(5)) as on:
+        await on.press("space")
+        assert "paused at" in on.rule
+        before = on.body
+        await on.tell(node_sample("rac1", BEGIN + 6, NOISE, Ip_ReasmFails=212))
+        assert on.body == before
+        await on.press("n", "N")
+        assert on.body == before
+        await on.press("space")
+        assert "paused" not in on.rule
+        assert "FAILED  212/s" in on.body
+
+
+async def test_a_pause_outlasts_what_the_timeline_remembers(new_console: NewConsole) -> None:
+    async with console(new_console, cluster_events(5)) as on:
+        await on.press("space")
+        before = on.body
+        on.pilot.app.known.timeline = Timeline()  # type: ignore[attr-defined]
+        await on.tell(*(node_sample("rac1", BEGIN + second, NOISE) for second in range(6, 320)))
+        await on.press("n", "N")
+        assert on.body == before
+
+
+async def test_back_in_time_and_on_to_now(new_console: NewConsole) -> None:
+    async with console(new_console, cluster_events(60)) as on:
+        now = on.rule
+        await on.press("left", "left")
+        assert "as it was" in on.rule
+        assert on.rule.split()[-2] < now.split()[-2]
+        two_back = on.rule
+        await on.press("right")
+        assert on.rule > two_back
+        await on.press("home")
+        assert "highest" in on.body
+        first = on.rule
+        await on.press("pagedown")
+        assert on.rule > first
+        await on.press("end")
+        assert on.rule == now
+
+
+async def test_going_on_beyond_the_newest_follows_again(new_console: NewConsole) -> None:
+    async with console(new_console, cluster_events(10)) as on:
+        await on.press("left", "right", "right")
+        assert "every 1 s" in on.rule
+
+
+async def test_the_interval_goes_in_steps_from_a_second_to_a_minute(new_console: NewConsole) -> None:
+    async with console(new_console, cluster_events(5)) as on:
+        seen = []
+        for _ in range(7):
+            await on.press("+")
+            await on.pilot.pause()
+            seen.append(on.feed.interval_s)
+        assert seen == [2, 5, 10, 15, 30, 60, 60]
+        assert "every 1 min" in on.rule
+        await on.press("-")
+        await on.pilot.pause()
+        assert on.feed.interval_s == 30
+
+
+async def test_peaks_begin_anew(new_console: NewConsole) -> None:
+    async with console(new_console, cluster_events(5)) as on:
+        await on.tell(node_sample("rac1", BEGIN + 6, NOISE, Ip_ReasmFails=212))
+        await on.tell(node_sample("rac1", BEGIN + 7, NOISE))
+        assert on.row("FAILED").rstrip().endswith("212/s")
+        await on.press("x")
+        await on.tell(node_sample("rac1", BEGIN + 8, NOISE))
+        assert not on.row("FAILED").rstrip().endswith("212/s")
+
+
+async def test_a_source_that_fails_says_so_in_its_place_and_comes_back(new_console: NewConsole) -> None:
+    async with console(new_console, cluster_events(5)) as on:
+        await on.tell(Gap("instance prod1", BEGIN + 6, "The database does not answer."))
+        assert "The database does not answer." in on.row("prod1")
+        assert "?" not in on.row("eth1")
+        await on.tell(Gap("node rac1", BEGIN + 6, "/proc could not be read."))
+        assert "rac1: /proc could not be read." in on.body
+        assert "?" in on.row("eth1")
+        await on.tell(node_sample("rac1", BEGIN + 7, NOISE))
+        assert "?" not in on.row("eth1")
+
+
+async def test_a_feed_that_breaks_down_says_so_and_what_was_seen_stays(new_console: NewConsole) -> None:
+    async with console(new_console, cluster_events(5)) as on:
+        on.pilot.app.post_message(FeedFailed("The live samples broke down: no."))
+        await on.pilot.pause()
+        await on.pilot.pause()
+        assert "The live samples broke down: no." in on.body
+        assert "eth1" in on.body
+
+
+async def test_at_any_size_and_from_one_to_another(new_console: NewConsole) -> None:
+    async with console(new_console, cluster_events(30, 4)) as on:
+        for size in ((40, 12), (59, 20), (120, 40), (200, 50), (80, 24)):
+            await on.pilot.resize_terminal(*size)
+            for keys in ((), ("a",), ("escape", "enter"), ("escape",)):
+                await on.press(*keys)
+                assert all(len(line) <= size[0] for line in on.body.splitlines())
+
+
+async def test_more_width_is_more_time_in_the_graphs(new_console: NewConsole) -> None:
+    async with console(new_console, cluster_events(60)) as on:
+        narrow = sum(sign in "▁▂▃▄▅▆▇█" for sign in on.row("eth1"))
+        await on.pilot.resize_terminal(120, 40)
+        await on.until(lambda: sum(sign in "▁▂▃▄▅▆▇█" for sign in on.row("eth1")) == narrow + 40)
+
+
+async def test_a_click_chooses_and_another_opens(new_console: NewConsole) -> None:
+    async with console(new_console, cluster_events(5)) as on:
+        await on.pilot.click("#traffic", offset=(10, 5))
+        await on.pilot.pause()
+        assert on.chosen == "IP"
+        await on.pilot.click("#traffic", offset=(10, 6))
+        await on.pilot.pause()
+        assert "not fragmented" in on.body
+
+
+async def test_help_tells_the_keys_and_signs_of_this_screen(new_console: NewConsole) -> None:
+    async with console(new_console, cluster_events(2)) as on:
+        await on.press("question_mark")
+        page = shown(on.pilot, "page")
+        for words in ("Stay at this moment", "a gap in a graph", "drop+err"):
+            assert words in " ".join(page.split())

@@ -1,0 +1,82 @@
+"""A console on the Traffic screen, with a feed that tells what a test gives it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+
+from textual.pilot import Pilot
+
+from checks.traffic.samples import Event
+from tests.tui.clusters import engine, healthy
+from tests.tui.conftest import FakeFeed, NewConsole
+from tests.tui.driving import shown
+
+
+class Console:
+    """A console that shows the Traffic screen, and the feed behind it."""
+
+    def __init__(self, pilot: Pilot[None], feed: FakeFeed) -> None:
+        self.pilot = pilot
+        self.feed = feed
+
+    @property
+    def body(self) -> str:
+        return shown(self.pilot, "traffic")
+
+    @property
+    def rule(self) -> str:
+        return shown(self.pilot, "upper-rule")
+
+    @property
+    def below(self) -> str:
+        return shown(self.pilot, "lower-rule")
+
+    def row(self, word: str) -> str:
+        """The first line with a word in it."""
+        return next(line for line in self.body.splitlines() if word in line)
+
+    @property
+    def chosen(self) -> str:
+        """What the sign of the chosen one stands before."""
+        return self.row("▶")[1:].split()[0]
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    async def tell(self, *events: Event) -> None:
+        """The feed tells these, and they are drawn."""
+        self.feed.tell(*events)
+        for _ in range(4):
+            await self.pilot.pause()
+        await asyncio.sleep(0.02)
+        await self.pilot.pause()
+
+    async def until(self, so: Callable[[], bool]) -> None:
+        """Wait until something is so; what else is wrong ends the test."""
+        for _ in range(200):
+            if so():
+                return
+            await self.pilot.pause(0.02)
+        raise AssertionError(self.body + self.rule + self.below)
+
+
+@asynccontextmanager
+async def console(
+    new_console: NewConsole, events: Iterable[Event], size: tuple[int, int] = (80, 24)
+) -> AsyncIterator[Console]:
+    """A console on the Traffic screen that was told these samples."""
+    feed = FakeFeed()
+    app = new_console(lambda: engine(healthy()), new_feed=lambda: feed)
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        await pilot.press("3")
+        for _ in range(100):
+            await pilot.pause(0.01)
+            if not app.running:
+                break
+        found = Console(pilot, feed)
+        await found.tell(*events)
+        yield found

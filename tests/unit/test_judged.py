@@ -1,0 +1,49 @@
+"""A recording, judged by the checks that its facts are enough for."""
+
+from __future__ import annotations
+
+import msgspec
+
+from checks.facts import Unknown
+from checks.finding import Status
+from checks.plugin import discover
+from checks.report.json_report import from_json, to_json
+from checks.result import Report
+from checks.settings import Settings
+from checks.traffic.judged import JudgedRecording
+from checks.traffic.recording import Header
+from tests.fixtures.clusters import cluster, node, with_interface
+
+AT = "2026-11-20T14:02:31.000+01:00"
+
+
+async def judged(**instead: object) -> Report:
+    built = cluster([node(1), node(2), with_interface(node(3), "eth1", mtu=1500)])
+    built = msgspec.structs.replace(built, paths=Unknown("not asked for"), counters=Unknown("not asked for"), **instead)
+    header = Header(racwire_version="1", started_at=AT, interval_s=1, cluster=built)
+    engine = JudgedRecording(header, discover(), Settings())
+    async for _ in engine.events():
+        pass
+    return engine.report()
+
+
+async def test_what_is_wrong_in_its_facts_is_found_and_dated_when_it_was_recorded() -> None:
+    report = await judged()
+    worst = report.findings[0]
+    assert (worst.check, worst.status) == ("mtu-consistency", Status.FAIL)
+    assert report.started_at == AT
+    assert report.cluster.local_node == "rac1"
+
+
+async def test_a_check_that_would_need_more_is_left_out_and_the_facts_say_why() -> None:
+    report = await judged()
+    assert "df-ping" not in {f.check for f in report.findings}
+    assert isinstance(report.cluster.paths, Unknown)
+    assert "recording" in report.cluster.paths.reason
+    assert from_json(to_json(report)) == report
+
+
+async def test_what_could_not_be_found_out_then_is_not_known_now() -> None:
+    report = await judged(nodes=Unknown("The nodes could not be read."))
+    told = {f.status for f in report.findings if f.check == "interfaces"}
+    assert told == {Status.UNKNOWN}

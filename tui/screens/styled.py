@@ -1,0 +1,28 @@
+"""A screen whose lines are drawn in the roles of `tui.widgets.line`, and which outlives its own faults."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.screen import Screen, ScreenResultType
+from textual.widgets import Input
+
+from tui.actions import BEFORE_NEXT_KEY
+from tui.guard import Guarded
+from tui.widgets.cells import CellCompositor
+from tui.widgets.line import ROLES
+
+
+class StyledScreen(Guarded, Screen[ScreenResultType]):
+    """Knows what each role looks like: once, since Textual works such styles out for every widget that has them."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"line--{role}" for role in ROLES} | {"line--cursor"}
+    AUTO_FOCUS = ""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._compositor = CellCompositor()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Whether the action can be done now: not by a key that is part of the words being typed."""
+        return not (action in BEFORE_NEXT_KEY and isinstance(self.focused, Input))

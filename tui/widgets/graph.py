@@ -1,0 +1,103 @@
+"""A graph in one line of text, or in a few: the newest value at the right, a gap where nothing is known.
+
+What is drawn lowest is 0 and nothing else; a gap is left blank. A line is one string, since each piece with a style of
+its own costs some forty bytes on the wire.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+Style = Literal["blocks", "braille", "ascii"]
+
+GAP = " "
+_RAMPS = {"blocks": "▁▂▃▄▅▆▇█", "ascii": "_.,-=+*#"}
+_BRAILLE = 0x2800
+_LEFT, _RIGHT = (0x40, 0x44, 0x46, 0x47), (0x80, 0xA0, 0xB0, 0xB8)
+"""Dots from the lowest one up, in the two columns of a braille sign."""
+
+_SHRINK_BELOW = 0.35
+"""A scale gives way to a smaller one when it is used no further than this: not with every value that leaves."""
+
+Values = Sequence[float | None]
+
+
+def graph(values: Values, width: int, top: float | None = None, style: Style = "blocks") -> str:
+    """The newest `points(width, style)` values in exactly `width` columns.
+
+    `top` is the value that fills a column; without it, a round one that all values fit below. A value above `top` is
+    drawn as `top`, one below 0 as 0, one that is no number as a gap.
+    """
+    if width <= 0:
+        return ""
+    shown = _last(values, points(width, style))
+    scale = nice_top(shown) if top is None else top
+    if style == "braille":
+        pairs = zip(shown[::2], shown[1::2], strict=True)
+        return "".join(_braille(left, right, scale) for left, right in pairs)
+    ramp = _RAMPS[style]
+    return "".join(GAP if value is None else ramp[_level(value, scale, len(ramp) - 1)] for value in shown)
+
+
+def tall_graph(values: Values, width: int, height: int, top: float | None = None, style: Style = "blocks") -> list[str]:
+    """The same `height` lines high, the highest line first. Braille is drawn as blocks: it has no finer steps."""
+    if height <= 1 or width <= 0:
+        return [graph(values, width, top, style)] * min(height, 1)
+    ramp = _RAMPS["ascii" if style == "ascii" else "blocks"]
+    shown = _last(values, width)
+    scale = nice_top(shown) if top is None else top
+    steps = len(ramp)
+    levels = [None if value is None else 1 + _level(value, scale, height * steps - 1) for value in shown]
+    return [
+        "".join(
+            GAP if level is None or level <= below else ramp[min(level - below, steps) - 1]
+            for level in levels
+        )
+        for below in range((height - 1) * steps, -1, -steps)
+    ]  # fmt: skip
+
+
+def points(width: int, style: Style) -> int:
+    """How many values there is room for."""
+    return 2 * width if style == "braille" else width
+
+
+def nice_top(values: Values, before: float | None = None) -> float:
+    """A round value (1, 2 or 5 times a power of ten) that none is above; `before`, while that still serves."""
+    highest = max(filter(None, values), default=0.0)
+    if not math.isfinite(sum(filter(None, values))):
+        highest = max((v for v in map(_number, values) if v is not None), default=0.0)
+    if before is not None and highest <= before and highest >= _SHRINK_BELOW * before:
+        return before
+    if highest <= 0:
+        return 1.0 if before is None else before
+    unit = 10.0 ** math.floor(math.log10(highest))
+    return next((unit * step for step in (1, 2, 5) if unit * step >= highest), unit * 10) or highest
+
+
+def _last(values: Values, count: int) -> list[float | None]:
+    newest = [_number(value) for value in values[-count:]]
+    return [None] * (count - len(newest)) + newest
+
+
+def _number(value: float | None) -> float | None:
+    """What can be drawn: no value, or a finite one from 0 on."""
+    return None if value is None or not math.isfinite(value) else max(value, 0.0)
+
+
+def _level(value: float, top: float, highest: int) -> int:
+    """0 for 0, else from 1 to `highest`."""
+    if value <= 0:
+        return 0
+    share = min(value / top, 1.0) if top > 0 else 1.0
+    return min(max(math.ceil(share * highest), 1), highest)
+
+
+def _braille(left: float | None, right: float | None, top: float) -> str:
+    dots = 0
+    for value, column in ((left, _LEFT), (right, _RIGHT)):
+        if value is not None:
+            dots |= column[_level(value, top, 3)]
+    return chr(_BRAILLE + dots) if dots else GAP

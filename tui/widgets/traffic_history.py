@@ -1,0 +1,223 @@
+"""What the graphs and figures of the Traffic screen are drawn from: the events of a stretch of time, by source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from checks.traffic.rates import (
+    InstanceRates,
+    InterfaceRates,
+    KernelRates,
+    instance_rates,
+    interface_rates,
+    kernel_rates,
+)
+from checks.traffic.samples import Event, Gap, InstanceSample, InterfaceCounts, Link, Links, NodeSample
+from checks.traffic.timeline import Timeline, Track
+from tui.widgets.graph import Style, graph
+
+LOOK_BACK_S = 90.0
+"""How far back the newest word of a source is looked for, however short the graphs are: a source that could not be
+reached is tried again at least once a minute."""
+
+NODE, INSTANCE, DATABASE = "node ", "instance ", "database"
+
+P = TypeVar("P")
+Q = TypeVar("Q")
+
+
+class Memo:
+    """What was worked out for the last drawing. With each new sample all others go on by one place: only what is new is
+    worked out, and what is no longer drawn is forgotten."""
+
+    def __init__(self) -> None:
+        self._new: dict[Hashable, tuple[Sequence[Any], Sequence[Any]]] = {}
+        self._old: dict[Hashable, tuple[Sequence[Any], Sequence[Any]]] = {}
+
+    def turn(self) -> None:
+        """Another drawing begins."""
+        self._old, self._new = self._new, {}
+
+    def along(self, key: Hashable, items: Sequence[P], make: Callable[[P], Q]) -> Sequence[Q]:
+        """What `make` gives for each item; `key` stands for what `make` is, and of what the items are."""
+        known = self._new.get(key) or self._old.get(key)
+        if known is None:
+            made: Sequence[Q] = [make(item) for item in items]
+        elif known[0] == items:
+            made = known[1]
+        elif items and known[0][1:] == items[:-1]:
+            made = [*known[1][1:], make(items[-1])]
+        else:
+            made = [make(item) for item in items]
+        self._new[key] = items, made
+        return made
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """The time that is drawn: `count` points `step_s` apart, the last one at `end`."""
+
+    end: float
+    step_s: float
+    count: int
+    interval_s: float
+    """How often a source is sampled: what is much older than that is missing."""
+
+    @property
+    def begin(self) -> float:
+        """Events after that time belong to it."""
+        return self.end - max(self.step_s * self.count, LOOK_BACK_S, 4 * self.interval_s)
+
+
+@dataclass(frozen=True)
+class Window:
+    """What a track holds of a stretch of time."""
+
+    stretch: Stretch
+    events: Mapping[str, Sequence[Event]] = field(default_factory=dict)
+    links: Mapping[str, Links] = field(default_factory=dict)
+    """By node, as they were at the end of the stretch."""
+    memo: Memo = field(default_factory=Memo)
+
+
+def read(track: Track, stretch: Stretch, sources: Iterable[str], memo: Memo) -> Window:
+    """The events of those sources. Reads a file where the track is one."""
+    memo.turn()
+    events = {source: track.window(source, stretch.begin, stretch.end) for source in sources}
+    nodes = [source.removeprefix(NODE) for source in events if source.startswith(NODE)]
+    links = {node: known for node in nodes if (known := track.links(node, stretch.end))}
+    return Window(stretch, events, links, memo)
+
+
+def frozen(track: Track) -> Timeline:
+    """A copy of what a track in memory holds now, which stays while the track goes on."""
+    copy = Timeline()
+    _, end = track.span() or (0.0, 0.0)
+    for source in track.sources():
+        copy.add(track.window(source, float("-inf"), end))
+        if source.startswith(NODE) and (links := track.links(source.removeprefix(NODE), end)):
+            copy.add([links])
+    return copy
+
+
+@dataclass(frozen=True)
+class Series(Generic[P]):
+    """One source's points: by slot of the graph, and the newest one."""
+
+    slots: Sequence[Sequence[P]]
+    """Each slot has the samples that ended in it; an empty one is a gap."""
+    newest: P | None
+    """What is so now; None where that cannot be told."""
+    trouble: str = ""
+    """Why it cannot."""
+    key: Hashable = ""
+    """What it is of, as no other one that is drawn."""
+    memo: Memo = field(default_factory=Memo)
+
+    def values(self, read: Callable[[P], float | None]) -> Sequence[float | None]:
+        """One figure as a graph has it: where several samples ended in one slot, the highest."""
+        return self.memo.along(
+            (self.key, read),
+            self.slots,
+            lambda slot: read(slot[0]) if len(slot) == 1 else _highest(map(read, slot)),
+        )
+
+    def drawn(self, read: Callable[[P], float | None], width: int, top: float, style: Style) -> str:
+        """The graph of one figure."""
+        values = self.values(read)
+        if style == "braille":  # two values share a sign: with each new one all signs are others
+            return graph(values, width, top, style)
+        signs = self.memo.along((self.key, read, top, style), values, lambda value: graph((value,), 1, top, style))
+        return "".join(signs[-width:] if width else ()).rjust(width)
+
+    @property
+    def only_now(self) -> Series[P]:
+        """The newest point without those before, for figures without a graph."""
+        return Series((), self.newest, self.trouble)
+
+    def now(self, read: Callable[[P], float | None]) -> float | None:
+        """One figure as it is now."""
+        return None if self.newest is None else read(self.newest)
+
+    def of(self, key: Hashable, make: Callable[[P], Q | None]) -> Series[Q]:
+        """The series of something that each point holds; a point that does not hold it is a gap."""
+
+        def made_of(slot: Sequence[P]) -> tuple[Q, ...]:
+            return tuple([made for point in slot if (made := make(point)) is not None])
+
+        slots = self.memo.along((self.key, key), self.slots, made_of)
+        newest = None
+        if self.newest is not None:
+            is_last = bool(slots) and len(slots[-1]) == len(self.slots[-1]) > 0 and self.slots[-1][-1] is self.newest
+            newest = slots[-1][-1] if is_last else make(self.newest)
+        return Series(slots, newest, self.trouble, (self.key, key), self.memo)
+
+
+@dataclass(frozen=True)
+class InterfacePoint:
+    """One interface in one sample."""
+
+    counts: InterfaceCounts
+    seconds: float
+    rates: InterfaceRates
+
+
+def node_series(window: Window, node: str) -> Series[NodeSample]:
+    """The samples of a node."""
+    return series(window, NODE + node, window.events.get(NODE + node, ()), NodeSample)
+
+
+def instance_series(window: Window, instance: str) -> Series[InstanceRates]:
+    """The rates of an instance. What is wrong with the whole database is wrong with it too."""
+    events = [*window.events.get(INSTANCE + instance, ()), *window.events.get(DATABASE, ())]
+    events.sort(key=lambda event: event.at)
+    samples = series(window, INSTANCE + instance, events, InstanceSample)
+    return samples.of("rates", instance_rates)
+
+
+def kernel_series(samples: Series[NodeSample]) -> Series[KernelRates]:
+    """The rates of a node as a whole."""
+    return samples.of("kernel", kernel_rates)
+
+
+def interface_series(samples: Series[NodeSample], name: str, link: Link | None) -> Series[InterfacePoint]:
+    """The rates of one interface."""
+
+    def point(sample: NodeSample) -> InterfacePoint | None:
+        counts = sample.interfaces.get(name)
+        if counts is None or (rates := interface_rates(counts, sample.seconds, link)) is None:
+            return None
+        return InterfacePoint(counts, sample.seconds, rates)
+
+    return samples.of((name, link.speed_mbps if link else None), point)
+
+
+def series(window: Window, source: str, events: Sequence[Event], kind: type[P]) -> Series[P]:
+    """The samples of that kind among the events of one source."""
+    stretch = window.stretch
+    count, step_s = stretch.count, stretch.step_s
+    slots: list[tuple[P, ...]] = [()] * count
+    last = events[-1] if events else None
+    # Each source ends its samples a little off the others: its own newest one stands at the right edge.
+    end = last.at if last is not None and stretch.end - last.at < 1.5 * step_s else stretch.end
+    for event in events:
+        place = count - 1 - round((end - event.at) / step_s)
+        if 0 <= place < count and isinstance(event, kind):
+            slots[place] += (event,)
+    trouble = _trouble(last, stretch)
+    return Series(slots, last if isinstance(last, kind) and not trouble else None, trouble, source, window.memo)
+
+
+def _trouble(last: Event | None, stretch: Stretch) -> str:
+    if last is None:
+        return "nothing was sampled yet"
+    if isinstance(last, Gap):
+        return last.reason
+    late = stretch.end - last.at
+    return f"no sample for {late:.0f} s" if late > 2.5 * stretch.interval_s + 1 else ""
+
+
+def _highest(values: Iterator[float | None]) -> float | None:
+    return max((value for value in values if value is not None), default=None)
