@@ -57,11 +57,6 @@ def per_second(count: int | None, seconds: float) -> float | None:
     return _quotient(count, seconds)
 
 
-def lost_percent(statistics: Statistics) -> float | None:
-    """Blocks lost for every hundred received."""
-    return _quotient(_times(100, lost(statistics)), received(statistics))
-
-
 def estimated_traffic_kb_per_s(
     statistics: Statistics, messages: Statistics, block_size_bytes: int | None, seconds: float
 ) -> float | None:
@@ -81,6 +76,12 @@ def average_cr_receive_ms(statistics: Statistics) -> float | None:
 def average_current_receive_ms(statistics: Statistics) -> float | None:
     """How long a current block took to come, from the request on."""
     return _average_ms(statistics, "gc current block receive time", statistics.get(CURRENT_RECEIVED))
+
+
+def least_average_ms(blocks: int | None) -> float | None:
+    """What an average over so many blocks is at least, where it is counted at all: the database counts in hundredths of
+    a second, and a time of 0 is only less than one of them."""
+    return _quotient(_MS_PER_CENTISECOND, blocks)
 
 
 def average_cr_build_ms(statistics: Statistics) -> float | None:

@@ -94,7 +94,11 @@ def template() -> str:
         lines += ["", f"# {(table.__doc__ or '').strip()}", f"[{section}]"]
         for field in msgspec.structs.fields(table):
             meta = _meta(table, field.name)
-            lines += ["", *(f"# {line}" for line in _wrapped(meta.description or "")), *_limits(meta)]
+            lines += [
+                "",
+                *(f"# {line}" for line in _wrapped(meta.description or "")),
+                *_allowed(limits_of(table, field.name)),
+            ]
             lines.append(f"{field.name} = {_toml(field.default)}")
     return "\n".join(lines) + "\n"
 
@@ -108,12 +112,18 @@ def _meta(table: type[msgspec.Struct], field: str) -> msgspec.Meta:
     return get_args(hint)[1] if get_origin(hint) is Annotated else msgspec.Meta()
 
 
-def _limits(meta: msgspec.Meta) -> list[str]:
+def limits_of(table: type[msgspec.Struct], name: str) -> str:
+    """What a setting of that section may be: `from 1 to 60`, `above 0`; empty where it has no limits."""
+    meta = _meta(table, name)
     low = meta.ge if meta.ge is not None else meta.gt
     if low is None and meta.le is None:
-        return []
+        return ""
     over = "from" if meta.ge is not None else "above"
-    return [f"# Allowed: {over} {low:,g} to {meta.le:,.0f}." if meta.le is not None else f"# Allowed: {over} {low:g}."]
+    return f"{over} {low:,g} to {meta.le:,.0f}" if meta.le is not None else f"{over} {low:g}"
+
+
+def _allowed(limits: str) -> list[str]:
+    return [f"# Allowed: {limits}."] if limits else []
 
 
 def _wrapped(text: str, width: int = 100) -> list[str]:

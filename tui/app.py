@@ -19,6 +19,7 @@ from tui.guard import FaultLog, GuardedApp
 from tui.known import Change, FeedState, Known
 from tui.lifeline import Lifeline
 from tui.live import Live
+from tui.log import log_path
 from tui.look import LookingApp
 from tui.main_screens import MainScreens
 from tui.messages import (
@@ -80,6 +81,7 @@ class ConsoleApp(GuardedApp, LookingApp):
             self.DEFAULT_MODE = "traffic"  # type: ignore[misc]
         super().__init__(driver_class=driver_class, ansi_color=terminal_colours)
         self.faults = FaultLog()
+        self.log_path = log_path(state_directory)
         self.report: Report | None = None
         """The report of the last finished run."""
         self.known = Known(feed=FeedState(settings.traffic.interval_s), graphs=settings.console.graphs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 import msgspec
@@ -13,8 +13,16 @@ from checks.result import ExitCode
 from checks.settings import Settings
 from checks.settings_file import SettingsError, load_settings, template
 from checks.settings_values import mistakes
+from tui.check_options import add_check_parser, add_explain_parser, add_plan_parser
+from tui.common_options import add_cluster_options, add_looks_options, add_settings_option
 from tui.compare_options import add_compare_parser
-from tui.database_options import DATABASE_OPTIONS, add_database_options, with_database_options
+from tui.database_options import (
+    DATABASE_OPTIONS,
+    SAMPLING_OPTIONS,
+    add_database_options,
+    add_sampling_options,
+    with_database_options,
+)
 from tui.errors import UsageError
 from tui.streams import give_up_stdout, open_closed_streams, tell
 from tui.traffic_options import add_open_parser, add_record_parser, add_watch_parser
@@ -28,25 +36,23 @@ examples:
   racwire check --connect rac-scan:1521/prod --user racwire      network and database together
   racwire grants                   the script for a database user that can only read
   racwire explain IC-PATH-003      what a code means
-  racwire plan                     every file, command, query and packet a check would use, without using it
+  racwire plan                     every file, command, query and packet of checks and live samples, without using it
   racwire record --for 30m before.rec      the traffic of all nodes and instances, second by second
   racwire open before.rec          a recording in the console
   racwire compare before.rec after.rec     what a change did, and which differences are noise
   racwire watch | jq .             the traffic as JSON lines
-  racwire lab up                   a practice cluster on this machine; every command uses it with --lab
+  racwire lab up                   a practice cluster on this machine; racwire looks at it with --lab
 
 racwire changes nothing, on no node, switch or database: it prints commands, you run them.
+Options before the command hold for every command that has a use for them.
 exit codes: 0 all pass, 1 warnings, 2 failures, 3 could not tell, 64 usage, 130 interrupted."""
 
-
-_UNSET = argparse.SUPPRESS
-"""The default of options that may stand before the command: the command's own must not overwrite what is said there."""
 
 OPTIONS = {
     "cluster.networks": "--network",
     "cluster.peers": "--peer",
     "cluster.grid_home": "--grid-home",
-    **{option.place: option.name for option in DATABASE_OPTIONS},
+    **{option.place: option.name for option in (*DATABASE_OPTIONS, *SAMPLING_OPTIONS)},
 }
 """The option that says over a setting."""
 
@@ -62,26 +68,26 @@ class Parser(argparse.ArgumentParser):
 
 def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     """The whole command line; in full detail for the commands that stand in `words`."""
-    common = _common_options(reads_cluster=True)
+    cluster = add_cluster_options, add_database_options
+    checked = _sharing(*cluster, add_sampling_options)
+    sampled = _sharing(*cluster)
     parser = Parser(
         prog="racwire",
         description="Finds out what is wrong with the private interconnect of an Oracle RAC cluster, from one node.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        parents=[common],
+        parents=[_sharing(*cluster, add_sampling_options, add_looks_options)],
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands: argparse._SubParsersAction[argparse.ArgumentParser]
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    _add_check(commands, common)
-    explain = commands.add_parser("explain", help="what a check does, or what a code means")
-    explain.add_argument("what", nargs="?", metavar="ID|CODE", help="df-ping, IC-PATH-003, ...; without it: the list")
-    plan = commands.add_parser("plan", parents=[common], help="what the checks would read and send, without doing it")
-    plan.add_argument("ids", nargs="*", metavar="ID", help="only for these checks")
-    add_record_parser(commands, common)
-    add_open_parser(commands, common)
-    add_compare_parser(commands, _common_options(reads_cluster=False))
-    add_watch_parser(commands, common)
+    add_check_parser(commands, checked)
+    add_explain_parser(commands)
+    add_plan_parser(commands, checked)
+    add_record_parser(commands, sampled)
+    add_open_parser(commands, _sharing(add_settings_option, add_looks_options))
+    add_compare_parser(commands)
+    add_watch_parser(commands, sampled)
     if "grants" in words:
         from tui.grants_command import add_grants_parser
 
@@ -99,53 +105,21 @@ def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     return parser
 
 
-def _common_options(*, reads_cluster: bool) -> Parser:
-    """The options that commands share: which cluster and, for those that read it, its places and its database."""
+def _sharing(*groups: Callable[[Parser], None]) -> Parser:
+    """A parent with these groups of options."""
     options = Parser(add_help=False)
-    where = options.add_argument_group("which cluster")
-    where.add_argument("--lab", action="store_true", default=_UNSET, help="the practice cluster (racwire lab up)")
-    where.add_argument("--settings", metavar="FILE", default=_UNSET, help="settings file (racwire settings prints one)")
-    if not reads_cluster:
-        return options
-    where.add_argument("--grid-home", metavar="DIR", default=_UNSET, help="the Grid Infrastructure home")
-    where.add_argument(
-        "--network",
-        action="append",
-        metavar="SUBNET",
-        default=_UNSET,
-        help="a private network, such as 192.168.10.0/24, where there is no Clusterware to ask (repeatable)",
-    )
-    where.add_argument(
-        "--peer", action="append", metavar="HOST", default=_UNSET, help="another node, as ssh reaches it (repeatable)"
-    )
-    add_database_options(options)
-    looks = options.add_argument_group("the console")
-    looks.add_argument("--no-mouse", action="store_true", default=_UNSET, help="leave the mouse to the terminal")
-    looks.add_argument("--ascii", action="store_true", default=_UNSET, help="draw with ASCII signs only")
-    looks.add_argument("--graphs", choices=("blocks", "braille"), default=_UNSET, help="how graphs are drawn")
+    for add in groups:
+        add(options)
     return options
-
-
-def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser], common: Parser) -> None:
-    check = commands.add_parser(
-        "check",
-        parents=[common],
-        help="run checks and print the report",
-        description="Runs the checks on this node and its peers, and prints what was found, worst first.",
-    )
-    check.add_argument("ids", nargs="*", metavar="ID", help="only these checks (racwire explain lists them)")
-    check.add_argument("--skip", action="append", default=[], metavar="ID", help="leave this check out (repeatable)")
-    check.add_argument("--format", choices=("text", "json"), default="text", help="how the report is written")
-    check.add_argument("-o", "--output", metavar="FILE", help="write the report to a file, whole or not at all")
-    check.add_argument("--force", action="store_true", help="replace FILE if it is there")
-    check.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
     open_closed_streams()
     words = list(sys.argv[1:] if argv is None else argv)
-    args = build_parser(words).parse_args(words)
+    args, unknown = build_parser(words).parse_known_args(words)
+    if unknown:
+        return _refuse(unknown[0], args.command)
     try:
         code = _run(args, words)
         sys.stdout.flush()
@@ -159,6 +133,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         tell(f"{error.filename or 'output'}: {error.strerror}.")
         give_up_stdout()
         return ExitCode.COULD_NOT_TELL
+
+
+def _refuse(word: str, command: str | None) -> int:
+    """Tell that there is no such option; its value, which may be a password, is not repeated."""
+    name = word.partition("=")[0]
+    if command is None:
+        tell(f"There is no option {name}; see `racwire --help`.")
+    else:
+        tell(f"{command} takes no {name}; see `racwire {command} --help`.")
+    return ExitCode.USAGE
 
 
 def _run(args: argparse.Namespace, words: list[str]) -> int:

@@ -9,19 +9,13 @@ import base64
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from checks.finding import Finding
 from tui.files import write_whole
 from tui.printable import printable
 
-if TYPE_CHECKING:
-    from textual.driver import Driver
-
 LIMIT = 16_000
 """Bytes that are sent to a clipboard: terminals stop at 74,994 or less and then take nothing; base64 adds a third."""
-
-_EVERY_MOVEMENT = "\x1b[?1003h"
 
 _SCREEN_CHUNK = 240
 """GNU screen passes on a string of at most 256 bytes."""
@@ -70,22 +64,3 @@ def clipboard_sequence(text: str, environment: Mapping[str, str] = os.environ) -
         chunks = [plain[i : i + _SCREEN_CHUNK] for i in range(0, len(plain), _SCREEN_CHUNK)]
         return plain + "".join(f"\x1bP{chunk}\x1b\\" for chunk in chunks)
     return plain
-
-
-def console_driver() -> type[Driver]:
-    """Textual's driver for this terminal, with its clipboard sequences made fit for tmux and GNU screen."""
-    from textual.drivers.linux_driver import LinuxDriver
-
-    class ConsoleDriver(LinuxDriver):
-        """Passes everything on, but for clipboard sequences, and the request to be told of each movement of the mouse:
-        nothing here follows it, and on a slow line each costs as much as a key."""
-
-        def write(self, data: str) -> None:
-            """Write to the terminal."""
-            if data == _EVERY_MOVEMENT:
-                return
-            if data.startswith("\x1b]52;c;"):
-                data = clipboard_sequence(base64.b64decode(data[7:-1]).decode())
-            super().write(data)
-
-    return ConsoleDriver

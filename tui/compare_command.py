@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -17,6 +16,7 @@ from checks.traffic.compare.verdict import Runs, compare
 from checks.traffic.recording import Recording, RecordingError
 from tui.compare_options import add_compare_parser
 from tui.compare_text import comparison_text
+from tui.document import Document, output_file
 from tui.durations import seconds_of
 from tui.errors import UsageError
 from tui.files import OutputError, write_whole
@@ -33,9 +33,11 @@ def run_compare(args: argparse.Namespace) -> int:
     for names in (runs_named, *args.also):
         _refuse_twice(names, "compare two runs")
     names = [*runs_named, *(name for pair in args.also for name in pair)]
-    outputs = [_output(option, name, args.force) for option, name in (("-o", args.output), ("--svg", args.svg)) if name]
-    for output in outputs:
-        _refuse_twice([output, *names], "write elsewhere")
+    output = None if args.output is None else output_file(args.output, replace=args.force)
+    picture = None if args.svg is None else output_file(args.svg, replace=args.force, option="--svg")
+    outputs = [str(file) for file in (output, picture) if file is not None]
+    for file in outputs:
+        _refuse_twice([file, *names], "write elsewhere")
     _refuse_twice(outputs, "write two files")
     skip_first_s = seconds_of(args.skip_first, "--skip-first") if args.skip_first else 0.0
     stretch_s = seconds_of(args.stretch, "--stretch") if args.stretch else None
@@ -44,19 +46,7 @@ def run_compare(args: argparse.Namespace) -> int:
     except (RecordingError, ImportProblem) as problem:
         raise UsageError(str(problem)) from problem
     comparison = compare(_paired(args, runs))
-    return _deliver(args, comparison)
-
-
-def _output(option: str, named: str, replace: bool) -> str:
-    """The name of a file to be written, looked at before anything is read for it. Raises UsageError."""
-    output = Path(named)
-    if output.is_dir():
-        raise UsageError(f"{option} needs the name of a file; {named!r} is none.")
-    if not output.parent.is_dir():
-        raise UsageError(f"{output} cannot be written: there is no directory {output.parent}.")
-    if output.is_file() and not replace:
-        raise UsageError(f"{output} is already there; name another file, or add --force to replace it.")
-    return named
+    return _deliver(args, comparison, output, picture)
 
 
 def _refuse_twice(names: Sequence[str], instead: str) -> None:
@@ -130,36 +120,19 @@ def exit_code(comparison: Comparison) -> ExitCode:
     return ExitCode.COULD_NOT_TELL if open_question else ExitCode.PASS
 
 
-def _deliver(args: argparse.Namespace, comparison: Comparison) -> int:
-    """Save and print. What cannot be saved is printed, so that nothing is lost."""
+def _deliver(args: argparse.Namespace, comparison: Comparison, output: Path | None, picture: Path | None) -> int:
     code: int = exit_code(comparison)
-    if args.svg:
+    if picture is not None:
         try:
-            write_whole(Path(args.svg), picture_of(comparison).encode(), replace=args.force)
-            tell(f"the picture is in {args.svg}.")
+            write_whole(picture, picture_of(comparison).encode(), replace=args.force)
+            tell(f"the picture is in {picture}.")
         except OutputError as error:
             tell(str(error))
             code = ExitCode.COULD_NOT_TELL
-    if args.output:
-        try:
-            write_whole(Path(args.output), _as_file(args, comparison), replace=args.force)
-        except OutputError as error:
-            tell(f"{error} The comparison follows.")
-            code = ExitCode.COULD_NOT_TELL
-        else:
-            tell(f"the comparison is in {args.output}.")
-            return code
-    sys.stdout.flush()
-    if args.format == "json":
-        sys.stdout.buffer.write(to_json(comparison))  # JSON is UTF-8, whatever the locale
-    else:
-        sys.stdout.write(comparison_text(comparison, sys.stdout, every=args.every))
-    sys.stdout.flush()
-    return code
-
-
-def _as_file(args: argparse.Namespace, comparison: Comparison) -> bytes:
-    if args.format == "json":
-        return to_json(comparison)
-    with open("/dev/null", "w", encoding="utf-8") as plain:
-        return comparison_text(comparison, plain, every=args.every).encode(errors="replace")
+    document = Document(
+        "comparison",
+        args.format,
+        json=lambda: to_json(comparison),
+        text=lambda stream: comparison_text(comparison, stream, every=args.every),
+    )
+    return document.deliver(output, code, replace=args.force)

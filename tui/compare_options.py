@@ -22,13 +22,10 @@ exit codes: 0 compared, nothing got worse; 1 something did; 3 nothing can be tol
 to tell whether the change did it; 64 usage, or input not readable."""
 
 
-def add_compare_parser(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser], common: argparse.ArgumentParser
-) -> None:
+def add_compare_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
     parser = commands.add_parser(
         "compare",
-        parents=[common],
         help="compare two recordings, before and after a change",
         description="Compares two runs of the same load, and says what is better, worse, or noise.",
         epilog=_HELP,

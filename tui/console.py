@@ -19,8 +19,7 @@ from typing import IO, TYPE_CHECKING, TextIO, cast
 
 from checks.result import ExitCode, exit_code
 from checks.settings import Settings
-from tui.errors import UsageError
-from tui.log import LogFile
+from tui.log import LogFile, log_path
 from tui.streams import leave, tell
 
 if TYPE_CHECKING:
@@ -46,10 +45,8 @@ def run_console(settings: Settings) -> int:
 
 
 def run_console_on_recording(path: Path, settings: Settings) -> int:
-    """Show a recording in the console; returns 0 once it is left, whatever is in it. Raises RecordingError where it
-    cannot be read, and UsageError where there is no terminal to show it on."""
-    if reason := no_console(os.environ, sys.__stdin__, sys.__stderr__):
-        raise UsageError(f"A recording is shown full screen, and {reason}; `racwire compare` reads it as text.")
+    """Show a recording in the console, where `no_console` has nothing against it; returns 0 once it is left, whatever
+    is in it. Raises RecordingError where it cannot be read."""
     prepare(os.environ)
     from checks.traffic.recording import Recording
 
@@ -107,11 +104,11 @@ def _run_full_screen(settings: Settings, recording: Recording | None = None) -> 
     from rich.console import Console
 
     from tui.app import ConsoleApp
-    from tui.clipboard import console_driver
+    from tui.driver import console_driver
     from tui.lifeline import Lifeline
     from tui.password import password_for
 
-    log = LogFile(state_directory(os.environ) / "racwire.log")
+    log = LogFile(log_path(state_directory(os.environ)))
     logging.basicConfig(stream=log, format="%(asctime)s %(name)s: %(message)s", level=logging.WARNING)
     password = password_for(settings.database, _checks()) if recording is None else None
 

@@ -1,8 +1,9 @@
-"""The options that say which database is asked, and how: each over one setting."""
+"""The options that say which database is asked and how, and how the checks sample: each over one setting."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -38,6 +39,8 @@ DATABASE_OPTIONS = (
     Option("--oracle-home", "database.oracle_home", "the home with those libraries", "DIR"),
     Option("--wallet", "database.wallet", "a wallet's directory", "DIR"),
     Option("--tns-admin", "database.tns_admin", "the directory of tnsnames.ora", "DIR"),
+)
+SAMPLING_OPTIONS = (
     Option("--interval", "sampling.interval_s", "seconds between the two samples (default 30)", "S"),
     Option("--awr", "database.diagnostics_pack", "read AWR too: you say that you have the Diagnostics Pack"),
     Option("--days", "database.history_days", "days of AWR or Statspack to look at (default 7)", "N"),
@@ -51,27 +54,38 @@ _NEED_A_DATABASE = ("--user", "--password-file", "--sysdba", "--thick", "--walle
 
 
 def add_database_options(options: argparse.ArgumentParser) -> None:
-    """Add them as a group."""
+    """Add those that say which database."""
     group = options.add_argument_group(
         "which database",
-        "The password is asked for, or taken from $RACWIRE_DB_PASSWORD, a file or a wallet: never from an argument.",
+        "The password is asked for, or taken from $RACWIRE_DB_PASSWORD, a file or a\n"  # some helps are printed as is
+        "wallet: never from an argument.",
     )
-    for option in DATABASE_OPTIONS:
+    _add(group, DATABASE_OPTIONS)
+    # Else it would be taken for the beginning of --password-file, and be repeated as a file that is not there.
+    group.add_argument("--password", nargs="?", dest="no_password", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+
+
+def add_sampling_options(options: argparse.ArgumentParser) -> None:
+    """Add those that say what the checks' figures are taken from."""
+    _add(options.add_argument_group("which time the checks look at"), SAMPLING_OPTIONS)
+
+
+def _add(group: argparse._ArgumentGroup, options: Iterable[Option]) -> None:
+    for option in options:
         # SUPPRESS: an option given before the command must not be overwritten by the command's own default.
         if option.metavar is None:
             group.add_argument(option.name, action="store_true", default=argparse.SUPPRESS, help=option.help)
         else:
             group.add_argument(option.name, metavar=option.metavar, default=argparse.SUPPRESS, help=option.help)
-    # Else it would be taken for the beginning of --password-file, and be repeated as a file that is not there.
-    group.add_argument("--password", nargs="?", dest="no_password", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
 
 
 def with_database_options(args: argparse.Namespace, settings: Settings) -> Settings:
     """The settings with these options over them. Raises UsageError."""
     if hasattr(args, "no_password"):
         raise UsageError(_SEEN_BY_ALL)
-    given = {o.name: getattr(args, o.destination) for o in DATABASE_OPTIONS if hasattr(args, o.destination)}
-    for option in DATABASE_OPTIONS:
+    known = (*DATABASE_OPTIONS, *SAMPLING_OPTIONS)
+    given = {option.name: getattr(args, option.destination) for option in known if hasattr(args, option.destination)}
+    for option in known:
         if option.name in given:
             settings = _with(settings, option, given[option.name])
     database, sampling = settings.database, settings.sampling

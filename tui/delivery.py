@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from checks.facts import Cluster
+from checks.traffic.recorder import Recorder
 from checks.traffic.samples import Event
 
 Item = Event | Cluster
@@ -17,8 +18,12 @@ _MOST = 5_000
 class Delivery:
     """Calls `take` with what came, in order, in one thread; at most once in `every_s` seconds."""
 
-    def __init__(self, take: Callable[[list[Item]], None], every_s: float) -> None:
+    def __init__(
+        self, take: Callable[[list[Item]], None], every_s: float, at_end: Callable[[], None] = lambda: None
+    ) -> None:
+        """`at_end` is called in that thread when everything was handed on."""
         self._take = take
+        self._at_end = at_end
         self._every_s = every_s
         self._waiting: list[Item] = []
         self._there = asyncio.Event()
@@ -53,8 +58,9 @@ class Delivery:
                 if self._under_way is not None:
                     await asyncio.shield(self._under_way)
                 await self._flush()
+                await asyncio.get_running_loop().run_in_executor(self._one, self._at_end)
         except TimeoutError:
-            return self._in_hand + len(self._waiting)
+            return max(self._in_hand + len(self._waiting), 1)
         return 0
 
     def close(self) -> None:
@@ -70,3 +76,10 @@ class Delivery:
             self._under_way = asyncio.get_running_loop().run_in_executor(self._one, self._take, items)
             await asyncio.shield(self._under_way)  # cancelled, it still is awaited at the end
             self._in_hand = 0
+
+
+def record(recorder: Recorder, items: list[Item]) -> None:
+    """Hand on to a recording: the newest cluster, and all events. Raises RecordingError."""
+    for cluster in [item for item in items if isinstance(item, Cluster)][-1:]:
+        recorder.follow(cluster)
+    recorder.write(item for item in items if not isinstance(item, Cluster))

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
+from pathlib import Path
 from typing import Protocol, cast
 
 from textual.app import App
 from textual.message import Message
 from textual.message_pump import MessagePump
+
+from tui.takeaway import short
 
 log = logging.getLogger(__name__)
 
@@ -64,6 +67,8 @@ class GuardedApp(Guarded, App[None]):
 
     goes_on_after_faults = False
     faults: FaultLog
+    log_path: Path
+    """Where faults are written to."""
 
     def notice(self, text: str) -> None:
         """Tell the operator."""
@@ -76,7 +81,7 @@ class GuardedApp(Guarded, App[None]):
             return
         self.faults.write(error)
         with suppress(Exception):  # what draws the notice may be what broke
-            self.notice("A fault inside racwire: something may be missing here. The log has the details.")
+            self.notice(f"A fault inside racwire: see {short(self.log_path)}")
 
     def _handle_exception(self, error: Exception) -> None:
         """What Textual would end the app for."""

@@ -6,8 +6,9 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,11 +19,12 @@ from checks.facts import Cluster
 from checks.settings import Settings
 from tui.known import Known
 from tui.messages import FeedFailed, RecordingEnded, SamplesTold
+from tui.takeaway import short
 
 if TYPE_CHECKING:
     from checks.traffic.feed import Feed
     from checks.traffic.recording import Header
-    from checks.traffic.samples import Links
+    from checks.traffic.samples import Event
     from tui.taping import Taping
 
 log = logging.getLogger(__name__)
@@ -46,11 +48,6 @@ class Live:
         """Whether samples are being taken."""
         return self._worker is not None and not self._worker.is_finished
 
-    @property
-    def recording(self) -> Path | None:
-        """The file that the samples are also written to."""
-        return self._taping.path if self._taping else None
-
     def begin(self, cluster: Cluster | None) -> None:
         """Begin to sample; does nothing where that goes on already."""
         if self.is_running:
@@ -72,8 +69,8 @@ class Live:
         if self._feed is not None:
             self._feed.interval_s = seconds
 
-    def record(self, path: Path, header: Header, links: list[Links]) -> None:
-        """Write the samples to a new file too, from now on; `links` are the interfaces as they are now.
+    def record(self, path: Path, header: Header, known: Iterable[Event]) -> None:
+        """Write the samples to a new file too, from now on; `known` is what is so already and is not told again.
 
         What goes wrong is told by `RecordingEnded`, and sampling goes on.
         """
@@ -85,36 +82,35 @@ class Live:
             self._app.post_message(RecordingEnded(reason))
 
         taping = self._taping = Taping(path, header, broke)
-        taping.put(links)
+        taping.put(known)
 
     async def toggle_recording(self, known: Known, settings: Settings, otherwise: Path) -> str:
         """Begin to record to a new file in the working directory, or in `otherwise` where that cannot be written; or
         end the recording that goes on. What to tell the operator."""
         if self._taping is not None:
-            path = await self.stop_recording(_END_WITHIN_S)
             known.feed.recording = None
-            return f"Recorded to {path}"
+            return await self.stop_recording(_END_WITHIN_S)
         if not self.is_running:
             return "Nothing is sampled, so there is nothing to record."
         if known.cluster is None:
             return "A recording begins with what the cluster is, which is not known yet."
-        from tui.taping import header_for
+        from tui.taping import header_for, known_at
 
-        nodes = [source.removeprefix("node ") for source in known.timeline.sources() if source.startswith("node ")]
-        links = [found for node in nodes if (found := known.timeline.links(node, time.time()))]
-        path = recording_path(time.time(), otherwise)
-        self.record(path, header_for(known.cluster, settings, known.feed.interval_s), links)
+        now = time.time()
+        path = recording_path(now, otherwise)
+        self.record(path, header_for(known.cluster, settings, known.feed.interval_s), known_at(known.timeline, now))
         known.feed.recording = path
-        return f"Recording to {path}; w ends it."
+        return f"Recording to {short(path)}; w ends it."
 
-    async def stop_recording(self, within_s: float) -> Path | None:
-        """End the recording, whole; its file, if there was one."""
+    async def stop_recording(self, within_s: float) -> str:
+        """End the recording, whole, if there is one; what to tell the operator."""
         taping, self._taping = self._taping, None
         if taping is None:
-            return None
-        if not await taping.end(within_s):
-            log.warning("%s was still being written after %s s", taping.path, within_s)
-        return taping.path
+            return ""
+        if await taping.end(within_s):
+            return f"Recorded to {short(taping.path)}"
+        log.warning("%s was still being written after %s s", taping.path, within_s)
+        return f"The disk is slow: the end of {short(taping.path)} is still being written."
 
     async def stop(self, within_s: float) -> None:
         """End feed and recording; what does not end in that time is left behind."""
@@ -138,14 +134,16 @@ class Live:
 
 
 def recording_path(now: float, otherwise: Path) -> Path:
-    """Where a recording that begins now is written: the working directory, or another where that cannot be."""
-    name = time.strftime("racwire-%Y%m%d-%H%M%S.rec", time.localtime(now))
-    here = Path.cwd()
-    if os.access(here, os.W_OK):
-        return here / name
-    with suppress(OSError):  # the recording itself says what is wrong with the directory
-        otherwise.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return otherwise / name
+    """Where a recording that begins now is written, a file that is not there yet: in the working directory, or in
+    another where that cannot be written."""
+    directory = Path.cwd()
+    if not os.access(directory, os.W_OK):
+        directory = otherwise
+        with suppress(OSError):  # the recording itself says what is wrong with the directory
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    stem = time.strftime("racwire-%Y%m%d-%H%M%S", time.localtime(now))
+    names = chain([f"{stem}.rec"], (f"{stem}-{number}.rec" for number in count(2)))
+    return next(path for name in names if not os.path.lexists(path := directory / name))
 
 
 async def _close(feed: Feed, within_s: float) -> None:

@@ -7,6 +7,11 @@ import os
 from pathlib import Path
 
 
+def log_path(state_directory: Path) -> Path:
+    """Where the log is."""
+    return state_directory / "racwire.log"
+
+
 class LogFile(io.TextIOBase):
     """Appends to a file of mode 0600; that it cannot be written never disturbs the console."""
 

@@ -16,8 +16,10 @@ class Narration:
     """Counts what is told, and puts into words what somebody should know of it. A gap is told when its reason is news:
     a source that comes and goes for a night must not fill the log with it."""
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
+    def __init__(self, tell: Callable[[str], None], announce: Callable[[str], None] | None = None) -> None:
+        """`announce` tells what is going to be sent; where None, `tell` does."""
         self._tell = tell
+        self._announce = announce or tell
         self._last_reason: dict[str, str] = {}
         self._heard_of: dict[str, None] = {}
         self.samples = 0
@@ -41,7 +43,9 @@ class Narration:
                     self._tell(sentence)
                 if probing is not None:
                     paths = latency_paths(item)
-                    self._tell(f"sending {planned_latency(paths, probing.traffic.probes_per_second, probing.probe)}")
+                    self._announce(
+                        f"sending {planned_latency(paths, probing.traffic.probes_per_second, probing.probe)}"
+                    )
             case Gap():
                 self._gaps += 1
                 if self._last_reason.get(item.source) != item.reason:

@@ -13,7 +13,7 @@ from checks.result import ExitCode
 from checks.settings import Settings
 from checks.traffic.recording import Header, Recording, RecordingError, Tally
 from checks.wording import counted, listed
-from tui.console import no_console
+from tui.console import no_console, run_console_on_recording
 from tui.durations import lasting, size_of
 from tui.errors import UsageError
 from tui.printable import for_encoding, printable
@@ -24,14 +24,11 @@ def run_open(args: argparse.Namespace, settings: Settings) -> int:
     """Open it, and return the exit code. Raises UsageError."""
     path = Path(args.file)
     try:
+        if not no_console(os.environ, sys.__stdin__, sys.__stderr__):
+            return run_console_on_recording(path, settings)
         recording = Recording.open(path)
     except RecordingError as error:
         raise UsageError(str(error)) from None
-    if not no_console(os.environ, sys.__stdin__, sys.__stderr__):
-        recording.close()
-        from tui.console import run_console_on_recording
-
-        return run_console_on_recording(path, settings)
     try:
         text = summary(path, recording)
     except RecordingError as error:

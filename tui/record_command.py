@@ -8,30 +8,30 @@ import os
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
-from checks.engine import racwire_version
-from checks.facts import Cluster, Unknown
-from checks.journal import now
+from checks.facts import Cluster
 from checks.result import ExitCode
-from checks.settings import Settings
-from checks.settings_file import limit_in_words
-from checks.traffic.recording import Header, Recorder, RecordingError
-from tui.delivery import Delivery, Item
+from checks.settings import Settings, TrafficSettings
+from checks.settings_file import limits_of
+from checks.traffic.header import header_now, still_unknown
+from checks.traffic.recorder import Recorder
+from checks.traffic.recording import RecordingError
+from tui.delivery import Delivery, record
 from tui.durations import lasting, seconds_of, size_of
 from tui.errors import UsageError
 from tui.narration import Narration
 from tui.password import password_of
-from tui.sampling import Ending, Samples, run_in_own_loop, sample
+from tui.sampling import Ending, Samples, run_sampling, sample
 from tui.status_line import StatusLine
 from tui.streams import leave, tell
 
 WRITE_EVERY_S = 1.0
 """So much is lost at most when racwire is killed."""
 _LONGEST_LABEL = 60
-_NOT_YET = Unknown("The recording ended before this was found out.")
 
 
 def run_record(args: argparse.Namespace, settings: Settings) -> int:
@@ -44,7 +44,7 @@ def run_record(args: argparse.Namespace, settings: Settings) -> int:
     path = Path(args.file)
     password = password_of(settings.database)
     try:
-        header = first_header(settings, args.label)
+        header = header_now(still_unknown(settings), settings, interval_s=settings.traffic.interval_s, label=args.label)
         recorder = Recorder.create(path, header, keep_s=keep_s, replace=args.force)
     except RecordingError as error:
         raise UsageError(str(error)) from None
@@ -67,7 +67,7 @@ class Tape:
         self._settings = settings
         self._for_s = for_s
         self._line = StatusLine(quiet=quiet)
-        self._told = Narration(self._line.tell)
+        self._told = Narration(self._line.tell, self._line.tell_in_any_case)
         self._began = time.monotonic()
 
     def record(self, new_feed: Callable[[], Samples], cluster: Awaitable[Cluster], probe: bool = False) -> int:
@@ -76,7 +76,7 @@ class Tape:
         until = f"for {lasting(self._for_s)}" if self._for_s is not None else "until Ctrl-C"
         self._line.tell(f"recording to {self._path} {every}, {until}; this node at once, the others as they are found.")
         try:
-            ending = run_in_own_loop(self._sample(new_feed, cluster, probe))
+            ending = run_sampling(self._sample(new_feed, cluster, probe))
         except RecordingError as error:
             self._line.clear()
             tell(str(error))
@@ -96,18 +96,13 @@ class Tape:
             return await sample(
                 new_feed(),
                 cluster,
-                Delivery(self._write, WRITE_EVERY_S),
+                Delivery(partial(record, self._recorder), WRITE_EVERY_S),
                 told=lambda item: self._told(item, self._settings if probe else None),
                 for_s=self._for_s,
                 probe=probe,
             )
         finally:
             progress.cancel()
-
-    def _write(self, items: list[Item]) -> None:
-        for cluster in [item for item in items if isinstance(item, Cluster)][-1:]:
-            self._recorder.follow(cluster)
-        self._recorder.write(item for item in items if not isinstance(item, Cluster))
 
     async def _show_progress(self) -> None:
         while True:
@@ -130,34 +125,15 @@ class Tape:
         return ExitCode.PASS
 
 
-def first_header(settings: Settings, label: str = "") -> Header:
-    """What is known of the cluster while it is still being looked for: this node."""
-    return Header(
-        racwire_version=racwire_version(),
-        started_at=now(),
-        label=label,
-        interval_s=settings.traffic.interval_s,
-        cluster=Cluster(
-            local_node=os.uname().nodename.split(".")[0],
-            taken_at=now(),
-            clusterware=_NOT_YET,
-            nodes=_NOT_YET,
-            networks=_NOT_YET,
-            database=_NOT_YET,
-            named_networks=settings.cluster.networks,
-        ),
-        settings=msgspec.to_builtins(settings),
-    )
-
-
 def sampled_every(settings: Settings, args: argparse.Namespace) -> Settings:
     """The settings with the interval of --every. Raises UsageError."""
     if hasattr(args, "interval"):
         raise UsageError("--interval is for the checks; write --every S here.")
     if args.every is None:
         return settings
-    traffic = {**msgspec.to_builtins(settings.traffic), "interval_s": seconds_of(args.every, "--every")}
+    seconds = seconds_of(args.every, "--every")
+    traffic = {**msgspec.to_builtins(settings.traffic), "interval_s": seconds}
     try:
         return msgspec.structs.replace(settings, traffic=msgspec.convert(traffic, type(settings.traffic)))
-    except msgspec.ValidationError as error:
-        raise UsageError(f"--every {limit_in_words(str(error))[0]}.") from None
+    except msgspec.ValidationError:
+        raise UsageError(f"--every must be {limits_of(TrafficSettings, 'interval_s')} seconds.") from None

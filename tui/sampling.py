@@ -7,14 +7,15 @@ import logging
 import os
 import signal
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Protocol
+from typing import Any, Protocol
 
 from checks.facts import Cluster
 from checks.result import ExitCode
 from checks.traffic.samples import Event
 from tui.delivery import Delivery, Item
+from tui.own_loop import run_in_own_loop
 
 _CLOSING_S = 0.5
 _LAST_S = 0.8
@@ -147,18 +148,10 @@ def _interrupts(interrupt: Callable[[], None]) -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, minded)
 
 
-def run_in_own_loop(work: Awaitable[Ending]) -> Ending:
-    """Run in a loop that is not waited for: `asyncio.run` would join threads that hang in the kernel."""
-
-    async def awaited() -> Ending:
-        return await work
-
+def run_sampling(work: Coroutine[Any, Any, Ending]) -> Ending:
+    """Run `sample` to its end. Raises what it raises."""
     _keep_log()
-    loop = asyncio.new_event_loop()
-    try:
-        return loop.run_until_complete(awaited())
-    finally:
-        loop.close()
+    return run_in_own_loop(work)
 
 
 def _keep_log() -> None:

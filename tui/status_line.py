@@ -30,9 +30,14 @@ class StatusLine:
 
     def tell(self, sentence: str) -> None:
         """Tell a sentence above the line, unless quiet is wanted."""
+        if self._quiet:
+            return
+        self.tell_in_any_case(sentence)
+
+    def tell_in_any_case(self, sentence: str) -> None:
+        """Tell a sentence above the line that nobody may miss."""
         self.clear()
-        if not self._quiet:
-            tell(sentence)
+        tell(sentence)
 
     def clear(self) -> None:
         """Leave nothing of the line."""

@@ -18,6 +18,7 @@ from checks.facts import Clusterware, Database, Unknown
 from checks.finding import Finding, Remedy, Status, Table
 from checks.result import Report
 from tui.printable import for_encoding, printable
+from tui.widgets.line import wrapped
 
 STYLES = {
     Status.PASS: "green",
@@ -201,7 +202,7 @@ def _hanging(start: Text, paragraph: str, width: int, style: str = "", indent: i
     """A paragraph after a label, its further lines indented to the same column."""
     indent = start.cell_len if indent is None else indent
     room = max(width - max(indent, start.cell_len), 20)
-    lines = textwrap.wrap(printable(paragraph), room, break_on_hyphens=False) or [""]
-    yield start.append(lines[0], style)
-    for line in lines[1:]:
+    first, *rest = wrapped(paragraph, room)
+    yield start.append(first, style)
+    for line in rest:
         yield Text(" " * indent).append(line, style)

@@ -61,7 +61,9 @@ def add_record_parser(
     parser.add_argument("--label", metavar="TEXT", default="", help="what this recording is of, such as mtu1500")
     parser.add_argument("--keep", metavar="TIME", help="keep the last 24h (30m, 7d) and drop what is older")
     parser.add_argument("--force", action="store_true", help="replace FILE if it is a recording")
-    parser.add_argument("-q", "--quiet", action="store_true", help="no narration on stderr, but errors")
+    parser.add_argument(
+        "-q", "--quiet", action="store_true", help="on stderr nothing but errors, and what --probe sends"
+    )
 
 
 def add_watch_parser(
@@ -78,7 +80,9 @@ def add_watch_parser(
     )
     parser.add_argument("file", metavar="FILE", nargs="?", help="a recording to print instead")
     _add_sampling_options(parser)
-    parser.add_argument("-q", "--quiet", action="store_true", help="no narration on stderr, but errors")
+    parser.add_argument(
+        "-q", "--quiet", action="store_true", help="on stderr nothing but errors, and what --probe sends"
+    )
 
 
 def add_open_parser(
@@ -98,6 +102,8 @@ def _add_sampling_options(parser: argparse.ArgumentParser) -> None:
     """Those that `record` and `watch` share."""
     parser.add_argument("--for", metavar="TIME", dest="for_time", help="end after 90s, 30m, 2h or 1d (else: Ctrl-C)")
     parser.add_argument("--every", metavar="S", help="seconds between two samples: 1 to 60 (default 1)")
+    # The checks' option, which who samples may take for this one: it gets an answer of its own.
+    parser.add_argument("--interval", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     parser.add_argument(
         "--probe", action="store_true", help="also ping each private path at a fixed rate; it says what it will send"
     )

@@ -10,6 +10,7 @@ import msgspec
 
 from checks.result import ExitCode
 from checks.settings import Settings
+from checks.traffic.header import header_now, still_unknown
 from checks.traffic.json_text import to_json_text
 from checks.traffic.recording import Header, Recording, RecordingError
 from tui.delivery import Delivery, Item
@@ -17,8 +18,8 @@ from tui.durations import seconds_of
 from tui.errors import UsageError
 from tui.narration import Narration
 from tui.password import password_of
-from tui.record_command import first_header, sampled_every
-from tui.sampling import Ending, run_in_own_loop, sample
+from tui.record_command import sampled_every
+from tui.sampling import Ending, run_sampling, sample
 from tui.status_line import StatusLine
 from tui.streams import leave
 
@@ -44,9 +45,9 @@ def run_watch(args: argparse.Namespace, settings: Settings) -> int:
     from checks.traffic.feed import Feed, find_cluster
 
     line = StatusLine(quiet=args.quiet)
-    told = Narration(line.tell)
+    told = Narration(line.tell, line.tell_in_any_case)
     probing = settings if args.probe else None
-    _print([_first(first_header(settings))])
+    _print([_first(header_now(still_unknown(settings), settings, interval_s=settings.traffic.interval_s))])
 
     async def watch() -> Ending:
         return await sample(
@@ -58,7 +59,7 @@ def run_watch(args: argparse.Namespace, settings: Settings) -> int:
             probe=args.probe,
         )
 
-    ending = run_in_own_loop(watch())
+    ending = run_sampling(watch())
     if ending.interrupted:
         return leave(ExitCode.INTERRUPTED)
     return leave(ExitCode.PASS if told.samples else ExitCode.COULD_NOT_TELL)

@@ -30,7 +30,7 @@ class InstanceViews:
         try:
             return await self._connection.rows(asked, timeout_s=self._timeout_s)
         except DatabaseError as error:
-            if not asked.is_global or not _others_failed(error):
+            if not asked.is_global or not others_failed(error):
                 raise
             self.only_here = _why(asked, error)
         return await self._connection.rows(asked.here(), timeout_s=self._timeout_s)
@@ -41,7 +41,8 @@ def ends_everything(error: DatabaseError) -> bool:
     return error.kind in (ErrorKind.CANNOT_CONNECT, ErrorKind.LOGIN, ErrorKind.TIMED_OUT, ErrorKind.LOST)
 
 
-def _others_failed(error: DatabaseError) -> bool:
+def others_failed(error: DatabaseError) -> bool:
+    """Whether the other instances kept a GV$ query from being answered: asking one alone may do."""
     return error.kind is ErrorKind.TIMED_OUT or error.code in _PARALLEL_QUERY_FAILED
 
 

@@ -46,7 +46,7 @@ def plan_database(settings: Settings, groups: Collection[str]) -> Iterator[str]:
     if "database" in groups:
         yield from ("", "  once, where the release has these columns:")
         for name in _IDENTITY:
-            yield from _shown(known[name])
+            yield from shown(known[name])
     if "activity" in groups:
         yield from (
             "",
@@ -55,7 +55,7 @@ def plan_database(settings: Settings, groups: Collection[str]) -> Iterator[str]:
         )
         for name, statement in known.items():
             if name not in _IDENTITY and not _is_history(name):
-                yield from _shown(statement)
+                yield from shown(statement)
     if "history" in groups:
         yield from _history(settings, known)
 
@@ -66,21 +66,22 @@ def _history(settings: Settings, known: dict[str, Statement]) -> Iterator[str]:
         yield from ("", f"  once, over {days} of AWR, since you say that you have the Diagnostics Pack:")
         for name, statement in known.items():
             if name.startswith("awr_"):
-                yield from _shown(statement)
+                yield from shown(statement)
     else:
         yield from ("", "  nothing of AWR: that needs the Diagnostics Pack, and --awr to say that you have it;")
     where = "where AWR may not be read" if settings.database.diagnostics_pack else "where Statspack is installed"
     yield from ("", f"  once, over {days} of Statspack, {where}:")
     for name, statement in known.items():
         if name.startswith("statspack_"):
-            yield from _shown(statement)
+            yield from shown(statement)
 
 
 def _is_history(name: str) -> bool:
     return name.startswith(("awr_", "statspack_"))
 
 
-def _shown(statement: Statement) -> Iterator[str]:
+def shown(statement: Statement) -> Iterator[str]:
+    """A statement with what it is for, needs and is, as lines."""
     yield f"    {statement.topic}: {statement.purpose}"
     yield f"      SELECT on {', '.join(statement.grants)}; licence: {statement.licence}; Oracle {statement.versions}"
     yield from (f"        {line}" for line in statement.text.splitlines())

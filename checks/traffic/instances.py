@@ -15,6 +15,7 @@ from checks.database.sampling import instances_statement
 from checks.database.statements import statement
 from checks.facts import BlockTransfer, Database, InstancePing
 from checks.settings import TrafficSettings
+from checks.traffic.all_instances import NOT_AGAIN, AllInstances, is_refused
 from checks.traffic.instance_counts import Answer, PairCounts, growth, named_counts, pair_counts, pairs_between
 from checks.traffic.pace import Backoff, Pace
 from checks.traffic.samples import Event, Gap, InstanceSample, PairsSample
@@ -23,13 +24,26 @@ PURPOSE = "traffic"
 """The connection's own: what the checks ask meanwhile is not held up by it, nor it by them."""
 
 _AGAIN_S = 60.0
-"""When GV$, given up because an instance hangs, is tried again; how often the list of instances is read anew, and a
-view that may not be read asked for."""
+"""How often the list of instances is read anew, and a view that may not be read asked for."""
 
-_PASSES_BY = (1035, 2391, 28001)
-"""Logins refused by no fault of the password: restricted session, too many sessions, a password that has expired."""
+_CONNECTED, _STATISTICS, _MESSAGES = "connected", "sysstat", "dlm_misc"
+_PAIRS = {"cache_transfer": "sender", "instance_ping": "target"}
+"""The statements on pairs, and the column that names the other instance."""
 
 Tell = Callable[[Event], None]
+
+
+def planned_statements(settings: TrafficSettings) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """What is asked of the instances: when, and the names of the statements."""
+    return (
+        ("once it is connected", (_CONNECTED,)),
+        (f"every {settings.interval_s:g} s", (_STATISTICS, _MESSAGES)),
+        (f"every {settings.pairs_interval_s:g} s", tuple(_PAIRS)),
+        (
+            f"every {_AGAIN_S:g} s, and when an instance is seen that is not known, what the release has of",
+            ("instances", "instances_before_18c"),
+        ),
+    )
 
 
 @dataclass
@@ -66,55 +80,91 @@ async def sample_instances(
     """Tell a sample of each instance at each tick, and of their pairs at their own pace, until cancelled.
 
     A database that is lost or does not answer is told as a gap, and tried again after 2 s, then ever later, up to a
-    minute. One that refuses the login is not: each attempt with a wrong password brings the account nearer to being
-    locked. Then this ends.
+    minute; where an instance hangs, the connected one goes on, and whether all answer again is asked beside it. A
+    database that refuses the login is not tried again: each attempt with a wrong password brings the account nearer
+    to being locked. Then this ends.
     """
     names, backoff = Names(database), Backoff()
+    everyone = AllInstances(databases, (_STATISTICS, _MESSAGES, *_PAIRS), settings.database_timeout_s)
     why_alone = database.why_alone
-    while True:
-        try:
-            connection = await databases.get(PURPOSE)
-            sampler = InstanceSampler(connection, names, settings, tell, why_alone)
-            why_alone = ""
-            await sampler.sample(pace, backoff.succeeded)
-        except DatabaseError as error:
-            refused = error.kind is ErrorKind.LOGIN and error.code not in _PASSES_BY
-            ending = (
-                " racwire does not try again, so that the account is not locked: start it anew once that is mended."
-            )
-            _tell_gap(f"{error}{ending}" if refused else str(error), names, tell)
-            await databases.forget(PURPOSE)
-            if refused:
-                return
-        await asyncio.sleep(backoff.next_s())
+    try:
+        while True:
+            sampler = None
+            try:
+                connection = await databases.get(PURPOSE)
+                sampler = InstanceSampler(connection, names, settings, tell, everyone, why_alone)
+                await sampler.sample(pace, backoff.succeeded)
+            except DatabaseError as error:
+                hung = sampler.here if sampler and error.kind is ErrorKind.TIMED_OUT else None
+                _tell_lost(error, hung, names, tell)
+                await databases.forget(PURPOSE)
+                if is_refused(error):
+                    return
+                # GV$ that was given up is not waited for once more by the next connection.
+                why_alone = _why_hung(hung, names) or (sampler.only_here if sampler else why_alone)
+            await asyncio.sleep(backoff.next_s())
+    finally:
+        await everyone.end()
 
 
-def _tell_gap(reason: str, names: Names, tell: Tell) -> None:
-    """Of the database, and so of all that is known of it."""
-    at = time.time()
-    for source in ("database", *(f"instance {named.name}" for named in names.by_number.values()), "pairs"):
-        tell(Gap(source, at, reason))
+def _why_hung(hung: int | None, names: Names) -> str:
+    """Why not all are asked, once it is known which instance hangs; empty where it is not."""
+    if hung is None:
+        return ""
+    return f"{names.of(hung).name} did not answer in time, not even for itself alone, and GV$ waits for every instance."
+
+
+def _tell_lost(error: DatabaseError, hung: int | None, names: Names, tell: Tell) -> None:
+    """Gaps of the database, and so of all that is known of it; `hung` was connected to, and did not answer."""
+    at, reason = time.time(), str(error)
+    if is_refused(error):
+        reason += " " + NOT_AGAIN
+    others = reason
+    if hung is not None:
+        name = names.of(hung).name
+        reason = f"{name}, to which racwire was connected, did not answer in time: it hangs, or is overloaded."
+        reason += " racwire connects anew."
+        others = f"racwire was connected to {name}, which did not answer in time. It connects anew."
+    tell(Gap("database", at, reason))
+    for number, named in sorted(names.by_number.items()):
+        tell(Gap(f"instance {named.name}", at, reason if number == hung else others))
+    tell(Gap("pairs", at, reason))
 
 
 class InstanceSampler:
     """One connection's samples. DatabaseError ends them: whoever goes on does so with a new one."""
 
     def __init__(
-        self, connection: Connection, names: Names, settings: TrafficSettings, tell: Tell, why_alone: str = ""
+        self,
+        connection: Connection,
+        names: Names,
+        settings: TrafficSettings,
+        tell: Tell,
+        everyone: AllInstances,
+        why_alone: str = "",
     ) -> None:
         self._connection = connection
         self._names = names
         self._timeout_s = settings.database_timeout_s
         self._tell = tell
+        self._everyone = everyone
         self._views = InstanceViews(connection, why_alone, timeout_s=self._timeout_s)
-        self._all_asked_s = time.monotonic()
+        self.here: int | None = None
+        """The number of the instance that is connected to, once it is known."""
         self._listed_s = time.monotonic()
         self._before: Answer | None = None
         self._messages_refused_s = float("-inf")
         self.pairs = PairsSampler(settings.pairs_interval_s, tell)
 
+    @property
+    def only_here(self) -> str:
+        """Why only the connected instance is asked; empty while all are."""
+        return self._views.only_here
+
     async def sample(self, pace: Pace, succeeded: Callable[[], None]) -> None:
         """Samples without end. Raises DatabaseError where nothing more can be asked."""
+        (row,) = (await self._views.rows(statement(_CONNECTED))).dicts()
+        self.here = int(row["instance_number"])
         await self.take()
         async for _ in pace.ticks():
             await self.take()
@@ -124,34 +174,34 @@ class InstanceSampler:
 
     async def take(self) -> None:
         """Ask once, and tell what was counted since the last time. Raises DatabaseError."""
-        self._try_all_again()
+        if self._views.only_here and self._everyone.answer():
+            self._views = InstanceViews(self._connection, timeout_s=self._timeout_s)
         answer = await self._ask()
+        if self._views.only_here:
+            self.here = next(iter(answer.statistics), self.here)  # a connection made anew can be to another one
         unknown = answer.statistics.keys() - self._names.by_number.keys()
         if unknown or time.monotonic() - self._listed_s >= _AGAIN_S:
-            self._names.take((await self._views.rows(instances_statement(self._names.version))).dicts())
-            self._listed_s = time.monotonic()
+            await self._list()
         before, self._before = self._before, answer
         for number in sorted(self._names.by_number.keys() | answer.statistics.keys()):
             event = self._event(number, before, answer)
             if event is not None:
                 self._tell(event)
 
-    def _try_all_again(self) -> None:
-        """Where only the connected instance is asked: after a while, all of them again."""
-        now_s = time.monotonic()
-        if self._views.only_here and now_s - self._all_asked_s >= _AGAIN_S:
-            self._views = InstanceViews(self._connection, timeout_s=self._timeout_s)
-        if not self._views.only_here:
-            self._all_asked_s = now_s
+    async def _list(self) -> None:
+        """Read who the instances are. That all are slow to tell that is no reason to give up what they count."""
+        views = InstanceViews(self._connection, self._views.only_here, timeout_s=self._timeout_s)
+        self._names.take((await views.rows(instances_statement(self._names.version))).dicts())
+        self._listed_s = time.monotonic()
 
     async def _ask(self) -> Answer:
-        statistics = named_counts((await self._views.rows(statement("sysstat"))).dicts())
+        statistics = named_counts((await self._views.rows(statement(_STATISTICS))).dicts())
         clock_s = time.monotonic()
         unread: tuple[str, ...] = ("GV$DLM_MISC",)
         messages = {}
         if time.monotonic() - self._messages_refused_s >= _AGAIN_S:
             try:
-                messages = named_counts((await self._views.rows(statement("dlm_misc"))).dicts())
+                messages = named_counts((await self._views.rows(statement(_MESSAGES))).dicts())
                 unread = ()
             except DatabaseError as error:
                 if ends_everything(error):
@@ -166,7 +216,7 @@ class InstanceSampler:
         if number not in after.statistics:
             alone = self._views.only_here
             reason = (
-                f"{named.name} could not be asked: {alone}"
+                f"{named.name} could not be asked: {alone} {self._everyone.when}"
                 if alone
                 else f"{named.name} did not answer GV$SYSSTAT: it is down, or hangs."
             )
@@ -207,7 +257,7 @@ class PairsSampler:
         self._asked_s = time.monotonic()
         counts: dict[str, PairCounts] = {}
         unread: dict[str, str] = {}
-        for name, other in (("cache_transfer", "sender"), ("instance_ping", "target")):
+        for name, other in _PAIRS.items():
             asked = statement(name)
             try:
                 counts[name] = pair_counts((await views.rows(asked)).dicts(), other)

@@ -25,6 +25,18 @@ _LINKS_READ_S = 60.0
 _UPTIME_STEP_S = 0.01
 
 
+def planned_programs(interval_s: float) -> tuple[tuple[str, str], ...]:
+    """What is run on a peer, by its `sh`: when, and the program."""
+    return (
+        (f"every {interval_s:g} s, given up after {_ANSWER_S:g} s", PEER_PROGRAM),
+        (f"every {_LINKS_LOOK_S:g} s with it", PEER_LINKS_PROGRAM),
+        (
+            f"when that shows that an interface changed, and every {_LINKS_READ_S:g} s",
+            "what is told above of each peer",
+        ),
+    )
+
+
 class SameNodeError(Exception):
     """A peer turned out to be a node that is sampled already: one sentence."""
 

@@ -141,6 +141,9 @@ class InstanceRates:
     cr_receive_ms: float | None
     """On average; None where no block came."""
     current_receive_ms: float | None
+    least_cr_receive_ms: float | None
+    """Where the average is 0 it is only less than this: `cache_fusion.least_average_ms`."""
+    least_current_receive_ms: float | None
     messages_in_per_s: float | None
 
 
@@ -153,5 +156,7 @@ def instance_rates(sample: InstanceSample) -> InstanceRates:
         lost_per_s=cache_fusion.per_second(cache_fusion.lost(statistics), seconds),
         cr_receive_ms=cache_fusion.average_cr_receive_ms(statistics),
         current_receive_ms=cache_fusion.average_current_receive_ms(statistics),
+        least_cr_receive_ms=cache_fusion.least_average_ms(statistics.get(cache_fusion.CR_RECEIVED)),
+        least_current_receive_ms=cache_fusion.least_average_ms(statistics.get(cache_fusion.CURRENT_RECEIVED)),
         messages_in_per_s=cache_fusion.per_second(cache_fusion.messages_received(sample.messages), seconds),
     )

@@ -1,44 +1,39 @@
-"""Samples in one SQLite file: whole after every second, also when racwire is killed; readable while it is written."""
+"""A recording, read: samples in one SQLite file, which may be written at the same time (`checks.traffic.recorder`)."""
 
 from __future__ import annotations
 
 import heapq
 import sqlite3
-import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import msgspec
 
 from checks.facts import Cluster
-from checks.traffic.recording_bytes import Damaged, Unpackable
+from checks.traffic.recording_bytes import Damaged
 from checks.traffic.recording_events import (
     GapShape,
     LinksShape,
     Shape,
     as_json,
     from_json,
-    pack,
-    shape_as_text,
     shape_from_text,
-    shape_of,
     time_of,
     unpack,
 )
-from checks.traffic.recording_file import SCHEMA, RecordingError, create_file, in_words, open_file, unreadable
-from checks.traffic.recording_rows import LATEST, SPAN_S, Packed, events_in, key_of, rows_of
+from checks.traffic.recording_file import RecordingError, open_file, unreadable
+from checks.traffic.recording_rows import SPAN_S, events_in, key_of
 from checks.traffic.samples import Event, Gap, Links
 
-__all__ = ["SCHEMA", "Header", "Recorder", "Recording", "RecordingError", "Tally"]
+__all__ = ["Header", "Recording", "RecordingError", "Tally"]
 
-_LARGEST_EVENT = 1_000_000
 _BEGINNING, _END = -(2**63), 2**63 - 1
 _ROWS_AT_ONCE = 500
 _BYTES_AT_ONCE = 4_000_000
-_MOST_REMOVED = 50
-"""Rows that one write removes: the clock that jumps ahead for a moment must not cost the recording."""
+_FURTHER = 8
+"""Times as far back as before that the newest sample of a source is looked for next."""
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,7 +42,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     racwire_version: str
     started_at: str
     label: str = ""
-    interval_s: float
+    interval_s: Annotated[float, msgspec.Meta(gt=0, le=86_400)]
+    """Between two samples at the beginning; the operator may have changed it since."""
     cluster: Cluster
     """As it was when it was last looked at; `Unknown` groups included."""
     settings: dict[str, object] = msgspec.field(default_factory=dict)
@@ -60,116 +56,6 @@ class Tally(NamedTuple):
     samples: int
     gaps: int
     last_gap: Gap | None
-
-
-class Recorder:
-    """Writes a recording. Each `write` is one transaction; calls may come from any thread."""
-
-    def __init__(self, path: Path, file: sqlite3.Connection, header: Header, keep_s: float | None) -> None:
-        self._path = path
-        self._file = file
-        self._header = header
-        self._keep_s = keep_s
-        self._shapes: dict[Shape, int] = {}
-        self._one_at_a_time = threading.Lock()
-
-    @classmethod
-    def create(cls, path: Path, header: Header, *, keep_s: float | None = None, replace: bool = False) -> Self:
-        """Begin a new file of mode 0600; one that is there already is refused, unless it is a recording and is to be
-        replaced. `keep_s`: samples older than that are removed as new ones come; the file keeps its size then, as new
-        samples go where old ones were. Raises RecordingError."""
-        recorder = cls(path, create_file(path, replace=replace), header, keep_s)
-        with recorder._transaction() as file:
-            file.execute("INSERT INTO header (body) VALUES (?)", (as_json(header),))
-        return recorder
-
-    def write(self, events: Iterable[Event]) -> None:
-        """Add events. Blocking. Raises RecordingError, for a full disk too; what was written before stays readable."""
-        with self._transaction() as file:
-            samples: list[Packed] = []
-            for event in events:
-                if not abs(event.at) < LATEST:
-                    continue  # no number, or none that is a time
-                if isinstance(event, Links):
-                    self._shape_id(event)
-                    self._write_links(file, event)
-                else:
-                    samples.append(self._packed(event))
-            samples.sort(key=lambda sample: sample.at)
-            for until, body in rows_of(samples):
-                file.execute("INSERT INTO samples (until, body) VALUES (?, ?)", (self._free(until), body))
-            if self._keep_s is not None and samples:
-                old = "SELECT until FROM samples WHERE until < ? ORDER BY until LIMIT ?"
-                before = key_of(samples[-1].at - self._keep_s)
-                file.execute(f"DELETE FROM samples WHERE until IN ({old})", (before, _MOST_REMOVED))  # noqa: S608
-
-    def follow(self, cluster: Cluster) -> None:
-        """Replace what is known of the cluster by what is known now. Raises RecordingError."""
-        with self._transaction() as file:
-            self._header = msgspec.structs.replace(self._header, cluster=cluster)
-            file.execute("UPDATE header SET body = ?", (as_json(self._header),))
-
-    def close(self) -> None:
-        """End the recording. Can be called twice."""
-        with self._one_at_a_time, suppress(sqlite3.Error):
-            self._file.close()
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._one_at_a_time:
-            try:
-                self._file.execute("BEGIN IMMEDIATE")
-                yield self._file
-                self._file.execute("COMMIT")
-            except BaseException as error:
-                self._shapes.clear()  # those of this transaction are gone with it
-                with suppress(sqlite3.Error):
-                    self._file.execute("ROLLBACK")
-                if isinstance(error, sqlite3.Error):
-                    raise RecordingError(self._why_no_more(error)) from None
-                raise
-
-    def _why_no_more(self, error: sqlite3.Error) -> str:
-        if not self._path.exists():
-            return f"{self._path} was removed while it was recorded to, and the samples are gone with it; begin anew."
-        return f"{self._path} takes no more samples: {in_words(error)}; those before can still be read."
-
-    def _packed(self, event: Event) -> Packed:
-        """An event with its time and the number of its shape. One that holds what cannot have been counted becomes a
-        gap: nothing can be told of it, and the rest goes on."""
-        try:
-            packed = pack(event)
-            if len(packed) > _LARGEST_EVENT:
-                raise Unpackable("it is too large")
-        except Unpackable as error:
-            event = Gap(event.source, event.at, f"A sample of {event.source} was not recorded: {error}.")
-            packed = pack(event)
-        return Packed(event.at, self._shape_id(event), packed)
-
-    def _free(self, until: int) -> int:
-        """The first key from there on that no row has: writes may end at the same time, and clocks are set back."""
-        while self._file.execute("SELECT 1 FROM samples WHERE until = ?", (until,)).fetchone():
-            until += 1
-        return until
-
-    def _shape_id(self, event: Event) -> int:
-        shape = shape_of(event)
-        if shape not in self._shapes:
-            text = shape_as_text(shape)
-            self._file.execute(
-                "INSERT OR IGNORE INTO shapes (source, body) VALUES (?, ?)", (as_json(event.source), text)
-            )
-            (self._shapes[shape],) = self._file.execute("SELECT id FROM shapes WHERE body = ?", (text,)).fetchone()
-        return self._shapes[shape]
-
-    def _write_links(self, file: sqlite3.Connection, links: Links) -> None:
-        node = as_json(links.node)
-        file.execute("INSERT INTO links (node, at, body) VALUES (?, ?, ?)", (node, links.at, as_json(links)))
-        if self._keep_s is not None:  # the last ones before what is kept still hold at its beginning
-            file.execute(
-                "DELETE FROM links WHERE node = ?1 AND at < (SELECT max(at) FROM links WHERE node = ?1 AND at <= ?2)",
-                (node, links.at - self._keep_s),
-            )
 
 
 class Recording:
@@ -211,6 +97,20 @@ class Recording:
                 if its_source == source and begin < time_of(packed) <= end
             ]
         return sorted(found, key=lambda event: event.at)
+
+    def newest(self, source: str) -> Event | None:
+        """The last sample or gap of a source; None where there is none. Looks back from the end, in longer and longer
+        steps: where the source went on to the end, it reads no more than a row or two."""
+        span = self.span()
+        if span is None or source not in self.sources():
+            return None
+        first, end = span
+        step_s = SPAN_S
+        while end >= first:
+            if found := self.window(source, end - step_s, end):
+                return found[-1]
+            end, step_s = end - step_s, _FURTHER * step_s
+        return None
 
     def links(self, node: str, at: float) -> Links | None:
         """The interfaces of a node as they were then; None where that is not known."""

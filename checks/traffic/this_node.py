@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 
 from checks.database.worker import Worker
 from checks.facts import Interface, Unknown
-from checks.nodes import netlink
+from checks.nodes import local, netlink
 from checks.nodes.proc import SPEED_FILES, with_speeds
 from checks.traffic.links import LinkBook
 from checks.traffic.node_counter import NodeCounter
@@ -34,6 +34,19 @@ _INVENTORY_S = 60.0
 _LEAST_S = 1.0
 """How often at most, while one of them flaps."""
 _DUMP_LIMIT_S = 20.0
+
+
+def planned_reads(interval_s: float) -> tuple[tuple[str, str], ...]:
+    """What sampling this node reads: when, and what."""
+    told = dict(local.planned_reads())
+    inventory = (told[topic] for topic in ("interfaces", "routes", "neighbours"))
+    return (
+        (f"every {interval_s:g} s", ", ".join(_FILES)),
+        (
+            f"when the kernel tells that an interface changed (netlink RTMGRP_LINK), and every {_INVENTORY_S:g} s",
+            "\n".join(inventory),
+        ),
+    )
 
 
 class KernelFiles:

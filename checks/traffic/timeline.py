@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Protocol
 
-from checks.traffic.samples import Event, Gap, Links
+from checks.traffic.samples import Event, Links
 
 KEPT = 300
 """Samples of each source that are kept: five minutes at one a second; from then on it takes no more memory."""
@@ -20,6 +20,9 @@ class Track(Protocol):
 
     def window(self, source: str, begin: float, end: float) -> list[Event]:
         """The samples and gaps of a source that ended after `begin` and not after `end`, in order of time."""
+
+    def newest(self, source: str) -> Event | None:
+        """The last sample or gap of a source; None where there is none."""
 
     def links(self, node: str, at: float) -> Links | None:
         """The interfaces of a node as they were then; None where that is not known."""
@@ -59,6 +62,11 @@ class Timeline:
                 found.append(event)
         return found[::-1]
 
+    def newest(self, source: str) -> Event | None:
+        """The last sample or gap of a source; None where there is none."""
+        events = self._events.get(source)
+        return events[-1] if events else None
+
     def links(self, node: str, at: float) -> Links | None:
         """The interfaces of a node as they were then; None where that is not known."""
         return next((known for known in reversed(self._links.get(node, ())) if known.at <= at), None)
@@ -67,17 +75,3 @@ class Timeline:
         """The time of the first and of the last event; None while there is none."""
         kept = [events for events in self._events.values() if events]
         return (min(e[0].at for e in kept), max(e[-1].at for e in kept)) if kept else None
-
-
-def slots(events: Iterable[Event], end: float, interval_s: float, count: int) -> list[Event | None]:
-    """The events as points of a graph, `interval_s` apart, the last one at `end`; None where there is nothing.
-
-    A sample stands at the time at which it ended. One that covers several intervals stands there once: of the times
-    between it tells the mean only, and they stay empty.
-    """
-    found: list[Event | None] = [None] * count
-    for event in events:
-        place = count - 1 - round((end - event.at) / interval_s)
-        if 0 <= place < count and (found[place] is None or not isinstance(event, Gap)):
-            found[place] = event
-    return found

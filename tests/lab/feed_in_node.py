@@ -9,7 +9,6 @@ import json
 import os
 import sys
 import threading
-import time
 from pathlib import Path
 
 import msgspec
@@ -53,15 +52,13 @@ async def main() -> None:
                 feed.probe(cluster)
         telling = asyncio.create_task(tell(feed))
         await until_told_to_end()
-        began = time.monotonic()
         await feed.close()
-        took_s = time.monotonic() - began
         await telling
     await asyncio.sleep(0)
     tasks = [task.get_name() for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     others = [t for t in threading.enumerate() if not t.daemon and t is not threading.main_thread()]
     threads = [t.name for t in others if not t.name.startswith("asyncio_")]  # the loop's own pool, idle
-    say("closed", took_s=took_s, tasks=tasks, threads=threads, children=children())
+    say("closed", tasks=tasks, threads=threads, children=children())
 
 
 async def tell(feed: Feed) -> None:

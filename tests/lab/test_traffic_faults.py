@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -57,8 +58,10 @@ def figure(lines: list[str], title: str, label: str) -> str:
 
 def assert_shows(feed: Running, cluster: lab.Lab, fault: str, node: str, title: str, label: str) -> None:
     """What was 0 is more than that in one of the two whole intervals after the fault."""
-    feed.wait("node", feed.count, node=node)
-    feed.wait("instance", feed.count, host=node)
+    for _ in range(10):  # what another test has broken is mended, and still seen for a moment
+        if not figure(page(feed, node), title, label):
+            break
+        feed.wait("node", feed.count, node=node)
     assert figure(page(feed, node), title, label) == "", page(feed, node)
     cluster.break_(fault)
     broken_at = time.time()
@@ -72,19 +75,6 @@ def assert_shows(feed: Running, cluster: lab.Lab, fault: str, node: str, title: 
         cluster.mend(fault)
 
 
-@pytest.fixture
-def jumbo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[lab.Lab]:
-    with lab_directory(tmp_path_factory.mktemp("jumbo") / "lab"):
-        yield lab.up(nodes=2, mtu=9000)
-
-
-@pytest.fixture
-def cut(tmp_path_factory: pytest.TempPathFactory) -> Iterator[lab.Lab]:
-    """MTU 1500: each block is cut into fragments."""
-    with lab_directory(tmp_path_factory.mktemp("cut") / "lab"):
-        yield lab.up(nodes=2, mtu=1500)
-
-
 @contextmanager
 def watched(cluster: lab.Lab) -> Iterator[Running]:
     """A feed that has had the first samples of both nodes and of their instances."""
@@ -95,23 +85,33 @@ def watched(cluster: lab.Lab) -> Iterator[Running]:
         yield feed
 
 
-def test_a_small_receive_buffer_shows_in_the_udp_line_of_its_node(jumbo: lab.Lab) -> None:
-    with watched(jumbo) as feed:
-        assert_shows(feed, jumbo, "small-receive-buffer", "rac2", "UDP", "receive-buffer errors")
-        assert figure(page(feed, "rac1"), "UDP", "receive-buffer errors") == ""
+@pytest.fixture(scope="module")
+def jumbo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[lab.Lab, Running]]:
+    with lab_directory(tmp_path_factory.mktemp("jumbo") / "lab"):
+        cluster = lab.up(nodes=2, mtu=9000)
+        with watched(cluster) as feed:
+            yield cluster, feed
 
 
-def test_a_switch_port_that_is_too_small_shows_as_lost_blocks(jumbo: lab.Lab) -> None:
-    with watched(jumbo) as feed:
-        assert_shows(feed, jumbo, "switch-mtu", "rac2", "prac2", "lost")
+def test_a_small_receive_buffer_shows_in_the_udp_line_of_its_node(jumbo: tuple[lab.Lab, Running]) -> None:
+    cluster, feed = jumbo
+    assert_shows(feed, cluster, "small-receive-buffer", "rac2", "UDP", "receive-buffer errors")
+    assert figure(page(feed, "rac1"), "UDP", "receive-buffer errors") == ""
 
 
-def test_dropped_fragments_show_as_lost_blocks_at_once_and_as_failed_when_their_time_is_up(cut: lab.Lab) -> None:
-    with watched(cut) as feed:
-        assert figure(page(feed, "rac1"), "IP", "fragments in")
-        assert_shows(feed, cut, "drop-fragments", "rac1", "prac1", "lost")
-        for _ in range(40):
-            feed.wait("node", feed.count, node="rac1")
-            if figure(page(feed, "rac1"), "IP", "FAILED"):
-                break
-        assert figure(page(feed, "rac1"), "IP", "FAILED"), page(feed, "rac1")
+def test_a_switch_port_that_is_too_small_shows_as_lost_blocks(jumbo: tuple[lab.Lab, Running]) -> None:
+    cluster, feed = jumbo
+    assert_shows(feed, cluster, "switch-mtu", "rac2", "prac2", "lost")
+
+
+def test_dropped_fragments_show_as_lost_blocks_at_once_and_as_failed_when_their_time_is_up(tmp_path: Path) -> None:
+    with lab_directory(tmp_path / "lab"):
+        cut = lab.up(nodes=2, mtu=1500)  # each block is cut into fragments
+        with watched(cut) as feed:
+            assert figure(page(feed, "rac1"), "IP", "fragments in")
+            assert_shows(feed, cut, "drop-fragments", "rac1", "prac1", "lost")
+            for _ in range(40):
+                feed.wait("node", feed.count, node="rac1")
+                if figure(page(feed, "rac1"), "IP", "FAILED"):
+                    break
+            assert figure(page(feed, "rac1"), "IP", "FAILED"), page(feed, "rac1")

@@ -114,7 +114,6 @@ def running(cluster: lab.Lab, *words: str, **traffic: float) -> Iterator[Running
 
 
 def assert_left_in_order(closed: Event) -> None:
-    assert closed["took_s"] < 1, closed
     assert (closed["tasks"], closed["threads"], closed["children"]) == ([], [], [])
 
 

@@ -25,7 +25,7 @@ from checks.settings_file import load_settings
 from tests.tui.clusters import UNCHANGING, black_hole, engine
 from tests.tui.conftest import FakeFeed
 from tui.app import ConsoleApp
-from tui.clipboard import console_driver
+from tui.driver import console_driver
 app = ConsoleApp(
     lambda check: engine(black_hole(), UNCHANGING),
     new_feed=FakeFeed,

@@ -15,7 +15,7 @@ from textual import events, on
 from textual.app import App, ComposeResult
 from textual.screen import Screen
 
-from tui.widgets.cells import CellCompositor, CellUpdate, changed
+from tui.widgets.cells import CellCompositor, CellUpdate, can_move, changed, pushed
 from tui.widgets.line import Line, fitted
 from tui.widgets.lines import BROKEN, Lines
 
@@ -71,9 +71,9 @@ class CellScreen(Screen[None]):
 
     CSS = "Lines { height: 1fr; } #foot { height: 1; }"
 
-    def __init__(self, lines: Sequence[Line]) -> None:
+    def __init__(self, lines: Sequence[Line], *, can_move: bool) -> None:
         super().__init__()
-        self._compositor = CellCompositor()
+        self._compositor = CellCompositor(can_move=can_move)
         self.lines = lines
 
     def compose(self) -> ComposeResult:
@@ -82,9 +82,9 @@ class CellScreen(Screen[None]):
 
 
 class LinesApp(App[None]):
-    def __init__(self, lines: Sequence[Line]) -> None:
+    def __init__(self, lines: Sequence[Line], *, can_move: bool = True) -> None:
         super().__init__()
-        self.shown = CellScreen(lines)
+        self.shown = CellScreen(lines, can_move=can_move)
         self.updates: list[str] = []
         self.heard: list[tuple[str, int, int]] = []
 
@@ -112,9 +112,9 @@ def _style_classes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Lines, "_style", lambda lines, role: looks.get(role, Style.null()))
 
 
-async def update_from(before: Sequence[Line], after: Sequence[Line]) -> str:
+async def update_from(before: Sequence[Line], after: Sequence[Line], *, can_move: bool = True) -> str:
     """What is written to the terminal when lines change."""
-    app = LinesApp(before)
+    app = LinesApp(before, can_move=can_move)
     async with app.run_test(size=(80, 6)) as pilot:
         await pilot.pause()
         app.updates.clear()
@@ -192,3 +192,109 @@ async def test_the_wheel_scrolls() -> None:
             body.post_message(kind(body, 1, 1, 0, 0, 0, False, False, False))
         await pilot.pause()
         assert body.above == 3
+
+
+# --- graphs that go on ------------------------------------------------------------------------------------------------
+
+
+GRAPH = "▁▃▅▇█▂▄▆█▁▃▅▇▂▄▆▁█▃▅▂▇▄▆▁▃█▅"
+COMMAND = re.compile(r"\x1b\[([\d;]*)([A-Za-z@])|(.)")
+
+
+def after(rows: Sequence[str], sent: str) -> list[str]:
+    """What a terminal that shows these rows shows when it was sent that: of what is sent here, all it has to know."""
+    screen = [list(row) for row in rows]
+    x = y = 0
+    for numbers, command, sign in COMMAND.findall(sent):
+        if sign:
+            screen[y][x] = sign
+            x += 1
+        elif command == "H":
+            y, x = (int(number) - 1 for number in numbers.split(";"))
+        elif command == "P":
+            screen[y] = [*screen[y][:x], *screen[y][x + 1 :], " "]
+        elif command == "@":
+            screen[y] = [*screen[y][:x], " ", *screen[y][x:-1]]
+        else:
+            assert command == "m", command
+    return ["".join(row) for row in screen]
+
+
+def row(name: str, figure: str, drawn: str, peak: str) -> Line:
+    return [(name, ""), (figure, "warn"), (" ", ""), (drawn, "accent"), (peak, "")]
+
+
+async def test_a_graph_that_goes_on_is_moved_and_only_its_newest_sign_written() -> None:
+    before = row("eth1 ", " 812 Mb/s", GRAPH, "  1.4 Gb/s")
+    now = row("eth1 ", " 813 Mb/s", GRAPH[1:] + "▆", "  1.4 Gb/s")
+    sent = await update_from([before], [now])
+    shown = [fitted("".join(text for text, _ in line), 80) for line in (before, now)]
+    assert after(shown[:1], sent) == shown[1:]
+    assert COMMAND.sub(lambda found: found[3], sent) == "3▆"
+
+
+async def test_a_blank_that_comes_in_is_written_with_the_background_of_the_theme() -> None:
+    """What the terminal itself puts in has its own background; it would stay, and go on with the graph."""
+    drawn = " ▁▂▄▁▄▅▄▃▁▂▄▅▅▁▃▁▅▂▅     "
+    before, now = row("eth1 ", "1", drawn, "9"), row("eth1 ", "1", drawn[1:] + " ", "9")
+    sent = await update_from([before], [now])
+    assert "\x1b[P" in sent
+    assert re.search(r"\x1b\[[\d;]*48;2;[\d;]*m ", sent), "a blank with a background"
+    shown = [fitted("".join(text for text, _ in line), 80) for line in (before, now)]
+    assert after(shown[:1], sent) == shown[1:]
+
+
+async def test_a_terminal_that_cannot_move_signs_gets_them_written() -> None:
+    before, now = row("eth1 ", "1", GRAPH, "9"), row("eth1 ", "1", GRAPH[1:] + "▆", "9")
+    sent = await update_from([before], [now], can_move=False)
+    assert {command for _, command, _ in COMMAND.findall(sent)} <= {"H", "m", ""}
+    shown = [fitted("".join(text for text, _ in line), 80) for line in (before, now)]
+    assert after(shown[:1], sent) == shown[1:]
+
+
+@pytest.mark.parametrize(
+    ("term", "can"),
+    [
+        *((term, True) for term in ("xterm", "xterm-256color", "screen.xterm-256color", "tmux-256color", "linux")),
+        *((term, True) for term in ("putty", "vt220", "vt420", "rxvt-unicode", "st-256color", "foot", "konsole")),
+        *((term, False) for term in ("vt100", "vt102", "vt52", "ansi", "pcansi", "sun", "wy50", "strange", "")),
+    ],
+)
+def test_only_terminals_that_are_known_to_move_signs_are_told_to(term: str, can: bool) -> None:
+    assert can_move({"TERM": term}) is can
+
+
+async def test_lines_that_come_before_the_others_were_drawn_are_written_as_they_are() -> None:
+    lines = [row("eth1 ", " 812 Mb/s", GRAPH[begin:] + "▆" * begin, "  1.4 Gb/s") for begin in range(3)]
+    shown = [fitted("".join(text for text, _ in line), 80) for line in lines]
+    app = LinesApp(lines[:1])
+    async with app.run_test(size=(80, 6)) as pilot:
+        await pilot.pause()
+        app.updates.clear()
+        with app.batch_update():  # nothing is drawn in between
+            for line in lines[1:]:
+                app.body().show(lambda width, line=line: [line])  # type: ignore[misc]
+        await pilot.pause()
+        assert after(shown[:1], "".join(app.updates)) == shown[2:]
+
+
+@given(
+    st.text(st.sampled_from("▁▂█ "), min_size=20, max_size=30),
+    st.sampled_from("▁▂█ "),
+    st.text(st.sampled_from("ab 9"), min_size=4, max_size=4),
+    st.sampled_from(["accent", "fail"]),
+    st.integers(10, 60),
+)
+def test_moving_what_goes_on_and_writing_the_rest_gives_the_new_line(
+    drawn: str, newest: str, figure: str, role: str, width: int
+) -> None:
+    old = row("eth1 ", "1234", drawn, " 9 ")
+    new: Line = [("eth1 ", ""), (figure, "warn"), (" ", ""), (drawn[1:] + newest, role), (" 9 ", "")]
+    parts, moved = pushed(old, new, width)
+    cells = [[(sign, role) for text, role in line for sign in text] for line in (old, new)]
+    written, wanted = ((line + [(" ", "")] * width)[:width] for line in cells)
+    for start, end in parts:
+        written[start:end] = [*written[start + 1 : end], (" ", "of the terminal")]
+    for start, end in changed(moved, new, width):
+        written[start:end] = wanted[start:end]
+    assert written == wanted

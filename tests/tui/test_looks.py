@@ -1,16 +1,60 @@
-"""The whole screen as a picture: one at each of the sizes that matter most. Everything else is asserted on text."""
+"""The whole screen as a picture: one of each screen at the size that matters most. Everything else is asserted on
+text."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import pytest
+from textual.pilot import Pilot
 
+from tests.fixtures.databases import asked
 from tests.tui.clusters import UNCHANGING, black_hole, engine
-from tests.tui.conftest import NewConsole
+from tests.tui.conftest import FakeFeed, NewConsole
 from tests.tui.driving import concluded
+from tests.tui.traffic_driving import Console
+from tests.tui.traffic_samples import cluster_events
+
+Compare = Callable[..., bool]
+
+
+@pytest.fixture(autouse=True)
+def _in_one_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
-def test_checks(new_console: NewConsole, snap_compare: Callable[..., bool], size: tuple[int, int]) -> None:
+def test_checks(new_console: NewConsole, snap_compare: Compare, size: tuple[int, int]) -> None:
     assert snap_compare(new_console(lambda: engine(black_hole(), UNCHANGING)), terminal_size=size, run_before=concluded)
+
+
+def test_paths(new_console: NewConsole, snap_compare: Compare) -> None:
+    async def paths(pilot: Pilot[None]) -> None:
+        await concluded(pilot)
+        await pilot.press("2")
+        await pilot.pause()
+
+    assert snap_compare(new_console(lambda: engine(black_hole(), UNCHANGING)), terminal_size=(80, 24), run_before=paths)
+
+
+def test_traffic(new_console: NewConsole, snap_compare: Compare) -> None:
+    feed = FakeFeed()
+
+    async def traffic(pilot: Pilot[None]) -> None:
+        await concluded(pilot)
+        await pilot.press("3")
+        await Console(pilot, feed).tell(*cluster_events(60, 3))
+
+    app = new_console(lambda: engine(black_hole(), UNCHANGING), new_feed=lambda: feed)
+    assert snap_compare(app, terminal_size=(80, 24), run_before=traffic)
+
+
+def test_database(new_console: NewConsole, snap_compare: Compare) -> None:
+    async def database(pilot: Pilot[None]) -> None:
+        await concluded(pilot)
+        await pilot.press("4")
+        await pilot.pause()
+
+    assert snap_compare(new_console(lambda: engine(asked(2))), terminal_size=(80, 24), run_before=database)

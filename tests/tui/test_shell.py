@@ -13,7 +13,8 @@ from textual.pilot import Pilot
 from checks.plugin import discover
 from checks.settings import Settings
 from checks.traffic.judged import JudgedRecording
-from checks.traffic.recording import Header, Recorder, Recording
+from checks.traffic.recorder import Recorder
+from checks.traffic.recording import Header, Recording
 from checks.traffic.samples import Event, Gap, NodeSample
 from tests.tui.clusters import black_hole, engine, healthy
 from tests.tui.conftest import FakeFeed, NewConsole
@@ -174,7 +175,8 @@ async def test_a_fault_in_a_key_costs_that_key_and_is_told(
         await concluded(pilot)
         await pilot.press("c")
         await pilot.pause()
-        assert "A fault inside racwire" in shown(pilot, "lower-rule")
+        assert "A fault inside racwire: see /" in shown(pilot, "lower-rule")
+        assert app.log_path.name == "racwire.log"
         assert "the wheels came off" in caplog.text
         await pilot.press("p")
         assert "problems only" in shown(pilot, "counts")

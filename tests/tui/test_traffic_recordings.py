@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import random
+import threading
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from checks.traffic.recording import Header, Recorder, Recording
+from checks.facts import Cluster, Unknown
+from checks.plugin import discover
+from checks.settings import Settings
+from checks.traffic.judged import JudgedRecording
+from checks.traffic.recorder import Recorder
+from checks.traffic.recording import Header, Recording
+from checks.traffic.samples import Event, Gap
+from tests.fixtures.databases import asked
 from tests.tui.clusters import engine, healthy
 from tests.tui.conftest import FakeFeed, NewConsole
-from tests.tui.driving import concluded
+from tests.tui.driving import concluded, shown
 from tests.tui.traffic_driving import Console, console
-from tests.tui.traffic_samples import BEGIN, cluster_events, node_sample
+from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events, hostile_events, node_sample
+from tui import taping
+from tui.printable import printable
 from tui.screens import traffic
 from tui.screens.traffic import TrafficScreen
+from tui.widgets.lines import Lines
 
 NOISE = random.Random(7)
 
@@ -57,6 +71,59 @@ async def test_what_is_sampled_is_recorded_until_it_is_ended(new_console: NewCon
     recording.close()
 
 
+async def test_a_recording_begins_with_what_was_wrong_already(new_console: NewConsole, tmp_path: Path) -> None:
+    """The feed tells a gap once; a recording that begins in it would know nothing of the source, and not why."""
+    away = [Gap("node rac2", BEGIN + 4, "rac2 is away."), Gap("database", BEGIN + 2, "The listener was away.")]
+    async with console(new_console, [*cluster_events(3), *away]) as on:
+        await on.press("w")
+        await on.until(lambda: "Recording to" in on.below)
+        await on.tell(node_sample("rac1", BEGIN + 5, NOISE))
+        await on.press("w")
+        await on.until(lambda: "Recorded to" in on.below)
+    with closing(Recording.open(only_recording(tmp_path))) as recording:
+        gap = recording.newest("node rac2")
+        assert isinstance(gap, Gap)
+        assert gap.reason == "rac2 is away."
+        assert gap.at > BEGIN + 3600, "of the moment at which the recording began"
+        assert "database" not in recording.sources(), "an instance has answered since"
+
+
+async def test_recordings_of_the_same_second_have_a_file_each(
+    new_console: NewConsole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tui.live.time.strftime", lambda form, moment: "racwire-20251128-140231")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    async with console(new_console, cluster_events(3)) as on:
+        for name in ("", "-2", "-3"):
+            await on.press("w")
+            await on.until(lambda name=name: f"Recording to ~/racwire-20251128-140231{name}.rec" in on.below)  # type: ignore[misc]
+            await on.press("w")
+            await on.until(lambda name=name: f"Recorded to ~/racwire-20251128-140231{name}.rec" in on.below)  # type: ignore[misc]
+
+
+async def test_a_disk_that_hangs_ends_the_recording_and_sampling_goes_on(
+    new_console: NewConsole, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goes_on, hangs = threading.Event(), threading.Event()
+
+    def hang(recorder: Recorder, items: Sequence[object]) -> None:
+        hangs.set()
+        goes_on.wait(20)
+
+    monkeypatch.setattr(taping, "record", hang)
+    monkeypatch.setattr(taping, "STUCK_S", 0.0)
+    async with console(new_console, cluster_events(3)) as on:
+        try:
+            await on.press("w")
+            await on.until(hangs.is_set)
+            await on.tell(node_sample("rac1", BEGIN + 4, NOISE, Ip_ReasmFails=212))
+            await on.until(lambda: "The disk hangs: racwire-" in on.below)
+            assert " rec" not in shown(on.pilot, "header")
+            assert "FAILED  212/s" in on.body
+        finally:
+            goes_on.set()
+
+
 async def test_leaving_ends_a_recording_whole(new_console: NewConsole, tmp_path: Path) -> None:
     async with console(new_console, cluster_events(3)) as on:
         await on.press("w")
@@ -80,21 +147,35 @@ async def test_a_recording_that_cannot_be_written_says_so_and_sampling_goes_on(
         assert "FAILED  212/s" in on.body
 
 
-@pytest.fixture
-def recorded(tmp_path: Path) -> Path:
-    path = tmp_path / "before.rec"
+def record(path: Path, facts: Cluster, events: Iterable[Event], label: str = "mtu1500") -> Path:
+    """A recording of these events."""
     header = Header(
         racwire_version="0.1.0",
-        started_at="2025-11-28T14:02:31.000+00:00",
-        label="mtu1500",
+        started_at="2025-11-28T19:32:31.000+05:30",
+        label=label,
         interval_s=1.0,
-        cluster=healthy(),
+        cluster=facts,
     )
     recorder = Recorder.create(path, header)
-    recorder.write(cluster_events(120))
-    recorder.write([node_sample("rac1", BEGIN + 121, NOISE, Ip_ReasmFails=212)])
+    recorder.write(events)
     recorder.close()
     return path
+
+
+@asynccontextmanager
+async def replay(new_console: NewConsole, path: Path, size: tuple[int, int] = (80, 24)) -> AsyncIterator[Console]:
+    """A console that shows that recording, as `racwire open` has it."""
+    with closing(Recording.open(path)) as recording:
+        app = new_console(lambda: JudgedRecording(recording.header, discover(), Settings()), recording=recording)
+        async with app.run_test(size=size) as pilot:
+            await concluded(pilot)
+            yield Console(pilot, FakeFeed())
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Path:
+    sick = node_sample("rac1", BEGIN + 121, NOISE, Ip_ReasmFails=212)
+    return record(tmp_path / "before.rec", healthy(), [*cluster_events(120), sick])
 
 
 async def test_a_recording_is_looked_at_by_the_same_keys(new_console: NewConsole, recorded: Path) -> None:
@@ -104,8 +185,8 @@ async def test_a_recording_is_looked_at_by_the_same_keys(new_console: NewConsole
         on = Console(pilot, FakeFeed())
         await app.push_screen(TrafficScreen(app.known, Recording.open(recorded)))
         await on.until(lambda: "FAILED  212/s" in on.body)
-        assert "recording mtu1500" in on.rule
-        assert "2025-11-28" in on.rule
+        assert "recording  rac1 of 3 nodes" in on.rule
+        assert "2025-11-28 19:34:32 +05:30" in on.rule, "the zone is that of the node where it was made"
         end = on.rule
         await on.press("left")
         await on.until(lambda: "FAILED    0/s" in on.body)
@@ -122,6 +203,11 @@ async def test_a_recording_is_looked_at_by_the_same_keys(new_console: NewConsole
         assert "stands still" in on.below
         await on.press("w")
         assert "recording already" in on.below
+        for words in ("pause", "record"):
+            assert words not in shown(pilot, "keys"), "what cannot be done here is not offered"
+        await on.press("question_mark")
+        assert "Write the samples" not in shown(pilot, "page")
+        assert "Back in time" in shown(pilot, "page")
 
 
 async def test_a_recording_that_is_damaged_meanwhile_says_so(new_console: NewConsole, recorded: Path) -> None:
@@ -136,3 +222,45 @@ async def test_a_recording_that_is_damaged_meanwhile_says_so(new_console: NewCon
         recording.close()
         await on.press("home")
         await on.until(lambda: "before.rec" in "".join(on.body.split()))
+
+
+NOT_GATHERED = Unknown("not asked for")
+HELD = {"paths": NOT_GATHERED, "counters": NOT_GATHERED, "activity": NOT_GATHERED, "history": NOT_GATHERED}
+"""What a recording of the console knows of these."""
+
+
+@pytest.mark.parametrize(
+    ("facts", "paths", "database"),
+    [
+        (healthy(), "nothing was probed", "This recording holds no database. No database connection is set"),
+        (asked(2), "nothing was probed", "What its instances counted is on the Traffic screen (3)."),
+        (
+            msgspec.structs.replace(healthy(), networks=Unknown("oifcfg was not found.")),
+            "This recording holds no private networks. oifcfg was not found.",
+            "This recording holds no database.",
+        ),
+    ],
+)
+async def test_what_a_recording_does_not_hold_is_said_so_and_no_run_is_offered(
+    new_console: NewConsole, tmp_path: Path, facts: Cluster, paths: str, database: str
+) -> None:
+    path = record(tmp_path / "a.rec", msgspec.structs.replace(facts, **HELD), cluster_events(5))
+    async with replay(new_console, path) as on:
+        for key, part, told in (("2", "path-matrix", paths), ("4", "database-page", database)):
+            await on.press(key)
+            await on.until(lambda part=part, told=told: told in " ".join(shown(on.pilot, part).split()))  # type: ignore[misc]
+            text = shown(on.pilot, part)
+            assert "runs the checks again" not in " ".join(text.split())
+            assert " yet" not in text
+            assert "rerun" not in shown(on.pilot, "keys")
+
+
+async def test_hostile_names_in_a_recording_are_shown_and_not_obeyed(new_console: NewConsole, tmp_path: Path) -> None:
+    path = record(tmp_path / "a.rec", healthy(), hostile_events(), label=HOSTILE)
+    async with replay(new_console, path) as on:
+        await on.until(lambda: "x\\x1b]0;own" in on.body)
+        for keys in ("", "n", "n", "n", "n", "enter", "down", "escape a", "2", "4", "1"):
+            await on.press(*keys.split())
+            await on.until(lambda: not getattr(on.pilot.app.screen, "_reading", False))
+            for lines in on.pilot.app.screen.query(Lines):
+                assert all(line == printable(line) for line in lines.text.split("\n")), (keys, lines.id)

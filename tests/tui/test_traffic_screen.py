@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from textual.geometry import Region
 
 from checks.traffic.samples import Gap
 from checks.traffic.timeline import Timeline
@@ -14,6 +15,7 @@ from tests.tui.traffic_driving import console
 from tests.tui.traffic_samples import BEGIN, cluster_events, node_sample
 from tui.messages import FeedFailed
 from tui.screens import traffic
+from tui.widgets.cells import CellCompositor
 from tui.widgets.lines import Lines
 
 NOISE = random.Random(7)
@@ -169,6 +171,33 @@ async def test_the_interval_goes_in_steps_from_a_second_to_a_minute(new_console:
         await on.press("-")
         await on.pilot.pause()
         assert on.feed.interval_s == 30
+
+
+async def test_presses_that_come_together_all_count(new_console: NewConsole) -> None:
+    async with console(new_console, cluster_events(5)) as on:
+        for key in ["plus"] * 8 + ["minus"] * 2 + ["plus"] + ["minus"] * 3:
+            on.pilot.app.simulate_key(key)  # the one before is not done yet
+        await on.until(lambda: "every 5 s" in on.rule)
+        assert on.feed.interval_s == 5
+
+
+@pytest.mark.parametrize(("term", "can"), [("xterm-256color", True), ("vt100", False)])
+async def test_graphs_are_moved_only_on_a_terminal_that_can(
+    new_console: NewConsole, monkeypatch: pytest.MonkeyPatch, term: str, can: bool
+) -> None:
+    monkeypatch.setenv("TERM", term)
+    moved: list[Region] = []
+    render = CellCompositor.render_update
+
+    def watched(compositor: CellCompositor, *how: bool, **more: bool) -> object:
+        moved.extend(compositor._pushes)
+        return render(compositor, *how, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(CellCompositor, "render_update", watched)
+    async with console(new_console, cluster_events(60), (120, 40)) as on:
+        for second in range(61, 66):
+            await on.tell(node_sample("rac1", BEGIN + second, NOISE))
+    assert bool(moved) is can
 
 
 async def test_peaks_begin_anew(new_console: NewConsole) -> None:

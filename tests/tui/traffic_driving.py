@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 
@@ -43,23 +42,30 @@ class Console:
         return self.row("▶")[1:].split()[0]
 
     async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
-        await self.pilot.pause()
+        """Press keys, each when the one before was done. Textual's own way waits 60 ms for each."""
+        for key in keys:
+            self.pilot.app.simulate_key({"+": "plus", "-": "minus"}.get(key, key))
+            await self.settle()
 
     async def tell(self, *events: Event) -> None:
         """The feed tells these, and they are drawn."""
         self.feed.tell(*events)
+        await self.settle()
+        screen = self.pilot.app.screen
+        await self.until(lambda: self.feed._told.empty() and getattr(screen, "_soon", None) is None)
+        await self.settle()
+
+    async def settle(self) -> None:
+        """Let what was posted be done, and what that posts in its turn."""
         for _ in range(4):
-            await self.pilot.pause()
-        await asyncio.sleep(0.02)
-        await self.pilot.pause()
+            await self.pilot.pause(0)
 
     async def until(self, so: Callable[[], bool]) -> None:
         """Wait until something is so; what else is wrong ends the test."""
-        for _ in range(200):
+        for _ in range(400):
             if so():
                 return
-            await self.pilot.pause(0.02)
+            await self.pilot.pause(0.01)
         raise AssertionError(self.body + self.rule + self.below)
 
 
@@ -71,12 +77,9 @@ async def console(
     feed = FakeFeed()
     app = new_console(lambda: engine(healthy()), new_feed=lambda: feed)
     async with app.run_test(size=size) as pilot:
-        await pilot.pause()
-        await pilot.press("3")
-        for _ in range(100):
-            await pilot.pause(0.01)
-            if not app.running:
-                break
         found = Console(pilot, feed)
+        await found.settle()
+        await found.press("3")
+        await found.until(lambda: not app.running)
         await found.tell(*events)
         yield found

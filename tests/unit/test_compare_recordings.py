@@ -14,7 +14,7 @@ from checks.traffic.compare.recorded import runs_of
 from checks.traffic.compare.run import Better, Run
 from checks.traffic.compare.statistics import dependence_of, median
 from checks.traffic.compare.stretches import FEWEST, are_alike, piece_length, thinned, times_longer
-from checks.traffic.samples import InstanceSample, InterfaceCounts, NodeSample
+from checks.traffic.samples import Event, InstanceSample, InterfaceCounts, NodeSample
 from tests.unit.compare_support import BEGIN, FakeRecording, gap, links, recording
 
 
@@ -215,6 +215,74 @@ def test_odd_samples_never_break_anything(samples):
     events = [links("rac1", 1500), *sorted(samples, key=lambda s: s.at)]
     for metric in run_of(FakeRecording(events), stretch_s=1).measured:
         assert all(abs(value) < float("inf") for value in metric.values)
+
+
+# --- an interval that is changed while it is recorded -----------------------------------------------------------------
+
+
+def paced(intervals: list[float]) -> list[Event]:
+    """One node that always receives 1,000 packets of 900 bytes a second, sampled at these intervals."""
+    events: list[Event] = [links("rac1", 1500)]
+    at = 0.0
+    for seconds in intervals:
+        at += seconds
+        packets = round(1000 * seconds)
+        events.append(sample(at, seconds=seconds, rx_bytes=900 * packets, rx_packets=packets))
+    return events
+
+
+@pytest.mark.parametrize("later_s", [2.0, 5.0, 10.0, 15.0, 30.0, 60.0])
+@pytest.mark.parametrize("at_first", [60, 63, 67])
+def test_samples_that_come_less_often_from_some_moment_on_leave_no_hole(later_s, at_first):
+    (run,), stretch_s = runs_of([("it", FakeRecording(paced([1.0] * at_first + [later_s] * round(600 / later_s))))])
+    assert stretch_s >= later_s
+    assert values(run, "packets in") == pytest.approx([1000.0] * int(run.seconds / stretch_s))
+    assert not any("of the time only" in warning for warning in run.warnings)
+
+
+def test_an_interval_that_was_changed_is_told_and_is_no_longer_that_of_the_beginning():
+    changed = run_of(FakeRecording(paced([1.0] * 60 + [10.0] * 30)))
+    assert changed.environment["seconds between samples"] == "1 to 10"
+    assert any(warning.startswith("Its samples are of 1 to 10 s") for warning in changed.warnings)
+    at_once = run_of(FakeRecording(paced([1.0] * 3 + [10.0] * 60)))
+    assert at_once.environment["seconds between samples"] == "10"
+    assert not any(warning.startswith("Its samples are of") for warning in at_once.warnings)
+
+
+def test_a_few_samples_that_came_late_are_no_other_interval():
+    run = run_of(FakeRecording(paced([1.0] * 200 + [4.0] * 3 + [1.0] * 100)))
+    assert run.environment["seconds between samples"] == "1"
+    assert run.warnings == ()
+
+
+def test_a_stretch_is_not_shorter_than_samples_became():
+    _, stretch_s = runs_of([("it", FakeRecording(paced([1.0] * 60 + [60.0] * 20)))], stretch_s=5)
+    assert stretch_s == 60
+
+
+def test_time_that_no_sample_covers_is_a_hole_at_every_interval():
+    """From the 200th second on, a minute was not sampled: the sample after it is of its own ten seconds only."""
+    events = [e for e in paced([1.0] * 100 + [10.0] * 40) if not 200 < e.at - BEGIN <= 260]
+    run = run_of(FakeRecording(events), stretch_s=10)
+    assert 42 <= len(values(run, "packets in")) <= 44
+    assert "rac1 was sampled during 88 % of the time only." in run.warnings
+
+
+def test_a_lost_block_of_one_sample_is_lost_in_one_stretch():
+    events = [links("rac1", 1500)]
+    events += [sample(s + 0.03 * (s % 3), Ip_ReasmFails=int(s == 101)) for s in range(1, 301)]
+    found = values(run_of(FakeRecording(events)), "reassembly failed")
+    assert sum(value > 0 for value in found) == 1
+
+
+def test_shares_of_a_long_sample_add_up_to_it():
+    events = [links("rac1", 1500), *(sample(s, Ip_ReasmFails=0) for s in range(1, 41))]
+    events.append(sample(100, seconds=60.0, Ip_ReasmFails=120))
+    readings = read(FakeRecording(events), 7.0)
+    told = [piece["node", "rac1"].rates(7.0).get("Ip.ReasmFails", 0.0) for piece in readings.pieces]
+    assert told[:5] == [0.0] * 5
+    assert told[6:] == pytest.approx([2.0] * 8)
+    assert 0 < told[5] < 2
 
 
 # --- metrics and environment ------------------------------------------------------------------------------------------

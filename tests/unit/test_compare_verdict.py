@@ -254,6 +254,31 @@ def test_an_mtu_that_was_not_changed_is_said_not_to_be():
     assert "was not changed: 1500 before and after" in compared(recording(1), recording(2)).summary[0]
 
 
+NOT_ALL = "not all of them are known in both."
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "sentence"),
+    [
+        ({"rac1 eth1": "1500"}, {"dbn1 ens5": "9000"}, f"was 1500 before and 9000 after; {NOT_ALL}"),
+        ({"rac1 eth1": "1500"}, {"dbn1 ens5": "1500"}, f"was 1500 before and after; {NOT_ALL}"),
+        ({"a e1": "1500"}, {"a e1": "1500", "b e1": "9000"}, f"was 1500 before and 1500 and 9000 after; {NOT_ALL}"),
+        ({"rac1 eth1": "1500"}, {}, "was changed is not known: it was not recorded after."),
+        ({}, {"rac1 eth1": "9000"}, "was changed is not known: it was not recorded before."),
+        ({}, {}, "was changed is not known: it was not recorded before and after."),
+    ],
+    ids=["other names", "other names, one MTU", "one more node", "unknown after", "unknown before", "unknown"],
+)
+def test_interfaces_of_other_names_or_unknown_ones_are_never_said_to_be_unchanged(before, after, sentence):
+    runs = [
+        run(environment={f"{name} MTU": mtu for name, mtu in mtus.items()}, time=series(5, seed=seed))
+        for seed, mtus in enumerate((before, after))
+    ]
+    told = compare([Runs(*runs)]).summary[0]
+    assert told.endswith(sentence)
+    assert "not changed:" not in told
+
+
 @pytest.mark.parametrize(
     ("other", "control"), [({"small_ping_us": 400.0}, "ping 500 B"), ({"blocks": 1500.0}, "blocks received")]
 )

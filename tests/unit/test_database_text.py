@@ -86,9 +86,12 @@ def test_figures_say_something_and_are_never_zero_for_what_is_more():
     assert [rate(v) for v in (None, 0.0, 0.001, 1.234, 12.34, 99.97, 9999.0, 12_345.0, 2.5e6)] == [
         *("?", "0", "<0.01", "1.23", "12.3", "100", "9,999", "12.3 k", "2.5 M")
     ]
-    assert [ms(v) for v in (None, 0.0, 0.001, 0.42, 12.34, 1234.0)] == ["-", "0.00", "0.01", "0.42", "12.3", "1,234"]
+    assert [ms(v) for v in (None, 0.0, 0.001, 0.42, 12.34, 1234.0)] == ["-", "0.00", "<0.01", "0.42", "12.3", "1,234"]
+    assert [ms(0.0, blocks=blocks) for blocks in (0, 75, 4, 100_000)] == ["0.00", "<0.14", "<2.5", "<0.01"]
     assert [percent(v) for v in (None, 0.0, 0.001, 0.5, 3.42, 99.6)] == ["-", "0", "<0.01", "0.50", "3.4", "100"]
-    assert [volume(v) for v in (12.0, 2048.0, 3.5 * 1024**3)] == ["12 B", "2.0 KB", "3.5 GB"]
+    assert [volume(v) for v in (12.0, 2048.0, 99_960.0, 999_700.0, 3.5e9)] == [
+        *("12 B", "2.0 kB", "100 kB", "1.0 MB", "3.5 GB")
+    ]
     assert [span(v) for v in (1.0, 2.5, 30.2, 900.0)] == ["1 s", "2.5 s", "30 s", "15 min"]
 
 
@@ -178,6 +181,27 @@ def test_a_missing_grant_shows_in_its_section_only():
     assert " ? RACWIRE may not read GV$DLM_MISC." in part(text_of(asked(2, activity=unread)), "Caches")
 
 
+def test_what_serving_costs_is_told_of_both_kinds_of_blocks_in_80_columns():
+    """The second instance's view of flushes for current blocks could not be read; it served no CR block."""
+    served = {
+        "gc cr blocks served": 1000, "gc cr block build time": 5, "gc cr block send time": 1,
+        "gc cr block flush time": 30, "gc current blocks served": 400, "gc current block pin time": 20,
+        "gc current block send time": 2, "gc current block flush time": 90,
+    }  # fmt: skip
+    one = own_activity(1, served, cr_flushes=20, current_flushes=100)
+    two = own_activity(2, {**served, "gc cr blocks served": 0}, cr_flushes=0)
+    lines = part(text_of(asked(2, activity=activity(2, one, two))), "Caches")
+    start = next(n for n, line in enumerate(lines) if "cr build" in line)
+    assert [line.split() for line in lines[start : start + 3]] == [
+        ["cr", "build", "send", "flushed", "%", "flush", "cur", "pin", "send", "flushed", "%", "flush"],
+        ["prod1", "0.05", "0.01", "2.0", "15.0", "0.50", "0.05", "25", "9.00"],
+        ["prod2", "-", "-", "-", "-", "0.50", "0.05", "?", "?"],
+    ]
+    unread = UnreadView("GV$CURRENT_BLOCK_SERVER", "RACWIRE may not read GV$CURRENT_BLOCK_SERVER.")
+    text = text_of(asked(2, activity=activity(2, one, two, unread=(unread,))))
+    assert " ? RACWIRE may not read GV$CURRENT_BLOCK_SERVER." in part(text, "Caches")
+
+
 def test_without_a_database_there_is_the_reason_and_what_to_type():
     left_out = NotAsked("No database connection is set; prod1 runs here.", ("racwire check --connect HOST:1521/DB",))
     text = text_of(asked(2, database=left_out, activity=left_out, history=left_out))
@@ -241,7 +265,7 @@ def test_the_users_of_the_interconnect_and_cache_shares_stand_in_the_history():
     clients = (ClientTraffic(1, "cache", 3 * 1024**3, 0), ClientTraffic(1, "ipq", 1024**2, 0))
     text = text_of(asked(1, history=msgspec.structs.replace(history(1, clients=clients), instances=(own,))), 120)
     row = next(line.split() for line in text.splitlines() if line.startswith(" prod1") and "GB" in line)
-    assert row == ["prod1", "7", "100,000", "0.50", "0.25", "1.6", "MB", "10", "5.0", "3.0", "GB", "1.0", "MB", "2"]
+    assert row == ["prod1", "7", "100,000", "0.50", "0.25", "1.6", "MB", "10", "5.0", "3.2", "GB", "1.0", "MB", "2"]
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 
 from checks.facts import Cluster
 from checks.traffic import samples
-from checks.traffic.recording import SCHEMA, Recorder, Recording, RecordingError
+from checks.traffic.recorder import Recorder
+from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.recording_bytes import LARGEST
-from checks.traffic.recording_file import LAYOUT
+from checks.traffic.recording_file import LAYOUT, SCHEMA
 from checks.traffic.samples import Gap, NodeSample
 from checks.traffic.timeline import Timeline
 from tests.unit.recording_support import BEGIN, busy, header, links
@@ -66,6 +67,7 @@ def test_it_tells_the_same_as_the_memory_of_the_screens(busy_file):
     for source in memory.sources():
         window = (source, BEGIN + 20.5, BEGIN + 80.5)
         assert recording.window(*window) == memory.window(*window)
+        assert recording.newest(source) == memory.newest(source)
     for at in (BEGIN - 1, BEGIN, BEGIN + 50):
         assert recording.links("rac2", at) == memory.links("rac2", at)
 
@@ -80,6 +82,9 @@ def test_whatever_the_clock_did_windows_are_exact_and_the_whole_is_in_order(tmp_
     for source in {event.source for event in told}:
         expected = [e for e in told if e.source == source and begin < e.at <= end and not isinstance(e, samples.Links)]
         assert recording.window(source, begin, end) == sorted(expected, key=lambda e: e.at)
+        last = max((e.at for e in told if e.source == source and not isinstance(e, samples.Links)), default=None)
+        newest = recording.newest(source)
+        assert (newest and newest.at) == last
         assert source in recording.sources()
     recording.close()
     path.unlink()
@@ -188,7 +193,7 @@ def test_killed_at_any_moment_it_keeps_all_but_the_last_write(tmp_path):
         """
         import sys
         from pathlib import Path
-        from checks.traffic.recording import Recorder
+        from checks.traffic.recorder import Recorder
         from checks.traffic.samples import Gap
         from tests.unit.recording_support import header
         recorder = Recorder.create(Path(sys.argv[1]), header())
@@ -311,6 +316,10 @@ HOSTILE = {
     "its header is no header": ("UPDATE header SET body = '[1,2]'",),
     "its header is nested without end": ("UPDATE header SET body = '" + "[" * 100_000 + "'",),
     "its header is a number": ("UPDATE header SET body = x'00ff'",),
+    "its interval is none": ("UPDATE header SET body = replace(body, '\"interval_s\":1.0', '\"interval_s\":0')",),
+    "its interval is no number": (
+        "UPDATE header SET body = replace(body, '\"interval_s\":1.0', '\"interval_s\":NaN')",
+    ),
     "its header is huge": ("UPDATE header SET body = printf('%.*c', 20000000, 'x')",),
     "a row is text": ("UPDATE samples SET body = 'text' WHERE until = (SELECT max(until) FROM samples)",),
     "a row is huge": ("UPDATE samples SET body = zeroblob(20000000)",),

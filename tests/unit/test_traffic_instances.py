@@ -2,6 +2,7 @@
 not be read is told, and a refused login is never tried again."""
 
 import asyncio
+from functools import partial
 
 import msgspec
 import pytest
@@ -16,7 +17,9 @@ from checks.facts import BlockTransfer, InstancePing, UnaskedInstance
 from checks.journal import Journal
 from checks.lab.oracle.live import Ping
 from checks.settings import DatabaseSettings, TrafficSettings
+from checks.traffic import all_instances
 from checks.traffic import instances as source
+from checks.traffic.all_instances import AllInstances
 from checks.traffic.instances import InstanceSampler, Names, sample_instances
 from checks.traffic.pace import Pace
 from checks.traffic.samples import Gap, InstanceSample, PairsSample
@@ -35,7 +38,9 @@ class Sampling:
         self.straight = StraightIn(practice(self.instances, granted=granted), **straight)
         self.names = Names(facts or database(count))
         self.told = []
-        self.sampler = InstanceSampler(self.straight, self.names, SETTINGS, self.told.append, why_alone)
+        self.databases = Failing([], self.straight)
+        self.everyone = AllInstances(self.databases, ("sysstat", "dlm_misc"), SETTINGS.database_timeout_s)
+        self.sampler = InstanceSampler(self.straight, self.names, SETTINGS, self.told.append, self.everyone, why_alone)
 
     async def take(self):
         """What one more round tells, by source."""
@@ -47,6 +52,13 @@ class Sampling:
         self.told.clear()
         await self.sampler.pairs.take(self.sampler._views)
         return self.told
+
+    async def rounds(self):
+        """What each of many rounds tells."""
+        async with asyncio.timeout(20):
+            while True:
+                yield await self.take()
+                await asyncio.sleep(0.01)
 
 
 async def test_what_each_instance_counted_since_the_last_time_and_nothing_the_first_time():
@@ -95,20 +107,74 @@ async def test_an_instance_that_joined_is_taken_up_under_its_own_name():
     assert sampling.straight.sent.count("instances") == 1, "the instances were listed more than once"
 
 
-async def test_where_one_hangs_the_connected_one_goes_on_and_all_are_tried_again_later(monkeypatch):
-    sampling = Sampling(limit_s=0.3)
+async def test_where_one_hangs_the_connected_one_goes_on_at_once_and_all_are_tried_again_beside_it(monkeypatch):
+    monkeypatch.setattr(all_instances, "AGAIN_S", 0.05)
+    sampling = Sampling(3, limit_s=0.3)
     await sampling.take()
     sampling.instances.hangs = True
     told = await sampling.take()
     assert isinstance(told["instance prod1"], InstanceSample)
-    assert "GV$SYSSTAT did not answer in time" in told["instance prod2"].reason
-    asked = sampling.instances.asked_all
+    assert told["instance prod3"].reason == (
+        "prod3 could not be asked: GV$SYSSTAT did not answer in time: an instance hangs, or has no parallel query "
+        "process free to answer. GV$ is asked again every 0.05 s."
+    )
+    async for told in sampling.rounds():
+        assert isinstance(told["instance prod1"], InstanceSample)
+        assert isinstance(told["instance prod2"], Gap)
+        if sampling.instances.asked_all >= 5:
+            break
+    assert set(sampling.databases.wanted) == {all_instances.PURPOSE}, "all were asked where it holds up the samples"
     sampling.instances.hangs = False
+    async for told in sampling.rounds():
+        assert isinstance(told["instance prod1"], InstanceSample)
+        if isinstance(told.get("instance prod2"), InstanceSample):
+            break
+    assert sampling.databases.forgotten == [all_instances.PURPOSE], "a session was kept that nobody needs"
+
+
+async def test_a_database_that_gives_up_no_statement_is_asked_ever_more_seldom(monkeypatch):
+    """Each attempt leaves a session behind in it, for as long as the instance hangs."""
+    monkeypatch.setattr(all_instances, "AGAIN_S", 0.01)
+    monkeypatch.setattr(all_instances, "_ENDED_S", -SETTINGS.database_timeout_s)
+    sampling = Sampling(why_alone="GV$SYSSTAT did not answer in time.", limit_s=0.1)
+    sampling.instances.hangs = True
+    waits = []
+    async for told in sampling.rounds():
+        wait = told["instance prod2"].reason.rpartition(" every ")[2]
+        waits += [wait] if wait not in waits else []
+        if len(waits) == 3:
+            break
+    await sampling.everyone.end()
+    assert waits == ["0.01 s.", "0.02 s.", "0.04 s."]
+    assert len(sampling.databases.forgotten) >= 2
+
+
+async def test_all_are_not_asked_again_where_that_login_is_refused(monkeypatch):
+    monkeypatch.setattr(all_instances, "AGAIN_S", 0.01)
+    sampling = Sampling(why_alone="GV$SYSSTAT did not answer in time.")
+    sampling.databases.failures = [DatabaseError("Wrong password (ORA-01017).", ErrorKind.LOGIN, code=1017)]
     await sampling.take()
-    assert sampling.instances.asked_all == asked, "GV$ was asked again at once"
+    async for told in sampling.rounds():
+        assert isinstance(told["instance prod1"], InstanceSample)
+        if "not asked again" in told["instance prod2"].reason:
+            break
+    assert told["instance prod2"].reason == (
+        "prod2 could not be asked: GV$SYSSTAT did not answer in time. GV$ is not asked again: Wrong password "
+        f"(ORA-01017). {all_instances.NOT_AGAIN}"
+    )
+    await sampling.take()
+    assert sampling.databases.wanted == [all_instances.PURPOSE]
+
+
+async def test_a_list_of_instances_that_does_not_come_takes_no_instance_away(monkeypatch):
     monkeypatch.setattr(source, "_AGAIN_S", 0.0)
+    sampling = Sampling(3, limit_s=0.3)
     await sampling.take()
-    assert isinstance((await sampling.take())["instance prod2"], InstanceSample)
+    hang = partial(setattr, sampling.instances, "hangs")
+    sampling.straight.before |= {"instances": lambda: hang(True), "sysstat": lambda: hang(False)}
+    for _ in range(2):
+        told = await sampling.take()
+        assert [type(told[f"instance prod{n}"]) for n in (1, 2, 3)] == [InstanceSample] * 3
 
 
 async def test_instances_that_could_not_be_asked_from_the_beginning_say_why():
@@ -116,7 +182,10 @@ async def test_instances_that_could_not_be_asked_from_the_beginning_say_why():
     sampling = Sampling(why_alone=alone.why_alone, facts=alone)
     told = await sampling.take()
     assert told == {"instance prod2": told["instance prod2"]}
-    assert told["instance prod2"].reason == "prod2 could not be asked: GV$INSTANCE did not answer in time."
+    assert told["instance prod2"].reason == (
+        "prod2 could not be asked: GV$INSTANCE did not answer in time. GV$ is asked again every 15 s."
+    )
+    await sampling.everyone.end()
     assert sampling.instances.asked_all == 0
 
 
@@ -270,9 +339,10 @@ class Failing:
     """Connections that fail some times before one is made."""
 
     def __init__(self, failures, connection):
-        self.failures, self.connection, self.forgotten = list(failures), connection, []
+        self.failures, self.connection, self.forgotten, self.wanted = list(failures), connection, [], []
 
     async def get(self, purpose):
+        self.wanted.append(purpose)
         if self.failures:
             raise self.failures.pop(0)
         return self.connection
@@ -299,3 +369,31 @@ async def test_a_connection_that_is_lost_on_the_way_is_made_anew(monkeypatch):
     assert told[0] == Gap("database", told[0].at, "The connection was lost.")
     assert databases.forgotten == ["traffic"]
     assert isinstance(told[-1], InstanceSample)
+
+
+async def test_where_the_connected_one_hangs_it_is_named_and_the_others_are_not_blamed(monkeypatch):
+    """The next connection does not wait for GV$ once more."""
+    monkeypatch.setattr("checks.traffic.pace._FIRST_S", 0.01)
+    states = instances(2)
+    straight = StraightIn(practice(states), limit_s=0.3)
+    hangs = [DatabaseError("It took too long.", ErrorKind.TIMED_OUT)]
+
+    def hang():
+        states.hangs = True
+
+    def once():
+        if hangs:
+            raise hangs.pop()
+
+    straight.before |= {"sysstat": hang, "sysstat (this instance)": once}
+    told, _ = await told_by(Failing([], straight), lambda event: isinstance(event, InstanceSample))
+    gaps = {gap.source: gap.reason for gap in told[:4]}
+    assert gaps["instance prod1"] == gaps["database"]
+    assert gaps["database"].startswith("prod1, to which racwire was connected, did not answer in time: it hangs")
+    assert gaps["instance prod2"] == "racwire was connected to prod1, which did not answer in time. It connects anew."
+    assert states.asked_all == 1
+    assert told[-1].reason == (
+        "prod2 could not be asked: prod1 did not answer in time, not even for itself alone, and GV$ waits for every "
+        "instance. GV$ is asked again every 15 s."
+    )
+    assert {event.instance for event in told if isinstance(event, InstanceSample)} == {"prod1"}

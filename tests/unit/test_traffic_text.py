@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checks.traffic.samples import Event, Gap, InterfaceCounts, NodeSample
 from checks.traffic.timeline import Timeline
-from tests.tui.traffic_samples import BEGIN, cluster_events, instance_sample, links, node_sample
+from tests.tui.traffic_samples import (
+    BEGIN,
+    HOSTILE,
+    cluster_events,
+    hostile_events,
+    instance_sample,
+    links,
+    node_sample,
+)
 from tui.playhead import Playhead
+from tui.printable import printable
 from tui.widgets import traffic_units as units
 from tui.widgets.line import plain, width_of
+from tui.widgets.traffic_history import Memo
 from tui.widgets.traffic_lines import Look
 from tui.widgets.traffic_node import Places
 from tui.widgets.traffic_page import Page, View, page_of
@@ -255,6 +267,16 @@ def test_every_line_of_a_busy_cluster_fits(width: int, kind: str) -> None:
     assert all(width_of(line) <= width for line in shown.lines)
 
 
+def test_hostile_names_are_shown_and_not_obeyed_on_every_page() -> None:
+    events = list(hostile_events())
+    of = [(node, "alone", chosen) for node in ("rac1", HOSTILE) for chosen in (HOSTILE, "IP", f"{node} {HOSTILE}")]
+    of += [("rac1", "nodes", ""), ("rac1", "node", ""), (HOSTILE, "node", ""), (f"rac3{HOSTILE}", "node", "")]
+    for node, kind, chosen in of:
+        view = View(kind, node, chosen, others=True)  # type: ignore[arg-type]
+        for text in (*plain(page(events, view=view).lines).split("\n"), view.about(3)):
+            assert text == printable(text)
+
+
 # --- peaks ------------------------------------------------------------------------------------------------------------
 
 
@@ -279,3 +301,61 @@ def test_where_several_samples_end_in_one_point_it_shows_the_worst() -> None:
     events: list[Event] = [node_sample("rac1", BEGIN + s, noise, Ip_ReasmFails=900 * (s == 25)) for s in range(60)]
     lines = plain(page(events, step_s=10.0).lines).splitlines()
     assert "█" in next(line for line in lines if "FAILED" in line)
+
+
+# --- what is worked out once ------------------------------------------------------------------------------------------
+
+
+def test_a_receive_time_that_was_counted_as_0_is_not_said_to_be_0() -> None:
+    sample = instance_sample(1, "rac1", BEGIN + 1, random.Random(1))
+    blocks = sample.statistics["gc cr blocks received"]
+    quick = msgspec.structs.replace(sample, statistics={**sample.statistics, "gc cr block receive time": 0})
+    few = {**quick.statistics, "gc cr blocks received": 75}
+    for statistics, text in ((quick.statistics, "<.01 ms"), (few, "<.14 ms")):
+        events: list[Event] = [links("rac1", BEGIN), msgspec.structs.replace(quick, statistics=statistics)]
+        events.append(node_sample("rac1", BEGIN + 1, random.Random(1)))
+        assert f"cr {text}" in row(page(events), "prod1"), blocks
+        alone = page(events, view=View(kind="alone", chosen="prod1"))
+        assert re.search(rf"cr +{re.escape(text)} .*{re.escape(text)}", plain(alone.lines))
+
+
+@given(st.floats(1e-9, 99))
+def test_what_a_time_is_less_than_is_never_said_to_be_less_than_it_is(bound: float) -> None:
+    text = units.less_than_ms(bound)
+    assert len(text) == units.MS
+    assert float(text.split()[0][1:]) >= bound * (1 - 1e-6)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 3), st.lists(st.sampled_from([0.0, 1.0, 1.0, 1.0, 2.0, 7.0]), max_size=12))
+def test_what_is_kept_from_one_drawing_to_the_next_changes_nothing(seed: int, pauses: list[float]) -> None:
+    noise = random.Random(seed)
+    timeline = Timeline()
+    timeline.add(cluster_events(5))
+    kept, places = Playhead(timeline), Places()
+    at = BEGIN + 5
+    for pause in pauses:
+        at += pause
+        timeline.add([node_sample("rac1", at, noise), instance_sample(1, "rac1", at, noise)])
+        drawn = [
+            page_of(shown.window, places, View(node="rac1"), Look(80), 40).lines
+            for head in (kept, Playhead(timeline))
+            if (shown := head.read(places, None, [], 1.0, 40, 1.0))
+        ]
+        assert drawn[0] == drawn[1]
+
+
+def test_what_is_no_longer_drawn_is_forgotten() -> None:
+    memo = Memo()
+    made = [0]
+
+    def make(item: int) -> int:
+        made[0] += 1
+        return item
+
+    for first in range(1000):
+        memo.turn()
+        assert memo.along("a", list(range(first, first + 60)), make) == list(range(first, first + 60))
+        memo.along(("seldom", first), [first], make)
+    assert made[0] == 60 + 999 + 1000
+    assert len(memo) == 3

@@ -2,9 +2,10 @@
 
 import pytest
 
+from checks.traffic.coverage import overlap_s
 from checks.traffic.rates import instance_rates, interface_rates, kernel_rates
 from checks.traffic.samples import CpuTime, Gap, InstanceSample, InterfaceCounts, Link, Links, NodeSample
-from checks.traffic.timeline import Timeline, slots
+from checks.traffic.timeline import Timeline
 
 
 def sample(at, node="rac1", seconds=1.0):
@@ -30,16 +31,21 @@ def test_links_are_those_of_the_time():
     assert timeline.span() is None
 
 
-def test_a_graph_has_a_hole_where_nothing_was_sampled():
-    events = [sample(6), sample(7.02), Gap("node rac1", 7.9, "it hangs"), sample(9.98)]
-    points = slots(events, end=10, interval_s=1, count=6)
-    assert points == [None, events[0], events[1], events[2], None, events[3]]
+def test_the_newest_of_a_source_is_its_last_sample_or_gap():
+    timeline = Timeline(kept=2)
+    timeline.add([sample(1), sample(2), Links("rac2", 3, ()), Gap("node rac1", 4, "it hangs")])
+    assert timeline.newest("node rac1") == Gap("node rac1", 4, "it hangs")
+    assert timeline.newest("node rac2") is None
+    assert timeline.newest("node rac3") is None
 
 
-def test_a_sample_is_not_hidden_by_a_gap_of_the_same_moment():
-    seen, gap = sample(10), Gap("node rac1", 10.2, "it hangs")
-    assert slots([seen, gap], 10, 1, 1) == [seen]
-    assert slots([gap, seen], 10, 1, 1) == [seen]
+@pytest.mark.parametrize(
+    ("begin", "end", "seconds"),
+    [(80, 120, 10), (80, 95, 5), (92, 95, 3), (97, 120, 3), (80, 90, 0), (100, 120, 0)],
+    ids=["all of it", "its beginning", "its middle", "its end", "before it", "after it"],
+)
+def test_a_sample_covers_its_own_seconds_and_no_others(begin, end, seconds):
+    assert overlap_s(sample(100, seconds=10.0), begin, end) == seconds
 
 
 def test_speeds_count_bits_and_sizes_bytes():

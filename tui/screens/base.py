@@ -21,6 +21,9 @@ from tui.widgets.lines import Lines
 
 log = logging.getLogger(__name__)
 
+_NOT_OF_A_RECORDING = frozenset({"rerun", "rerun_one", "pause", "reset", "record"})
+"""Actions that do nothing, or nothing new, where a recording is shown."""
+
 
 class ConsoleScreen(StyledScreen[None]):
     """A main screen: draws what is known, and asks the app for everything else by messages."""
@@ -48,6 +51,12 @@ class ConsoleScreen(StyledScreen[None]):
         self.known = known
         self._notice = ""
         self._broken = False
+        if known.feed.replayed:
+            self.offer_only_replay()
+
+    def offer_only_replay(self) -> None:
+        """Offer only what can be done with a recording."""
+        self.ACTIONS = tuple(a for a in self.ACTIONS if a.name not in _NOT_OF_A_RECORDING)  # type: ignore[misc]
 
     def compose(self) -> ComposeResult:
         """Header, tabs, the body between two rules, keys."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
 from typing import ClassVar
 
 from textual import events, on
@@ -106,13 +105,15 @@ class DatabaseScreen(ConsoleScreen):
         """What of the samples is drawn here: those of nodes are not."""
         timeline = self.known.timeline
         told = [s for s in timeline.sources() if s in ("database", "pairs") or s.startswith("instance ")]
-        return self.known.feed.trouble, [timeline.window(source, -inf, inf)[-1:] for source in told]
+        return self.known.feed.trouble, [timeline.newest(source) for source in told]
 
     def _lines(self, width: int) -> list[Line]:
         facts = self._facts()
         if facts is None:
             self._begins = ()
             text = "Nothing is known of the database yet: the checks are running."
+            if self.known.feed.replayed:
+                text = "What this recording holds of the database is being looked at."
             return [[(f" {line}", "faint")] for line in wrapped(text, width - 1)]
         sections = sections_of(facts, width)
         lines, self._begins = page_of(sections, width)
@@ -134,6 +135,7 @@ class DatabaseScreen(ConsoleScreen):
             live_of(self.known.timeline, self.known.feed.trouble),
             board.progress if board.running else "",
             self.known.graphs,
+            bool(self.known.feed.replayed),
         )
 
     def lower_rule(self, width: int) -> list[Line]:

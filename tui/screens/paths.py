@@ -117,9 +117,10 @@ class PathsScreen(ConsoleScreen):
         self.draw_lower_rule()
 
     def _nothing(self, width: int) -> list[Line]:
+        recorded = bool(self.known.feed.replayed)
         if self._report is None:
-            return waiting_lines(self.known.board.running, self.known.board.progress, width)
-        return no_networks_lines(self._report.cluster, width)
+            return waiting_lines(self.known.board.running, self.known.board.progress, width, recorded=recorded)
+        return no_networks_lines(self._report.cluster, width, recorded=recorded)
 
     def upper_rule(self, width: int) -> list[Line]:
         """Which network is shown, where there is no room for all."""
@@ -190,7 +191,7 @@ class PathsScreen(ConsoleScreen):
         """Move the cursor to the next path that has a problem, after the last to the first."""
         found = problems(self._grids)
         if not found:
-            self.notice("Every path passes." if self._grids else "No path is known yet.")
+            self.notice("Every path passes." if self._grids else "No path is known.")
             return
         everything = [(g.network.name, *way) for g in self._grids for way in g.cells]
         at = everything.index(self._place) if self._place in everything else -1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import ClassVar
 
 from textual.screen import Screen, ScreenResultType
@@ -9,7 +10,7 @@ from textual.widgets import Input
 
 from tui.actions import BEFORE_NEXT_KEY
 from tui.guard import Guarded
-from tui.widgets.cells import CellCompositor
+from tui.widgets.cells import CellCompositor, can_move
 from tui.widgets.line import ROLES
 
 
@@ -21,7 +22,7 @@ class StyledScreen(Guarded, Screen[ScreenResultType]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._compositor = CellCompositor()
+        self._compositor = CellCompositor(can_move=can_move(os.environ))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether the action can be done now: not by a key that is part of the words being typed."""

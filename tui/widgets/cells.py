@@ -9,7 +9,7 @@ that goes on by one sign is not written again: the terminal itself is told to mo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from operator import ne
 from typing import Any
@@ -37,6 +37,18 @@ _NARROW = re.compile(r"[ -~\u2500-\u259f\u2800-\u28ff]*")
 
 _LEAST_PUSHED = 12
 """So many signs must be spared to let the terminal move a graph: that costs what writing eight of them does."""
+
+_MOVING = re.compile(
+    r"xterm|screen|tmux|linux|putty|rxvt|vt[2-5]\d\d|alacritty|foot|kitty|wezterm|konsole|gnome|vte|mintty|iterm"
+    r"|ghostty|contour|st-|st$"
+)
+"""How the types (TERM) of terminals begin that take signs out of a row (DCH) and put blanks in (ICH), as the VT220 and
+all after it do. The VT100 has neither, the VT102 and `ansi` not both for sure; of another one nothing is known."""
+
+
+def can_move(environment: Mapping[str, str]) -> bool:
+    """Whether this terminal can be told to move a part of a row."""
+    return _MOVING.match(environment.get("TERM", "")) is not None
 
 
 class Push(Region):
@@ -80,14 +92,16 @@ class CellUpdate(ChopsUpdate):
 class CellCompositor(Compositor):
     """A screen's compositor whose partial updates are cell by cell; a screen takes it as its `_compositor`."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, can_move: bool = True) -> None:
+        """`can_move`: whether the terminal can; on another one, what would be moved is written anew."""
         super().__init__()
+        self._can_move = can_move
         self._pushes: list[Region] = []
 
     def update_widgets(self, widgets: set[Widget]) -> None:
         """Take over what the widgets have to repaint."""
         # What is still to be written might lie in a part that is moved: then that part is repainted.
-        if not self._dirty_regions and not self._pushes:
+        if self._can_move and not self._dirty_regions and not self._pushes:
             for widget in self.visible_widgets.keys() & widgets:
                 region, clip = self.visible_widgets[widget]
                 pushes = [part for part in widget._repaint_regions if isinstance(part, Push)]
@@ -114,6 +128,18 @@ class CellCompositor(Compositor):
         return None if update is None else CellUpdate(update.chops, update.spans, update.chop_ends)
 
 
+def repaint(widget: Widget, regions: Sequence[Region]) -> None:
+    """Have parts of a widget drawn anew. As `Widget.refresh`, but at once: that goes by three messages, one after the
+    other through the loops of the widget and its screen, which costs as much as the drawing."""
+    screen = widget.screen
+    if not widget._is_mounted or screen not in screen._compositor:
+        widget.refresh(*regions)
+        return
+    widget._set_dirty(*regions)
+    screen._dirty_widgets.add(widget)
+    screen.check_idle()
+
+
 def _at(x: int, y: int) -> str:
     return f"\x1b[{y + 1};{x + 1}H"
 
@@ -135,8 +161,8 @@ def _pen_change(before: Style | None, after: Style, system: ColorSystem) -> str:
 
 
 def pushed(old: Line, new: Line, width: int) -> tuple[list[tuple[int, int]], Line]:
-    """The parts of a row, from and up to which column, that go one column to the left, as graphs do; and what the old
-    line looks like after that."""
+    """The parts of a row, from and up to which column, that go one column to the left, as graphs do; and the old line
+    after that, other than the new one wherever a part ends: what has come in there is not what is wanted."""
     if len(old) != len(new) or not any(_goes_on(*spans) for spans in zip(old, new, strict=True)):
         return [], old
     parts: list[tuple[int, int]] = []
@@ -148,7 +174,8 @@ def pushed(old: Line, new: Line, width: int) -> tuple[list[tuple[int, int]], Lin
             break
         if _goes_on(before, now):
             parts.append((column, column + len(text)))
-            before = f"{text[1:]} ", role
+            # The blank that comes in has the terminal's own background: it is written over in any case.
+            before = text[1:] + ("▁" if now[0].endswith(" ") else " "), role
         after.append(before)
         column += len(text)
     return parts, [*after, *old[len(after) :]]
@@ -206,5 +233,5 @@ def _cells(line: Line, width: int) -> list[tuple[str, str]]:
             elif columns > 1:
                 cells += [(f"{sign}{part}", role) for part in range(columns)]
             elif cells:  # a mark that is drawn on the sign before it
-                cells[-1] = (cells[-1][0] + sign, role)
+                cells[-1] = (cells[-1][0] + sign, f"{cells[-1][1]} {role}")
     return (cells + [(" ", "")] * (width - len(cells)))[:width]

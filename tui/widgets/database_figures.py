@@ -5,9 +5,11 @@ A figure that is grave carries the letter of its status, so that colour only rep
 
 from __future__ import annotations
 
+import math
 from datetime import datetime
 from typing import NamedTuple
 
+from checks import cache_fusion
 from checks.facts import Activity, InstanceActivity, InstancePing, NotAsked, Thresholds, Unknown
 from checks.finding import Status
 
@@ -51,12 +53,15 @@ def rate(value: float | None) -> str:
     return f"{value:,.0f}" if value >= 99.95 or value == 0 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
 
 
-def ms(value: float | None, none: str = NONE) -> str:
-    """Milliseconds: `0.42`, `12.3`, `1,234`; never 0 for what is more."""
+def ms(value: float | None, none: str = NONE, blocks: int | None = None) -> str:
+    """Milliseconds: `0.42`, `12.3`, `1,234`; never 0 for what is more. An average over so many blocks, which the
+    database counts in hundredths of a second, is only less than what it can tell where it is 0: `<0.14`."""
     if value is None:
         return none
+    if value == 0 and (least := cache_fusion.least_average_ms(blocks)) is not None:
+        return f"<{max(math.ceil(round(100 * least, 6)), 1) / 100:g}"
     if 0 < value < 0.01:
-        return "0.01"
+        return "<0.01"
     return f"{value:.2f}" if value < 9.995 else f"{value:.1f}" if value < 99.95 else f"{value:,.0f}"
 
 
@@ -75,11 +80,11 @@ def count(value: int) -> str:
 
 
 def volume(value: float) -> str:
-    """Bytes, in steps of 1024 as AWR counts: `1.4 GB`."""
-    for unit in ("B", "KB", "MB", "GB"):
-        if value < 1024:
-            return f"{value:.0f} {unit}" if unit == "B" or value >= 99.5 else f"{value:.1f} {unit}"
-        value /= 1024
+    """Bytes, in steps of 1000 as on the Traffic screen and as networks count: `1.4 GB`. (AWR's KB are of 1024.)"""
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 999.5:
+            return f"{value:.0f} {unit}" if unit == "B" or value >= 99.95 else f"{value:.1f} {unit}"
+        value /= 1000
     return f"{value:,.1f} TB"
 
 

@@ -124,12 +124,14 @@ def _past_status(history: History, past: LossHistory | None, limits: Thresholds)
 
 
 def _times(history: History, name: str, instance: int, slots: Sequence[str], limits: Thresholds) -> _Trend:
-    own = {at: time for at, p in _own(history, instance).items() if (time := _receive_ms(p)) is not None}
+    periods = _own(history, instance)
+    own = {at: time for at, p in periods.items() if (time := _receive_ms(p)) is not None}
     values = [own.get(at) for at in slots]
     if not own:
         return _Trend(name, values, None, "no block came")
     worst = max(own, key=lambda at: own[at])
-    text = f"at most {ms(own[worst])} from {moment(worst)}, lately {ms(own[max(own)])}"
+    highest, newest = (ms(own[at], blocks=periods[at].received) for at in (worst, max(own)))
+    text = f"at most {highest} from {moment(worst)}, lately {newest}"
     slow = own[worst] > limits.receive_warn_ms
     return _Trend(name, values, Status.INFO if slow else None, text)
 
@@ -205,8 +207,8 @@ def _whole(own: InstanceHistory, database: Database) -> Iterator[Value]:
     yield Value(UNKNOWN if lost is None else count(lost))
     yield Value(UNKNOWN if came is None else count(came))
     unless = UNKNOWN if came is None else NONE
-    yield Value(ms(cache_fusion.average_cr_receive_ms(counts), unless))
-    yield Value(ms(cache_fusion.average_current_receive_ms(counts), unless))
+    yield Value(ms(cache_fusion.average_cr_receive_ms(counts), unless, counts.get(cache_fusion.CR_RECEIVED)))
+    yield Value(ms(cache_fusion.average_current_receive_ms(counts), unless, counts.get(cache_fusion.CURRENT_RECEIVED)))
     yield Value(UNKNOWN if kb is None else volume(1024 * kb))
     unless = NONE if "consistent gets from cache" in counts else UNKNOWN
     yield Value(percent(cache_fusion.remote_cache_percent(counts), unless))

@@ -114,7 +114,7 @@ def _values(sample: InstanceSample | None, limits: Thresholds, waits_are_on_top:
         Value(rate(rates.lost_per_s), of_loss(lost or 0, came, limits, waits_are_on_top)),
         *(
             Value(
-                ms(time, NONE if blocks in statistics else UNKNOWN),
+                ms(time, NONE if blocks in statistics else UNKNOWN, statistics.get(blocks)),
                 of_receive_time(time, statistics.get(blocks, 0), limits),
             )
             for time, blocks in times
@@ -127,31 +127,56 @@ def _values(sample: InstanceSample | None, limits: Thresholds, waits_are_on_top:
 
 def serving_lines(database: Database, activity: Activity, width: int) -> Iterator[Line]:
     """Where an instance's blocks come from, and what handing blocks to others costs it."""
-    heads = ("traffic/s", "own %", "others %", "disk %", "build", "send", "flushed %", "flush")
-    rows = []
-    for own in activity.instances:
-        if isinstance(own, InstanceActivity):
-            rows.append(Row(database.instance_name(own.instance), [Value(text) for text in _serving(database, own)]))
+    told = [own for own in activity.instances if isinstance(own, InstanceActivity)]
+    names = [database.instance_name(own.instance) for own in told]
+    text = "Traffic as AWR estimates it, in steps of 1000 as on the Traffic screen; where buffers came from."
+    yield from hanging([(" ", "")], text, width, "faint")
+    heads = [Head(head) for head in ("traffic/s", "own %", "others %", "disk %")]
+    rows = [Row(name, [Value(v) for v in _buffers(database, own)]) for name, own in zip(names, told, strict=True)]
+    yield from table_lines("", heads, rows, width)
     text = (
-        "Traffic as AWR estimates it; where buffers came from; of CR blocks served: ms to build and to send, the share "
-        "that waited for a log flush, and ms of it. A sender that waits for its log makes blocks late on any network."
+        "Of CR blocks served ms to build and to send, the share that waited for a log flush, and ms of it; of current "
+        "ones ms to pin, and the same. A sender that waits for its log makes blocks late on any network."
     )
     yield from hanging([(" ", "")], text, width, "faint")
-    yield from table_lines("", [Head(head) for head in heads], rows, width)
-    for view in ("GV$DLM_MISC", "GV$CR_BLOCK_SERVER"):
+    of_each = ("send", "flushed %", "flush")
+    heads = [Head(head) for head in ("cr build", *of_each, "cur pin", *of_each)]
+    rows = [Row(name, [Value(v) for v in _serving(own)]) for name, own in zip(names, told, strict=True)]
+    yield from table_lines("", heads, rows, width)
+    for view in ("GV$DLM_MISC", "GV$CR_BLOCK_SERVER", "GV$CURRENT_BLOCK_SERVER"):
         if reason := activity.why_unread(view):
             yield from hanging([(" ", ""), ("? ", "unknown")], reason, width)
 
 
-def _serving(database: Database, own: InstanceActivity) -> Iterator[str]:
-    counted, flushes = own.statistics, own.cr_flushes
+def _buffers(database: Database, own: InstanceActivity) -> Iterator[str]:
+    counted, buffers = own.statistics, "consistent gets from cache"
     kb = cache_fusion.estimated_traffic_kb_per_s(counted, own.messages, database.block_size_bytes, own.seconds)
-    buffers, served = "consistent gets from cache", cache_fusion.CR_SERVED
     yield UNKNOWN if kb is None else volume(1024 * kb)
     for share in (cache_fusion.local_cache_percent, cache_fusion.remote_cache_percent, cache_fusion.disk_percent):
         yield percent(share(counted), NONE if buffers in counted else UNKNOWN)
-    for time in (cache_fusion.average_cr_build_ms, cache_fusion.average_cr_send_ms):
-        yield ms(time(counted), NONE if served in counted else UNKNOWN)
-    unless = UNKNOWN if flushes is None or served not in counted else NONE
-    yield percent(cache_fusion.cr_log_flush_percent(counted, flushes), unless)
-    yield ms(cache_fusion.average_cr_flush_ms(counted, flushes), unless)
+
+
+def _serving(own: InstanceActivity) -> Iterator[str]:
+    """Of consistent-read blocks, then of current ones."""
+    counted = own.statistics
+    for served, flushes, times, flushed, flush_ms in (
+        (
+            cache_fusion.CR_SERVED,
+            own.cr_flushes,
+            (cache_fusion.average_cr_build_ms, cache_fusion.average_cr_send_ms),
+            cache_fusion.cr_log_flush_percent,
+            cache_fusion.average_cr_flush_ms,
+        ),
+        (
+            cache_fusion.CURRENT_SERVED,
+            own.current_flushes,
+            (cache_fusion.average_current_pin_ms, cache_fusion.average_current_send_ms),
+            cache_fusion.current_log_flush_percent,
+            cache_fusion.average_current_flush_ms,
+        ),
+    ):
+        for time in times:
+            yield ms(time(counted), NONE if served in counted else UNKNOWN, counted.get(served))
+        unless = UNKNOWN if flushes is None or served not in counted else NONE
+        yield percent(flushed(counted, flushes), unless)
+        yield ms(flush_ms(counted, flushes), unless, flushes)

@@ -28,6 +28,8 @@ class Known:
     progress: str = ""
     """How far the run is, while what it has yet to gather may still come."""
     style: Style = "blocks"
+    recorded: bool = False
+    """Whether this is all that a recording holds, and nothing more will be read."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +46,16 @@ def sections_of(known: Known, width: int) -> list[Section]:
     """What there is to show; one section that says why, where no database was asked."""
     database = known.database
     if not isinstance(database, Database):
-        return [Section("Database", list(_why_not(database, known.progress, width)))]
+        return [Section("Database", list(_why_not(database, known, width)))]
     limits, activity, live = known.cluster.thresholds, known.activity, known.live
     first = [*_head(database, width), *instances_lines(database, activity, live, limits, width)]
+    if known.recorded:
+        first += hanging([(" ", "")], "What its instances counted is on the Traffic screen (3).", width)
     sections = [Section("Instances", first, when(activity, live))]
     names, pairs = names_of(database, live), known_pairs(activity, live)
     if pairs is None:
         if not isinstance(activity, Activity):
-            sections.append(Section("Lost blocks, times, pings", list(_why_not(activity, known.progress, width))))
+            sections.append(Section("Lost blocks, times, pings", list(_why_not(activity, known, width))))
     else:
         doubts = [line for text in pairs.doubts for line in hanging([(" ", ""), ("? ", "unknown")], text, width)]
         lost = [*doubts, *lost_lines(pairs, names, limits, width)]
@@ -67,7 +71,7 @@ def sections_of(known: Known, width: int) -> list[Section]:
     past = (
         history_lines(history, database, limits, width, known.style)
         if isinstance(history, History)
-        else list(_why_not(history, known.progress, width))
+        else list(_why_not(history, known, width))
     )
     return [*sections, Section("History", past)]
 
@@ -99,19 +103,23 @@ def _head(database: Database, width: int) -> Iterator[Line]:
         yield from hanging([(" ", ""), ("? ", "unknown")], text, width)
 
 
-def _why_not(group: Fact, progress: str, width: int) -> Iterator[Line]:
+def _why_not(group: Fact, known: Known, width: int) -> Iterator[Line]:
     """Why a group is not there; what would help, as commands."""
+    reason = group.reason if isinstance(group, Unknown | NotAsked) else ""
+    if known.recorded:
+        text = reason if isinstance(known.database, Database) else f"This recording holds no database. {reason}"
+        yield from hanging([(" ", ""), ("? ", "unknown")], text or "This recording does not hold it.", width)
+        return
     if isinstance(group, NotAsked):
-        yield from hanging([(" ", "")], group.reason, width)
+        yield from hanging([(" ", "")], reason, width)
         for command in group.commands:
             yield from command_lines(command, 3, width)
         return
     if group == NOT_GATHERED:
-        text = f"Being read: {clean(progress)}" if progress else "Not read: no check that ran needs it."
+        text = f"Being read: {clean(known.progress)}" if known.progress else "Not read: no check that ran needs it."
         for line in wrapped(text, width - 1):
             yield [(f" {line}", "faint")]
         return
-    reason = group.reason if isinstance(group, Unknown) else ""
     yield from hanging([(" ", ""), ("? ", "unknown")], reason or "Not known.", width)
     advice = "The Checks screen (1) tells what to do about it; r runs the checks again."
     yield from hanging([("   ", "")], advice, width, "faint")

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.widgets.cells import Push, changed, pushed
+from tui.widgets.cells import Push, changed, pushed, repaint
 from tui.widgets.line import Line, plain, wrapped
 
 Build = Callable[[int], Sequence[Line]]
@@ -95,6 +95,13 @@ class Lines(Widget):
     def scroll_by(self, lines: int) -> None:
         """Scroll down, or up when negative."""
         self._place(self._lines, self._top + lines, self._cursor)
+
+    def bring_into_sight(self, first: int, last: int) -> None:
+        """Scroll no further than to have these lines in sight, or the first of them."""
+        if first < self.above:
+            self.scroll_by(first - self.above)
+        elif last >= self.above + self.size.height:
+            self.scroll_by(last + 1 - self.size.height - self.above)
 
     def scroll_pages(self, pages: int) -> None:
         """Scroll by screenfuls that overlap in one line."""
@@ -182,7 +189,7 @@ class Lines(Widget):
                 regions += [Push(x, y, end - x, 1) for x, end in parts]
                 regions += [Region(x, y, end - x, 1) for x, end in changed(after, new, width)]
         if regions:
-            self.refresh(*regions)
+            repaint(self, regions)
         if moved:
             self.post_message(self.Scrolled(self))
 

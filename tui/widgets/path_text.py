@@ -163,18 +163,21 @@ def _legend(grids: Sequence[Grid], width: int) -> list[Line]:
 # --- nothing to show --------------------------------------------------------------------------------------------------
 
 
-def waiting_lines(running: bool, progress: str, width: int) -> list[Line]:
-    """What is being waited for, while no paths are known yet."""
-    text = (
-        f"The paths are not known yet: the checks are running ({clean(progress)})."
-        if running
-        else "The paths are not known: the checks have not run to their end. r runs them again."
-    )
+def waiting_lines(running: bool, progress: str, width: int, *, recorded: bool = False) -> list[Line]:
+    """What is being waited for, while no paths are known yet; of a recording nothing is."""
+    text = "The paths are not known: the checks have not run to their end. r runs them again."
+    if recorded:
+        text = "This recording holds no paths."
+    elif running:
+        text = f"The paths are not known yet: the checks are running ({clean(progress)})."
     return [[(f" {line}", "faint")] for line in wrapped(text, width - 1)]
 
 
-def no_networks_lines(cluster: Cluster, width: int) -> list[Line]:
-    """Why there is no private network to show, and what to do."""
+def no_networks_lines(cluster: Cluster, width: int, *, recorded: bool = False) -> list[Line]:
+    """Why there is no private network to show, and what to do; of a recording nothing can be done."""
+    if recorded:
+        reason = cluster.networks.reason if isinstance(cluster.networks, Unknown) else "oifcfg named none."
+        return list(hanging([(" ? ", "unknown")], f"This recording holds no private networks. {reason}", width))
     if isinstance(cluster.networks, Unknown):
         text = f"The private networks are not known. {cluster.networks.reason}"
     else:

@@ -39,7 +39,7 @@ def _metric_lines(block: Block, metric: Metric[Any], look: Look, label: int, dra
     values = block.series.values(metric.read)
     shown = values[-points(drawn, look.style) :] if drawn else []
     now = block.series.now(metric.read)
-    highest = max((value for value in shown if value is not None), default=None)
+    highest = metric.highest(block.series, len(shown))
     top = look.scales.top(block.source, f"{block.title} {metric.label} alone", shown)
     style: Style = look.style
     lines = tall_graph(shown, drawn, tall, top, style) if drawn else [""]
@@ -49,10 +49,10 @@ def _metric_lines(block: Block, metric: Metric[Any], look: Look, label: int, dra
         yield merged(
             [
                 (" " + fitted(metric.label if last else "", label) + " ", ""),
-                (fitted(metric.text(now) if last else "", _FIGURE), metric.role_of(now)),
+                (fitted(metric.now(block.series) if last else "", _FIGURE), metric.role_of(now)),
                 (" ", ""),
                 (line, "accent"),
-                (f" {fitted(metric.text(highest) if last else '', _FIGURE)}" if drawn else "", ""),
+                (f" {fitted(highest if last else '', _FIGURE)}" if drawn else "", ""),
             ],
             look.width,
         )

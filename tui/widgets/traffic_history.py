@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from checks.traffic.coverage import Sample, overlap_s
 from checks.traffic.rates import (
     InstanceRates,
     InterfaceRates,
@@ -22,6 +24,10 @@ LOOK_BACK_S = 90.0
 """How far back the newest word of a source is looked for, however short the graphs are: a source that could not be
 reached is tried again at least once a minute."""
 
+LOOK_AHEAD_S = 90.0
+"""How far on from a moment of the past a sample is looked for that tells of that moment too: one covers a minute or
+a little more."""
+
 NODE, INSTANCE, DATABASE = "node ", "instance ", "database"
 
 P = TypeVar("P")
@@ -35,6 +41,10 @@ class Memo:
     def __init__(self) -> None:
         self._new: dict[Hashable, tuple[Sequence[Any], Sequence[Any]]] = {}
         self._old: dict[Hashable, tuple[Sequence[Any], Sequence[Any]]] = {}
+
+    def __len__(self) -> int:
+        """How many series it remembers."""
+        return len({*self._new, *self._old})
 
     def turn(self) -> None:
         """Another drawing begins."""
@@ -63,7 +73,7 @@ class Stretch:
     step_s: float
     count: int
     interval_s: float
-    """How often a source is sampled: what is much older than that is missing."""
+    """How often a source is sampled now: what is much older than that is missing, where no more of it came."""
 
     @property
     def begin(self) -> float:
@@ -79,16 +89,25 @@ class Window:
     events: Mapping[str, Sequence[Event]] = field(default_factory=dict)
     links: Mapping[str, Links] = field(default_factory=dict)
     """By node, as they were at the end of the stretch."""
+    next: Mapping[str, Event] = field(default_factory=dict)
+    """Of each source what came first after the stretch: it may be a sample that began in it."""
     memo: Memo = field(default_factory=Memo)
 
 
 def read(track: Track, stretch: Stretch, sources: Iterable[str], memo: Memo) -> Window:
     """The events of those sources. Reads a file where the track is one."""
     memo.turn()
-    events = {source: track.window(source, stretch.begin, stretch.end) for source in sources}
+    events: dict[str, Sequence[Event]] = {}
+    following: dict[str, Event] = {}
+    for source in sources:
+        found = track.window(source, stretch.begin, stretch.end + LOOK_AHEAD_S)
+        until = bisect_right(found, stretch.end, key=_end_of)
+        events[source] = found[:until]
+        if until < len(found):
+            following[source] = found[until]
     nodes = [source.removeprefix(NODE) for source in events if source.startswith(NODE)]
     links = {node: known for node in nodes if (known := track.links(node, stretch.end))}
-    return Window(stretch, events, links, memo)
+    return Window(stretch, events, links, following, memo)
 
 
 def frozen(track: Track) -> Timeline:
@@ -107,7 +126,7 @@ class Series(Generic[P]):
     """One source's points: by slot of the graph, and the newest one."""
 
     slots: Sequence[Sequence[P]]
-    """Each slot has the samples that ended in it; an empty one is a gap."""
+    """Each slot has the samples that ended in it, or the one that covers it; an empty one is a gap."""
     newest: P | None
     """What is so now; None where that cannot be told."""
     trouble: str = ""
@@ -166,14 +185,16 @@ class InterfacePoint:
 
 def node_series(window: Window, node: str) -> Series[NodeSample]:
     """The samples of a node."""
-    return series(window, NODE + node, window.events.get(NODE + node, ()), NodeSample)
+    source = NODE + node
+    return series(window, source, window.events.get(source, ()), NodeSample, window.next.get(source))
 
 
 def instance_series(window: Window, instance: str) -> Series[InstanceRates]:
     """The rates of an instance. What is wrong with the whole database is wrong with it too."""
-    events = [*window.events.get(INSTANCE + instance, ()), *window.events.get(DATABASE, ())]
-    events.sort(key=lambda event: event.at)
-    samples = series(window, INSTANCE + instance, events, InstanceSample)
+    sources = (INSTANCE + instance, DATABASE)
+    events = sorted((event for source in sources for event in window.events.get(source, ())), key=_end_of)
+    following = min((window.next[source] for source in sources if source in window.next), key=_end_of, default=None)
+    samples = series(window, INSTANCE + instance, events, InstanceSample, following)
     return samples.of("rates", instance_rates)
 
 
@@ -194,29 +215,62 @@ def interface_series(samples: Series[NodeSample], name: str, link: Link | None) 
     return samples.of((name, link.speed_mbps if link else None), point)
 
 
-def series(window: Window, source: str, events: Sequence[Event], kind: type[P]) -> Series[P]:
-    """The samples of that kind among the events of one source."""
+def series(
+    window: Window, source: str, events: Sequence[Event], kind: type[P], following: Event | None = None
+) -> Series[P]:
+    """The samples of that kind among the events of one source; `following` is what came next of it, after the stretch.
+
+    A sample tells of all the time that it covers, which may be many slots, and may go on beyond the stretch: how often
+    a source is sampled can have been changed meanwhile. Where it covers more than one slot, each shows its mean.
+    """
     stretch = window.stretch
     count, step_s = stretch.count, stretch.step_s
     slots: list[tuple[P, ...]] = [()] * count
+    goes_beyond = isinstance(following, Sample) and 2 * overlap_s(following, stretch.end - step_s, stretch.end) > step_s
+    if following is not None and goes_beyond:
+        events = [*events, following]
     last = events[-1] if events else None
     # Each source ends its samples a little off the others: its own newest one stands at the right edge.
-    end = last.at if last is not None and stretch.end - last.at < 1.5 * step_s else stretch.end
+    is_near = last is not None and -0.5 * step_s <= stretch.end - last.at < 1.5 * step_s
+    end = last.at if last is not None and is_near else stretch.end
     for event in events:
-        place = count - 1 - round((end - event.at) / step_s)
-        if 0 <= place < count and isinstance(event, kind):
-            slots[place] += (event,)
-    trouble = _trouble(last, stretch)
+        if isinstance(event, kind):
+            place = count - 1 - round((end - event.at) / step_s)
+            for slot in range(_first_slot(event, end, step_s, count), min(place, count)):
+                slots[slot] = slots[slot] or (event,)
+            if 0 <= place < count:
+                slots[place] += (event,)
+    trouble = _trouble(last, stretch, following)
     return Series(slots, last if isinstance(last, kind) and not trouble else None, trouble, source, window.memo)
 
 
-def _trouble(last: Event | None, stretch: Stretch) -> str:
+def _first_slot(event: Event, end: float, step_s: float, count: int) -> int:
+    """The first slot of which the sample covers the greater part; beyond the last one where there is none."""
+    back = (end - event.at + event.seconds) / step_s if isinstance(event, Sample) else 0.0
+    if back >= count:
+        return 0
+    return count - round(back) if back > 0 else count
+
+
+def _trouble(last: Event | None, stretch: Stretch, following: Event | None) -> str:
+    """Why nothing can be told now. Time that no sample covers is missing; while more may come, only once that is
+    late."""
     if last is None:
-        return "nothing was sampled yet"
+        return "no sample of it"
     if isinstance(last, Gap):
         return last.reason
-    late = stretch.end - last.at
-    return f"no sample for {late:.0f} s" if late > 2.5 * stretch.interval_s + 1 else ""
+    length = max(stretch.interval_s, last.seconds) if isinstance(last, Sample) else stretch.interval_s
+    until, patience = stretch.end, 1 + 2.5 * length
+    if following is not None:
+        patience = 1.0
+    if isinstance(following, Sample):
+        until = min(until, following.at - following.seconds)
+    uncovered = until - last.at
+    return f"no sample for {stretch.end - last.at:.0f} s" if uncovered > patience else ""
+
+
+def _end_of(event: Event) -> float:
+    return event.at
 
 
 def _highest(values: Iterator[float | None]) -> float | None:

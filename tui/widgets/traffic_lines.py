@@ -9,7 +9,7 @@ from typing import Any
 from checks.traffic.rates import Direction, InterfaceRates
 from checks.traffic.samples import Link
 from tui.widgets import traffic_units as units
-from tui.widgets.graph import Style
+from tui.widgets.graph import Style, points
 from tui.widgets.line import Line, Span, clean, fitted, width_of
 from tui.widgets.traffic_history import InterfacePoint, Series
 from tui.widgets.traffic_metrics import BITS_IN, BITS_OUT, Group, Metric
@@ -87,7 +87,8 @@ def interface_lines(
     """One interface, both ways."""
     below, role = _state_of(link)
     rates = series.newest.rates if series.newest else None
-    values = {metric.label: series.values(metric.read) for metric in (BITS_IN, BITS_OUT)}
+    drawn_points = points(columns.graph, look.style)
+    values = {metric.label: series.values(metric.read)[-drawn_points:] for metric in (BITS_IN, BITS_OUT)}
     top = look.scales.top(source, name, *values.values())
     for metric, first, first_role in ((BITS_IN, clean(name), ""), (BITS_OUT, below, role)):
         way = metric.label
@@ -143,12 +144,12 @@ def merged(line: Line, width: int) -> Line:
     return spans
 
 
-def figure(metric: Metric[Any], value: float | None, width: int) -> Span:
+def figure(metric: Metric[Any], series: Series[Any], width: int) -> Span:
     """A figure after its name; where there is no room for both it is the name that is cut."""
-    text = metric.text(value)
+    text = metric.now(series)
     room = max(width - len(text) - 1, 0)
     label = metric.label if len(metric.label) <= room else fitted(metric.label, room)
-    return f"{label} {text}"[: max(width, 0)], metric.role_of(value)
+    return f"{label} {text}"[: max(width, 0)], metric.role_of(series.now(metric.read))
 
 
 def _group_graph(
@@ -164,7 +165,7 @@ def _group_graph(
     if not columns.graph:
         return
     metric = group.graphed
-    values = series.values(metric.read)
+    values = series.values(metric.read)[-points(columns.graph, look.style) :]
     drawn = series.drawn(metric.read, columns.graph, look.scales.top(source, title, values), look.style)
     yield " " * (room - width_of(last)), ""
     yield " ", ""
@@ -177,7 +178,7 @@ def _flowed(metrics: Sequence[Metric[Any]], series: Series[Any], width: int) -> 
     """The figures one after the other, in as many lines as they need at that width."""
     line: list[Span] = []
     for metric in metrics:
-        span = figure(metric, series.now(metric.read), width)
+        span = figure(metric, series, width)
         if line and width_of(line) + 2 + width_of([span]) > width:
             yield line
             line = []

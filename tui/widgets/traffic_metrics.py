@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -10,7 +10,7 @@ from checks.cache_fusion import per_second
 from checks.traffic.rates import InstanceRates, KernelRates
 from checks.traffic.samples import InterfaceCounts
 from tui.widgets import traffic_units as units
-from tui.widgets.traffic_history import InterfacePoint
+from tui.widgets.traffic_history import InterfacePoint, Series
 
 P = TypeVar("P")
 
@@ -24,6 +24,21 @@ class Metric(Generic[P]):
     text: Callable[[float | None], str] = units.rate
     role: str = ""
     """How it looks when it is more than 0; empty where that is only traffic."""
+    least: Callable[[P], float | None] | None = None
+    """Of a time: how many milliseconds it is less than, where it was counted as 0."""
+
+    def now(self, series: Series[P]) -> str:
+        """How it is written as it is now."""
+        value = series.now(self.read)
+        return self._written(value, series.now(self.least) if self.least and value == 0 else None)
+
+    def highest(self, series: Series[P], count: int) -> str:
+        """How the highest of the newest values is written, so many of them."""
+        value = _highest(series.values(self.read), count)
+        return self._written(value, _highest(series.values(self.least), count) if self.least and value == 0 else None)
+
+    def _written(self, value: float | None, least: float | None) -> str:
+        return self.text(value) if least is None else units.less_than_ms(least)
 
     def role_of(self, value: float | None) -> str:
         """How a value of it looks."""
@@ -90,8 +105,10 @@ INSTANCE: Group[InstanceRates] = Group(
     first=(
         Metric("blocks in", lambda r: r.blocks_in_per_s),
         Metric("out", lambda r: r.blocks_out_per_s),
-        Metric("cr", lambda r: r.cr_receive_ms, units.milliseconds),
-        Metric("current", lambda r: r.current_receive_ms, units.milliseconds),
+        Metric("cr", lambda r: r.cr_receive_ms, units.milliseconds, least=lambda r: r.least_cr_receive_ms),
+        Metric(
+            "current", lambda r: r.current_receive_ms, units.milliseconds, least=lambda r: r.least_current_receive_ms
+        ),
     ),
     second=(Metric("lost", lambda r: r.lost_per_s, role="fail"),),
     further=(Metric("messages in", lambda r: r.messages_in_per_s),),
@@ -100,6 +117,11 @@ KERNEL = {"IP": IP, "UDP": UDP, "CPU": CPU}
 
 BITS_IN: Metric[InterfacePoint] = Metric("in", lambda p: p.rates.rx.bits_per_s, units.bits)
 BITS_OUT: Metric[InterfacePoint] = Metric("out", lambda p: p.rates.tx.bits_per_s, units.bits)
+
+
+def _highest(values: Sequence[float | None], count: int) -> float | None:
+    newest = values[-count:] if count else ()
+    return max((value for value in newest if value is not None), default=None)
 
 
 def _count(label: str, read: Callable[[InterfaceCounts], int], role: str = "") -> Metric[InterfacePoint]:

@@ -23,6 +23,7 @@ from tui.widgets.traffic_history import (
     kernel_series,
     node_series,
 )
+from tui.widgets.traffic_latency import LATENCY, PINGS, latency_series
 from tui.widgets.traffic_lines import Columns, Look, group_lines, interface_lines
 from tui.widgets.traffic_metrics import INSTANCE as INSTANCE_GROUP
 from tui.widgets.traffic_metrics import INTERFACE, KERNEL, Group, Metric
@@ -109,6 +110,8 @@ class Places:
         self.nodes: tuple[str, ...] = ()
         """This node first, then in the order of the cluster."""
         self._hosts: dict[str, str] = {}
+        self._pings: tuple[str, ...] = ()
+        """The pings of a recording, which are those of the first node."""
 
     def learn(self, track: Track, cluster: Cluster | None) -> None:
         """Take over what is known by now."""
@@ -121,6 +124,7 @@ class Places:
                 for unasked in cluster.database.unasked:
                     self._hosts.setdefault(unasked.name, "")
         self.nodes = tuple(dict.fromkeys(name for name in names if name))
+        self._pings = tuple(source for source in track.sources() if source.partition(" ")[0] == LATENCY)
         for source in track.sources():
             if source.startswith(INSTANCE):
                 self._hosts.setdefault(source.removeprefix(INSTANCE), "")
@@ -145,7 +149,8 @@ class Places:
         """What has to be read to show these nodes."""
         wanted = list(nodes)
         instances = [INSTANCE + name for node in wanted for name in self.instances_on(node)]
-        return [*(NODE + node for node in wanted), *instances, DATABASE]
+        pings = self._pings if set(wanted).intersection(self.nodes[:1]) else ()
+        return [*(NODE + node for node in wanted), *instances, DATABASE, *pings]
 
 
 def blocks_of(window: Window, node: str, places: Places, *, others: bool) -> list[Block]:
@@ -163,6 +168,9 @@ def blocks_of(window: Window, node: str, places: Places, *, others: bool) -> lis
     database = window.events.get(DATABASE)
     if not instances and database and isinstance(database[-1], Gap):
         found.append(GroupBlock(DATABASE, DATABASE, instance_series(window, ""), INSTANCE_GROUP))
+    if node in places.nodes[:1]:
+        pinged = latency_series(window, private_links(window, node))
+        found += [GroupBlock(LATENCY, title, pings, PINGS) for title, pings in pinged]
     return found
 
 

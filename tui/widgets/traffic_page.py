@@ -15,6 +15,9 @@ from tui.widgets.traffic_lines import MARK, Columns, Look, columns_for, heading_
 from tui.widgets.traffic_node import Block, Places, blocks_of
 from tui.widgets.traffic_nodes import glance_heading, glance_lines
 
+_FEW_NODES = 6
+"""So many are all read, to be shown below one of them where there is room."""
+
 
 @dataclass
 class View:
@@ -31,6 +34,10 @@ class View:
         """Begin with the first node, once one is known."""
         if not self.node and nodes:
             self.node = nodes[0]
+
+    def wanted(self, nodes: Sequence[str]) -> Sequence[str]:
+        """The nodes that have to be read for it; all where none is named."""
+        return [self.node] if self.node and self.kind != "nodes" and len(nodes) > _FEW_NODES else []
 
     def choose(self, key: str) -> None:
         """Choose something; of all nodes the chosen one is the one that is shown next."""

@@ -6,7 +6,7 @@ Network rates count bits in steps of 1000, as link speeds do; sizes count bytes 
 from __future__ import annotations
 
 import math
-import time
+from datetime import datetime, tzinfo
 
 UNKNOWN = "?"
 NONE = "-"
@@ -46,6 +46,16 @@ def milliseconds(value: float | None) -> str:
     if value is not None and value >= 9999.5:
         return f"{_significant(value / 1000):>4} s "
     return f"{NONE if value is None else _significant(value):>4} ms"
+
+
+def less_than_ms(bound: float) -> str:
+    """Milliseconds of which only that is known: `<.14 ms`, `<1.3 ms`, ` <10 ms`."""
+    if not 0 < bound < 99.5:
+        return f"{UNKNOWN:>4} ms"
+    hundredths = max(math.ceil(round(100 * bound, 6)), 1)
+    if hundredths < 100:
+        return f"<.{hundredths:02} ms"
+    return f"{f'<{math.ceil(round(10 * bound, 6)) / 10:g}' if bound < 9.9 else f'<{math.ceil(bound)}':>4} ms"
 
 
 def load(value: float | None) -> str:
@@ -105,6 +115,11 @@ def _fixed(value: float | None, digits: int) -> str:
     return f"{max(value, 0.0):.{digits if value < 100 - least / 2 else 0}f}"
 
 
-def clock(at: float, *, date: bool = False) -> str:
-    """The time of day in this node's zone; with the date where it may be another day's."""
-    return time.strftime("%Y-%m-%d %H:%M:%S" if date else "%H:%M:%S", time.localtime(at))
+def clock(at: float, zone: tzinfo | None = None, *, date: bool = False) -> str:
+    """The time of day in this node's zone, or in another, which is told then; with the date where it may be another
+    day's."""
+    try:
+        moment = datetime.fromtimestamp(at, zone)
+    except (OverflowError, OSError, ValueError):
+        return UNKNOWN
+    return moment.strftime(f"{'%Y-%m-%d ' if date else ''}%H:%M:%S") + (f" {moment.isoformat()[-6:]}" if zone else "")

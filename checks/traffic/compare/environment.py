@@ -8,17 +8,20 @@ from checks.traffic.recording import Header
 
 MTU = "MTU"
 """The last word of the facts that are the change itself."""
+_ANOTHER = 1.8
+"""Times as long as another that an interval is where it is no matter of samples that come late."""
 
 
 def environment_of(header: Header, readings: Readings) -> dict[str, str]:
     """Each fact by its name; what was not known then is not there."""
-    facts = {"seconds between samples": f"{header.interval_s:g}", "racwire": header.racwire_version}
+    facts = {"seconds between samples": _between_samples(header, readings), "racwire": header.racwire_version}
     for node, cpus in sorted(readings.cpus.items()):
         facts[f"{node} CPUs"] = str(cpus)
     for node, links in sorted(readings.links.items()):
         for link in links.links:
             if link.network:
-                facts[f"{node} {link.name} {MTU}"] = str(link.mtu)
+                if link.mtu:
+                    facts[f"{node} {link.name} {MTU}"] = str(link.mtu)
                 facts[f"{node} {link.name} network"] = link.network
                 if link.speed_mbps:
                     facts[f"{node} {link.name} speed"] = f"{link.speed_mbps} Mb/s"
@@ -38,6 +41,15 @@ def environment_of(header: Header, readings: Readings) -> dict[str, str]:
     if instances := readings.subjects("instance"):
         facts["instances sampled"] = " ".join(instances)
     return facts
+
+
+def _between_samples(header: Header, readings: Readings) -> str:
+    """As it was set at the beginning, or as the samples tell where it was changed since."""
+    shortest_s, longest_s = readings.intervals_s
+    if readings.is_uneven:
+        return f"{shortest_s:g} to {longest_s:g}"
+    least_s, most_s = sorted((shortest_s, header.interval_s))
+    return f"{shortest_s if most_s >= _ANOTHER * least_s > 0 else header.interval_s:g}"
 
 
 def _of_database(database: Database) -> dict[str, str]:

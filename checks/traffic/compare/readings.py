@@ -5,14 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from checks.facts import InstancePing
+from checks.traffic.coverage import Sample, overlap_s
 from checks.traffic.recording import Header
 from checks.traffic.samples import Event, Gap, InstanceSample, LatencySample, Links, NodeSample, PairsSample
 
 COVERED = 0.7
 """The share of a stretch that must have been sampled for anything to be told of it."""
+_USUAL = 0.1
+"""The share of what was sampled from which on samples of a length are the rule for a while, and no late ones."""
+_LATE = 1.5
+"""Times the interval that a sample which came late may be long."""
+_CHANGED = 1.8
+"""Times as long as others that samples are where the interval was changed."""
 
 Subject = tuple[str, str]
 """What is measured: ("node", "rac1"), ("instance", "prod1"), ("pings", "prod1"), ("path", "rac2 on 192.168.10.0/24").
@@ -44,10 +51,10 @@ class Sums:
         self._amounts: dict[str, float] = {}
         self._seconds: dict[str, float] = {}
 
-    def add(self, amounts: Iterable[tuple[str, float]], seconds: float) -> None:
-        """Add a sample."""
+    def add(self, amounts: Iterable[tuple[str, float]], seconds: float, share: float = 1.0) -> None:
+        """Add a sample, or the share of it that falls into so many seconds."""
         for name, amount in amounts:
-            self._amounts[name] = self._amounts.get(name, 0) + amount
+            self._amounts[name] = self._amounts.get(name, 0) + share * amount
             self._seconds[name] = self._seconds.get(name, 0) + seconds
 
     def merge(self, other: Sums) -> None:
@@ -80,6 +87,22 @@ class Readings:
     """What changed while it was recorded, a sentence each, in order."""
     gaps: dict[str, list[str]] = field(default_factory=dict)
     """Of each source the reasons of its gaps."""
+    lengths: dict[float, float] = field(default_factory=dict)
+    """How long samples of nodes and instances were, to the half second, and how much time those of a length cover."""
+
+    @property
+    def intervals_s(self) -> tuple[float, float]:
+        """The shortest and the longest time between two samples that was the rule for a while: the interval can be
+        changed while it is recorded. 0 where nothing was sampled."""
+        least = _USUAL * sum(self.lengths.values())
+        usual = [length for length, covered in self.lengths.items() if covered >= least]
+        return min(usual, default=0.0), max(usual, default=0.0)
+
+    @property
+    def is_uneven(self) -> bool:
+        """Whether some samples are much longer than others, as the rule for a while."""
+        shortest_s, longest_s = self.intervals_s
+        return longest_s >= _CHANGED * shortest_s > 0
 
     def subjects(self, kind: str) -> list[str]:
         """The names of one kind, in order."""
@@ -110,11 +133,21 @@ def time_of(recording: Recorded, skip_first_s: float = 0.0) -> tuple[float, floa
     return begin, max(last + half_s - begin, 0.0)
 
 
+class _Time(NamedTuple):
+    """How a recording is cut up."""
+
+    begin: float
+    piece_s: float
+    whole_up_to_s: float
+    """The longest sample that is not shared among pieces."""
+
+
 def read(recording: Recorded, piece_s: float, skip_first_s: float = 0.0) -> Readings:
     """Go once through a recording. Raises RecordingError as its file is found to be damaged."""
     begin, lasting_s = time_of(recording, skip_first_s)
     count = math.floor(lasting_s / piece_s + 0.05)  # the last sample may have ended a moment early
     readings = Readings(piece_s, [{} for _ in range(count)])
+    time = _Time(begin, piece_s, max((1 - COVERED) * piece_s, _LATE * recording.header.interval_s))
     names: dict[int, str] = {}
     for event in recording.events():
         if isinstance(event, Links):
@@ -129,11 +162,28 @@ def read(recording: Recorded, piece_s: float, skip_first_s: float = 0.0) -> Read
                 readings.hosts[event.instance] = short(event.host)
             elif isinstance(event, NodeSample) and event.cpu:
                 readings.cpus[event.node] = event.cpu.cpus
-            place = math.ceil((event.at - begin) / piece_s) - 1
-            if place < len(readings.pieces) and event.seconds > 0:
+            if 0 < event.seconds < math.inf:
+                if isinstance(event, NodeSample | InstanceSample):
+                    length = round(2 * event.seconds) / 2 or event.seconds
+                    readings.lengths[length] = readings.lengths.get(length, 0.0) + event.seconds
                 for subject, amounts in _amounts(event, readings, names):
-                    readings.pieces[place].setdefault(subject, Sums()).add(amounts, event.seconds)
+                    _add(readings.pieces, time, event, subject, amounts)
     return readings
+
+
+def _add(pieces: list[dict[Subject, Sums]], time: _Time, sample: Sample, subject: Subject, amounts: Amounts) -> None:
+    """To the piece in which it ended: a block that was lost once is lost in one stretch. Of a sample so long that this
+    would leave a hole in the piece before, each piece gets the share that it covers."""
+    last = math.ceil((sample.at - time.begin) / time.piece_s) - 1
+    if sample.seconds <= time.whole_up_to_s:
+        if last < len(pieces):
+            pieces[last].setdefault(subject, Sums()).add(amounts, sample.seconds)
+        return
+    first = max(math.floor((sample.at - sample.seconds - time.begin) / time.piece_s), 0)
+    for place in range(first, min(last + 1, len(pieces))):
+        begin = time.begin + place * time.piece_s
+        if covered_s := overlap_s(sample, begin, begin + time.piece_s):
+            pieces[place].setdefault(subject, Sums()).add(amounts, covered_s, covered_s / sample.seconds)
 
 
 def short(host: str) -> str:

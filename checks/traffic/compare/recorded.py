@@ -29,6 +29,7 @@ _RAMP = 0.8
 _SAMPLED = 0.9
 _GAPS_TOLD = 4
 _MOST_PIECES = 5000
+_TOLERANCE = 0.1
 _KINDS = ("node", "instance", "pings", "path")
 
 
@@ -36,7 +37,7 @@ def runs_of(
     recordings: Sequence[tuple[str, Recorded]], *, skip_first_s: float = 0.0, stretch_s: float | None = None
 ) -> tuple[list[Run], float]:
     """The recordings, each with its name, as runs in the same order; and how many seconds a stretch of theirs lasts:
-    never less than the time between two samples.
+    never less than the time between two samples, also where that was changed while it was recorded.
 
     Raises RecordingError where a file is found to be damaged while it is read.
     """
@@ -46,10 +47,12 @@ def runs_of(
     piece_s = max(stretch_s or piece_length(lasting, interval_s), least_s)
     all_readings = [read(recording, piece_s, skip_first_s) for _, recording in recordings]
     subjects = {kind: sorted({n for r in all_readings for n in r.subjects(kind)}) for kind in _KINDS}
-    measured = [_measured(readings, subjects, 1) for readings in all_readings]
-    times = 1
+    longest_s = max((readings.intervals_s[1] for readings in all_readings), default=0.0)
+    times = fewest = max(math.ceil(longest_s / piece_s - _TOLERANCE), 1)
+    measured = [_measured(readings, subjects, fewest) for readings in all_readings]
     if stretch_s is None:
-        for times in times_longer([[m.values for m in each] for each in measured]):
+        for longer in times_longer([[m.values for m in each] for each in measured]):
+            times = longer * fewest
             measured = [_measured(readings, subjects, times) for readings in all_readings]
             if not any(are_alike([m.values for m in each]) for each in measured):
                 break
@@ -144,6 +147,12 @@ def _warnings(readings: Readings, measured: Sequence[Measured], seconds: float, 
         yield f"It holds {seconds:.0f} s{after}: less than one stretch of {readings.piece_s:g} s."
         return
     yield from readings.changes
+    if readings.is_uneven:
+        shortest_s, longest_s = readings.intervals_s
+        yield (
+            f"Its samples are of {shortest_s:g} to {longest_s:g} s: the interval was changed while it was recorded, or "
+            "a source was slow to answer."
+        )
     for source, reasons in list(readings.gaps.items())[:_GAPS_TOLD]:
         yield f"{source}: {counted(len(reasons), 'gap')}, first: {reasons[0]}"
     if len(readings.gaps) > _GAPS_TOLD:

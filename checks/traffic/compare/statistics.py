@@ -13,8 +13,6 @@ from itertools import groupby, pairwise
 
 _ONE_IN = 20
 """An interval misses in one case of so many: 95 % confidence."""
-FEWEST_FOR_AN_INTERVAL = 6
-"""Values that a 95 % interval of the median needs: of five, all lie on one side of it in 2 of 32 cases."""
 _EXACT_UP_TO = 20
 """Values in both samples together up to which p is exact."""
 _NORMAL_95 = 1.959964
@@ -38,7 +36,8 @@ def mean(values: Sequence[float]) -> float:
 
 
 def median_interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """Between which of the values the true median lies, with 95 % confidence or more; None for fewer than six.
+    """Between which of the values the true median lies, with 95 % confidence or more; None for fewer than six:
+    of five, all lie on one side of it in 2 of 32 cases.
 
     Whether a value lies below the median is the toss of a coin, so the places are those of a binomial distribution
     (Conover, Practical Nonparametric Statistics, 3.2).

@@ -81,17 +81,33 @@ def summary_of(comparison: Comparison) -> Iterator[str]:
 
 
 def _change(comparison: Comparison) -> Iterator[str]:
-    if not any(pair.before.kind == "recording" for pair in comparison.pairs):
-        return
-    if not any(difference.is_change for pair in comparison.pairs for difference in pair.differences):
-        mtus = {value for pair in comparison.pairs for value in mtus_of(pair.before.environment)}
-        known = f": {' and '.join(sorted(mtus, key=_as_number))} before and after" if mtus else ", as far as is known"
-        yield f"The MTU of the private interfaces was not changed{known}."
+    """That there was no change of MTU, or that it cannot be told; where interfaces have other names after it, what it
+    was. One that is known to be of an interface stands above the tables."""
+    for pair in comparison.pairs:
+        if pair.before.kind != "recording" or any(difference.is_change for difference in pair.differences):
+            continue
+        before, after = (_mtus_by_name(run.environment) for run in (pair.before, pair.after))
+        values = [listed(sorted({*mtus.values()}, key=_as_number)) for mtus in (before, after)]
+        if unknown := [when for when, mtus in (("before", before), ("after", after)) if not mtus]:
+            yield (
+                "Whether the MTU of the private interfaces was changed is not known: it was not recorded "
+                f"{listed(unknown)}."
+            )
+        elif before == after:
+            yield f"The MTU of the private interfaces was not changed: {values[0]} before and after."
+        else:
+            what = "before and after" if values[0] == values[1] else f"before and {values[1]} after"
+            yield f"The MTU of the private interfaces was {values[0]} {what}; not all of them are known in both."
+
+
+def _mtus_by_name(environment: dict[str, str]) -> dict[str, str]:
+    """The MTUs of the private interfaces."""
+    return {name: value for name, value in environment.items() if name.endswith(" MTU")}
 
 
 def mtus_of(environment: dict[str, str]) -> set[str]:
-    """The MTUs of the private interfaces."""
-    return {value for name, value in environment.items() if name.endswith(" MTU")}
+    """The different MTUs of the private interfaces."""
+    return {*_mtus_by_name(environment).values()}
 
 
 def _as_number(text: str) -> tuple[int, str]:

@@ -1,0 +1,118 @@
+"""What goes to a terminal that reads, that stops reading, and that is gone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import termios
+import threading
+import time
+import tty
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.tui.terminal import Terminal, nobody
+from tui.output import MOST_WAITING, Output
+
+
+class Line:
+    """A pseudo terminal of which little is read, and how often it was told to have caught up."""
+
+    def __init__(self) -> None:
+        self.master, self.slave = os.openpty()
+        tty.setraw(self.slave)
+        self.caught_up = threading.Event()
+        self.output = Output(self.slave, "utf-8", self.caught_up.set)
+
+    def read(self, wanted: bytes) -> bytes:
+        """What comes out at the other end, up to this."""
+        seen = b""
+        while wanted not in seen:
+            seen += os.read(self.master, 65536)
+        return seen
+
+    def stop(self) -> None:
+        """Have it take nothing more, as a line that has broken without a word."""
+        termios.tcflow(self.slave, termios.TCOOFF)
+
+    def go_on(self) -> None:
+        """Have it take what comes."""
+        termios.tcflow(self.slave, termios.TCOON)
+
+
+@pytest.fixture
+def line() -> Iterator[Line]:
+    line = Line()
+    yield line
+    line.go_on()
+    line.output.end(5)
+    os.close(line.master)
+    os.close(line.slave)
+
+
+def test_everything_arrives_in_order(line: Line) -> None:
+    for number in range(1000):
+        line.output.write(f"{number},")
+    assert line.read(b"999,") == b"".join(b"%d," % number for number in range(1000))
+    line.output.write("rac1→rac2 end")
+    assert line.read(b"end") == "rac1→rac2 end".encode()
+    assert not line.caught_up.is_set()
+
+
+def test_a_terminal_that_takes_nothing_holds_nobody_up_and_is_drawn_anew_when_it_goes_on(line: Line) -> None:
+    line.stop()
+    for _ in range(2 * MOST_WAITING // 100 + 2):
+        line.output.write("x" * 100)
+    assert not line.caught_up.is_set()
+    line.go_on()
+    reader = threading.Thread(target=line.read, args=(b"anew",), daemon=True)
+    reader.start()
+    assert line.caught_up.wait(10)
+    line.output.write("anew")
+    assert line.output.end(10)
+    reader.join(10)  # else it might read on from what by then is another file
+    assert not reader.is_alive()
+
+
+def test_what_gives_the_terminal_back_is_never_left_out(line: Line) -> None:
+    line.stop()
+    line.output.write("x" * MOST_WAITING)
+    for _ in range(3):
+        line.output.write("x" * MOST_WAITING)
+    line.output.leave()
+    line.output.write("back")
+    assert not line.output.end(0.1)
+    line.go_on()
+    assert line.read(b"back").endswith(b"back")
+
+
+def test_a_lost_terminal_takes_all_in_silence(line: Line) -> None:
+    master, slave = os.openpty()
+    output = Output(slave, "utf-8", lambda: None)
+    os.close(master)
+    for _ in range(100):
+        output.write("x")
+    assert output.end(10)
+    os.close(slave)
+
+
+def test_a_console_whose_terminal_takes_nothing_is_ended_by_a_signal(tmp_path: Path) -> None:
+    """After more changes than Textual's own writer lets wait before it stops the app."""
+    terminal = Terminal(nobody(tmp_path))
+    terminal.read_until(b"1 Checks")
+    held = os.open(f"/proc/{terminal.process.pid}/fd/0", os.O_RDWR | os.O_NOCTTY)
+    try:
+        termios.tcflow(held, termios.TCOOFF)
+        for _ in range(60):
+            terminal.send(b"?")
+            time.sleep(0.01)
+            terminal.send(b"q")
+            time.sleep(0.01)
+        terminal.process.send_signal(signal.SIGTERM)
+        terminal.process.wait(5)
+    finally:
+        termios.tcflow(held, termios.TCOON)
+        os.close(held)
+        terminal.close()

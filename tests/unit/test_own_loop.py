@@ -1,0 +1,46 @@
+"""An event loop that nobody waits for: a thread that hangs in the kernel does not hold up the end."""
+
+import asyncio
+import threading
+
+import pytest
+
+from tui.own_loop import own_loop, run_in_own_loop
+
+
+def test_a_thread_that_hangs_for_good_is_not_waited_for() -> None:
+    mended = threading.Event()
+
+    async def work() -> str:
+        asyncio.get_running_loop().run_in_executor(None, mended.wait)
+        await asyncio.sleep(0)
+        return "done"
+
+    try:
+        assert run_in_own_loop(work()) == "done"
+    finally:
+        mended.set()
+
+
+def test_what_breaks_in_it_is_raised() -> None:
+    async def work() -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run_in_own_loop(work())
+
+
+def test_tasks_that_are_left_are_cancelled_and_may_end_where_there_is_time_for_that() -> None:
+    ended = []
+
+    async def endless() -> None:
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            ended.append("cancelled")
+
+    with own_loop(drain_s=5) as loop:
+        loop.create_task(endless())
+        loop.run_until_complete(asyncio.sleep(0))
+    assert ended == ["cancelled"]
+    assert loop.is_closed()

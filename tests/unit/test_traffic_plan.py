@@ -1,0 +1,68 @@
+"""What `racwire plan` tells of live samples: what is read, asked and sent, how often, and that pings want --probe."""
+
+import pytest
+
+from checks.database.statements import statements
+from checks.settings import DatabaseSettings, ProbeSettings, Settings, TrafficSettings
+from checks.traffic.node_text import PEER_LINKS_PROGRAM, PEER_PROGRAM
+from checks.traffic.plan import plan_samples
+from tui.cli import main
+
+DATABASE = DatabaseSettings(connect="rac-scan:1521/prod", user="racwire")
+
+
+def told(settings: Settings | None = None) -> str:
+    return "\n".join(plan_samples(settings or Settings(), {}))
+
+
+def test_this_node_and_its_peers_are_told_with_files_programs_and_pace() -> None:
+    text = told(Settings(traffic=TrafficSettings(interval_s=5)))
+    for file in ("/proc/net/dev", "/proc/net/snmp", "/proc/net/softnet_stat", "/proc/stat", "/proc/loadavg"):
+        assert file in text
+    assert "netlink RTM_GETLINK" in text
+    assert text.count("every 5 s") == 2
+    for line in (PEER_PROGRAM + PEER_LINKS_PROGRAM).splitlines():
+        assert line in text
+
+
+def test_every_statement_of_the_instances_is_told_with_its_text_and_pace() -> None:
+    text = told(Settings(database=DATABASE, traffic=TrafficSettings(pairs_interval_s=20, database_timeout_s=3)))
+    for name in ("sysstat", "dlm_misc", "cache_transfer", "instance_ping", "instances"):
+        statement = statements()[name]
+        assert f"{statement.topic}: {statement.purpose}" in text
+        for line in statement.text.splitlines():
+            assert line in text
+    assert "  every 20 s:\n    sql cache_transfer" in text
+    assert "no statement may take longer than 3 s" in text
+
+
+def test_without_a_database_no_instance_is_asked() -> None:
+    assert "of the instances nothing: no database is set." in told()
+    assert "SELECT" not in told()
+
+
+@pytest.mark.parametrize(
+    ("rate", "words"),
+    [
+        (10, "10 pings a second of 56 and as many of 8,328 bytes on each path"),
+        (1, "1 ping a second of 56 and as many of 8,328 bytes on each path"),
+    ],
+)
+def test_pings_are_told_with_rate_sizes_and_bound_and_that_they_want_probe(rate: int, words: str) -> None:
+    text = told(
+        Settings(traffic=TrafficSettings(probes_per_second=rate), probe=ProbeSettings(max_packets_per_second=700))
+    )
+    assert "Packets: none, but with --probe" in text
+    assert words in text
+    assert f"{0.068 * rate:.2g} Mb/s on each path" in text
+    assert "700 pings a second at most" in text
+
+
+def test_the_plan_ends_with_live_samples_unless_checks_are_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: object
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert main(["plan"]) == 0
+    assert "Live samples, for the Traffic and Database screens" in capsys.readouterr().out
+    assert main(["plan", "df-ping"]) == 0
+    assert "Live samples" not in capsys.readouterr().out

@@ -1,0 +1,49 @@
+"""The options of `racwire check`, `plan` and `explain`, apart from what carries them out: read at every start."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def add_check_parser(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], common: argparse.ArgumentParser
+) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "check",
+        parents=[common],
+        help="run checks and print the report",
+        description="Runs the checks on this node and its peers, and prints what was found, worst first.",
+    )
+    parser.add_argument("ids", nargs="*", metavar="ID", help="only these checks (racwire explain lists them)")
+    parser.add_argument("--skip", action="append", default=[], metavar="ID", help="leave this check out (repeatable)")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="how the report is written")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the report to a file, whole or not at all")
+    parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
+
+
+def add_plan_parser(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], common: argparse.ArgumentParser
+) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "plan",
+        parents=[common],
+        help="what racwire would read, ask and send, without doing it",
+        description="Prints every file, command, query and packet that the checks would use, and at the end what live "
+        "samples (the Traffic and Database screens, record, watch) read, ask and send. Nothing of it is done. The "
+        "options are those of `racwire check`: with them, what would be used is another.",
+    )
+    parser.add_argument("ids", nargs="*", metavar="ID", help="only of these checks, and nothing of live samples")
+
+
+def add_explain_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "explain",
+        help="what a check does, or what a code means",
+        description="Explains a check (what it judges, what it can find) or the code of a finding (why it matters, "
+        "where that is known from). Without either: the list of all checks and codes.",
+    )
+    parser.add_argument("what", nargs="?", metavar="ID|CODE", help="df-ping, IC-PATH-003, ...")
