@@ -72,7 +72,7 @@ def test_switch_mtu_stops_tcp_too(cluster: Lab) -> None:
         "c.settimeout(1); print(len(c.recv(100000)))"
     )
     script = (
-        f'/usr/bin/env python3 -c "{server}" & sleep 0.5;'
+        f'/usr/bin/env python3 -c "{server}" & sleep 2;'
         "ssh -F $0/ssh_config rac1 'python3 -c \"import socket, time; "
         f'c = socket.create_connection((\\"{TO_RAC2}\\", 5000)); c.send(bytes(60000)); time.sleep(2)"\'; wait'
     )

@@ -244,7 +244,7 @@ def test_evidence_in_sql_is_of_statements_that_are_sent():
 
 
 @given(clusters())
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_no_check_raises_or_says_pass_of_a_loss(built):
     said = {check.id: {f.status for f in judged(check, built)} for check in CHECKS}
     activity = built.activity

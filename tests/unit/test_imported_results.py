@@ -142,7 +142,7 @@ JSON_VALUES = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(name=st.sampled_from(sorted(SAMPLES)), at=st.floats(0, 1), length=st.integers(0, 60), junk=st.text(max_size=20))
 def test_a_result_with_a_piece_broken_out_never_raises_anything_else(
     name: str, at: float, length: int, junk: str
@@ -152,7 +152,7 @@ def test_a_result_with_a_piece_broken_out_never_raises_anything_else(
     check_broken(sample[:place] + junk + sample[place + length :])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(name=st.sampled_from([n for n in sorted(SAMPLES) if n.endswith("json")]), data=st.data())
 def test_values_of_another_kind_than_expected_never_raise_anything_else(name: str, data: st.DataObject) -> None:
     lines = [SAMPLES[name]] if "stream" not in name else SAMPLES[name].splitlines()

@@ -246,7 +246,7 @@ def squares(draw: st.DrawFn) -> Cluster:
 
 
 @given(squares(), st.integers(20, 200), st.integers(3, 60), st.data())
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_no_line_is_wider_than_the_screen_whatever_the_facts_are(built, width, height, data):
     grids = grids_of(built)
     ways = [(g, way) for g in grids for way in g.cells]

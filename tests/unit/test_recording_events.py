@@ -54,7 +54,7 @@ LINKS = st.builds(samples.Links, TEXT, TIME, st.lists(LINK, max_size=3).map(tupl
 EVENT = NODE | INSTANCE | PAIRS | LATENCY | GAP
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(EVENT)
 def test_an_event_comes_back_as_it_was_also_with_negative_and_largest_counts(event):
     shape = shape_from_text(shape_as_text(shape_of(event)))

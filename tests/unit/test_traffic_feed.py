@@ -108,7 +108,8 @@ async def test_samples_come_at_multiples_of_the_interval_on_a_clock_that_only_go
         if len(samples) == 4:
             break
     assert all(sample.seconds > 0 for sample in samples)
-    assert sum(sample.seconds for sample in samples[1:]) >= 0.29, "ticks were caught up in a burst"
+    # Three intervals of 0.1 s, of which the first may have begun late; in a burst they would take next to nothing.
+    assert sum(sample.seconds for sample in samples[1:]) > 0.2, "ticks were caught up in a burst"
 
 
 @pytest.mark.parametrize("is_first", [True, False])
