@@ -57,5 +57,4 @@ def test_six_packets_for_a_block_at_mtu_1500_and_one_at_9000(recordings, tmp_pat
     assert changed == {f"{node} {nic} MTU": ("1500", "9000") for node in ("rac1", "rac2") for nic in ("eth1", "eth2")}
     assert "At MTU 1500 a block came in 6.0 packets, at 9000 in 1.0 (messages not counted)." in found["summary"]
     assert (code == 1) <= ("worse" in {m["verdict"] for m in metrics.values()})
-    assert (code == 3) <= bool(found["shifted"] or found.get("too_rare"))
     assert picture.read_text().startswith("<?xml")
