@@ -70,13 +70,18 @@ CHECKS = (
     Action("escape", "clear", "Esc", "Leave the filter."),
 )
 
-READER = (
+SCROLLING = (
     Action("up,k", "scroll(-1)", "↑ k", "A line back."),
     Action("down,j", "scroll(1)", "↓ j", "A line on."),
     Action("pagedown,space", "page(1)", "PgDn Space", "A screenful on."),
     Action("pageup,b", "page(-1)", "PgUp b", "A screenful back."),
     Action("home,g", "edge(False)", "g Home", "To the beginning."),
     Action("end,G", "edge(True)", "G End", "To the end."),
+)
+"""The keys of a page of text."""
+
+READER = (
+    *SCROLLING,
     Action("escape,q,left", "back", "Esc q", "Back to the screen before.", "back"),
 )
 

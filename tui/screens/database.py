@@ -11,7 +11,7 @@ from textual.binding import BindingType
 from textual.timer import Timer
 
 from checks.finding import Status
-from tui.actions import Action, bindings
+from tui.actions import SCROLLING, Action, bindings
 from tui.board import report_with
 from tui.known import Change, Known
 from tui.screens.base import ConsoleScreen
@@ -25,12 +25,7 @@ from tui.widgets.line import Line, wrapped
 from tui.widgets.lines import Lines
 
 DATABASE = (
-    Action("up,k", "scroll(-1)", "↑ k", "A line back."),
-    Action("down,j", "scroll(1)", "↓ j", "A line on."),
-    Action("pagedown,space", "page(1)", "PgDn Space", "A screenful on."),
-    Action("pageup,b", "page(-1)", "PgUp b", "A screenful back."),
-    Action("home,g", "edge(False)", "g Home", "To the beginning."),
-    Action("end,G", "edge(True)", "G End", "To the end."),
+    *SCROLLING,
     Action("n,tab", "section(1)", "n Tab", "The next section.", "next section"),
     Action("N,shift+tab", "section(-1)", "N", "The section before."),
     Action("r", "rerun", "r", "Run all checks again.", "rerun"),
