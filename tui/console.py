@@ -20,6 +20,7 @@ from typing import IO, TYPE_CHECKING, TextIO, cast
 from checks.result import ExitCode, exit_code
 from checks.settings import Settings
 from tui.log import LogFile, log_path
+from tui.own_loop import own_loop
 from tui.streams import leave, tell
 
 if TYPE_CHECKING:
@@ -183,17 +184,9 @@ def encoding_of(settings: Settings, stream: TextIO | None) -> str:
 
 
 def _run_in_own_loop(app: ConsoleApp, *, mouse: bool) -> None:
-    """Run the app in a loop that is not waited for: `asyncio.run` would join threads that hang in the kernel."""
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    try:
+    with own_loop(DRAIN_S) as loop:
+        asyncio.set_event_loop(loop)
         app.run(mouse=mouse, loop=loop)
-    finally:
-        left = asyncio.all_tasks(loop)
-        for task in left:
-            task.cancel()
-        if left:
-            loop.run_until_complete(asyncio.wait(left, timeout=DRAIN_S))
 
 
 def _code(app: ConsoleApp, *, broke: bool) -> ExitCode:

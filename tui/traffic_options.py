@@ -61,9 +61,6 @@ def add_record_parser(
     parser.add_argument("--label", metavar="TEXT", default="", help="what this recording is of, such as mtu1500")
     parser.add_argument("--keep", metavar="TIME", help="keep the last 24h (30m, 7d) and drop what is older")
     parser.add_argument("--force", action="store_true", help="replace FILE if it is a recording")
-    parser.add_argument(
-        "-q", "--quiet", action="store_true", help="on stderr nothing but errors, and what --probe sends"
-    )
 
 
 def add_watch_parser(
@@ -80,9 +77,6 @@ def add_watch_parser(
     )
     parser.add_argument("file", metavar="FILE", nargs="?", help="a recording to print instead")
     _add_sampling_options(parser)
-    parser.add_argument(
-        "-q", "--quiet", action="store_true", help="on stderr nothing but errors, and what --probe sends"
-    )
 
 
 def add_open_parser(
@@ -106,4 +100,7 @@ def _add_sampling_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--interval", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     parser.add_argument(
         "--probe", action="store_true", help="also ping each private path at a fixed rate; it says what it will send"
+    )
+    parser.add_argument(
+        "-q", "--quiet", action="store_true", help="on stderr nothing but errors, and what --probe sends"
     )

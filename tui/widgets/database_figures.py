@@ -6,7 +6,6 @@ A figure that is grave carries the letter of its status, so that colour only rep
 from __future__ import annotations
 
 import math
-from datetime import datetime
 from typing import NamedTuple
 
 from checks import cache_fusion
@@ -93,14 +92,6 @@ def span(seconds: float) -> str:
     if seconds >= 600:
         return f"{seconds / 60:,.0f} min"
     return f"{seconds:.0f} s" if seconds >= 10 or round(seconds, 1) == round(seconds) else f"{seconds:.1f} s"
-
-
-def clock(at: float) -> str:
-    """A time by this node's clock and zone: `14:02:31`."""
-    try:
-        return datetime.fromtimestamp(at).strftime("%H:%M:%S")
-    except (OverflowError, OSError, ValueError):
-        return UNKNOWN
 
 
 def moment(text: str) -> str:

@@ -12,7 +12,6 @@ from tui.widgets.database_figures import (
     NONE,
     UNKNOWN,
     Value,
-    clock,
     moment,
     ms,
     of_loss,
@@ -26,6 +25,7 @@ from tui.widgets.database_figures import (
 from tui.widgets.database_live import Live
 from tui.widgets.database_table import Head, Row, table_lines
 from tui.widgets.line import Line, hanging
+from tui.widgets.traffic_units import clock
 
 _FIGURES = (Head("in/s"), Head("out/s"), Head("lost/s"), Head("cr ms"), Head("cur ms"))
 

@@ -9,7 +9,7 @@ from math import inf
 from checks.facts import BlockTransfer, InstancePing
 from checks.traffic.samples import Event, Gap, InstanceSample, PairsSample
 from checks.traffic.timeline import Timeline
-from tui.widgets.database_figures import clock
+from tui.widgets.traffic_units import clock
 
 PAIRS_S = 60.0
 """Of pairs this much of the past is summed up: their pings are seconds apart, and a lost block must not be shown for

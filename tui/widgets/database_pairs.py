@@ -10,7 +10,6 @@ from checks.finding import Status
 from tui.widgets.database_figures import (
     NONE,
     Value,
-    clock,
     count,
     ms,
     of_loss,
@@ -22,6 +21,7 @@ from tui.widgets.database_figures import (
 from tui.widgets.database_live import Live
 from tui.widgets.database_table import Cells, pairs_lines
 from tui.widgets.line import Line, hanging
+from tui.widgets.traffic_units import clock
 
 Names = Mapping[int, str]
 
