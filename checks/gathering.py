@@ -17,6 +17,7 @@ from checks.facts import (
     Database,
     History,
     Node,
+    NodeSetup,
     NotAsked,
     PathProbe,
     PrivateNetwork,
@@ -29,6 +30,7 @@ from checks.nodes.counter_change import read_counter_changes
 from checks.nodes.local import read_local_node
 from checks.nodes.remote import read_peer
 from checks.nodes.session import Session
+from checks.nodes.setup import read_setup
 from checks.nodes.shell import ShellError
 from checks.probes.paths import probe_paths
 from checks.probes.safety import UnsafePathError, public_subnets
@@ -120,6 +122,27 @@ def _names(peer: str, node: str) -> bool:
     return host == "localhost" or node.casefold() in (host, host.partition(".")[0])
 
 
+async def _setups(session: Session, cluster: Cluster) -> tuple[NodeSetup | UnreadNode, ...] | Unknown:
+    """Every node at once, each by the shell that the session holds there, this node included."""
+    names = _node_names(session, cluster)
+    done = 0
+
+    async def read(name: str) -> NodeSetup | UnreadNode:
+        nonlocal done
+        try:
+            return await read_setup(await session.shell(name), session.journal, session.settings.ssh.read_timeout_s)
+        except ShellError as error:
+            return UnreadNode(name, str(error))
+        except Exception as error:  # whatever one node brings about, the others have been read
+            return UnreadNode(name, f"Reading the setup of {name} failed: {type(error).__name__}: {error}")
+        finally:
+            done += 1
+            session.progress("setups", f"read the setup of {name}", done, len(names))
+
+    session.progress("setups", "reading the nodes' setup", 0, len(names))
+    return tuple(await asyncio.gather(*(read(name) for name in names)))
+
+
 async def _networks(session: Session, cluster: Cluster) -> tuple[PrivateNetwork, ...] | Unknown:
     return private_networks(cluster.clusterware, session.settings.cluster.networks, cluster.read_nodes())
 
@@ -188,4 +211,5 @@ GATHERERS = (
     Gatherer("database", (), _database, limit_s=300),
     Gatherer("activity", ("database",), _activity, limit_s=1200),
     Gatherer("history", ("database",), _history, limit_s=1200),
+    Gatherer("setups", ("clusterware",), _setups, limit_s=150),
 )

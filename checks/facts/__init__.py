@@ -57,6 +57,7 @@ from checks.facts.node import (
     UnreadNode,
 )
 from checks.facts.paths import Leg, PathProbe, PingSeries, Port, PrivateNetwork, Verdict
+from checks.facts.setup import FragileMtu, Keeper, KeptMtu, LldpNeighbour, NodeSetup
 
 __all__ = [
     "FACT_GROUPS",
@@ -75,6 +76,7 @@ __all__ = [
     "Database",
     "DeviceHistory",
     "Fact",
+    "FragileMtu",
     "GridHome",
     "Haip",
     "History",
@@ -88,12 +90,16 @@ __all__ = [
     "InterconnectInUse",
     "Interface",
     "InterfaceConfiguration",
+    "Keeper",
+    "KeptMtu",
     "KernelCounters",
     "Leg",
     "ListedInterface",
+    "LldpNeighbour",
     "LossHistory",
     "Neighbour",
     "Node",
+    "NodeSetup",
     "NotAsked",
     "Parameter",
     "PathProbe",

@@ -9,6 +9,7 @@ from checks.facts.history import History
 from checks.facts.kernel import CounterChanges
 from checks.facts.node import Interface, Node, UnreadNode
 from checks.facts.paths import PathProbe, Port, PrivateNetwork
+from checks.facts.setup import NodeSetup
 
 
 class Thresholds(Fact, frozen=True):
@@ -45,6 +46,7 @@ class Cluster(Fact, frozen=True):
     database: Database | Unknown | NotAsked = Unknown("not asked for")
     activity: Activity | Unknown | NotAsked = Unknown("not asked for")
     history: History | Unknown | NotAsked = Unknown("not asked for")
+    setups: tuple[NodeSetup | UnreadNode, ...] | Unknown = Unknown("not asked for")
     named_networks: tuple[str, ...] = ()
     """The private networks that the operator named; then Clusterware need not be there."""
     thresholds: Thresholds = Thresholds()
@@ -61,11 +63,16 @@ class Cluster(Fact, frozen=True):
         """The node of that name, where it could be read."""
         return next((n for n in self.read_nodes() if n.name == name), None)
 
+    def setup(self, node: str) -> NodeSetup | None:
+        """The setup of that node, where it could be read."""
+        setups = () if isinstance(self.setups, Unknown) else self.setups
+        return next((s for s in setups if isinstance(s, NodeSetup) and s.name == node), None)
+
     def interface(self, port: Port) -> Interface | None:
         """The interface at a port, where its node could be read."""
         node = self.node(port.node)
         return node.interface(port.interface) if node else None
 
 
-FACT_GROUPS = ("clusterware", "nodes", "networks", "paths", "counters", "database", "activity", "history")
+FACT_GROUPS = ("clusterware", "nodes", "networks", "paths", "counters", "database", "activity", "history", "setups")
 """The fields of `Cluster` that a check can need, in the order in which they can be gathered."""
