@@ -142,6 +142,34 @@ class ConsoleSettings(_Section, frozen=True):
     ] = "blocks"
 
 
+class ChangeSettings(_Section, frozen=True):
+    """The safe change of the MTU."""
+
+    directory: Annotated[
+        str,
+        Meta(
+            description="Where the journals of changes are; on a file system that all nodes share, any node can go on "
+            "with a change. Empty: ~/.local/state/racwire/changes."
+        ),
+    ] = ""
+    switches: Annotated[
+        tuple[str, ...],
+        Meta(
+            max_length=16,
+            description='Which kinds of switch carry the private networks, such as ["nexus-9000"]; `racwire change new '
+            "--help` lists them. Empty: what the switches tell by LLDP, else every kind is shown.",
+        ),
+    ] = ()
+    record_s: Annotated[
+        int,
+        Meta(
+            ge=5,
+            le=86_400,
+            description="Seconds that each of the two recordings, before and after the change, must be long at least.",
+        ),
+    ] = 600
+
+
 class DatabaseSettings(_Section, frozen=True):
     """The database to ask. The password never stands here: prompt, $RACWIRE_DB_PASSWORD, 0600 file, or wallet."""
 
@@ -353,4 +381,5 @@ class Settings(_Section, frozen=True):
     traffic: TrafficSettings = TrafficSettings()
     console: ConsoleSettings = ConsoleSettings()
     database: DatabaseSettings = DatabaseSettings()
+    change: ChangeSettings = ChangeSettings()
     thresholds: ThresholdSettings = ThresholdSettings()

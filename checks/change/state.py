@@ -1,0 +1,188 @@
+"""Where a change stands: folded from what happened. A state machine without I/O: events in, the next step out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from checks.change.events import (
+    Attested,
+    Closed,
+    GateResult,
+    Line,
+    Look,
+    Noted,
+    Opened,
+    Overridden,
+    Reopened,
+    RolledBack,
+    Surprised,
+    Verified,
+)
+from checks.change.plan import Gate, Kind, Plan, Step
+
+
+class ChangeError(Exception):
+    """What was asked for does not fit where the change stands: one sentence with what to do."""
+
+
+class Standing(StrEnum):
+    """How a step stands."""
+
+    AHEAD = "ahead"
+    CURRENT = "current"
+    DONE = "done"
+    OVERRIDDEN = "overridden"
+    """Gone past for a typed reason: not proved."""
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the way leads on from it."""
+        return self in (Standing.DONE, Standing.OVERRIDDEN)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What is known of one step."""
+
+    verified: Line | None = None
+    """The last time that its gates were looked at, whatever came of it."""
+    passed: bool = False
+    attested: Line | None = None
+    overridden: Line | None = None
+    reopened: Line | None = None
+    """Why it is to be done again; None once it is done."""
+
+    @property
+    def results(self) -> tuple[GateResult, ...]:
+        """What its gates said last."""
+        return self.verified.event.results if self.verified and isinstance(self.verified.event, Verified) else ()
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change as it stands after some lines of its journal."""
+
+    opened: Plan
+    """The plan that it began with."""
+    plan: Plan
+    """The plan that is followed: the same, or the way back."""
+    lines: tuple[Line, ...]
+    look: Look = field(default_factory=Look)
+    """How the nodes were when they were last looked at."""
+    marks: dict[str, Mark] = field(default_factory=dict)
+    behind: tuple[tuple[Plan, dict[str, Mark]], ...] = ()
+    """Plans that were left for the way back, with how their steps stood."""
+    outcome: str = ""
+    """`signed off`, `rolled back`, `abandoned`; empty while it goes on."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it goes on."""
+        return not self.outcome
+
+    @property
+    def is_way_back(self) -> bool:
+        """Whether the plan that is followed is the way back."""
+        return self.plan.kind is Kind.ROLLBACK
+
+    def mark(self, step: Step) -> Mark:
+        """What is known of a step of the plan that is followed."""
+        return self.marks.get(step.id, Mark())
+
+    def standing(self, step: Step) -> Standing:
+        """How a step stands."""
+        if self._is_done(step):
+            return Standing.OVERRIDDEN if self.mark(step).overridden else Standing.DONE
+        return Standing.CURRENT if step is self.current else Standing.AHEAD
+
+    @property
+    def current(self) -> Step | None:
+        """The first step that is not done; None when all are."""
+        return next((step for step in self.plan.steps if not self._is_done(step)), None)
+
+    def _is_done(self, step: Step) -> bool:
+        mark = self.mark(step)
+        proved = not step.gates or mark.passed or mark.overridden is not None
+        return proved and (not step.attest or mark.attested is not None)
+
+    def held(self, step: Step) -> tuple[tuple[Step, Gate], ...]:
+        """The gates of earlier steps that must still hold at this one."""
+        position = self.plan.position(step.id)
+        return tuple(
+            (earlier, gate)
+            for earlier in self.plan.steps[:position]
+            if self.mark(earlier).passed
+            for gate in earlier.gates
+            if gate.until and position < self.plan.position(gate.until)
+        )
+
+    @property
+    def surprises(self) -> tuple[Line, ...]:
+        """Where the cluster changed under it."""
+        return tuple(line for line in self.lines if isinstance(line.event, Surprised))
+
+    def notes(self, step: Step) -> tuple[Line, ...]:
+        """The remarks on a step."""
+        return tuple(line for line in self.lines if isinstance(line.event, Noted) and line.event.step == step.id)
+
+
+def fold(lines: Iterable[Line]) -> Change:
+    """The change after these lines. Raises ChangeError where they make no sense together."""
+    change: Change | None = None
+    for line in lines:
+        if change is None:
+            if not isinstance(line.event, Opened):
+                raise ChangeError("The journal does not begin with the plan of a change.")
+            plan = line.event.plan
+            change = Change(plan, plan, (line,), line.event.look)
+        else:
+            change = _after(change, line)
+    if change is None:
+        raise ChangeError("The journal is empty.")
+    return change
+
+
+def advance(change: Change, line: Line) -> Change:
+    """The change after one more line. Raises ChangeError where it does not fit."""
+    return _after(change, line)
+
+
+def _after(change: Change, line: Line) -> Change:
+    if not change.is_open:
+        raise ChangeError(f"The change {change.opened.id} is over ({change.outcome}); nothing can follow.")
+    change = replace(change, lines=(*change.lines, line))
+    match line.event:
+        case Opened():
+            raise ChangeError("The journal holds two plans; it was put together of two changes.")
+        case Verified(step=id, passed=passed, look=look):
+            mark = _mark(change, id)
+            marked = replace(mark, verified=line, passed=passed, reopened=None if passed else mark.reopened)
+            return replace(_with(change, id, marked), look=look)
+        case Attested(step=id):
+            return _with(change, id, replace(_mark(change, id), attested=line))
+        case Overridden(step=id):
+            return _with(change, id, replace(_mark(change, id), overridden=line, reopened=None))
+        case Reopened(step=id):
+            # What somebody attested stays so; what was seen, or gone past, has to be seen again.
+            mark = replace(_mark(change, id), passed=False, overridden=None, reopened=line)
+            return _with(change, id, mark)
+        case RolledBack(plan=plan):
+            return replace(change, plan=plan, marks={}, behind=(*change.behind, (change.plan, change.marks)))
+        case Closed(outcome=outcome):
+            return replace(change, outcome=outcome)
+        case Noted(step=id):
+            _mark(change, id)
+    return change
+
+
+def _mark(change: Change, step: str) -> Mark:
+    try:
+        return change.mark(change.plan.step(step))
+    except KeyError:
+        raise ChangeError(f"The journal speaks of a step {step!r} that its plan does not have.") from None
+
+
+def _with(change: Change, step: str, mark: Mark) -> Change:
+    return replace(change, marks={**change.marks, step: mark})
