@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from checks.nodes.read_only import demand_read_only_command
+
 OUTPUT_LIMIT_BYTES = 4_000_000
 _REAP_TIMEOUT_S = 0.5
 _STDERR = 2
@@ -59,8 +61,10 @@ async def run_command(
     cancellation, and when stdout or stderr grows past `limit_bytes`.
 
     Raises CommandError when the program is not there, may not be executed (NotPermittedError), does not end in
-    `timeout_s` seconds (TimedOutError), or prints too much. A failing exit status is an answer, not an error.
+    `timeout_s` seconds (TimedOutError), or prints too much. A failing exit status is an answer, not an error. Raises
+    ChangingCommandError, and starts nothing, for a command that is not known to change nothing.
     """
+    demand_read_only_command(argv, "this node")
     loop = asyncio.get_running_loop()
     program = argv[0]
     # Never cancelled on the way: asyncio would then wait for pipes that it has not yet connected, until all who hold

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from checks.nodes import framing
 from checks.nodes.framing import Completed, TooMuchOutput
 from checks.nodes.process import TalkingProcess
+from checks.nodes.read_only import demand_read_only_command, demand_read_only_program
 from checks.nodes.ssh import SHELL_PATH, ssh_command, ssh_failure, ssh_silence
 from checks.settings import SshSettings
 
@@ -108,8 +109,10 @@ class Shell:
         more than `limit_bytes` costs the shell: it is closed. One whose caller was cancelled runs on and its answer is
         thrown away.
 
-        Raises ShellError when the node does not answer in time or the connection is gone.
+        Raises ShellError when the node does not answer in time or the connection is gone, and ChangingCommandError,
+        before anything of it is sent, for a program that is not known to change nothing.
         """
+        demand_read_only_program(program, self.node)
         async with self._turn:
             if self._ended is not None:
                 raise self._gone()
@@ -138,8 +141,10 @@ class Shell:
         """Start a command in the background; every word is quoted.
 
         The future can be abandoned, the command ends itself. It resolves with stdout and stderr together, and fails
-        with ShellError when the connection is gone.
+        with ShellError when the connection is gone. Raises ChangingCommandError, and starts nothing, for a command that
+        is not known to change nothing.
         """
+        demand_read_only_command(command, self.node)
         answer: asyncio.Future[Completed] = asyncio.get_running_loop().create_future()
         if self._ended is not None:
             _fail(answer, self._gone())

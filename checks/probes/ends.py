@@ -25,7 +25,7 @@ def link_program(port: Port) -> str:
 def neighbour_program(path: Path) -> str:
     """Print the neighbour entry of the peer's address, with its ages."""
     device, peer = shlex.quote(path.source.interface), shlex.quote(path.destination.ip)
-    return f'(PATH="$PATH:/sbin:/usr/sbin"; ip -s neigh show to {peer} dev {device})'
+    return f"ip -s neigh show to {peer} dev {device}"
 
 
 def link_is_up(state: str) -> bool | None:

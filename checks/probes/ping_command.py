@@ -64,16 +64,13 @@ class Slots:
 
 
 # Loopback pings only: what this ping can do, asked of ping itself rather than guessed from its version.
-# In parentheses, so that the held shell keeps nothing of it.
 PROBE_PROGRAM = """\
-(PATH="$PATH:/bin:/usr/bin:/sbin:/usr/sbin"; LC_ALL=C; export PATH LC_ALL
 ping -V 2>&1 | head -n 1
-try() { word=$1; shift; ping -n -c 1 -W 1 "$@" 127.0.0.1 2>&1 | sed "s/^/$word: /"; }
-try plain
-try dont-fragment -M do
-try probe -M probe
+ping -n -c 1 -W 1 127.0.0.1 2>&1 | sed 's/^/plain: /'
+ping -n -c 1 -W 1 -M do 127.0.0.1 2>&1 | sed 's/^/dont-fragment: /'
+ping -n -c 1 -W 1 -M probe 127.0.0.1 2>&1 | sed 's/^/probe: /'
 timeout -s INT 1 true 2>/dev/null && echo "timeout: yes"
-true)
+true
 """
 
 

@@ -23,7 +23,7 @@ from tui import app as app_module
 from tui import main_screens
 from tui.actions import EVERYWHERE, TABS
 from tui.app import ConsoleApp
-from tui.known import Change
+from tui.known import News
 from tui.screens.base import ConsoleScreen
 from tui.screens.checks import ChecksScreen
 from tui.screens.palette import PaletteScreen
@@ -45,7 +45,7 @@ class NumbersScreen(ConsoleScreen):
             raise RuntimeError("cannot be made")
         yield from ()
 
-    def draw(self, change: Change | None = None) -> None:
+    def draw(self, news: News | None = None) -> None:
         if type(self).draw_breaks:
             raise RuntimeError("cannot be drawn")
         self.drawn += 1

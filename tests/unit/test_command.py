@@ -10,6 +10,8 @@ import pytest
 
 from checks.nodes.command import CommandError, CommandOutput, NotPermittedError, TimedOutError, run_command
 
+pytestmark = pytest.mark.usefixtures("any_command")
+
 
 def sh(script: str) -> list[str]:
     return ["/bin/sh", "-c", script]

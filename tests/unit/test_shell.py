@@ -15,6 +15,8 @@ from checks.nodes import framing
 from checks.nodes.shell import Completed, Shell, ShellError
 from checks.settings import SshSettings
 
+pytestmark = pytest.mark.usefixtures("any_command")
+
 Open = Callable[[], Awaitable[Shell]]
 
 PEER_SHELLS = {"sh": "sh", "dash": "dash", "bash": "bash --posix", "busybox": "busybox sh"}

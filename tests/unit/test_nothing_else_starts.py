@@ -1,0 +1,109 @@
+"""No part of racwire starts a process but the two that the guard stands before, and none tells the kernel anything."""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import checks
+import tui
+
+ROOT = Path(checks.__file__).parent.parent
+PRACTICE = ("checks/lab/", "tui/lab_")
+"""The practice cluster makes and breaks namespaces of its own; nothing of it runs on a node."""
+
+STARTS = {
+    "checks/nodes/command.py": {"subprocess_exec"},
+    "checks/nodes/process.py": {"subprocess_exec"},
+    "checks/database/secret.py": {"ctypes"},
+}
+"""Where processes are started: a command, which is judged there, and the shells, whose programs are. And where the C
+library is called, which could do it too: to wipe a password."""
+
+MODULES = {"subprocess", "pty", "multiprocessing", "webbrowser", "ctypes", "cffi", "paramiko"}
+CALLS = {
+    *("system", "popen", "Popen", "startfile", "fork", "forkpty", "posix_spawn", "posix_spawnp"),
+    *("execl", "execle", "execlp", "execlpe", "execv", "execve", "execvp", "execvpe"),
+    *("spawnl", "spawnle", "spawnlp", "spawnlpe", "spawnv", "spawnve", "spawnvp", "spawnvpe"),
+    *("create_subprocess_exec", "create_subprocess_shell", "subprocess_exec", "subprocess_shell"),
+    *("ProcessPoolExecutor", "open_url"),
+}
+
+WORDS = re.compile("|".join(sorted(MODULES | CALLS | {"pyroute2", "nodes.process", "nodes import"})))
+"""Where none of these stands there is nothing to look at."""
+
+
+@cache
+def modules() -> tuple[tuple[str, ast.Module], ...]:
+    return tuple(_modules())
+
+
+def _modules() -> Iterator[tuple[str, ast.Module]]:
+    for package in (checks, tui):
+        for file in sorted(Path(package.__file__ or "").parent.rglob("*.py")):
+            name = file.relative_to(ROOT).as_posix()
+            text = file.read_text()
+            if not name.startswith(PRACTICE) and WORDS.search(text):
+                yield name, ast.parse(text)
+
+
+def what_starts(tree: ast.Module) -> set[str]:
+    """The names by which this code could start a process."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names if alias.name.partition(".")[0] in MODULES}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {node.module} if node.module and node.module.partition(".")[0] in MODULES else set()
+            found |= {alias.name for alias in node.names if alias.name in CALLS | MODULES}
+        elif isinstance(node, ast.Attribute) and node.attr in CALLS:
+            found.add(node.attr)
+        elif isinstance(node, ast.Constant) and node.value in MODULES | {"asyncio.subprocess"}:
+            found.add(str(node.value))  # getattr, import_module
+    return found
+
+
+def imports(tree: ast.Module) -> set[str]:
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return found
+
+
+def test_processes_are_started_where_the_guard_stands_and_nowhere_else() -> None:
+    assert {name: found for name, tree in modules() if (found := what_starts(tree))} == STARTS
+
+
+def test_only_the_held_shell_starts_what_is_not_judged_as_a_command() -> None:
+    users = {name for name, tree in modules() if "checks.nodes.process" in imports(tree)}
+    assert users == {"checks/nodes/shell.py"}
+
+
+def test_the_kernel_is_only_asked() -> None:
+    users = {name for name, tree in modules() if any(module.startswith("pyroute2") for module in imports(tree))}
+    assert users == {"checks/nodes/netlink.py"}
+    tree = ast.parse((ROOT / "checks/nodes/netlink.py").read_text())
+    asked = {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "kernel"
+    }
+    assert asked == {"get_links", "get_addr", "get_routes", "get_neighbours"}
+
+
+def test_the_search_finds_what_it_looks_for() -> None:
+    for code in (
+        "import subprocess",
+        "from subprocess import run",
+        "import os\nos.system('x')",
+        "from os import execvp",
+        "import asyncio\nasyncio.create_subprocess_exec('x')",
+        "from asyncio import subprocess",
+        "import importlib\nimportlib.import_module('pty')",
+        "import psutil\npsutil.Popen('x')",
+    ):
+        assert what_starts(ast.parse(code)), code
