@@ -9,18 +9,33 @@ import sys
 import textwrap
 from collections.abc import Callable, Sequence
 
-from checks.lab import DATABASE_VERSIONS, FAULTS, Lab, LabError, LabUsageError, down, find, up
+from checks.lab import (
+    DATABASE_VERSIONS,
+    FAULTS,
+    KEEPERS,
+    MIXED,
+    SWITCH_MTU,
+    Lab,
+    LabError,
+    LabUsageError,
+    down,
+    find,
+    up,
+)
+from tui.lab_status import port_lines, status_document, status_lines
 
 _EXIT_OK, _EXIT_FAILED, _EXIT_USAGE = 0, 2, 64
 _NO_LAB = "There is no practice cluster: run `racwire lab up`."
+_WHICH_NODE = "the node: rac1 or 1"
 _NODE_HELP = "the node to break it at: rac2 or 2"
 _NETWORK_HELP = "the private network to break it at: 1 or eth1, 2 or eth2"
 
 _ABOUT = """\
 A practice cluster: RAC nodes as namespaces of this machine, with real NICs, a real network, ssh between them, and an
-oifcfg, olsnodes and crsctl that answer as those of Oracle Grid Infrastructure 19c. Its database instances exchange real
-blocks over the private networks, and answer a real Oracle client with what they counted (this part needs `pip install
-'racwire[lab]'`). Nothing outside it is touched, and `racwire lab down` leaves nothing behind.
+oifcfg, olsnodes, crsctl, srvctl and ocrconfig that answer and act as those of Oracle Grid Infrastructure 19c. Its
+database instances exchange real blocks over the private networks, and answer a real Oracle client with what they
+counted (this part needs `pip install 'racwire[lab]'`). Nothing outside it is touched, and `racwire lab down` leaves
+nothing behind.
 
 With --lab, racwire uses the practice cluster's own settings file, which `racwire lab status` names, and not yours;
 --settings FILE gives another.
@@ -31,6 +46,7 @@ With --lab, racwire uses the practice cluster's own settings file, which `racwir
   racwire check --lab               what racwire says now
   racwire lab shell rac1            look around on a node yourself
   racwire lab mend                  all in order again
+  racwire lab reboot rac2           a node comes up as its own files say
   racwire lab down
 
 Exit codes: 0 done, 2 it could not be done, 64 there is no such fault, node or network.
@@ -47,12 +63,26 @@ def add_lab_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParse
     command.add_argument(
         "--mtu", type=int, default=9000, metavar="BYTES", help="MTU of the private networks (default 9000)"
     )
+    command.add_argument(
+        "--switch-mtu",
+        type=int,
+        default=SWITCH_MTU,
+        metavar="BYTES",
+        help=f"MTU of the switch's ports on the private networks (default {SWITCH_MTU}); see `racwire lab switch`",
+    )
     command.add_argument("--no-database", action="store_true", help="the nodes and their networks only")
     command.add_argument(
         "--database-version",
         choices=DATABASE_VERSIONS,
         default="19c",
         help="the version that its database is of (default 19c)",
+    )
+    command.add_argument(
+        "--keeper",
+        choices=(*KEEPERS, MIXED),
+        default=KEEPERS[0],
+        help="in which files the nodes keep their network: NetworkManager's keyfiles, ifcfg, systemd-networkd's, or "
+        f"each of them in turn (default {KEEPERS[0]})",
     )
     _command(commands, "down", "take it down and remove all that is left of it", "Succeeds also when there is none.")
     command = _command(commands, "status", "say what is up and what is broken", "Exit code 2 when there is none.")
@@ -81,8 +111,30 @@ def add_lab_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParse
         "run a shell or a command on a node",
         "  racwire lab shell rac1\n  racwire lab shell rac2 ip -br address",
     )
-    command.add_argument("node", metavar="NODE", help="the node: rac1 or 1")
+    command.add_argument("node", metavar="NODE", help=_WHICH_NODE)
     command.add_argument("argv", metavar="COMMAND", nargs=argparse.REMAINDER, help="the command (default: a shell)")
+
+    command = _command(
+        commands,
+        "reboot",
+        "reboot a node",
+        "It comes up as its own files say, and loses what they do not keep: what was set by hand, and every process.\n"
+        "The same as `reboot` on the node itself. Example: racwire lab reboot rac2",
+    )
+    command.add_argument("node", metavar="NODE", help=_WHICH_NODE)
+
+    command = _command(
+        commands,
+        "switch",
+        "list the switch's ports on the private networks, or change their MTU",
+        "A port loses what is larger than its MTU, both ways and without a word, as a real switch does.\n\n"
+        "  racwire lab switch\n"
+        "  racwire lab switch rac2-eth1 mtu 1500\n"
+        "  racwire lab switch all mtu 9216",
+    )
+    command.add_argument("port", metavar="PORT", nargs="?", help="the port, as rac2-eth1, or all")
+    command.add_argument("setting", metavar="mtu", nargs="?", choices=("mtu",), help="what to change of it")
+    command.add_argument("bytes", metavar="BYTES", nargs="?", type=int, help="its MTU from now on")
 
 
 def run_lab(args: argparse.Namespace) -> int:
@@ -95,6 +147,8 @@ def run_lab(args: argparse.Namespace) -> int:
         "mend": _mend,
         "faults": _faults,
         "shell": _shell,
+        "reboot": _reboot,
+        "switch": _switch,
     }
     if args.lab_command != "shell":
         os.environ.pop("RACWIRE_DB_PASSWORD", None)  # what is started here and goes on running is not to hold it
@@ -113,7 +167,15 @@ def run_lab(args: argparse.Namespace) -> int:
 
 def _up(args: argparse.Namespace) -> int:
     running = find()
-    lab = up(args.nodes, args.mtu, _narrate, database=not args.no_database, database_version=args.database_version)
+    lab = up(
+        args.nodes,
+        args.mtu,
+        _narrate,
+        database=not args.no_database,
+        database_version=args.database_version,
+        keeper=args.keeper,
+        switch_mtu=args.switch_mtu,
+    )
     if running is not None:
         _narrate(f"The practice cluster is already up: {', '.join(lab.nodes)}.")
     database = f" and database {lab.database_version}" if lab.database else ""
@@ -130,58 +192,13 @@ def _down(_: argparse.Namespace) -> int:
 def _status(args: argparse.Namespace) -> int:
     lab = find()
     if args.format == "json":
-        print(json.dumps(_as_document(lab), indent=2))
+        print(json.dumps(status_document(lab), indent=2))
     elif lab is not None:
-        print("\n".join(_as_lines(lab)))
+        print("\n".join(status_lines(lab)))
     if lab is None:
         _narrate(_NO_LAB)
         return _EXIT_FAILED
     return _EXIT_OK
-
-
-def _as_document(lab: Lab | None) -> dict[str, object]:
-    if lab is None:
-        return {"up": False}
-    return {
-        "up": True,
-        "directory": str(lab.directory),
-        "nodes": list(lab.nodes),
-        "mtu": lab.mtu,
-        "database": lab.database
-        and {
-            "version": lab.database_version,
-            "connect": lab.database.connect,
-            "user": lab.database.user,
-            "password_file": str(lab.database.password_file),
-        },
-        "settings_file": str(lab.settings_file),
-        "remote_shell": lab.remote_shell,
-        "remote_shell_reason": lab.remote_shell_reason,
-        "faults": [
-            {"fault": fault.fault, "node": fault.node, "network": fault.network and f"eth{fault.network}"}
-            for fault in lab.faults
-        ],
-    }
-
-
-def _as_lines(lab: Lab) -> list[str]:
-    shell = "ssh" if lab.remote_shell == "ssh" else f"a stand-in for ssh, because {lab.remote_shell_reason}"
-    broken = ", ".join(map(str, lab.faults)) or "nothing"
-    database = ["Database   none"]
-    if lab.database:
-        database = [
-            f"Database   {lab.database_version}, from a node: {lab.database.connect} as {lab.database.user}",
-            f"Password   in {lab.database.password_file}",
-        ]
-    return [
-        f"Nodes      {', '.join(lab.nodes)}",
-        f"MTU        {lab.mtu} on the private networks",
-        *database,
-        f"Peers by   {shell}",
-        f"Settings   {lab.settings_file}",
-        f"Directory  {lab.directory}",
-        f"Broken     {broken}",
-    ]
 
 
 def _break(args: argparse.Namespace) -> int:
@@ -224,6 +241,23 @@ def _shell(args: argparse.Namespace) -> int:
     command = lab.enter(args.node, argv)
     sys.stdout.flush()
     os.execve(command[0], command, {**os.environ, **lab.environment(args.node)})
+
+
+def _reboot(args: argparse.Namespace) -> int:
+    node = _running().reboot(args.node)
+    print(f"{node} is up again, as its own files say.")
+    _narrate(f"Next: `racwire lab shell {node} ip -br link`; Clusterware starts by itself where that is enabled.")
+    return _EXIT_OK
+
+
+def _switch(args: argparse.Namespace) -> int:
+    lab = _running()
+    if args.port is not None:
+        if args.setting != "mtu" or args.bytes is None:
+            raise LabUsageError("Say which MTU the port is to have: `racwire lab switch rac2-eth1 mtu 9216`.")
+        lab = lab.set_port_mtu(args.port, args.bytes)
+    print("\n".join(port_lines(lab)))
+    return _EXIT_OK
 
 
 def _running() -> Lab:

@@ -13,11 +13,14 @@ the standard library only, the database what the extra `lab` brings.
 from checks.lab.cluster import Lab, down, find, up
 from checks.lab.errors import LabError, LabUsageError
 from checks.lab.faults import FAULTS, ActiveFault, Fault
-from checks.lab.topology import DATABASE_VERSIONS
+from checks.lab.topology import DATABASE_VERSIONS, KEEPERS, MIXED, SWITCH_MTU
 
 __all__ = [
     "DATABASE_VERSIONS",
     "FAULTS",
+    "KEEPERS",
+    "MIXED",
+    "SWITCH_MTU",
     "ActiveFault",
     "Fault",
     "Lab",

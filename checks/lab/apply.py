@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from checks.lab import boot, clusterware, databases, peers, wiring
+from checks.lab import boot, clusterware, databases, peers, stack, wiring
 from checks.lab.desired import Desired
 from checks.lab.processes import Job, Process, into, run_all
 from checks.lab.topology import NETWORKS, Port
@@ -67,6 +67,7 @@ def build(running: Running, target: Desired) -> None:
         )
         for node in running.nodes
     )
+    _wire(running, target, [port for port, cable in target.cables.items() if cable.uplink_mtu])
     _answer(running, target)
 
 
@@ -116,7 +117,8 @@ def _change_nics(running: Running, before: Desired, after: Desired) -> None:
     steps: dict[str, list[str]] = {}
     for port, nic in after.nics.items():
         if nic != before.nics[port]:
-            steps.setdefault(port.node, []).extend(wiring.changed_nic(before.nics[port], nic))
+            has_haip = stack.is_running(running.directory, port.node, "cssd")
+            steps.setdefault(port.node, []).extend(wiring.changed_nic(before.nics[port], nic, has_haip=has_haip))
     run_all(running.in_node(node, lines) for node, lines in steps.items())
 
 
@@ -146,6 +148,7 @@ def _change_rules(running: Running, before: Desired, after: Desired) -> None:
 
 def _answer(running: Running, target: Desired) -> None:
     clusterware.answer(running.directory, target)
+    stack.follow(running.directory, target)
     databases.follow(running.directory, target)
     for node, login in target.logins.items():
         peers.allow(running.directory, node, login)

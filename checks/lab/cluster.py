@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from checks.lab import apply, boot, clusterware, databases, directory, peers, remote
+from checks.lab import apply, boot, booting, clusterware, databases, directory, peers, remote, stack, switch
 from checks.lab.desired import desired
 from checks.lab.errors import LabError, LabUsageError
 from checks.lab.faults import ActiveFault, fault_named, node_named, place
@@ -17,10 +17,14 @@ from checks.lab.processes import missing_tool, run_all
 from checks.lab.state import RemoteShell, State, boot_id, load, save
 from checks.lab.topology import (
     DATABASE_VERSIONS,
+    DEFAULT_KEEPER,
+    KEEPERS,
     MAX_MTU,
     MAX_NODES,
     MIN_MTU,
     MIN_NODES,
+    MIXED,
+    SWITCH_MTU,
     Shape,
 )
 
@@ -90,7 +94,11 @@ class Lab:
         its database. Who wants others here gives --settings.
         """
         name = node_named(node, self.state.shape)
+        path = os.environ.get("PATH", "/usr/bin:/bin").split(":")
+        # An ordinary user's may lack it, and there are the commands of the node's own system.
+        path += [] if "/usr/sbin" in path else ["/usr/sbin"]
         variables = {
+            "PATH": ":".join(path),
             "GRID_HOME": str(clusterware.grid_home(self.directory, name)),
             "RACWIRE_SETTINGS": str(self.settings_file),
             _INSIDE: str(self.directory),
@@ -107,34 +115,73 @@ class Lab:
         active = place(known, self.state.shape, node, network)
         if known.needs_nft and shutil.which("nft") is None:
             raise LabError(f"For the fault {known.name}: {missing_tool('nft')}")
-        return self._change(lambda faults: faults if active in faults else (*faults, active))
+        return self._change(
+            lambda state: state if active in state.faults else replace(state, faults=(*state.faults, active))
+        )
 
     def mend(self, fault: str | None = None) -> Lab:
         """Mend one fault, wherever it was broken, or all of them."""
         if fault is not None:
             fault_named(fault)
-        return self._change(lambda faults: tuple(f for f in faults if fault is not None and f.fault != fault))
+        return self._change(
+            lambda state: replace(
+                state, faults=tuple(f for f in state.faults if fault is not None and f.fault != fault)
+            )
+        )
 
-    def _change(self, faults: Callable[[tuple[ActiveFault, ...]], tuple[ActiveFault, ...]]) -> Lab:
-        """Carry out a change of what is broken, alone, starting from what is so now and not from this snapshot."""
+    @property
+    def switch_ports(self) -> tuple[switch.SwitchPort, ...]:
+        """The switch's ports on the private networks, as they are where nothing is broken."""
+        return switch.ports(self.state.shape, self.state.port_mtus)
+
+    def set_port_mtu(self, port: str, mtu: int) -> Lab:
+        """Give a port of the switch, or `all` of the private networks, another MTU in bytes. LabError as for faults."""
+        chosen, checked = switch.named(port, self.state.shape), switch.checked(mtu)
+        return self._change(
+            lambda state: replace(state, port_mtus={**state.port_mtus, **dict.fromkeys(chosen, checked)})
+        )
+
+    def is_running(self, node: str, service: stack.Service) -> bool:
+        """Whether a service of that node's Clusterware runs at this moment, or its database instance is open."""
+        return stack.is_running(self.directory, node_named(node, self.state.shape), service)
+
+    def keeper_of(self, node: str) -> str:
+        """What keeps the network of that node: one of KEEPERS."""
+        return self.state.shape.keeper_of(node)
+
+    def reboot(self, node: str) -> str:
+        """Reboot a node: it loses what its own files do not keep. LabError when it does not come up again.
+
+        Comes back when the node's network and remote shell are there; Clusterware may still be starting.
+        Returns the node's name.
+        """
+        name = node_named(node, self.state.shape)
+        booting.reboot(self.directory, name, self.state.nodes[name])
+        return name
+
+    def _change(self, change: Callable[[State], State]) -> Lab:
+        """Carry out a change of what should be so, alone, starting from what is so now and not from this snapshot."""
         with directory.locked(self.directory, create=False):
             state = load(self.directory)
             if state is None or state.init != self.state.init or not state.alive():
                 raise LabError("The practice cluster was taken down meanwhile: run `racwire lab up`.")
-            wanted = faults(state.faults)
-            if wanted == state.faults:
+            wanted = change(state)
+            if wanted == state:
                 return Lab(self.directory, state)
             running = apply.Running(self.directory, state.rootless, state.init, state.nodes, state.routers)
+            healthy = desired(state.shape, (), wanted.port_mtus)
+            before, after = (desired(one.shape, one.faults, one.port_mtus) for one in (state, wanted))
             # Before it is done: what cannot be remembered could not be mended.
-            save(self.directory, replace(state, faults=wanted))
+            save(self.directory, wanted)
             try:
-                routers = apply.change(running, desired(state.shape, state.faults), desired(state.shape, wanted))
+                routers = apply.change(running, before, after)
+                booting.remember(self.directory, healthy, before, after)
             except BaseException:
                 save(self.directory, state)
                 raise
-            state = replace(state, faults=wanted, routers=routers)
-            save(self.directory, state)
-            return Lab(self.directory, state)
+            wanted = replace(wanted, routers=routers)
+            save(self.directory, wanted)
+            return Lab(self.directory, wanted)
 
 
 def up(
@@ -143,6 +190,8 @@ def up(
     progress: Callable[[str], None] | None = None,
     database: bool = True,
     database_version: str = "19c",
+    keeper: str = DEFAULT_KEEPER,
+    switch_mtu: int = SWITCH_MTU,
 ) -> Lab:
     """Bring a cluster up, or find the one of this shape that is up already. LabError when it cannot be.
 
@@ -161,16 +210,23 @@ def up(
             f"The practice database is of version {', '.join(DATABASE_VERSIONS)}, not {database_version}: choose "
             "with --database-version."
         )
+    if keeper not in (*KEEPERS, MIXED):
+        raise LabUsageError(
+            f"The network of the practice nodes is kept by {', '.join(KEEPERS)} or {MIXED}, not {keeper}: choose with "
+            "--keeper."
+        )
+    switch.checked(switch_mtu)
     _refuse_inside()
     progress = progress or (lambda _: None)
-    shape = Shape(nodes, mtu, _database(database, database_version, progress))
+    shape = Shape(nodes, mtu, _database(database, database_version, progress), switch_mtu, keeper)
     path = directory.lab_directory()
     with directory.locked(path, create=True):
         state = load(path)
         if state is not None and state.alive():
             if state.shape != shape:
                 raise LabError(
-                    f"A practice cluster of {state.shape.size} nodes with MTU {state.shape.mtu} and "
+                    f"A practice cluster of {state.shape.size} nodes with MTU {state.shape.mtu}, "
+                    f"{state.shape.switch_mtu} at the switch, and "
                     f"{f'database {state.shape.database}' if state.shape.database else 'no database'} is already up: "
                     "run `racwire lab down` first."
                 )
@@ -227,8 +283,11 @@ def _bring_up(path: Path, shape: Shape, progress: Callable[[str], None]) -> Lab:
     with databases.servers(path, shape) as servers, boot.booted(path, shape, rootless=rootless) as holders:
         progress("Connecting them to one public and two private networks.")
         running = apply.Running(path, rootless, holders.init, holders.nodes, {})
-        apply.build(running, desired(shape, ()))
+        healthy = desired(shape, ())
+        apply.build(running, healthy)
+        booting.remember(path, healthy, healthy, healthy)
         progress("Starting Clusterware and the remote shell on each node.")
+        run_all(stack.start(path, holders.nodes, rootless=rootless))
         if servers:
             servers.start(holders.nodes)
         remote_shell, reason = remote.serve(path, holders.nodes, sshd=sshd, rootless=rootless)
@@ -252,10 +311,12 @@ def _prepare(path: Path, shape: Shape, *, rootless: bool, with_ssh: bool) -> Non
             raise LabError(missing_tool(tool))
     shutil.copytree(_SCRIPTS, path / "scripts")
     clusterware.install(path, shape)
+    stack.install(path, shape)
     databases.install(path, shape)
     for node in shape.nodes:
         (peers.node_home(path, node) / "run").mkdir()
     peers.write_accounts(path, shape, rootless=rootless)
+    booting.install(path, shape, desired(shape, ()).nics)
     if with_ssh:
         run_all(peers.keygen_jobs(path, shape))
         peers.configure(path, shape, rootless=rootless)

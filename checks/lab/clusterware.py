@@ -1,16 +1,33 @@
-"""The Grid homes of the practice nodes, and the files from which their oifcfg, olsnodes and crsctl answer."""
+"""The Grid homes of the practice nodes, and the files from which their tools answer."""
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
 from checks.lab.desired import Desired
-from checks.lab.errors import LabError
-from checks.lab.processes import missing_tool
-from checks.lab.topology import CLUSTER_NAME, Shape
+from checks.lab.files import write_lines
+from checks.lab.processes import program, waiting_program
+from checks.lab.topology import CLUSTER_NAME, Shape, index_of
 
 _PROGRAMS = Path(__file__).with_name("grid")
+_AGENT = "orarootagent.bin"
+"""A shell: it runs what carries out orders from other nodes (`grid/lib/agent.sh`)."""
+_DAEMONS = (
+    "ohasd.bin",
+    "mdnsd.bin",
+    "gpnpd.bin",
+    "gipcd.bin",
+    "cssdmonitor",
+    "cssdagent",
+    "ocssd.bin",
+    "octssd.bin",
+    "evmd.bin",
+    "crsd.bin",
+    "oraagent.bin",
+)
+"""Copies of one program that waits for good, as `grid/lib/daemons.sh` starts them."""
 
 
 def grid_home(directory: Path, node: str) -> Path:
@@ -19,17 +36,22 @@ def grid_home(directory: Path, node: str) -> Path:
 
 
 def install(directory: Path, shape: Shape) -> None:
-    """Give every node a Grid home with its programs, and a process to go by the name of ocssd.bin."""
-    sleep = shutil.which("sleep")
-    if sleep is None:
-        raise LabError(missing_tool("sleep"))
+    """Give every node a Grid home with its tools, and programs to go by the names of the daemons."""
+    shell, waiting = program("sh"), waiting_program()
+    for needed in ("flock", "setsid"):
+        program(needed)
     for node in shape.nodes:
-        target = grid_home(directory, node) / "bin"
-        target.mkdir(parents=True)
-        for program in _PROGRAMS.iterdir():
-            shutil.copy(program, target / program.name)
-            (target / program.name).chmod(0o755)
-        shutil.copy(sleep, target / "ocssd.bin")
+        home = grid_home(directory, node)
+        shutil.copytree(_PROGRAMS, home / "bin", ignore=shutil.ignore_patterns("lib"))
+        shutil.copytree(_PROGRAMS / "lib", home / "lib")
+        for tool in (home / "bin").iterdir():
+            tool.chmod(0o755)
+        shutil.copy(shell, home / "bin" / _AGENT)
+        first, *others = (home / "bin" / name for name in (*_DAEMONS, f"asm_pmon_+ASM{index_of(node)}"))
+        shutil.copy(waiting, first)
+        for daemon in others:
+            os.link(first, daemon)
+        (home / "cdata" / node).mkdir(parents=True)
     cluster = directory / "cluster"
     cluster.mkdir()
     (cluster / "name").write_text(f"{CLUSTER_NAME}\n", encoding="ascii")
@@ -37,5 +59,6 @@ def install(directory: Path, shape: Shape) -> None:
 
 def answer(directory: Path, desired: Desired) -> None:
     """Make the programs say what should be so."""
-    for name, lines in (("getif", desired.getif), ("members", desired.members)):
-        (directory / "cluster" / name).write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
+    files = {"getif": desired.getif, "members": desired.members, "private": desired.private}
+    for name, lines in files.items():
+        write_lines(directory / "cluster" / name, lines)

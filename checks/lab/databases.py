@@ -19,8 +19,8 @@ from pathlib import Path
 from checks.lab.desired import Desired
 from checks.lab.errors import LabError
 from checks.lab.peers import node_home
-from checks.lab.processes import Job, Process, into, missing_tool, run_all
-from checks.lab.topology import DATABASE, SCAN_ADDRESS, SCAN_NAME, SERVICE_PORT, Shape, index_of
+from checks.lab.processes import Job, Process, into, run_all, waiting_program
+from checks.lab.topology import DATABASE, SCAN_NAME, SERVICE_PORT, Shape, index_of
 
 USER = "RACWIRE"
 INSTANCE_FILE = "instance.json"
@@ -35,6 +35,11 @@ _SETTINGS = """\
 [sampling]
 interval_s = 4
 interval_without_database_s = 1
+
+[change]
+directory = "{directory}/changes"
+switches = ["practice"]
+record_s = 10
 """
 _DATABASE_SETTINGS = """
 [database]
@@ -62,9 +67,7 @@ def can_be() -> bool:
 
 def access(directory: Path) -> Access:
     """How to log in."""
-    # Where the machine has no hosts file, the nodes have none either: then names do not resolve.
-    host = SCAN_NAME if Path("/etc/hosts").exists() else SCAN_ADDRESS
-    return Access(f"{host}:{SERVICE_PORT}/{DATABASE}", USER, directory / "database" / "password")
+    return Access(f"{SCAN_NAME}:{SERVICE_PORT}/{DATABASE}", USER, directory / "database" / "password")
 
 
 def settings_file(directory: Path) -> Path:
@@ -74,7 +77,7 @@ def settings_file(directory: Path) -> Path:
 
 def install(directory: Path, shape: Shape) -> None:
     """Write the settings and, where there is to be a database, its password and what its processes need."""
-    settings = _SETTINGS
+    settings = _SETTINGS.format(directory=directory)
     if shape.database:
         login = access(directory)
         _write_password(login.password_file)
@@ -92,9 +95,7 @@ def _write_password(path: Path) -> None:
 
 def _install_monitors(directory: Path, shape: Shape) -> None:
     """Programs by the names of the instances' PMON processes; the daemons start them, to wait for input for good."""
-    waiting = shutil.which("cat")
-    if waiting is None:
-        raise LabError(missing_tool("cat"))
+    waiting = waiting_program()
     for node in shape.nodes:
         programs = node_home(directory, node) / "bin"
         programs.mkdir()

@@ -6,13 +6,14 @@ difference is carried out. So faults combine, and each is mended exactly, in wha
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from checks.lab.faults import ActiveFault
 from checks.lab.instances import Instance, instances
 from checks.lab.nics import Nic, nic
-from checks.lab.topology import NETWORKS, PRIVATE, PUBLIC, STANDARD_MTU, Port, Shape, index_of
+from checks.lab.topology import NETWORKS, PRIVATE, PUBLIC, STANDARD_MTU, SWITCH_MTU, Port, Shape, index_of
 
 _LOSS_PERCENT = 5
 _ONE_IN_FRAGMENTS = 50
@@ -38,7 +39,8 @@ class Cable:
     """What lies between a NIC and the switch of its network."""
 
     plugged: bool
-    small_switch: bool
+    uplink_mtu: int | None
+    """Of the link behind the switch port, over which everything goes: what is larger is lost; None for a whole port."""
     router: Router | None
 
 
@@ -63,32 +65,44 @@ class Desired:
     logins: dict[str, Login]
     getif: tuple[str, ...]
     members: tuple[str, ...]
+    private: tuple[str, ...]
+    """For Clusterware's own network: a node, whether it `answers` pings or is `silent`, its private addresses."""
     instances: dict[str, Instance]
     """The database instance of each node; empty where there is no database."""
 
 
-def desired(shape: Shape, faults: Collection[ActiveFault]) -> Desired:
-    """What should be so in a cluster of this shape with these faults."""
+def desired(
+    shape: Shape, faults: Collection[ActiveFault], port_mtus: Mapping[Port, int] = MappingProxyType({})
+) -> Desired:
+    """What should be so in a cluster of this shape with these faults and these MTUs of switch ports.
+
+    A port that is not named has the MTU with which its cluster was brought up.
+    """
     broken = frozenset(faults)
     nics = {port: nic(shape, port, broken) for port in shape.ports}
     return Desired(
         nics=nics,
-        cables={port: _cable(port, nics[port], broken) for port in shape.ports},
+        cables={
+            port: _cable(port, nics[port], port_mtus.get(port, shape.port_mtu(port)), broken) for port in shape.ports
+        },
         switch_rules=tuple(_switch_rules(shape, broken)),
         node_rules={node: _node_rules(node, broken) for node in shape.nodes},
         reassembly_bytes={node: _reassembly_bytes(node, broken) for node in shape.nodes},
         logins={node: _login(node, broken) for node in shape.nodes},
         getif=tuple(_getif(broken)),
         members=tuple(_member(node, broken) for node in shape.nodes),
+        private=tuple(_private(shape, node, nics, broken) for node in shape.nodes),
         instances=instances(shape, nics, broken),
     )
 
 
-def _cable(port: Port, nic: Nic, broken: frozenset[ActiveFault]) -> Cable:
+def _cable(port: Port, nic: Nic, port_mtu: int, broken: frozenset[ActiveFault]) -> Cable:
+    if ActiveFault("switch-mtu", *port) in broken:
+        port_mtu = min(port_mtu, STANDARD_MTU)
     unplugged = {ActiveFault("peer-down", port.node, None), ActiveFault("link-down", *port)}
     return Cable(
         plugged=broken.isdisjoint(unplugged),
-        small_switch=ActiveFault("switch-mtu", *port) in broken,
+        uplink_mtu=port_mtu if port_mtu < SWITCH_MTU else None,
         router=_router(port, nic) if ActiveFault("routed", *port) in broken else None,
     )
 
@@ -161,6 +175,12 @@ def _member(node: str, broken: frozenset[ActiveFault]) -> str:
     index = index_of(node)
     status = "Inactive" if ActiveFault("peer-down", node, None) in broken else "Active"
     return f"{node} {index} {node}-vip {status} Unpinned {PRIVATE[0].address(index)}"
+
+
+def _private(shape: Shape, node: str, nics: Mapping[Port, Nic], broken: frozenset[ActiveFault]) -> str:
+    kind = "silent" if ActiveFault("icmp-filtered", node, None) in broken else "answers"
+    addresses = [nics[port].address for port in shape.ports if port.node == node and port.is_private]
+    return " ".join([node, kind, *(address.partition("/")[0] for address in addresses)])
 
 
 def _cluster_wide(fault: str) -> ActiveFault:

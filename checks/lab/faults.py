@@ -80,16 +80,15 @@ _CATALOGUE = (
         "switch-mtu",
         "The switch in front of one node passes 1500 bytes only; the NICs keep their MTU.",
         "Moves the node's port to a second switch whose uplink has MTU 1500: large packets vanish in both "
-        "directions without any error, small ones pass.",
-        jumbo=True,
+        "directions without any error, small ones pass. At MTU 1500 it shows as soon as the nodes send larger packets.",
     ),
     _nic(
         "switch-mtu-one-way",
         "Large packets are lost only on their way to one node.",
         "The switch drops packets above 1500 bytes that leave by the node's port, so what the others send to the "
-        "node is lost; what the node sends arrives, and small packets pass both ways.",
+        "node is lost; what the node sends arrives, and small packets pass both ways. At MTU 1500 it shows as soon as "
+        "the others send larger packets.",
         nft=True,
-        jumbo=True,
     ),
     Fault(
         "loss",

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from checks.lab.faults import ActiveFault
-from checks.lab.nics import Nic, is_up, scan_node
-from checks.lab.topology import DATABASE, DATABASE_VERSIONS, NETWORKS, SCAN_ADDRESS, Port, Shape, index_of
+from checks.lab.nics import Nic, is_up
+from checks.lab.topology import DATABASE, DATABASE_VERSIONS, NETWORKS, Port, Shape, index_of
 
 _FALSE_LOSSES = ActiveFault("false-lost-12.1", None, None)
 FULL_MESH_NODES = 8
@@ -40,9 +40,12 @@ class Instance:
     host: str
     version: str
     is_open: bool
+    """As far as the node is concerned: it is open while Clusterware runs there and the database is meant to run."""
     interconnects: tuple[Interconnect, ...]
     peers: dict[int, dict[int, str]]
-    """The other instances that are open: their addresses by network."""
+    """The other instances, those on nodes that are switched off left out: their addresses by network."""
+    hosts: dict[int, str]
+    """The nodes of these."""
     asks_by_way_of_others: bool
     """Whether it also has blocks sent on by a third instance; all must share a network for that."""
     parameters: dict[str, str]
@@ -57,10 +60,11 @@ class Instance:
     address: str
     """Where its clients find it, on the public network."""
     listens: bool
-    scan_address: str | None
-    """The SCAN's, where this node has it and listens on it."""
-    scan_targets: tuple[str, ...]
-    """The addresses to which the SCAN sends clients."""
+    scan_nodes: tuple[str, ...]
+    """The nodes that may have the SCAN: the first one of them on which Clusterware runs has it."""
+    scan_listens: bool
+    scan_targets: dict[str, str]
+    """The addresses to which the SCAN sends clients while the instance there is open, by node."""
     has_grants: bool
     """Whether the user RACWIRE has more than CREATE SESSION."""
 
@@ -80,7 +84,6 @@ def _instance(
     # An instance that hangs or comes and goes does not register with the SCAN.
     ready = [n for n in listening if broken.isdisjoint(_at(n, "hung-instance", "instance-restart"))]
     others = [other for other in shape.nodes if other != node and is_up(other, broken) and is_up(node, broken)]
-    has_scan = scan_node(shape, broken) == node and ActiveFault("listener-down", None, None) not in broken
     return Instance(
         number=index_of(node),
         name=f"{DATABASE}{index_of(node)}",
@@ -89,6 +92,7 @@ def _instance(
         is_open=is_up(node, broken),
         interconnects=interconnects[node],
         peers={index_of(other): _peer(shape, node, other, interconnects[other]) for other in others},
+        hosts={index_of(other): other for other in others},
         asks_by_way_of_others=shape.size <= FULL_MESH_NODES,
         parameters=_parameters(interconnects[node], broken),
         usual_mtu=shape.mtu,
@@ -98,8 +102,9 @@ def _instance(
         hangs=ActiveFault("hung-instance", node, None) in broken,
         address=NETWORKS[0].address(index_of(node)),
         listens=node in listening,
-        scan_address=SCAN_ADDRESS if has_scan else None,
-        scan_targets=tuple(NETWORKS[0].address(index_of(other)) for other in ready),
+        scan_nodes=tuple(other for other in shape.nodes if is_up(other, broken)),
+        scan_listens=ActiveFault("listener-down", None, None) not in broken,
+        scan_targets={other: NETWORKS[0].address(index_of(other)) for other in ready},
         has_grants=ActiveFault("no-grants", None, None) not in broken,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from checks.lab.faults import ActiveFault
-from checks.lab.topology import NETWORKS, PRIVATE, SCAN_ADDRESS, STANDARD_MTU, Port, Shape, index_of
+from checks.lab.topology import NETWORKS, PRIVATE, STANDARD_MTU, Port, Shape, index_of
 
 
 @dataclass(frozen=True)
@@ -16,8 +16,7 @@ class Nic:
     mtu: int
     address: str
     haip: str | None
-    scan: str | None = None
-    """The SCAN's address, where it is this NIC's."""
+    """The address that Clusterware adds to it while it runs."""
 
 
 def nic(shape: Shape, port: Port, broken: frozenset[ActiveFault]) -> Nic:
@@ -27,19 +26,12 @@ def nic(shape: Shape, port: Port, broken: frozenset[ActiveFault]) -> Nic:
     address = network.address(index)
     if port.network == 2 and ActiveFault("duplicate-subnet", None, None) in broken:
         address = PRIVATE[0].address(100 + index)
-    has_scan = shape.database and not network.private and port.node == scan_node(shape, broken)
     return Nic(
         name=f"ens{port.network}f1" if ActiveFault("names-differ", *port) in broken else network.nic,
         mtu=STANDARD_MTU if ActiveFault("node-mtu", *port) in broken else mtu,
         address=f"{address}/24",
         haip=network.haip(index),
-        scan=f"{SCAN_ADDRESS}/24" if has_scan else None,
     )
-
-
-def scan_node(shape: Shape, broken: frozenset[ActiveFault]) -> str | None:
-    """The node that has the SCAN: the first one that is up."""
-    return next((node for node in shape.nodes if is_up(node, broken)), None)
 
 
 def is_up(node: str, broken: frozenset[ActiveFault]) -> bool:

@@ -126,7 +126,7 @@ def write_accounts(directory: Path, shape: Shape, *, rootless: bool) -> None:
     if shape.database:
         hosts.append(f"{SCAN_ADDRESS} {SCAN_NAME}")
     (etc / "hosts").write_text("\n".join(hosts) + "\n", encoding="ascii")
-    # Seen where the machine has one; what that lists does not run on the nodes.
+    # Instead of what the machine has: that does not run on the nodes.
     listed = f"{DATABASE}:{directory}/database:N\n" if shape.database else ""
     (etc / "oratab").write_text(f"# NAME:ORACLE_HOME:N\n{listed}", encoding="ascii")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import shutil
 import signal
 import subprocess
 from collections.abc import Iterable, Sequence
@@ -12,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from checks.lab.errors import LabError
+
+_ELF = b"\x7fELF"
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,7 @@ def _start(job: Job) -> subprocess.Popen[str]:
 def missing_tool(name: str) -> str:
     """The sentence for a program that is not installed."""
     packages = {"ip": "iproute2 or iproute", "nft": "nftables", "nsenter": "util-linux", "unshare": "util-linux"}
+    packages |= {"flock": "util-linux", "setsid": "util-linux", "cat": "coreutils"}
     return (
         f"The practice cluster needs the program '{name}', which is not on this machine: "
         f"install {packages.get(name, name)}."
@@ -115,3 +119,23 @@ def into(process: Process, *namespaces: str, rootless: bool) -> list[str]:
     if rootless:
         namespaces = ("user", "preserve-credentials", *namespaces)
     return ["nsenter", "--target", str(process.pid), *(f"--{name}" for name in namespaces)]
+
+
+def program(name: str) -> str:
+    """Where a program of this machine is. Raises LabError where it is not installed."""
+    path = shutil.which(name)
+    if path is None:
+        raise LabError(missing_tool(name))
+    return path
+
+
+def waiting_program() -> str:
+    """A program that can be copied under any name, and waits for as long as its input says nothing.
+
+    That is `cat`, the smallest there is; but a shell where `cat` is a script, or one of many names of one program that
+    goes by the name it is called by.
+    """
+    path = Path(program("cat")).resolve()
+    with path.open("rb") as file:
+        is_itself = path.name == "cat" and file.read(len(_ELF)) == _ELF
+    return str(path) if is_itself else program("sh")

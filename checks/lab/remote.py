@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from checks.lab import peers
@@ -34,12 +35,10 @@ def serve(directory: Path, nodes: dict[str, Process], *, sshd: str | None, rootl
 def _serve_ssh(directory: Path, nodes: dict[str, Process], sshd: str, *, rootless: bool) -> str | None:
     """Start sshd everywhere and log in once; the reason when that does not work here."""
     try:
+        for node in nodes:
+            _keep(directory, node, peers.serve_command(directory, node, sshd, rootless=rootless))
         run_all(
-            Job(
-                [*_inside(holder, rootless=rootless), *peers.serve_command(directory, node, sshd, rootless=rootless)],
-                "",
-                f"start sshd on {node}",
-            )
+            Job([*_inside(holder, rootless=rootless), "sh", str(_kept(directory, node))], "", f"start sshd on {node}")
             for node, holder in nodes.items()
         )
     except LabError as error:
@@ -83,21 +82,26 @@ def _serve_stand_in(directory: Path, nodes: dict[str, Process], *, rootless: boo
     caller.write_text(f'#!/bin/sh\nexec {shlex.join(program)} call "$@"\n', encoding="utf-8")
     caller.chmod(0o755)
     login = str(directory / "scripts" / "login.sh")
+    for node in nodes:
+        home = str(peers.node_home(directory, node))
+        _keep(directory, node, [*program, "serve", PUBLIC.address(index_of(node)), home, login])
     run_all(
         Job(
-            [
-                *_inside(holder, rootless=rootless),
-                *program,
-                "serve",
-                PUBLIC.address(index_of(node)),
-                str(peers.node_home(directory, node)),
-                login,
-            ],
+            [*_inside(holder, rootless=rootless), "sh", str(_kept(directory, node))],
             "",
             f"start the remote shell of {node}",
         )
         for node, holder in nodes.items()
     )
+
+
+def _keep(directory: Path, node: str, argv: Sequence[str]) -> None:
+    """Write down how a node's server is started: each boot of the node starts it."""
+    _kept(directory, node).write_text(f"exec {shlex.join(argv)}\n", encoding="utf-8")
+
+
+def _kept(directory: Path, node: str) -> Path:
+    return peers.node_home(directory, node) / "serve"
 
 
 def _inside(holder: Process, *, rootless: bool) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,7 +14,7 @@ from checks.lab.topology import Port, Shape
 
 RemoteShell = Literal["ssh", "direct"]
 _FILE = "state.json"
-_VERSION = 2
+_VERSION = 3
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,8 @@ class State:
     nodes: dict[str, Process]
     routers: dict[Port, Process]
     faults: tuple[ActiveFault, ...]
+    port_mtus: dict[Port, int] = field(default_factory=dict)
+    """The MTUs in bytes of the switch ports that were given another one than they came up with."""
 
     def alive(self) -> bool:
         """Whether the first process of the cluster still runs, and with it everything else."""
@@ -45,6 +47,7 @@ def save(directory: Path, state: State) -> None:
     """Write the state beside the old one and put it in its place in one step."""
     document = {"version": _VERSION, **asdict(state)}
     document["routers"] = [{"port": port, "process": asdict(process)} for port, process in state.routers.items()]
+    document["port_mtus"] = [{"port": port, "mtu": mtu} for port, mtu in state.port_mtus.items()]
     fresh = directory / f"{_FILE}.new"
     fresh.write_text(json.dumps(document, indent=1), encoding="utf-8")
     os.replace(fresh, directory / _FILE)
@@ -70,4 +73,5 @@ def _decode(document: dict[str, Any]) -> State:
         nodes={name: Process(**process) for name, process in document["nodes"].items()},
         routers={Port(*entry["port"]): Process(**entry["process"]) for entry in document["routers"]},
         faults=tuple(ActiveFault(**fault) for fault in document["faults"]),
+        port_mtus={Port(*entry["port"]): entry["mtu"] for entry in document["port_mtus"]},
     )

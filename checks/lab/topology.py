@@ -12,6 +12,9 @@ STANDARD_MTU = 1500
 DATABASE, SERVICE_PORT = "prac", 1521
 DATABASE_VERSIONS = {"12.1": "12.1.0.2.0", "19c": "19.22.0.0.0", "23ai": "23.7.0.25.1"}
 DEFAULT_DATABASE = DATABASE_VERSIONS["19c"]
+KEEPERS = ("keyfile", "ifcfg", "networkd")
+"""NetworkManager with keyfiles, the network service with ifcfg files, systemd-networkd."""
+DEFAULT_KEEPER, MIXED = KEEPERS[0], "mixed"
 SWITCH_MTU = 9216
 """MTU of every healthy switch port: a Linux bridge drops what exceeds the MTU of the port it leaves by."""
 
@@ -69,6 +72,11 @@ class Port(NamedTuple):
         """The switch's own interface for this port, at most 10 characters so that suffixes fit into 15."""
         return f"{self.node}-eth{self.network}"
 
+    @property
+    def is_private(self) -> bool:
+        """Whether it belongs to an interconnect."""
+        return NETWORKS[self.network].private
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -78,11 +86,23 @@ class Shape:
     mtu: int
     database: str = DEFAULT_DATABASE
     """The version of its database; empty where it has none."""
+    switch_mtu: int = SWITCH_MTU
+    """The MTU with which the switch's ports of the private networks came up, in bytes."""
+    keeper: str = DEFAULT_KEEPER
+    """What keeps the network of its nodes: one of KEEPERS, or MIXED for each of them in turn."""
+
+    def keeper_of(self, node: str) -> str:
+        """What keeps the network of that node."""
+        return KEEPERS[(index_of(node) - 1) % len(KEEPERS)] if self.keeper == MIXED else self.keeper
 
     @property
     def nodes(self) -> tuple[str, ...]:
         """The names of all nodes, in the order of their numbers."""
         return tuple(f"rac{i}" for i in range(1, self.size + 1))
+
+    def port_mtu(self, port: Port) -> int:
+        """The MTU with which a switch port came up, in bytes."""
+        return self.switch_mtu if port.is_private else SWITCH_MTU
 
     @property
     def ports(self) -> tuple[Port, ...]:

@@ -11,6 +11,8 @@ from checks.lab.topology import NETWORKS, STANDARD_MTU, SWITCH_MTU, Network, Por
 _FORGET = ("neigh flush all", "route flush cache")
 """Neighbours and path MTUs learnt before a change would outlive it by seconds to minutes."""
 
+_ROOM_FOR_A_TAG = 4
+"""By so many bytes the kernel lets a frame be larger than the MTU of the link that it is forwarded to."""
 _TABLE = {"bridge": "table bridge racwire", "inet": "table inet racwire"}
 _HOOKS = {
     "prerouting": "type filter hook prerouting priority 0;",
@@ -34,19 +36,26 @@ def new_port(port: Port, nic: Nic, node_pid: int) -> list[str]:
 
 def new_nic(network: Network, nic: Nic) -> list[str]:
     """The node's end of a new port brought up, in the node's namespace."""
-    lines = [f"link set {nic.name} up", *_addresses(nic)]
+    lines = [f"link set {nic.name} up", _address(nic)]
     if network.private:
         # One segment at a time: else veth passes TCP packets of 64 KB, which no MTU on the path can stop.
         lines.append(f"link set {nic.name} gso_max_segs 1")
     else:
-        # An ssh login waits for two delayed acknowledgements of 40 ms each: 130 ms become 50.
-        source = nic.address.partition("/")[0]
-        lines.append(f"route replace {network.subnet}/24 dev {nic.name} scope link src {source} quickack 1")
+        lines += quick_answers(network, nic)
     return lines
 
 
-def changed_nic(before: Nic, after: Nic) -> list[str]:
-    """The steps from one NIC to another, in the node's namespace."""
+def quick_answers(network: Network, nic: Nic) -> list[str]:
+    """Make the node acknowledge at once what comes by the public network.
+
+    An ssh login waits for two delayed acknowledgements of 40 ms each: 130 ms become 50.
+    """
+    source = nic.address.partition("/")[0]
+    return [f"route replace {network.subnet}/24 dev {nic.name} scope link src {source} quickack 1"]
+
+
+def changed_nic(before: Nic, after: Nic, *, has_haip: bool) -> list[str]:
+    """The steps from one NIC to another, in the node's namespace; whether it has its HAIP is Clusterware's affair."""
     lines = []
     if before.name != after.name:
         lines += [
@@ -56,11 +65,11 @@ def changed_nic(before: Nic, after: Nic) -> list[str]:
         ]
     if before.mtu != after.mtu:
         lines.append(f"link set {after.name} mtu {after.mtu}")
-    if (before.address, before.haip) != (after.address, after.haip):
-        lines += [f"address flush dev {after.name}", *_addresses(after)]
-    elif before.scan != after.scan:
-        # Not by flushing: the public network's route would go with its address.
-        lines += _scan("delete", before) + _scan("add", after)
+    if before.address != after.address:
+        lines += [f"address flush dev {after.name}", _address(after)]
+        if has_haip and after.haip:
+            # Clusterware shows its address as an alias of the NIC: eth1:1 beside eth1.
+            lines.append(f"address add {after.haip} brd + dev {after.name} label {after.name}:1")
     return lines
 
 
@@ -74,7 +83,7 @@ def unwire(port: Port, cable: Cable) -> list[str]:
     lines = []
     if cable.router:
         lines += [f"link delete {port.name}-{part}" for part in ("rf", "rn", "rt")]
-    if cable.small_switch:
+    if cable.uplink_mtu:
         lines += [f"link delete {port.name}-{part}" for part in ("up", "sw")]
     return lines
 
@@ -83,13 +92,14 @@ def wire(port: Port, cable: Cable, router_pid: int | None) -> list[str]:
     """Put in what should lie between a port and its network's switch, in the switch's namespace."""
     lines = []
     toward = NETWORKS[port.network].bridge
-    if cable.small_switch:
+    if cable.uplink_mtu:
         # The small MTU is on a link between two switches: on the port itself it would tell the node's own
         # sender, because a veth pair with two MTUs refuses a packet instead of losing it.
         small = f"{port.name}-sw"
+        mtu = cable.uplink_mtu - _ROOM_FOR_A_TAG
         lines += [
             *_bridge(small),
-            f"link add {port.name}-up mtu {STANDARD_MTU} type veth peer name {port.name}-dn mtu {STANDARD_MTU}",
+            f"link add {port.name}-up mtu {mtu} type veth peer name {port.name}-dn mtu {mtu}",
             f"link set {port.name}-up master {toward} up",
             f"link set {port.name}-dn master {small} up",
         ]
@@ -149,13 +159,5 @@ def _router_leg(port: str, leg: str, bridge: str, router_pid: int) -> list[str]:
     ]
 
 
-def _addresses(nic: Nic) -> list[str]:
-    lines = [f"address add {nic.address} brd + dev {nic.name}"]
-    if nic.haip:
-        # Clusterware shows its address as an alias of the NIC: eth1:1 beside eth1.
-        lines.append(f"address add {nic.haip} brd + dev {nic.name} label {nic.name}:1")
-    return lines + _scan("add", nic)
-
-
-def _scan(change: str, nic: Nic) -> list[str]:
-    return [f"address {change} {nic.scan} brd + dev {nic.name} label {nic.name}:1"] if nic.scan else []
+def _address(nic: Nic) -> str:
+    return f"address add {nic.address} brd + dev {nic.name}"

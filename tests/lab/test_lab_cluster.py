@@ -249,6 +249,7 @@ try:
         if not fault.needs_fragments and (cluster.database or not fault.needs_database):
             cluster.break_(fault.name)
     cluster.mend()
+    cluster.reboot("rac2")
     if access := cluster.database:
         password = access.password_file.read_text().strip()
         ask = (

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict
+import subprocess
+import sys
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import msgspec
@@ -16,8 +18,10 @@ from checks.lab.desired import desired
 from checks.lab.faults import FAULTS, ActiveFault, place
 from checks.lab.oracle.live import InstanceState
 from checks.lab.programs.cache_fusion.counters import Counters
+from checks.lab.programs.cache_fusion.locks import Lock
 from checks.lab.programs.cache_fusion.requests import PATIENCE_S, QUESTIONS, WINDOW_BLOCKS, Request, Requests
 from checks.lab.programs.cache_fusion.settings import FILE, SettingsFile
+from checks.lab.programs.cache_fusion.stack import DATABASE, Stack
 from checks.lab.programs.cache_fusion.wire import Block, Message, Type, decode, encode
 from checks.lab.topology import Shape
 
@@ -217,6 +221,7 @@ def test_the_daemon_reads_what_the_cluster_writes(fault, tmp_path: Path) -> None
         for name in (
             "number",
             "peers",
+            "hosts",
             "asks_by_way_of_others",
             "parameters",
             "receive_buffer_bytes",
@@ -228,6 +233,57 @@ def test_the_daemon_reads_what_the_cluster_writes(fault, tmp_path: Path) -> None
         assert [i.ip for i in read.interconnects] == [i.ip for i in instance.interconnects]
 
 
+def test_a_lock_is_held_for_as_long_as_its_holder_lives(tmp_path: Path) -> None:
+    lock = Lock(tmp_path / "cssd.lock")
+    assert not lock.is_held(), "there is no such file"
+    script = (
+        "import fcntl, sys; file = open(sys.argv[1], 'w'); fcntl.flock(file, fcntl.LOCK_EX); print(flush=True); "
+        "sys.stdin.read()"
+    )
+    holder = subprocess.Popen(
+        [sys.executable, "-S", "-c", script, str(tmp_path / "cssd.lock")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    with holder:
+        assert holder.stdout
+        holder.stdout.readline()
+        assert lock.is_held()
+        assert not Lock(tmp_path / "cssd.lock").take()
+        holder.kill()
+        holder.wait()
+    assert not lock.is_held()
+    assert lock.take()
+    assert Lock(tmp_path / "cssd.lock").is_held()
+    lock.close()
+    assert not lock.is_held()
+
+
+def test_an_instance_is_open_while_its_clusterware_runs_and_the_database_is_wanted(tmp_path: Path) -> None:
+    told = SettingsFile(str(settings_directory(tmp_path))).news()
+    assert told
+    assert told.peers.keys() == {2, 3}
+    (tmp_path / "cluster").mkdir()
+    for node in ("rac1", "rac2", "rac3"):
+        (tmp_path / "nodes" / node / "stack").mkdir(parents=True)
+    stack = Stack(str(tmp_path / "nodes" / "rac1"))
+    css, peer = (Lock(tmp_path / "nodes" / node) for node in ("rac1/stack/cssd.lock", "rac2/stack/instance.lock"))
+    (tmp_path / DATABASE).write_text("ONLINE\n")
+    assert not stack.as_it_is(told).is_open
+    assert css.take()
+    assert stack.as_it_is(told) == replace(told, peers={})
+    assert peer.take()
+    assert stack.as_it_is(told).peers == {2: told.peers[2]}
+    (tmp_path / DATABASE).write_text("")  # srvctl is about to write it
+    assert stack.as_it_is(told).is_open
+    (tmp_path / DATABASE).write_text("OFFLINE\n")
+    assert stack.as_it_is(told) == replace(told, is_open=False, peers={})
+
+
+def settings_directory(tmp_path: Path) -> Path:
+    instance = desired(Shape(3, 9000), ()).instances["rac1"]
+    (tmp_path / FILE).write_text(json.dumps(asdict(instance)))
+    return tmp_path
+
+
 def test_instances_know_each_other_by_the_addresses_that_each_uses() -> None:
     shape = Shape(3, 9000)
     faults = [ActiveFault("cluster-interconnects-set", "rac2", None), ActiveFault("peer-down", "rac3", None)]
@@ -235,12 +291,13 @@ def test_instances_know_each_other_by_the_addresses_that_each_uses() -> None:
     assert instances["rac1"].peers == {2: {1: "192.168.10.2", 2: "192.168.11.2"}}
     assert instances["rac3"].peers == {}
     assert not instances["rac3"].is_open
-    assert instances["rac1"].scan_targets == ("10.20.0.1", "10.20.0.2")
+    assert instances["rac1"].hosts == {2: "rac2"}
+    assert instances["rac1"].scan_targets == {"rac1": "10.20.0.1", "rac2": "10.20.0.2"}
 
 
 def test_the_scan_moves_away_from_a_node_that_is_down() -> None:
     instances = desired(Shape(2, 9000), [ActiveFault("peer-down", "rac1", None)]).instances
-    assert [instance.scan_address for instance in instances.values()] == [None, "10.20.0.100"]
+    assert [instance.scan_nodes for instance in instances.values()] == [("rac2",), ("rac2",)]
     assert desired(Shape(2, 9000, database=""), ()).instances == {}
 
 

@@ -17,6 +17,7 @@ from checks.lab.directory import lab_directory
 from checks.lab.faults import ActiveFault, place
 from checks.lab.processes import Process
 from checks.lab.state import State, boot_id, load, save
+from checks.lab.switch import named
 from checks.lab.topology import MAX_NODES, Port, Shape
 from checks.lab.wiring import changed_nic, ruleset, unwire, wire
 
@@ -65,8 +66,18 @@ def test_changes_of_a_nic_use_its_new_name() -> None:
     before = desired(SHAPE, ()).nics[Port("rac2", 2)]
     faults = [place(FAULTS[name], SHAPE, None, None) for name in ("names-differ", "node-mtu")]
     after = desired(SHAPE, faults).nics[Port("rac2", 2)]
-    assert changed_nic(before, before) == []
-    assert changed_nic(before, after)[-1] == "link set ens2f1 mtu 1500"
+    assert changed_nic(before, before, has_haip=True) == []
+    assert changed_nic(before, after, has_haip=True)[-1] == "link set ens2f1 mtu 1500"
+
+
+def test_a_haip_comes_back_with_another_address_only_while_clusterware_runs() -> None:
+    before = desired(SHAPE, ()).nics[Port("rac2", 2)]
+    after = desired(SHAPE, [place(FAULTS["duplicate-subnet"], SHAPE, None, None)]).nics[Port("rac2", 2)]
+    assert after.haip is not None
+    for has_haip in (True, False):
+        lines = changed_nic(before, after, has_haip=has_haip)
+        assert "address flush dev eth2" in lines
+        assert any(after.haip in line for line in lines) == has_haip
 
 
 def test_ruleset_without_rules_only_deletes() -> None:
@@ -79,17 +90,61 @@ def test_places_may_be_named_either_way(node: str, network: str) -> None:
     assert place(FAULTS["link-down"], SHAPE, node, network) == ActiveFault("link-down", "rac2", 1)
 
 
-@pytest.mark.parametrize("fault", ["node-mtu", "switch-mtu", "switch-mtu-one-way"])
-def test_large_packets_are_needed(fault: str) -> None:
+def test_large_packets_are_needed() -> None:
     with pytest.raises(LabError, match="has MTU 1500"):
-        place(FAULTS[fault], Shape(2, 1500), None, None)
+        place(FAULTS["node-mtu"], Shape(2, 1500), None, None)
+
+
+@pytest.mark.parametrize("fault", ["switch-mtu", "switch-mtu-one-way"])
+def test_a_switch_may_be_broken_before_anybody_sends_large_packets(fault: str) -> None:
+    shape = Shape(2, 1500)
+    assert desired(shape, [place(FAULTS[fault], shape, None, None)]) != desired(shape, ())
+    assert "At MTU 1500" in FAULTS[fault].effect
+
+
+class TestSwitchPorts:
+    PORT = Port("rac2", 1)
+
+    def uplinks(self, shape: Shape, *faults: str, **port_mtus: int) -> dict[str, int | None]:
+        active = [place(FAULTS[fault], shape, None, "eth1") for fault in faults]
+        mtus = {
+            port: mtu for port in shape.ports for name, mtu in port_mtus.items() if port.name.replace("-", "_") == name
+        }
+        return {port.name: cable.uplink_mtu for port, cable in desired(shape, active, mtus).cables.items()}
+
+    def test_a_whole_port_has_nothing_between_it_and_the_switch(self) -> None:
+        assert set(self.uplinks(SHAPE).values()) == {None}
+
+    def test_only_ports_of_private_networks_come_up_small(self) -> None:
+        uplinks = self.uplinks(Shape(2, 1500, switch_mtu=1500))
+        assert {name for name, mtu in uplinks.items() if mtu == 1500} == {
+            "rac1-eth1", "rac1-eth2", "rac2-eth1", "rac2-eth2",
+        }  # fmt: skip
+        assert uplinks["rac1-eth0"] is uplinks["rac2-eth0"] is None
+
+    def test_one_port_is_changed(self) -> None:
+        uplinks = self.uplinks(Shape(2, 1500, switch_mtu=1500), rac2_eth1=9216)
+        assert (uplinks["rac2-eth1"], uplinks["rac2-eth2"]) == (None, 1500)
+
+    @pytest.mark.parametrize(("mtu", "left"), [(9216, 1500), (4000, 1500), (1280, 1280)])
+    def test_the_fault_makes_no_port_larger(self, mtu: int, left: int) -> None:
+        assert self.uplinks(SHAPE, "switch-mtu", rac2_eth1=mtu)["rac2-eth1"] == left
+
+    def test_a_port_is_meant_by_its_name_or_with_all_others(self) -> None:
+        assert named("rac2-eth1", SHAPE) == (self.PORT,)
+        assert len(named("all", SHAPE)) == 2 * SHAPE.size
+
+    @pytest.mark.parametrize("name", ["rac2-eth0", "rac9-eth1", "eth1", ""])
+    def test_a_port_that_is_not_there_is_one_sentence(self, name: str) -> None:
+        with pytest.raises(LabError, match=r"^There is no switch port .* choose all, or one of rac1-eth1, .*\.$"):
+            named(name, SHAPE)
 
 
 def test_state_comes_back_as_it_was_saved(tmp_path: Path) -> None:
     me = Process.of(os.getpid())
     port = Port("rac2", 2)
     faults = (ActiveFault("routed", *port), ActiveFault("loss", None, 1))
-    state = State(SHAPE, boot_id(), False, "ssh", "", me, {"rac1": me}, {port: me}, faults)
+    state = State(SHAPE, boot_id(), False, "ssh", "", me, {"rac1": me}, {port: me}, faults, {port: 1500})
     save(tmp_path, state)
     assert load(tmp_path) == state
     assert state.alive()

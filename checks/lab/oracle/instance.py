@@ -10,8 +10,10 @@ from pathlib import Path
 
 import msgspec
 
+from checks.lab import stack
 from checks.lab.databases import INSTANCE_FILE
 from checks.lab.instances import Instance
+from checks.lab.oracle import scan_address
 from checks.lab.oracle.backend import Cancellation, OracleError
 from checks.lab.oracle.daemons import Daemons
 from checks.lab.oracle.engine import Engine
@@ -19,15 +21,23 @@ from checks.lab.oracle.net.profiles import profile_of
 from checks.lab.oracle.net.scan import ScanListener
 from checks.lab.oracle.net.server import OracleServer
 from checks.lab.oracle.net.verifier import Verifier
-from checks.lab.topology import DATABASE, SERVICE_PORT
+from checks.lab.programs.cache_fusion.locks import Lock
+from checks.lab.topology import DATABASE, SCAN_ADDRESS, SERVICE_PORT
 
 _LOOK_S = 0.1
 _PATIENCE_S = 1.0
 """For an instance that may hang."""
+_SOON_S = 0.02
+_OPEN_S = 5.0
+"""How long to wait for the instance to open before it is said that all is ready."""
 
 
 class InstanceServer:
-    """Serves an instance as its node's file says, and follows the file."""
+    """Serves an instance as its node's file says and as the node's Clusterware lets it, and follows both.
+
+    While the instance is not open, its listener knows no service (12514); while Clusterware does not run, nobody
+    listens.
+    """
 
     def __init__(
         self, home: Path, homes: Sequence[Path], users: Mapping[str, Verifier], history_ends: datetime
@@ -35,13 +45,15 @@ class InstanceServer:
         self._file = home / INSTANCE_FILE
         self._seen = self._mark()
         self._instance = self._read()
+        self._directory = home.parents[1]
+        self._locks: dict[tuple[str, stack.Service], Lock] = {}
         self._daemons = Daemons(home, homes)
         self._started: float | None = None
         self._engine = Engine(self._daemons, tuple(other.name for other in homes), history_ends)
         self._server = OracleServer(
             self._engine,
             users=users,
-            services=(DATABASE,),
+            services=(),
             sysdba=(),
             instance_name=self._instance.name,
             instance_number=self._instance.number,
@@ -50,20 +62,23 @@ class InstanceServer:
         self._scan: ScanListener | None = None
 
     async def run(self, ready: Callable[[], object]) -> None:
-        """Serve for good; tells when it listens. Raises OSError when it cannot listen at first."""
+        """Serve for good; tells when a client is served. Raises OSError when it cannot listen at first."""
         await self._server.start(self._instance.address, SERVICE_PORT)
+        deadline = asyncio.get_running_loop().time() + _OPEN_S
         await self._follow(self._instance)
+        while not self._server.services and asyncio.get_running_loop().time() < deadline:
+            await asyncio.sleep(_SOON_S)
+            await self._follow(self._instance)
         ready()
         while True:
             await asyncio.sleep(_LOOK_S)
-            mark = self._mark()
+            before, mark = self._instance, self._mark()
             if mark != self._seen:
                 self._seen = mark
-                before, self._instance = self._instance, self._read()
-                await self._follow(before)
+                self._instance = self._read()
+            await self._follow(before)
             if self._instance.restart_every_s:
                 await self._follow_restarts()
-            await self._follow_scan()
 
     async def _follow_restarts(self) -> None:
         """Drop all sessions when the instance has started anew: they were those of the one that ended."""
@@ -79,29 +94,43 @@ class InstanceServer:
 
     async def _follow(self, before: Instance) -> None:
         now = self._instance
+        runs, is_open = self._runs(now.host, "crsd"), self._runs(now.host, "instance")
         self._server.profile = profile_of(now.version)
         self._engine.follow(now)
-        if now.listens:
-            self._server.listen()
+        if now.listens and runs:
+            with contextlib.suppress(OSError):  # the node does not have the address yet: the next look will tell
+                self._server.listen()
         else:
             self._server.stop_listening()
-        if now.version != before.version or not now.is_open:
+        if now.version != before.version or (self._server.services and not is_open):
             self._server.drop_sessions()
+        self._server.services = (DATABASE,) if is_open else ()
         await self._follow_scan()
 
     async def _follow_scan(self) -> None:
-        address = self._instance.scan_address
-        if address and self._scan is None:
-            scan = ScanListener(self._scan_targets, services=(DATABASE,))
-            with contextlib.suppress(OSError):  # the node does not have the address yet: the next look will tell
-                await scan.start(address, SERVICE_PORT)
-                self._scan = scan
-        elif self._scan and not address:
+        now = self._instance
+        is_ours = next((node for node in now.scan_nodes if self._runs(node, "crsd")), None) == now.host
+        if is_ours != scan_address.is_here():
+            await asyncio.to_thread(scan_address.take if is_ours else scan_address.give_up)
+        if is_ours and now.scan_listens:
+            if self._scan is None:
+                scan = ScanListener(self._scan_targets, services=(DATABASE,))
+                with contextlib.suppress(OSError):  # as above
+                    await scan.start(SCAN_ADDRESS, SERVICE_PORT)
+                    self._scan = scan
+        elif self._scan:
             await self._scan.close()
             self._scan = None
 
     def _scan_targets(self) -> list[tuple[str, int]]:
-        return [(address, SERVICE_PORT) for address in self._instance.scan_targets]
+        targets = self._instance.scan_targets.items()
+        return [(address, SERVICE_PORT) for node, address in targets if self._runs(node, "instance")]
+
+    def _runs(self, node: str, service: stack.Service) -> bool:
+        place = node, service
+        if place not in self._locks:
+            self._locks[place] = Lock(stack.lock(self._directory, node, service))
+        return self._locks[place].is_held()
 
     def _mark(self) -> tuple[int, int]:
         status = self._file.stat()

@@ -10,6 +10,13 @@ if [ -e /proc/sys/net/ipv6/conf/default/disable_ipv6 ]; then
     echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6
 fi
 
+# No switch cuts packets into fragments; a bridge does, where the kernel hands what it passes to the packet filter.
+for family in iptables ip6tables arptables; do
+    if [ -e "/proc/sys/net/bridge/bridge-nf-call-$family" ]; then
+        echo 0 >"/proc/sys/net/bridge/bridge-nf-call-$family"
+    fi
+done
+
 for node in "$@"; do
     unshare --fork --kill-child --pid --mount --propagation slave --net --uts \
         sh "$lab/scripts/node.sh" "$lab" "$privilege" "$node" </dev/null &

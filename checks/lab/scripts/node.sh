@@ -16,21 +16,48 @@ mount -n -t sysfs sysfs /sys
 # A /run and a /var/log of the node's own: for sshd, and so that nothing is written to those of the machine.
 # The lab's directory may itself be under /run, and must stay in sight.
 mount -n -t tmpfs -o mode=755 tmpfs "$home/run"
-mkdir -m 755 "$home/run/sshd"
+mkdir -m 755 "$home/run/sshd" "$home/run/racwire" "$home/run/racwire/etc" "$home/run/racwire/sbin"
+ln -s "$home" "$home/run/racwire/home"
 case $lab in
 /run/*)
     mkdir -p "$home/run/${lab#/run/}"
     mount -n --bind "$lab" "$home/run/${lab#/run/}"
     ;;
 esac
+# What a running keeper is known by.
+read -r keeper <"$home/keeper"
+case $keeper in
+keyfile) mkdir "$home/run/NetworkManager" ;;
+networkd) mkdir -p "$home/run/systemd/netif/links" ;;
+esac
+# The machine's /etc and programs, to which the node's own have links; not to be changed from in here.
+sbin=$(readlink -f /usr/sbin)
+mount -n --rbind /etc "$home/run/racwire/etc"
+mount -n -o remount,bind,ro "$home/run/racwire/etc"
+mount -n --rbind "$sbin" "$home/run/racwire/sbin"
+mount -n -o remount,bind,ro "$home/run/racwire/sbin"
 mount -n --move "$home/run" /run
 mount -n -t tmpfs -o mode=755 tmpfs /var/log
-
-for file in passwd shadow hosts oratab; do
-    if [ -e "$lab/etc/$file" ] && [ -e "/etc/$file" ]; then
-        mount -n --bind "$lab/etc/$file" "/etc/$file"
-    fi
-done
+# And a /var/tmp, where a change saves each node's files: they are not those of the other nodes.
+case $lab in
+/var/tmp/*) ;;
+*) mount -n -t tmpfs -o mode=1777 tmpfs /var/tmp ;;
+esac
+mount -n --bind "$home/etc" /etc
+mount -n --bind "$lab/sbin" "$sbin"
+# Wherever the machine has programs that would do to it what they should do to the node, there are the node's.
+while read -r program; do
+    for directory in /usr/bin /bin /sbin; do
+        if [ -e "$directory/$program" ] && ! [ "$directory/$program" -ef "$lab/sbin/$program" ]; then
+            mount -n --bind "$lab/sbin/$program" "$directory/$program"
+        fi
+    done
+done <"$lab/programs"
+# The kernel's own ways to them: it reboots only the namespaces when it is asked from within, but for this one.
+if [ -e /proc/sysrq-trigger ]; then
+    mount -n --bind /dev/null /proc/sysrq-trigger
+fi
+mount -n --bind "$home/boot_id" /proc/sys/kernel/random/boot_id
 
 cd /proc/sys/net/ipv4
 echo 0 >conf/all/rp_filter
@@ -56,8 +83,13 @@ trap - EXIT
 echo "$node $pid" >&3
 exec 3>&-
 
+# Waits for the order to reboot, which is a line in a pipe. Waiting for a process, and not in the pipe itself, also
+# collects the orphans of this PID namespace.
 while :; do
-    "$home/grid/bin/ocssd.bin" 2147483647 &
-    wait # also collects the orphans of this PID namespace
-    sleep 1
+    { read -r _ <"$home/orders"; } &
+    if wait "$!"; then
+        until env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C sh "$lab/scripts/boot.sh" >>"$home/boot.log" 2>&1; do
+            sleep 0.2
+        done
+    fi
 done

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import os
 import select
@@ -15,6 +16,7 @@ from .addresses import addresses
 from .instance import Instance
 from .settings import Settings, SettingsFile
 from .sockets import Network
+from .stack import Stack
 
 SOCKET = "cache_fusion.sock"
 _TURN_S = 0.05
@@ -38,19 +40,32 @@ def main(arguments: Sequence[str]) -> int:
     log = os.open("cache_fusion.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     for descriptor, target in ((0, nowhere), (1, log), (2, log)):
         os.dup2(target, descriptor)
-    process_monitor(daemon.settings.name)
     run_in_real_time()
     daemon.run()
     return 0
 
 
-def process_monitor(instance: str) -> None:
+class ProcessMonitor:
     """A process by the name that a database administrator looks for; it does nothing, and ends with this one."""
-    name = f"ora_pmon_{instance}"
-    reading, _held_open = os.pipe()
-    with contextlib.suppress(OSError):
-        subprocess.Popen([name], executable=f"bin/{name}", cwd=".", stdin=reading)
-    os.close(reading)
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self, instance: str) -> None:
+        """Start it for an instance, where it does not run."""
+        if self._process is None:
+            name = f"ora_pmon_{instance}"
+            with contextlib.suppress(OSError):
+                self._process = subprocess.Popen([name], executable=f"bin/{name}", cwd=".", stdin=subprocess.PIPE)
+
+    def end(self) -> None:
+        """End it, where it runs."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+            self._process = None
 
 
 def run_in_real_time() -> None:
@@ -66,11 +81,14 @@ class Daemon:
         settings = file.news()
         if settings is None:
             raise RuntimeError("a file that was never read has no news")
-        self.settings: Settings = settings
+        self._told: Settings = settings
         self._file = file
+        self._stack = Stack(".")
+        self._monitor = ProcessMonitor()
+        self.settings = dataclasses.replace(settings, is_open=False, peers={})
         self._listener = listener
         self._askers: list[socket.socket] = []
-        self._instance = Instance(settings)
+        self._instance = Instance(self.settings)
         self._networks: dict[int, Network] = {}
         self._labels: dict[str, str] = {}
         self._next_look = self._next_turn = time.monotonic()
@@ -103,9 +121,12 @@ class Daemon:
                 self._instance.received(network, message, received_ns)
 
     def _follow_settings(self) -> None:
-        settings = self._file.news()
-        if settings is None:
+        self._told = self._file.news() or self._told
+        settings = self._stack.as_it_is(self._told)
+        if settings == self.settings:
             return
+        if settings.is_open and not self._stack.instance.take():
+            return  # somebody looks at it in this moment
         before, self.settings = self.settings, settings
         if settings.version != before.version or (settings.is_open and not before.is_open):
             self._instance = Instance(settings)
@@ -114,6 +135,11 @@ class Daemon:
         for network in self._networks.values():
             network.limit_buffer(settings.receive_buffer_bytes)
         self._follow_addresses()
+        if settings.is_open:
+            self._monitor.start(settings.name)
+        else:
+            self._monitor.end()
+            self._stack.instance.give_up()
 
     def _restart_when_due(self) -> None:
         every_s = self.settings.restart_every_s

@@ -31,6 +31,8 @@ class Settings:
     interconnects: tuple[Interconnect, ...]
     peers: dict[int, dict[int, str]]
     """The other instances: their addresses by network."""
+    hosts: dict[int, str] = field(default_factory=dict)
+    """The nodes of the other instances."""
     asks_by_way_of_others: bool = True
     parameters: dict[str, str] = field(default_factory=dict)
     receive_buffer_bytes: int | None = None
@@ -64,4 +66,5 @@ class SettingsFile:
             int(peer): {int(network): ip for network, ip in addresses.items()}
             for peer, addresses in document["peers"].items()
         }
+        known["hosts"] = {int(peer): host for peer, host in document.get("hosts", {}).items()}
         return Settings(**known)

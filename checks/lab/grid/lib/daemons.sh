@@ -1,0 +1,36 @@
+# Starts the daemons of a practice node's Clusterware, in a session of their own: daemons.sh lower|upper.
+# They do nothing but live, by the names and from the place by which real ones are found.
+set -u
+. "${0%/*}/stack.sh"
+cd "$stack" || exit 1
+
+# All are copies of one program: each waits for input from a pipe that nobody writes to, or for somebody to open the
+# pipe "reboot".
+idly() { # PROGRAM [ARGUMENT]
+    "$@" <>idle >/dev/null 2>&1 &
+}
+
+holding() { # SERVICE PROGRAM [ARGUMENT]: with the lock that tells everybody of it
+    exec 9>>"$1.lock"
+    flock --timeout 5 9 || exit 1
+    shift
+    idly "$@"
+    exec 9>&-
+}
+
+PATH=$grid/bin:$PATH
+if [ "$1" = lower ]; then
+    holding ohasd "$grid/bin/ohasd.bin" reboot
+    # The one that carries out what is ordered from other nodes.
+    idly "$grid/bin/orarootagent.bin" "$grid/lib/agent.sh"
+    for program in mdnsd.bin gpnpd.bin gipcd.bin cssdmonitor cssdagent; do
+        idly "$grid/bin/$program"
+    done
+else
+    holding cssd "$grid/bin/ocssd.bin"
+    idly "$grid/bin/octssd.bin" reboot
+    holding evmd "$grid/bin/evmd.bin"
+    idly "asm_pmon_+ASM$(awk -v node="$node" '$1 == node { print $2 }' "$cluster/members")"
+    idly "$grid/bin/oraagent.bin"
+    holding crsd "$grid/bin/crsd.bin" reboot
+fi

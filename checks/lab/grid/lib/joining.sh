@@ -1,0 +1,39 @@
+# Whether a node may join those that are up: what ocssd finds out by its network heartbeat. Sourced by crsctl.
+
+PATIENCE_S=3
+WHOLE=9188 # bytes of ICMP data: with 28 of headers as large as the largest MTU, so that every packet but one is full
+
+may_join() { # fails when a node that is up is not reached within the patience
+    command -v ping >/dev/null || return 0
+    began=$(date +%s)
+    until reaches_all; do
+        [ $(($(date +%s) - began)) -lt "$PATIENCE_S" ] || return 1
+        sleep 0.2
+    done
+}
+
+reaches_all() {
+    # A node that is switched off has no peers; one that drops pings says nothing about the network.
+    powered "$node" || return 0
+    awk -v node="$node" '
+        NR == FNR { answers[$1] = $2 == "answers"; next }
+        answers[node] && answers[$1] && $1 != node { print $1, $3, $4 }
+    ' "$cluster/private" "$cluster/private" >"$stack/peers"
+    while read -r peer addresses; do
+        if powered "$peer" && running cssd "$peer"; then
+            # shellcheck disable=SC2086 # one address on each private network
+            reaches $addresses || return 1
+        fi
+    done <"$stack/peers"
+}
+
+reaches() { # ADDRESS...: whether full packets pass both ways on one of the private networks at least
+    # Without DF, and larger than any MTU: each side cuts it into packets as large as its own NIC sends them, which is
+    # what Clusterware's own messages meet. Small pings would pass where those are lost.
+    [ -n "$(
+        for address in "$@"; do
+            ping -q -n -M dont -c 1 -W 1 -s "$WHOLE" "$address" 2>&1 | grep ' 0% packet loss' &
+        done
+        wait
+    )" ]
+}

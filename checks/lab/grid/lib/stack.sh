@@ -1,0 +1,60 @@
+# What runs of the Clusterware of a practice node, and how it is started and ended. Sourced by the tools of a Grid home.
+#
+# A service is running while its daemon lives: the daemon holds the lock nodes/NODE/stack/SERVICE.lock from its first
+# moment to its last. So every node, and the programs of the database, see the truth of every other node, also after a
+# kill -9 or a reboot, and there is no file that could be left behind saying otherwise.
+#
+# Sets: grid (the Grid home), home (the node's directory), node, lab, cluster, stack, autostart.
+PATH=/usr/sbin:/usr/bin:/sbin:/bin
+grid=${0%/*}/..
+case $grid in /*) ;; *) grid=$PWD/$grid ;; esac
+grid=$(cd -- "$grid" && pwd)
+home=${grid%/grid} lab=${grid%/nodes/*}
+node=${home##*/} cluster=$lab/cluster stack=$home/stack
+# The file itself and not /etc/oracle, where the node shows it: a machine may have an /etc/oracle of its own.
+autostart=$home/oracle/scls_scr/$node/root/ohasdstr
+
+running() { # SERVICE [NODE]: whether ohasd, cssd, crsd, evmd or the instance runs, on this node or another one
+    [ -e "$lab/nodes/${2:-$node}/stack/$1.lock" ] &&
+        ! flock --nonblock --shared 9 9<"$lab/nodes/${2:-$node}/stack/$1.lock"
+}
+
+ended() { # SERVICE: waits until it no longer runs; fails when it still does after a while
+    flock --timeout 5 --shared 9 9<"$stack/$1.lock"
+}
+
+powered() { # NODE: whether the node is switched on
+    awk -v node="$1" '$1 == node && $4 == "Active" { found = 1 } END { exit !found }' "$cluster/members"
+}
+
+nodes() { # the names of all nodes, in the order of their numbers
+    awk '{ print $1 }' "$cluster/members"
+}
+
+daemons() { # lower|upper: what starts with Oracle High Availability Services, what only in a cluster
+    setsid sh "$grid/lib/daemons.sh" "$1"
+}
+
+end_daemons() { # [upper]: end all daemons of this Grid home, or only those that run in a cluster
+    # Only processes whose program lies in this Grid home; in a node nobody sees those of another one.
+    ls -l /proc/[0-9]*/exe 2>/dev/null | awk -v bin="$grid/bin/" -v part="${1:-all}" '
+        index($NF, bin) != 1 { next }
+        { program = substr($NF, length(bin) + 1) }
+        part == "upper" && program !~ /^(ocssd.bin|octssd.bin|evmd.bin|crsd.bin|oraagent.bin|asm_pmon_.*)$/ { next }
+        { split($(NF - 2), path, "/"); print path[3] }
+    ' | while read -r pid; do kill "$pid" 2>/dev/null; done
+}
+
+add_haips() { # give each private NIC the link-local address that Clusterware has chosen for it
+    ip -o -4 address show | awk '
+        NR == FNR { haip[$1] = $2; next }
+        $4 in haip { print "address replace " haip[$4] " brd + dev " $2 " label " $2 ":1" }
+    ' "$stack/haips" - | ip -batch -
+}
+
+remove_haips() {
+    ip -o -4 address show | awk '
+        NR == FNR { haip[$2]; next }
+        $4 in haip { print "address delete " $4 " dev " $2 }
+    ' "$stack/haips" - | ip -batch -
+}
