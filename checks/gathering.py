@@ -16,6 +16,7 @@ from checks.facts import (
     CounterChanges,
     Database,
     History,
+    Managed,
     Node,
     NodeSetup,
     NotAsked,
@@ -28,9 +29,11 @@ from checks.networks import private_networks
 from checks.nodes.clusterware import read_clusterware
 from checks.nodes.counter_change import read_counter_changes
 from checks.nodes.local import read_local_node
+from checks.nodes.managed import read_managed
 from checks.nodes.remote import read_peer
 from checks.nodes.session import Session
 from checks.nodes.setup import read_setup
+from checks.nodes.setup_program import SETUP_LIMIT_S
 from checks.nodes.shell import ShellError
 from checks.probes.paths import probe_paths
 from checks.probes.safety import UnsafePathError, public_subnets
@@ -130,7 +133,8 @@ async def _setups(session: Session, cluster: Cluster) -> tuple[NodeSetup | Unrea
     async def read(name: str) -> NodeSetup | UnreadNode:
         nonlocal done
         try:
-            return await read_setup(await session.shell(name), session.journal, session.settings.ssh.read_timeout_s)
+            limit_s = max(session.settings.ssh.read_timeout_s, SETUP_LIMIT_S)
+            return await read_setup(await session.shell(name), session.journal, limit_s)
         except ShellError as error:
             return UnreadNode(name, str(error))
         except Exception as error:  # whatever one node brings about, the others have been read
@@ -141,6 +145,13 @@ async def _setups(session: Session, cluster: Cluster) -> tuple[NodeSetup | Unrea
 
     session.progress("setups", "reading the nodes' setup", 0, len(names))
     return tuple(await asyncio.gather(*(read(name) for name in names)))
+
+
+async def _managed(session: Session, cluster: Cluster) -> Managed | Unknown:
+    if isinstance(cluster.clusterware, Unknown):
+        return cluster.clusterware
+    session.progress("managed", "asking which databases Clusterware manages", 0, 0)
+    return await read_managed(cluster.clusterware.grid_home, session.journal, session.local_node)
 
 
 async def _networks(session: Session, cluster: Cluster) -> tuple[PrivateNetwork, ...] | Unknown:
@@ -211,5 +222,7 @@ GATHERERS = (
     Gatherer("database", (), _database, limit_s=300),
     Gatherer("activity", ("database",), _activity, limit_s=1200),
     Gatherer("history", ("database",), _history, limit_s=1200),
-    Gatherer("setups", ("clusterware",), _setups, limit_s=150),
+    # Behind what the same shells are asked for more urgently; while the kernels count, they have nothing to do.
+    Gatherer("setups", ("clusterware",), _setups, limit_s=150, after=("nodes", "paths")),
+    Gatherer("managed", ("clusterware",), _managed, limit_s=150),
 )

@@ -7,6 +7,13 @@ never None and never zero; None means "read, and there is none".
 """
 
 from checks.facts.base import Fact, NotAsked, Unknown
+from checks.facts.changing import (
+    Changing,
+    JournalCopy,
+    NoRecording,
+    RecordingsCompared,
+    SeenRecording,
+)
 from checks.facts.cluster import FACT_GROUPS, Cluster, Thresholds
 from checks.facts.clusterware import (
     ActiveVersion,
@@ -45,6 +52,7 @@ from checks.facts.history import (
     LossHistory,
 )
 from checks.facts.kernel import CounterChange, CounterChanges
+from checks.facts.managed import FileSeen, Managed, ManagedDatabase, OcrBackup
 from checks.facts.node import (
     Address,
     Interface,
@@ -66,6 +74,7 @@ __all__ = [
     "ActivityGap",
     "Address",
     "BlockTransfer",
+    "Changing",
     "ClientTraffic",
     "Cluster",
     "ClusterMember",
@@ -76,6 +85,7 @@ __all__ = [
     "Database",
     "DeviceHistory",
     "Fact",
+    "FileSeen",
     "FragileMtu",
     "GridHome",
     "Haip",
@@ -90,6 +100,7 @@ __all__ = [
     "InterconnectInUse",
     "Interface",
     "InterfaceConfiguration",
+    "JournalCopy",
     "Keeper",
     "KeptMtu",
     "KernelCounters",
@@ -97,16 +108,22 @@ __all__ = [
     "ListedInterface",
     "LldpNeighbour",
     "LossHistory",
+    "Managed",
+    "ManagedDatabase",
     "Neighbour",
+    "NoRecording",
     "Node",
     "NodeSetup",
     "NotAsked",
+    "OcrBackup",
     "Parameter",
     "PathProbe",
     "PingSeries",
     "Port",
     "PrivateNetwork",
+    "RecordingsCompared",
     "Route",
+    "SeenRecording",
     "StaleHome",
     "Thresholds",
     "ToolMessage",

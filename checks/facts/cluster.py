@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from checks.facts.base import Fact, NotAsked, Unknown
+from checks.facts.changing import Changing
 from checks.facts.clusterware import Clusterware
 from checks.facts.database import Activity, Database
 from checks.facts.history import History
 from checks.facts.kernel import CounterChanges
+from checks.facts.managed import Managed
 from checks.facts.node import Interface, Node, UnreadNode
 from checks.facts.paths import PathProbe, Port, PrivateNetwork
 from checks.facts.setup import NodeSetup
@@ -47,6 +49,9 @@ class Cluster(Fact, frozen=True):
     activity: Activity | Unknown | NotAsked = Unknown("not asked for")
     history: History | Unknown | NotAsked = Unknown("not asked for")
     setups: tuple[NodeSetup | UnreadNode, ...] | Unknown = Unknown("not asked for")
+    changing: Changing | Unknown = Unknown("not asked for")
+    """What only the gates of a change ask for; no other check can need it."""
+    managed: Managed | Unknown = Unknown("not asked for")
     named_networks: tuple[str, ...] = ()
     """The private networks that the operator named; then Clusterware need not be there."""
     thresholds: Thresholds = Thresholds()
@@ -74,5 +79,16 @@ class Cluster(Fact, frozen=True):
         return node.interface(port.interface) if node else None
 
 
-FACT_GROUPS = ("clusterware", "nodes", "networks", "paths", "counters", "database", "activity", "history", "setups")
+FACT_GROUPS = (
+    "clusterware",
+    "nodes",
+    "networks",
+    "paths",
+    "counters",
+    "database",
+    "activity",
+    "history",
+    "setups",
+    "managed",
+)
 """The fields of `Cluster` that a check can need, in the order in which they can be gathered."""

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 
 from checks.facts import Node
 from checks.journal import Journal
 from checks.nodes.ip_text import parse_interfaces, parse_neighbours, parse_routes
 from checks.nodes.proc import COUNTER_FILES, SPEED_FILES, parse_counters, parse_values, with_speeds
+from checks.nodes.sections import Section, program, sections
 from checks.nodes.shell import Shell, ShellError
 from checks.nodes.sysctls import INTERFACE_SYSCTLS, KERNEL_RELEASE_PATH, NODE_SYSCTLS, PROC_SYS, sysctls
-
-_MARK = "##racwire"
 
 COMMANDS = {
     "interfaces": "ip -d addr show",
@@ -38,24 +36,13 @@ _JOURNAL_TOPICS = ("interfaces", "routes", "neighbours", "counters", "sysctls")
 _SAYS_WHY = ("interfaces", "routes", "routes6", "neighbours", "counters")
 """Sections whose error messages are evidence; grep's are about files that are known to be missing on many nodes."""
 
-PROGRAM = "\n".join(
-    f"printf '\\n{_MARK} {section}\\n'\n"
-    f"({command}) {'2>&1' if section in _SAYS_WHY else '2>/dev/null'}\n"
-    f"printf '\\n{_MARK} end %s\\n' $?"
-    for section, command in COMMANDS.items()
-)
+PROGRAM = program(COMMANDS, _SAYS_WHY)
 """Everything that is read of a peer; changes nothing there. About ten short-lived processes."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Section:
-    text: str = ""
-    exit_status: int = 0
 
 
 def parse_node(name: str, text: str) -> Node:
     """The node from what PROGRAM printed. Never raises: what makes no sense is left out, or Unknown."""
-    return _node(name, _sections(text))
+    return _node(name, sections(text))
 
 
 async def read_peer(shell: Shell, journal: Journal, timeout_s: float) -> Node:
@@ -66,16 +53,16 @@ async def read_peer(shell: Shell, journal: Journal, timeout_s: float) -> Node:
             for topic in _JOURNAL_TOPICS
         }
         answer = await shell.run(PROGRAM, timeout_s=timeout_s)
-        sections = _sections(answer.text)
+        told = sections(answer.text)
         for topic, entry in entries.items():
-            entry.text = "\n\n".join(sections[s].text for s in _sections_of(topic) if s in sections)
-            if topic not in sections:
+            entry.text = "\n\n".join(told[s].text for s in _sections_of(topic) if s in told)
+            if topic not in told:
                 entry.outcome = "not in the answer"
-            elif sections[topic].exit_status and topic in _SAYS_WHY:
-                entry.outcome = f"exit status {sections[topic].exit_status}"
-        node = _node(shell.node, sections)
+            elif told[topic].exit_status and topic in _SAYS_WHY:
+                entry.outcome = f"exit status {told[topic].exit_status}"
+        node = _node(shell.node, told)
         if not node.interfaces:
-            said = sections.get("interfaces", _Section()).text.partition("\n")[0]
+            said = told.get("interfaces", Section()).text.partition("\n")[0]
             raise ShellError(
                 f"{shell.node} answered, but `{COMMANDS['interfaces']}` showed no interface there"
                 f"{f' ({said})' if said else ''}: is iproute installed?",
@@ -84,8 +71,8 @@ async def read_peer(shell: Shell, journal: Journal, timeout_s: float) -> Node:
         return node
 
 
-def _node(name: str, sections: Mapping[str, _Section]) -> Node:
-    text = {section: sections.get(section, _Section()).text for section in COMMANDS}
+def _node(name: str, told: Mapping[str, Section]) -> Node:
+    text = {section: told.get(section, Section()).text for section in COMMANDS}
     interfaces = with_speeds(parse_interfaces(text["interfaces"]), parse_values(text["speeds"]))
     values = parse_values(text["sysctls"])
     return Node(
@@ -98,37 +85,14 @@ def _node(name: str, sections: Mapping[str, _Section]) -> Node:
         counters=parse_counters(text["counters"]),
         sysctls=sysctls((interface.name for interface in interfaces), values),
         limits=tuple(
-            f"The {topic} of {name} could not be read: {_reason(sections.get(topic))}"
+            f"The {topic} of {name} could not be read: {_reason(told.get(topic))}"
             for topic in ("routes", "neighbours")
-            if sections.get(topic, _Section(exit_status=1)).exit_status
+            if told.get(topic, Section(exit_status=1)).exit_status
         ),
     )
 
 
-def _sections(text: str) -> dict[str, _Section]:
-    """The sections of an answer by name; one that was not ended has no say."""
-    sections: dict[str, _Section] = {}
-    name = ""
-    lines: list[str] = []
-    for line in text.split("\n"):
-        mark, _, rest = line.partition(" ")
-        if mark != _MARK:
-            lines.append(line)
-        elif rest.startswith("end "):
-            status = rest.removeprefix("end ")
-            if name:
-                sections[name] = _Section("\n".join(lines).strip("\n"), _status(status))
-            name = ""
-        else:
-            name, lines = rest, []
-    return sections
-
-
-def _status(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < len("1000") else 255
-
-
-def _reason(section: _Section | None) -> str:
+def _reason(section: Section | None) -> str:
     if section is None:
         return "it was not in the answer."
     last_line = section.text.rpartition("\n")[2].strip()

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from checks.facts import NodeSetup, Unknown
-from checks.journal import Journal
-from checks.nodes.shell import Shell
+from contextlib import ExitStack
 
-PROGRAM = "cat /proc/sys/kernel/random/boot_id"
-"""Everything that is read; changes nothing there."""
+from checks.facts import NodeSetup
+from checks.journal import Journal
+from checks.nodes.sections import sections
+from checks.nodes.setup_program import PROGRAM, TOPICS, action
+from checks.nodes.setup_text import parse_setup
+from checks.nodes.shell import Shell
 
 
 async def read_setup(shell: Shell, journal: Journal, timeout_s: float) -> NodeSetup:
-    """Read a node's setup. Raises ShellError when it does not answer in time."""
-    with journal.entry(shell.node, "setup", PROGRAM) as entry:
+    """Read a node's setup. Raises ShellError when it does not answer in time.
+
+    It stands in the journal under the topics `setup`, `boot files` and `lldp`.
+    """
+    with ExitStack() as journalled:
+        entries = {topic: journalled.enter_context(journal.entry(shell.node, topic, action(topic))) for topic in TOPICS}
         answer = await shell.run(PROGRAM, timeout_s=timeout_s)
-        entry.text = answer.text
-        boot_id = answer.text.strip()
-        return NodeSetup(shell.node, boot_id=boot_id or Unknown("the kernel did not tell its boot id"))
+        told = sections(answer.text)
+        for topic, entry in entries.items():
+            said = {part: told[part].text for part in TOPICS[topic] if part in told}
+            entry.text = "\n\n".join(f"{part}:\n{text}" for part, text in said.items() if text)
+            if len(said) < len(TOPICS[topic]):
+                entry.outcome = "the answer ended before it was whole"
+        return parse_setup(shell.node, told)

@@ -1,0 +1,37 @@
+"""Files of sections and `key=value` lines: NetworkManager's keyfiles and those of systemd (systemd.syntax(7))."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+
+class Setting(NamedTuple):
+    """One line of a section."""
+
+    section: str
+    key: str
+    value: str
+
+
+def parse_ini(lines: Iterable[str]) -> tuple[Setting, ...]:
+    """The settings in the order of the file; a line that is none is passed over."""
+    settings = []
+    section = ""
+    for raw in lines:
+        line = raw.strip()
+        if line.startswith("[") and line.endswith("]"):
+            section = line[1:-1].strip()
+        elif not line.startswith(("#", ";")):
+            key, equals, value = line.partition("=")
+            if equals and key.strip():
+                settings.append(Setting(section, key.strip(), value.strip()))
+    return tuple(settings)
+
+
+def last(settings: Iterable[Setting], section: str, *keys: str) -> str:
+    """The value that counts of a key, which is the last one given; empty where there is none.
+
+    Several keys are several names of one setting.
+    """
+    return next((s.value for s in reversed(tuple(settings)) if s.section == section and s.key in keys), "")

@@ -1,0 +1,199 @@
+"""The check `boot-mtu`: what each private interface would come up with, held against what it runs with."""
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from checks.facts import FragileMtu, Keeper, KeptMtu, NodeSetup, Unknown, UnreadNode
+from checks.finding import Status
+from checks.plugins.boot_mtu import boot_mtu
+from tests.fixtures.clusters import cluster, interface, node, setup, with_interface
+
+RAC1, RAC2 = node(1), node(2)
+
+
+def keeping(of, *entries, **more):
+    """The setup of a node that keeps these in place of what it kept of the same interfaces."""
+    base = setup(of)
+    names = {entry.interface for entry in entries}
+    kept = (*(k for k in base.kept if k.interface not in names), *entries)
+    return msgspec.structs.replace(base, **{"kept": kept, **more})
+
+
+def found(nodes, *setups):
+    """The findings of a cluster by their codes; nodes without a setup named keep what they run with."""
+    given = {s.name: s for s in setups}
+    built = msgspec.structs.replace(cluster(list(nodes)), setups=tuple(given.get(n.name, setup(n)) for n in nodes))
+    return {f.code: f for f in boot_mtu.run(built)}
+
+
+def kept(name="eth1", mtu=None, keeper=Keeper.IFCFG, file="/etc/sysconfig/network-scripts/ifcfg-eth1", **more):
+    return KeptMtu(name, keeper, file, mtu=mtu, **more)
+
+
+def test_nodes_that_keep_what_they_run_with_pass_on_every_network():
+    told = boot_mtu.run(cluster(4))
+    assert [(f.code, f.status) for f in told] == [("IC-BOOT-001", Status.PASS)] * 2
+    assert told[0].title == "rac1, rac2, rac3 and rac4 keep MTU 9000 on 192.168.10.0/24 through the next boot."
+
+
+def test_an_mtu_that_no_file_keeps_is_told_before_the_boot_that_loses_it():
+    finding = found([RAC1, RAC2], keeping(RAC2, kept()))["IC-BOOT-002"]
+    assert finding.status is Status.WARN
+    assert finding.title == (
+        "eth1 of rac2 runs at 9000 and will come up at 1500 after its next boot: no file keeps 9000."
+    )
+    assert finding.nodes == ("rac2",)
+    assert "IC-BOOT-001" in found([RAC1, RAC2], keeping(RAC2, kept()))  # the other network passes
+
+
+def test_a_file_with_another_mtu_is_told_as_what_it_says():
+    finding = found([RAC1, RAC2], keeping(RAC2, kept(mtu=1400)))["IC-BOOT-002"]
+    assert finding.title.endswith("will come up at 1400 after its next boot: so its file says.")
+    assert any("ifcfg-eth1 says 1400" in line for line in finding.seen)
+
+
+def test_the_same_slip_on_several_nodes_is_one_finding_with_one_remedy():
+    by_nm = kept(keeper=Keeper.NETWORK_MANAGER, file="", connection="Private 1")
+    told = found([RAC1, RAC2], keeping(RAC1, by_nm), keeping(RAC2, by_nm))["IC-BOOT-002"]
+    assert told.title.startswith("eth1 of rac1 and rac2 run at 9000 and will come up at 1500")
+    change = told.next[-1]
+    assert change.is_change
+    assert change.commands == ("nmcli connection modify 'Private 1' 802-3-ethernet.mtu 9000",)
+
+
+def bonded(bond=9000, member=9000):
+    upper = with_interface(RAC2, "eth2", kind="bond", members=("p0",), mtu=bond)
+    lower = interface("p0", "", member, master="eth2")
+    return msgspec.structs.replace(upper, interfaces=(*upper.interfaces, lower))
+
+
+def test_a_member_of_a_bond_without_an_mtu_of_its_own_gets_that_of_the_bond():
+    of = bonded()
+    for entries in ((kept("p0"), kept("eth2", 9000)), (kept("eth2", 9000),)):
+        base = keeping(of, *entries)
+        only = tuple(k for k in base.kept if k.interface != "p0" or k in entries)
+        assert found([RAC1, of], msgspec.structs.replace(base, kept=only)).keys() == {"IC-BOOT-001"}
+
+
+def test_a_member_of_a_bond_with_an_mtu_of_its_own_is_told():
+    finding = found([RAC1, bonded()], keeping(bonded(), kept("p0", 1500)))["IC-BOOT-002"]
+    assert finding.title.startswith("p0 of rac2 runs at 9000 and will come up at 1500")
+
+
+def on_vlan(parent):
+    upper = with_interface(RAC2, "eth2", kind="vlan", parent="bond1")
+    return msgspec.structs.replace(upper, interfaces=(*upper.interfaces, interface("bond1", "", parent, kind="bond")))
+
+
+def test_a_vlan_has_its_parent_s_mtu_and_never_more():
+    of = on_vlan(9000)
+    assert found([RAC1, of], keeping(of, kept("eth2"))).keys() == {"IC-BOOT-001"}
+    told = found([RAC1, of], keeping(of, kept("eth2", 9000), kept("bond1", 1500)))
+    assert told["IC-BOOT-002"].title.startswith("bond1 of rac2 runs at 9000")
+    titles = {f.title for f in boot_mtu.run(
+        msgspec.structs.replace(cluster([RAC1, of]), setups=(setup(RAC1), keeping(of, kept("bond1", 1500))))
+    )}  # fmt: skip
+    assert (
+        "eth2 of rac2 runs at 9000 and will come up at 1500 after its next boot: its parent has no more then." in titles
+    )
+
+
+SCRIPT = FragileMtu("eth1", "/etc/rc.d/rc.local", "ip link set eth1 mtu 9000", 9000)
+
+
+@pytest.mark.parametrize(
+    ("entries", "line", "title"),
+    [
+        ((kept(),), SCRIPT, "only because /etc/rc.d/rc.local says so: without it the interface comes up at 1500."),
+        ((kept(),), msgspec.structs.replace(SCRIPT, interface=""), "without it the interface comes up at 1500."),
+        ((kept(keeper=Keeper.UNKNOWN),), SCRIPT, "says so: nothing else is known to keep it."),
+        ((kept(mtu=Unknown("root only")),), SCRIPT, "says so: what else keeps it is not known."),
+        ((), msgspec.structs.replace(SCRIPT, mtu=1500), "and /etc/rc.d/rc.local will set 1500 at the next boot."),
+    ],
+)
+def test_an_mtu_that_hangs_on_a_script_is_fragile(entries, line, title):
+    finding = found([RAC1, RAC2], keeping(RAC2, *entries, fragile=(line,)))["IC-BOOT-003"]
+    assert finding.status is Status.WARN
+    assert finding.title.startswith("eth1 of rac2 runs at 9000")
+    assert finding.title.endswith(title)
+
+
+@pytest.mark.parametrize(
+    "line", [SCRIPT, FragileMtu("", "/etc/rc.local", "mtu $1"), FragileMtu("em9", "/x", "mtu", 1400)]
+)
+def test_a_script_that_says_what_is_kept_anyway_or_is_about_something_else_is_no_fault(line):
+    assert found([RAC1, RAC2], keeping(RAC2, fragile=(line,))).keys() == {"IC-BOOT-001"}
+
+
+def test_where_nothing_known_keeps_any_interface_it_is_told_and_is_no_fault():
+    """As in a container, or on a practice cluster without keepers."""
+    told = found([RAC1, RAC2], *(keeping(of, kept=()) for of in (RAC1, RAC2)))
+    assert {f.status for f in told.values()} == {Status.INFO}
+    assert told["IC-BOOT-005"].title.startswith("Nothing that racwire knows of keeps eth1 and eth2 of rac1 and rac2;")
+
+
+def test_what_could_not_be_read_at_all_is_unknown_and_what_is_open_beside_other_answers_is_told():
+    secret = Unknown("NetworkManager's files can be read by root only, and nmcli did not tell of them")
+    nothing = keeping(RAC2, kept("eth1", secret), kept("eth2", secret))
+    finding = found([RAC1, RAC2], nothing)["IC-BOOT-004"]
+    assert finding.status is Status.UNKNOWN
+    assert secret.reason in finding.seen
+    one = keeping(RAC2, kept("eth1", secret))
+    assert found([RAC1, RAC2], one)["IC-BOOT-004"].status is Status.INFO
+    assert found([RAC1, RAC2], keeping(RAC2, kept=secret))["IC-BOOT-004"].status is Status.UNKNOWN
+
+
+def test_a_node_whose_setup_could_not_be_read_is_unknown_and_the_others_are_judged():
+    base = msgspec.structs.replace(cluster(2), setups=(setup(RAC1), UnreadNode("rac2", "its shell is gone")))
+    told = boot_mtu.run(base)
+    assert {f.code for f in told} == {"IC-BOOT-001", "IC-BOOT-004"}
+    assert [f.nodes for f in told if f.status is Status.UNKNOWN] == [("rac2",)]
+
+
+def test_ipoib_without_an_mtu_in_its_file_is_not_taken_for_1500():
+    of = with_interface(RAC2, "eth1", kind="infiniband", mtu=2044)
+    finding = found([with_interface(RAC1, "eth1", mtu=2044), of], keeping(of, kept()))["IC-BOOT-004"]
+    assert finding.status is Status.INFO
+
+
+def test_clusterware_that_will_not_start_is_told():
+    finding = found([RAC1, RAC2], keeping(RAC2, autostart=False))["IC-BOOT-006"]
+    assert (finding.status, finding.nodes) == (Status.INFO, ("rac2",))
+    assert finding.title == "Clusterware does not start by itself after the next boot of rac2."
+
+
+names = st.sampled_from(["eth0", "eth1", "eth2", "p0", "p1", ""])
+mtus = st.none() | st.sampled_from([1500, 9000]) | st.builds(Unknown, st.text("ab.", max_size=4))
+setups = st.builds(
+    NodeSetup,
+    st.sampled_from(["rac1", "rac2"]),
+    kept=st.builds(Unknown, st.just("x"))
+    | st.lists(st.builds(KeptMtu, names, st.sampled_from(Keeper), mtu=mtus), max_size=5).map(tuple),
+    fragile=st.lists(
+        st.builds(FragileMtu, names, st.just("/f"), st.just("l"), st.sampled_from([None, 1500, 9000])), max_size=2
+    ).map(tuple),
+    autostart=st.booleans() | st.builds(Unknown, st.just("x")),
+)
+wirings = st.fixed_dictionaries(
+    {
+        "master": names,
+        "parent": names,
+        "members": st.lists(names, max_size=2).map(tuple),
+        "kind": st.sampled_from(["ethernet", "bond", "vlan", "bridge", "infiniband"]),
+        "mtu": st.sampled_from([1500, 9000]),
+    }
+)
+
+
+@given(st.lists(setups | st.builds(UnreadNode, st.just("rac2"), st.just("r")), max_size=2), wirings, wirings)
+@settings(max_examples=60, deadline=None)
+def test_whatever_is_kept_and_however_layers_are_wired_it_is_judged_and_nothing_unknown_passes(known, one, other):
+    built = cluster(
+        [with_interface(RAC1, "eth1", **one), with_interface(with_interface(RAC2, "eth1", **other), "eth2", **one)]
+    )
+    told = boot_mtu.run(msgspec.structs.replace(built, setups=tuple(known)))
+    if not any(isinstance(s, NodeSetup) and isinstance(s.kept, tuple) for s in known):
+        assert Status.PASS not in {f.status for f in told}
+    assert all(f.title.endswith(".") and "None" not in f.title for f in told)

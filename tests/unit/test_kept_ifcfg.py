@@ -1,0 +1,76 @@
+"""ifcfg files: those of Red Hat's family for the network service, and SUSE's for wicked."""
+
+import pytest
+
+from checks.facts import Keeper, Unknown
+from checks.nodes.kept.ifcfg import connections, kept_by_network_service
+from checks.nodes.kept.wicked import kept_by_wicked
+from tests.unit.kept_support import BOND, ETH1, ETH2, IB, file
+
+SCRIPTS = "/etc/sysconfig/network-scripts"
+
+
+def kept(*files, unmanaged=False):
+    return kept_by_network_service(tuple(connections(files, unmanaged=unmanaged)), (ETH1, ETH2, BOND, IB))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "interface", "mtu", "kind"),
+    [
+        ("ifcfg-eth1", "DEVICE=eth1\nONBOOT=yes\nMTU=9000\n", "eth1", 9000, "ethernet"),
+        ("ifcfg-eth1", "DEVICE='eth1'\nMTU=\"9000\" # jumbo, since March", "eth1", 9000, "ethernet"),
+        ("ifcfg-eth1", "DEVICE=eth1\nMTU=1400\nMTU=9000", "eth1", 9000, "ethernet"),
+        ("ifcfg-eth1", "DEVICE=eth1\nMTU=\n", "eth1", None, "ethernet"),
+        ("ifcfg-eth1", "DEVICE=eth1\n#MTU=9000", "eth1", None, "ethernet"),
+        ("ifcfg-eth1", "ONBOOT=yes\n MTU=9000", "eth1", 9000, "ethernet"),
+        # Without DEVICE the hardware address decides, whatever the file is called.
+        ("ifcfg-Private", "HWADDR=52:54:00:A1:00:02\nMTU=9000", "eth2", 9000, "ethernet"),
+        ("ifcfg-bond1", "DEVICE=bond1\nTYPE=Bond\nBONDING_MASTER=yes\nMTU=9000", "bond1", 9000, "bond"),
+        ("ifcfg-bond1.200", "DEVICE=bond1.200\nVLAN=yes", "bond1.200", None, "vlan"),
+        ("ifcfg-ib0", "DEVICE=ib0\nTYPE=InfiniBand\nMTU=65520", "ib0", 65520, "infiniband"),
+    ],
+)
+def test_the_network_service_keeps(name, text, interface, mtu, kind):
+    (told,) = kept(file(f"{SCRIPTS}/{name}", text)).values()
+    assert (told.interface, told.mtu, told.kind) == (interface, mtu, kind)
+    assert (told.keeper, told.file) == (Keeper.IFCFG, f"{SCRIPTS}/{name}")
+
+
+@pytest.mark.parametrize("name", ["ifcfg-lo", "ifcfg-eth1:1", "ifcfg-eth1.bak", "ifcfg-eth1.rpmsave", "ifcfg-eth1~"])
+def test_loopback_aliases_and_copies_say_nothing(name):
+    assert kept(file(f"{SCRIPTS}/{name}", "DEVICE=eth1\nMTU=9000")) == {}
+
+
+def test_nm_controlled_tells_whose_the_file_is():
+    ours, theirs = file(f"{SCRIPTS}/ifcfg-eth1", "NM_CONTROLLED=no"), file(f"{SCRIPTS}/ifcfg-eth2", "DEVICE=eth2")
+    assert set(kept(ours, theirs)) == {"eth2"}
+    assert set(kept(ours, theirs, unmanaged=True)) == {"eth1"}
+
+
+def test_where_dhcp_can_bring_an_mtu_it_is_not_known():
+    assert isinstance(kept(file(f"{SCRIPTS}/ifcfg-eth1", "BOOTPROTO=dhcp"))["eth1"].mtu, Unknown)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("ifcfg-eth1", "BOOTPROTO='static'\nSTARTMODE='auto'\nMTU='9000'", ("eth1", 9000, "ethernet")),
+        ("ifcfg-bond0", "BONDING_MASTER='yes'\nBONDING_SLAVE_0='eth1'\nMTU='9000'", ("bond0", 9000, "bond")),
+        ("ifcfg-vlan200", "ETHERDEVICE='bond0'", ("vlan200", None, "vlan")),
+        ("ifcfg-br0", "BRIDGE='yes'\nBRIDGE_PORTS='eth1'\nMTU=''", ("br0", None, "bridge")),
+        ("ifcfg-ib0", "IPOIB_MODE='connected'\nMTU='65520'", ("ib0", 65520, "infiniband")),
+    ],
+)
+def test_wicked_keeps(name, text, expected):
+    (told,) = kept_by_wicked([file(f"/etc/sysconfig/network/{name}", text)], (ETH1,)).values()
+    assert (told.interface, told.mtu, told.kind) == expected
+    assert told.keeper is Keeper.WICKED
+
+
+@pytest.mark.parametrize("name", ["ifcfg-lo", "ifcfg-eth1:1", "ifcfg-eth1.scpmbackup"])
+def test_wicked_leaves_loopback_aliases_and_copies_alone(name):
+    assert kept_by_wicked([file(f"/etc/sysconfig/network/{name}", "MTU='9000'")], (ETH1,)) == {}
+
+
+def test_an_interface_that_wicked_does_not_start_is_not_kept():
+    assert kept_by_wicked([file("/etc/sysconfig/network/ifcfg-eth1", "STARTMODE='off'\nMTU='9000'")], (ETH1,)) == {}

@@ -1,0 +1,173 @@
+"""What NetworkManager keeps: its keyfiles where they can be read, else what nmcli says of them."""
+
+import pytest
+
+from checks.facts import Keeper, Unknown
+from checks.nodes.kept.ifcfg import connections
+from checks.nodes.kept.network_manager import kept_by_network_manager, parse_details, parse_listed
+from tests.unit.kept_support import BOND, ETH1, ETH2, IB, file
+
+ETC = "/etc/NetworkManager/system-connections"
+KEYFILE = """\
+    [connection]
+    id=Private 1
+    uuid=6d1f0c6e-1111-4a53-9d0a-6b1d5b2f7f10
+    type=ethernet
+    interface-name=eth1
+
+    [ethernet]
+    mtu=9000
+
+    [ipv4]
+    address1=192.168.10.1/24
+    method=manual
+"""
+
+
+def kept(files=(), listed="", details="", ifcfg=(), devices=(ETH1, ETH2, BOND, IB)):
+    read = tuple(connections(ifcfg, unmanaged=False))
+    return kept_by_network_manager(files, parse_listed(listed), parse_details(details), read, devices)
+
+
+def test_a_keyfile_keeps_its_mtu():
+    (told, untold) = kept([file(f"{ETC}/eth1.nmconnection", KEYFILE)])
+    assert not untold
+    assert told["eth1"].mtu == 9000
+    assert (told["eth1"].keeper, told["eth1"].connection) == (Keeper.NETWORK_MANAGER, "Private 1")
+    assert told["eth1"].file == f"{ETC}/eth1.nmconnection"
+
+
+@pytest.mark.parametrize(
+    ("text", "interface", "mtu"),
+    [
+        # Before 1.0, and in files that nobody touched since.
+        ("[connection]\ntype=802-3-ethernet\ninterface-name=eth1\n[802-3-ethernet]\nmtu=8900", "eth1", 8900),
+        ("[connection]\ntype=ethernet\n[ethernet]\nmac-address=52:54:00:A1:00:02\nmtu=9000", "eth2", 9000),
+        (
+            "[connection]\ntype=bond\ninterface-name=bond1\n[ethernet]\nmtu=9000\n[bond]\nmode=active-backup",
+            "bond1",
+            9000,
+        ),
+        (
+            "[connection]\ntype=infiniband\ninterface-name=ib0\n[infiniband]\nmtu=65520\ntransport-mode=connected",
+            "ib0",
+            65520,
+        ),
+        # 0 is NetworkManager's word for: leave it.
+        ("[connection]\ntype=ethernet\ninterface-name=eth1\n[ethernet]\nmtu=0", "eth1", None),
+        ("[connection]\ntype=ethernet\ninterface-name=eth1\n[ethernet]\nmtu=many", "eth1", None),
+    ],
+)
+def test_the_interface_is_found_by_name_or_by_hardware_address(text, interface, mtu):
+    told, _ = kept([file(f"{ETC}/x.nmconnection", text)])
+    assert told[interface].mtu == mtu
+
+
+def test_a_bond_does_not_take_the_connection_of_its_member_for_its_hardware_address():
+    told, _ = kept(
+        [file(f"{ETC}/x", "[connection]\ntype=ethernet\n[ethernet]\nmac-address=52:54:00:a1:00:01\nmtu=9000")]
+    )
+    assert set(told) == {"eth1"}
+
+
+def test_where_dhcp_can_bring_an_mtu_it_is_not_known():
+    told, _ = kept([file(f"{ETC}/x", "[connection]\ntype=ethernet\ninterface-name=eth1\n[ipv4]\nmethod=auto")])
+    assert isinstance(told["eth1"].mtu, Unknown)
+
+
+def test_what_lies_in_run_is_gone_after_a_boot_but_for_what_netplan_makes_anew():
+    other = KEYFILE.replace("eth1", "eth2").replace("1111", "2222")
+    told, _ = kept(
+        [
+            file("/run/NetworkManager/system-connections/eth1.nmconnection", KEYFILE),
+            file("/run/NetworkManager/system-connections/netplan-eth2.nmconnection", other),
+        ]
+    )
+    assert set(told) == {"eth2"}
+    assert told["eth2"].keeper is Keeper.NETPLAN
+
+
+def test_of_several_connections_the_one_counts_that_connects_by_itself_with_the_highest_priority():
+    def one(name, mtu, *more):
+        lines = [f"id={name}", f"uuid={name}", "type=ethernet", "interface-name=eth1", *more]
+        return file(f"{ETC}/{name}", "\n".join(["[connection]", *lines, "[ethernet]", f"mtu={mtu}"]))
+
+    plain, first = one("a", 1400), one("b", 9000, "autoconnect-priority=5")
+    by_hand = one("c", 8000, "autoconnect=false", "autoconnect-priority=9")
+    assert kept([plain, first, by_hand])[0]["eth1"].mtu == 9000
+    # Among equals the one that is active now.
+    assert kept([plain, one("b", 9000)], listed="b:b:802-3-ethernet:eth1")[0]["eth1"].mtu == 9000
+
+
+LISTED = f"""\
+Private\\: 1:u1:802-3-ethernet:eth1:{ETC}/eth1.nmconnection
+System eth2:u2:802-3-ethernet:eth2:/etc/sysconfig/network-scripts/ifcfg-eth2
+once:u3:802-3-ethernet:ib0:/run/NetworkManager/system-connections/once.nmconnection
+lo:u4:loopback:lo:/run/NetworkManager/system-connections/lo.nmconnection
+"""
+DETAILS = """\
+connection.id:Private\\: 1
+connection.uuid:u1
+connection.type:802-3-ethernet
+connection.interface-name:eth1
+connection.autoconnect:yes
+connection.autoconnect-priority:0
+802-3-ethernet.mtu:9000
+802-3-ethernet.mac-address:
+ipv4.method:manual
+connection.id:System eth2
+connection.uuid:u2
+connection.type:802-3-ethernet
+connection.interface-name:eth2
+connection.autoconnect:yes
+802-3-ethernet.mtu:auto
+connection.id:once
+connection.uuid:u3
+connection.type:802-3-ethernet
+connection.interface-name:eth1
+802-3-ethernet.mtu:1400
+connection.id:lo
+connection.uuid:u4
+connection.type:loopback
+"""
+
+
+def test_what_only_root_can_read_is_asked_of_nmcli():
+    told, untold = kept([file(f"{ETC}/eth1.nmconnection", is_readable=False)], LISTED, DETAILS)
+    assert not untold
+    assert (told["eth1"].mtu, told["eth1"].connection) == (9000, "Private: 1")
+    assert told["eth1"].file == f"{ETC}/eth1.nmconnection"
+    assert (told["eth2"].mtu, told["eth2"].keeper) == (None, Keeper.IFCFG_NETWORK_MANAGER)
+
+
+def test_a_file_that_can_be_read_counts_before_nmcli_which_may_not_have_read_it_again():
+    edited = file(f"{ETC}/eth1.nmconnection", KEYFILE.replace("9000", "1500").replace("6d1f0c6e-1111", "u1"))
+    assert kept([edited], LISTED, DETAILS)[0]["eth1"].mtu == 1500
+
+
+def test_an_nmcli_that_tells_no_files_tells_the_rest():
+    listed = "eth1:u1:802-3-ethernet:eth1\n"
+    told, untold = kept([file(f"{ETC}/Private: 1", is_readable=False)], listed, DETAILS)
+    assert told["eth1"].mtu == 9000
+    assert untold == ()
+
+
+def test_where_neither_files_nor_nmcli_tell_nothing_is_taken_for_known():
+    for secret in (file(f"{ETC}/eth1.nmconnection", is_readable=False), file(ETC, is_readable=False)):
+        told, untold = kept([secret])
+        assert untold == (secret.path,)
+        assert isinstance(told["eth1"].mtu, Unknown)
+        assert "bond1" not in told
+
+
+def test_copies_that_editors_and_packages_leave_are_no_connections():
+    told, _ = kept([file(f"{ETC}/eth1.nmconnection~", KEYFILE), file(f"{ETC}/eth1.nmconnection.rpmsave", KEYFILE)])
+    assert told == {}
+
+
+def test_an_ifcfg_file_that_networkmanager_reads_is_one_of_its_connections():
+    ifcfg = file(
+        "/etc/sysconfig/network-scripts/ifcfg-eth2", "DEVICE=eth2\nNAME='System eth2'\nMTU=\"9000\"\nONBOOT=yes"
+    )
+    told, _ = kept(listed=LISTED, details=DETAILS, ifcfg=[ifcfg])
+    assert (told["eth2"].mtu, told["eth2"].keeper) == (9000, Keeper.IFCFG_NETWORK_MANAGER)

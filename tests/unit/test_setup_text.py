@@ -1,0 +1,244 @@
+"""What is made of a node's answers: autostart, platform, logins, switch ports, keepers."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from checks.facts import Keeper, LldpNeighbour, NodeSetup, Unknown
+from checks.nodes.kept.which import parse_keepers
+from checks.nodes.lldp_text import parse_lldp
+from checks.nodes.logins_text import parse_logins
+from checks.nodes.sections import FILE_MARK, Section
+from checks.nodes.setup_program import COMMANDS
+from checks.nodes.setup_text import parse_setup
+
+
+def setup(**texts: str | Section) -> NodeSetup:
+    """A setup of these sections; `_` stands for the blank in a section's name."""
+    told = {name: Section() for name in COMMANDS}
+    for name, text in texts.items():
+        told[name.replace("_", " ")] = Section(text) if isinstance(text, str) else text
+    return parse_setup("rac1", told)
+
+
+@pytest.mark.parametrize(
+    ("config", "files", "autostart"),
+    [
+        ("CRS-4622: Oracle High Availability Services autostart is enabled.", "", True),
+        ("CRS-4621: Oracle High Availability Services autostart is disabled.", "", False),
+        ("CRS-4563: Insufficient user privileges.", "/etc/oracle/scls_scr/rac1/root/ohasdstr:disable", False),
+        # The node had another name once; and it is a directory of the short name.
+        ("", "/etc/oracle/scls_scr/old/root/ohasdstr:disable\n/etc/oracle/scls_scr/RAC1/root/ohasdstr:enable", True),
+    ],
+)
+def test_autostart_is_what_crsctl_says_else_the_file_in_which_it_keeps_that(config, files, autostart):
+    assert setup(autostart=config, ohasdstr=files, boot="name rac1.example.com").autostart is autostart
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (Section("timeout: failed to run command '/bin/crsctl'", 127), "there is no crsctl in a Grid home"),
+        (Section("", 124), "did not answer in time: Clusterware may hang there"),
+        (Section("what?", 1), '"what?"'),
+    ],
+)
+def test_why_clusterware_did_not_answer_is_told(answer, reason):
+    told = setup(services=answer, autostart=answer)
+    assert isinstance(told.services, Unknown)
+    assert isinstance(told.autostart, Unknown)
+    assert reason in told.services.reason
+
+
+def test_a_stack_that_is_down_is_an_answer():
+    down = "CRS-4639: Could not contact Oracle High Availability Services\nCRS-4000: Command Check failed."
+    assert setup(services=Section(down, 1)).services[0].startswith("CRS-4639: ")
+
+
+def test_the_home_is_that_of_the_running_daemon_before_the_one_that_a_rollback_left_in_olr_loc():
+    runs = "2:b\nvisible\n20/cmdline:1:/u01/app/19.0.0/grid/bin/ocssd.bin "
+    assert setup(processes=runs, homes="crs_home=/u01/app/18.0.0/grid").grid_home == "/u01/app/19.0.0/grid"
+    assert setup(homes="# old\ncrs_home=/u01/grid\ncrs_home=/u02/grid").grid_home == "/u01/grid"
+    assert isinstance(setup().grid_home, Unknown)
+
+
+@pytest.mark.parametrize(
+    ("text", "platform"),
+    [
+        ("chassis_asset_tag:7783-7084-3265-9085-8269-3286-77\nsys_vendor:Microsoft Corporation", "Microsoft Azure"),
+        # Hyper-V on one's own machines is no cloud.
+        ("sys_vendor:Microsoft Corporation\nproduct_name:Virtual Machine", ""),
+        ("sys_vendor:Google\nproduct_name:Google Compute Engine", "Google Cloud"),
+        ("chassis_asset_tag:OracleCloud.com\nsys_vendor:QEMU", "Oracle Cloud"),
+        ("chassis_asset_tag:OracleCloud.com\nthere:/opt/oracle.cellos", "Oracle Engineered System"),
+        ("sys_vendor:Oracle Corporation\nproduct_name:ORACLE SERVER X8-2", ""),
+    ],
+)
+def test_the_platform_is_named_by_strong_signs_only(text, platform):
+    assert setup(platform=text).platform == platform
+
+
+@pytest.mark.parametrize(
+    ("line", "machine", "address"),
+    [
+        ("   0: 0A01A8C0:0016 0B01A8C0:C350 01", "x86_64", "192.168.1.10"),
+        ("   0: C0A8010A:0016 C0A8010B:C350 01", "s390x", "192.168.1.10"),
+        (
+            "   3: 0000000000000000FFFF00000A01A8C0:0016 0000000000000000FFFF00000B01A8C0:C350 01",
+            "x86_64",
+            "192.168.1.10",
+        ),
+        ("   4: B80D01200000000000000000010000000:0016 0:1 01", "x86_64", None),
+        (
+            "  12: B80D0120000000000000000001000000:0016 B80D0120000000000000000002000000:C350 01",
+            "aarch64",
+            "2001:db8::1",
+        ),
+        ("rubbish", "", None),
+    ],
+)
+def test_logins_are_told_by_the_node_s_own_address(line, machine, address):
+    assert parse_logins(line, machine) == ((address,) if address else ())
+
+
+LLDP = """\
+lldp.enp7s0.via=LLDP
+lldp.enp7s0.rid=2
+lldp.enp7s0.chassis.mac=80:6a:00:73:41:54
+lldp.enp7s0.chassis.name=leaf-9-26
+lldp.enp7s0.chassis.descr=Cisco Nexus Operating System (NX-OS) Software
+TAC support: http://www.cisco.com/tac
+Copyright (c) 2002-2014
+lldp.enp7s0.port.ifname=Ethernet1/5
+lldp.enp7s0.port.descr=rac1 private
+lldp.enp7s0.port.mfs=9216
+lldp.enp7s0.vlan.vlan-id=1
+lldp.bond1.200.via=LLDP
+lldp.bond1.200.chassis.mac=cc:d3:42:d3:fa:4a
+lldp.bond1.200.port.mac=fe:54:00:08:ce:7f
+lldp.bond1.200.port.mfs=0
+lldp.bond1.200.via=CDPv2
+lldp.bond1.200.chassis.name=other
+"""
+
+
+def test_the_switch_ports_at_the_other_end():
+    leaf, by_mac, other = parse_lldp(Section(LLDP))
+    assert leaf == LldpNeighbour(
+        "enp7s0", "leaf-9-26", "Cisco Nexus Operating System (NX-OS) Software", "Ethernet1/5", 9216
+    )
+    assert (by_mac.interface, by_mac.switch, by_mac.port) == ("bond1.200", "cc:d3:42:d3:fa:4a", "fe:54:00:08:ce:7f")
+    assert isinstance(by_mac.max_frame_bytes, Unknown)
+    assert (other.interface, other.switch) == ("bond1.200", "other")
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (Section("sh: lldpctl: not found", 127), "not installed"),
+        (Section("", 124), "did not answer in time"),
+        (Section("unable to get a connection to /run/lldpd/lldpd.socket: Permission denied", 1), "most users but root"),
+    ],
+)
+def test_no_answer_of_lldpd_is_not_the_same_as_no_neighbour(answer, reason):
+    told = parse_lldp(answer)
+    assert isinstance(told, Unknown)
+    assert reason in told.reason
+    assert parse_lldp(Section("")) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "keepers"),
+    [
+        ("active\ninactive\ninactive\ninactive", (Keeper.NETWORK_MANAGER,)),
+        ("active\nactive\ninactive\nunknown\nthere /run/wicked", (Keeper.NETWORK_MANAGER, Keeper.IFCFG)),
+        # One interface that did not come up, and the service is `failed`; it is started at the next boot all the same.
+        ("inactive\nfailed\ninactive\ninactive", (Keeper.IFCFG,)),
+        # systemctl has the say where it speaks.
+        ("inactive\ninactive\ninactive\nactive\nthere /run/NetworkManager", (Keeper.WICKED,)),
+        ("there /run/systemd/netif", (Keeper.NETWORKD,)),
+        ("", ()),
+    ],
+)
+def test_the_keepers_that_run(text, keepers):
+    assert parse_keepers(text) == keepers
+
+
+def test_only_files_of_a_keeper_that_runs_count():
+    files = {
+        "ifcfg": f"{FILE_MARK} /etc/sysconfig/network-scripts/ifcfg-eth1\nDEVICE=eth1\nMTU=9000",
+        "networkd": f"{FILE_MARK} /etc/systemd/network/10.network\n[Match]\nName=eth1\n[Link]\nMTUBytes=8000",
+        "devices": "eth1/address:52:54:00:a1:00:01\neth1/type:1",
+    }
+    assert setup(units="inactive\nactive\ninactive\ninactive", **files).kept_mtu("eth1").mtu == 9000
+    assert setup(units="inactive\ninactive\nactive\ninactive", **files).kept_mtu("eth1").mtu == 8000
+    assert (
+        setup(units="active\ninactive\ninactive\ninactive", **files).kept_mtu("eth1").keeper
+        is Keeper.IFCFG_NETWORK_MANAGER
+    )
+    assert setup(units="", **files).kept_mtu("eth1").mtu is not None
+
+
+def test_an_answer_that_was_cut_off_is_not_taken_for_nothing_kept():
+    assert isinstance(parse_setup("rac1", {"ifcfg": Section("")}).kept, Unknown)
+
+
+# Lines that look like something, in any order and number, with damage.
+line = st.sampled_from(
+    [
+        f"{FILE_MARK} /etc/x/ifcfg-eth1",
+        f"{FILE_MARK} ",
+        "##racwire-masked",
+        "[Match]",
+        "[Link]",
+        "[",
+        "Name=*",
+        "Name=",
+        "MTUBytes=9K",
+        "MTUBytes=K",
+        "mtu=9000",
+        "MTU='9",
+        "network:",
+        "  ethernets:",
+        "    eth1:",
+        "    eth1: {mtu: 1}",
+        "      mtu: 9000",
+        "\tmatch:",
+        "- a",
+        "*a: &b",
+        "lldp.eth1.via=LLDP",
+        "lldp..=",
+        "connection.id:",
+        "a:b:c:d:e\\",
+        "   0: 0A01A8C0:0016 ",
+        "eth1/address:",
+        "eth1/type:32",
+        "2:b",
+        "1/cmdline:1:ora_pmon_",
+        "1/cmdline:1:/bin/crsd.bin",
+        "1/status:NSpid:",
+        "visible",
+        "there ",
+        "active\nactive\nactive\nactive",
+        "btime -1",
+        "btime 99999999999999",
+        "now x",
+        "ip link set mtu 99999 dev",
+        "mtu",
+        "CRS-4622:",
+        "crs_home=",
+        "/etc/oracle/scls_scr//root/ohasdstr:enable",
+        "a/b/c/d:",
+        'DEVICE="',
+        "HWADDR=",
+        "id=",
+        "type=ethernet",
+    ]
+)
+texts = st.lists(line | st.text(max_size=12), max_size=8).map("\n".join)
+
+
+@given(st.fixed_dictionaries({name: st.builds(Section, texts, st.sampled_from([0, 1, 124, 127])) for name in COMMANDS}))
+@settings(max_examples=60, deadline=None)
+def test_whatever_a_node_answers_a_setup_is_made_of_it(told):
+    assert isinstance(parse_setup("rac1", told), NodeSetup)
