@@ -200,13 +200,16 @@ def racwire_version() -> str:
 
 
 def needed_groups(checks: Iterable[Check], gatherers: Sequence[Gatherer] = GATHERERS) -> tuple[str, ...]:
-    """The groups of facts that the checks need, and those that they are gathered from, in the order of gathering."""
+    """The groups of facts that the checks need, and those that they are gathered from, in the order of gathering.
+
+    What none of these gatherers gathers is left out: a change has gatherers of its own.
+    """
     by_group = {g.group: g for g in gatherers}
     needed: set[str] = set()
     ask = [need for check in checks for need in (*check.needs, *check.uses)]
     while ask:
         group = ask.pop()
-        if group not in needed:
+        if group not in needed and group in by_group:
             needed.add(group)
             ask.extend(by_group[group].needs)
     return tuple(g.group for g in gatherers if g.group in needed)

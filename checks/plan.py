@@ -6,15 +6,18 @@ import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 
+from checks.change.planned import PLANNED, planned_evidence
 from checks.database.plan import plan_database
 from checks.engine import needed_groups
 from checks.facts import GridHome, Port, PrivateNetwork
-from checks.gathering import counters_interval_s
+from checks.gathering import GATHERERS, counters_interval_s
 from checks.nodes.clusterware import planned_commands
 from checks.nodes.counter_change import planned_counter_reads
 from checks.nodes.grid_home import LOOKED_IN, find_grid_home
 from checks.nodes.local import planned_reads
+from checks.nodes.managed import planned_managed
 from checks.nodes.remote import COMMANDS
+from checks.nodes.setup_program import planned_setup_reads
 from checks.nodes.ssh import ssh_command
 from checks.packet_sizes import SMALL_PAYLOAD
 from checks.plugin import Check
@@ -33,12 +36,18 @@ SHOWN_MTU = 9000
 def plan(checks: Iterable[Check], settings: Settings, environ: Mapping[str, str] = os.environ) -> Iterator[str]:
     """Every file, command, query and packet, line by line. Raises ValueError where ssh cannot be called as set."""
     chosen = tuple(checks)
-    groups = needed_groups(chosen)
+    groups = needed_groups(chosen, (*GATHERERS, PLANNED))
     yield f"For {', '.join(c.id for c in chosen)}: nothing is asked or sent to say this, but where the Grid home is."
     if "clusterware" in groups:
         yield from _clusterware(settings, environ)
     if "nodes" in groups:
         yield from _nodes(settings, environ)
+    if "setups" in groups:
+        yield from _setups()
+    if "managed" in groups:
+        yield from _managed(settings, environ)
+    if "changing" in groups:
+        yield from ("", "For a change, where its step asks for it:", *(f"  {line}" for line in planned_evidence()))
     if "counters" in groups:
         yield from ("", f"The kernels' counters, twice, {counters_interval_s(settings):g} s apart:")
         yield from (f"  on {where}: {what}" for where, what in planned_counter_reads())
@@ -68,6 +77,23 @@ def _nodes(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
     yield from ("", "and in that one shell, once:")
     for topic, command in COMMANDS.items():
         yield f"  {topic:<14}{command}"
+
+
+def _setups() -> Iterator[str]:
+    yield from (
+        "",
+        "Of each node's setup, once, in a shell of its own on this node and in that one shell on each peer;",
+    )
+    yield "of files that can hold secrets only lines of a list are read:"
+    for what, how in planned_setup_reads():
+        yield f"  {what:<20}{how}"
+
+
+def _managed(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
+    home = find_grid_home(settings.cluster.grid_home, environ)
+    yield from ("", "Of what Clusterware manages, on this node, once for each database:")
+    for topic, command in planned_managed(home.path if isinstance(home, GridHome) else "$GRID_HOME"):
+        yield f"  {topic:<33}{shlex.join(command)}"
 
 
 def _paths(settings: Settings) -> Iterator[str]:

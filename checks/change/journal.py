@@ -10,7 +10,9 @@ import fcntl
 import getpass
 import hashlib
 import os
-from collections.abc import Iterator
+import re
+import stat
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -38,27 +40,29 @@ class MovedOnError(ChangeJournalError):
 class ChangeJournal:
     """The journal of one change, open for reading on. Nothing stays locked between two lines."""
 
-    def __init__(self, path: Path, change: Change, last: str, size: int) -> None:
+    def __init__(self, path: Path, change: Change, last: bytes, size: int, seen: int) -> None:
+        """`last` is its last whole line, `size` how far that reaches, `seen` how long the file was."""
         self.path = path
         self.change = change
         self._last = last
         self._size = size
+        self._seen = seen
 
     @classmethod
     def read(cls, path: Path) -> ChangeJournal:
         """The journal in a file. Raises ChangeJournalError."""
         data = _bytes_of(path)
         lines: list[Line] = []
-        last = ""
+        last = b""
         size = 0
         for raw in _whole_lines(data):
-            lines.append(_decode(path, raw, len(lines) + 1, last))
-            last = digest(raw)
+            lines.append(_decode(path, raw, len(lines) + 1, digest(last) if lines else ""))
+            last = raw
             size += len(raw) + 1
         if not lines:
             raise ChangeJournalError(f"{path} holds no change: its first line is missing.")
         try:
-            return cls(path, fold(lines), last, size)
+            return cls(path, fold(lines), last, size, len(data))
         except ChangeError as error:
             raise ChangeJournalError(f"{path} cannot be followed: {error}") from None
 
@@ -74,34 +78,51 @@ class ChangeJournal:
                             f"The change {found.change.opened.id} of {plan.cluster} is still open ({found.path}): "
                             "finish it, go back, or give it up first."
                         )
-                path = directory / f"{plan.cluster}-{plan.id}{SUFFIX}"
+                path = directory / f"{name_of(plan.cluster)}-{name_of(plan.id)}{SUFFIX}"
                 line = Line(number=1, at=now(), who=who, racwire=version, after="", event=Opened(plan, look))
                 raw = msgspec.json.encode(line)
                 _create(path, raw + b"\n")
         except OSError as error:
             raise ChangeJournalError(f"No journal could be begun in {directory}: {error.strerror}.") from error
-        return cls(path, fold([line]), digest(raw), len(raw) + 1)
+        return cls(path, fold([line]), raw, len(raw) + 1, len(raw) + 1)
 
     def append(self, event: AnyEvent, *, who: str, version: str) -> Line:
-        """Write an event; it is on the disk when this returns.
+        """Write an event; it is on the disk when this returns. Raises what `extend` raises."""
+        return self.extend((event,), who=who, version=version)[0]
 
-        Raises MovedOnError when somebody else has written meanwhile, ChangeJournalError when it cannot be written,
-        and ChangeError when the event does not fit; then nothing is written.
+    def extend(self, events: Sequence[AnyEvent], *, who: str, version: str) -> tuple[Line, ...]:
+        """Write events, one after the other and in one go; they are on the disk when this returns.
+
+        Raises MovedOnError when somebody else has written meanwhile, ChangeJournalError when they cannot be written,
+        and ChangeError when one does not fit; then nothing is written.
         """
-        number = self.change.lines[-1].number + 1
-        line = Line(number=number, at=now(), who=who, racwire=version, after=self._last, event=event)
-        change = advance(self.change, line)
-        raw = msgspec.json.encode(line)
+        change, last = self.change, self._last
+        written: list[Line] = []
+        data = b""
+        for event in events:
+            number = change.lines[-1].number + 1
+            line = Line(number=number, at=now(), who=who, racwire=version, after=digest(last), event=event)
+            change = advance(change, line)
+            last = msgspec.json.encode(line)
+            written.append(line)
+            data += last + b"\n"
         try:
-            self._write(raw + b"\n")
+            self._write(data)
         except OSError as error:
             raise ChangeJournalError(
                 f"{self.path} could not be written ({error.strerror}): the last event is not kept; mend that first."
             ) from error
         self.change = change
-        self._last = digest(raw)
-        self._size += len(raw) + 1
-        return line
+        self._last = last
+        self._size = self._seen = self._size + len(data)
+        return tuple(written)
+
+    def is_stale(self) -> bool:
+        """Whether the file is not as it was read or written last: somebody else has been at it, or it is gone."""
+        try:
+            return self.path.stat().st_size != self._seen
+        except OSError:
+            return True
 
     def _write(self, raw: bytes) -> None:
         handle = os.open(self.path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
@@ -110,6 +131,8 @@ class ChangeJournal:
             there = os.fstat(handle).st_size
             if there < self._size:
                 raise ChangeJournalError(f"{self.path} has become shorter: it was replaced or cut off; look at it.")
+            if os.pread(handle, len(self._last) + 1, self._size - len(self._last) - 1) != self._last + b"\n":
+                raise MovedOnError(f"{self.path} was replaced by another one: read it again.")
             if there > self._size:
                 if b"\n" in os.pread(handle, there - self._size, self._size):
                     raise MovedOnError(f"{self.path} was written to by somebody else: read it again.")
@@ -147,6 +170,11 @@ def find(directory: Path) -> tuple[Found, ...]:
     return tuple(_found(path) for path in paths)
 
 
+def name_of(text: str) -> str:
+    """A cluster's name as part of a file's name, whatever characters it has."""
+    return re.sub(r"[^A-Za-z0-9._-]", "_", text)[:80] or "_"
+
+
 def login(node: str) -> str:
     """Who is at the keyboard, as the system knows them: `oracle@rac1`."""
     try:
@@ -169,15 +197,19 @@ def _found(path: Path) -> Found:
 
 def _bytes_of(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
+        # Without waiting: what is no file, such as a named pipe, might never answer.
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        with os.fdopen(handle, "rb") as file:
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode):
+                raise ChangeJournalError(f"{path} is no journal of a change: it is no file.")
+            if status.st_size > _MOST_BYTES:
+                raise ChangeJournalError(f"{path} is no journal of a change: it is larger than any.")
+            return file.read(_MOST_BYTES)
     except FileNotFoundError:
         raise ChangeJournalError(f"There is no journal {path}.") from None
     except OSError as error:
         raise ChangeJournalError(f"{path} cannot be read: {error.strerror}.") from error
-    if len(data) > _MOST_BYTES:
-        raise ChangeJournalError(f"{path} is no journal of a change: it is larger than any.")
-    return data
 
 
 def _whole_lines(data: bytes) -> Iterator[bytes]:
@@ -190,9 +222,9 @@ def _decode(path: Path, raw: bytes, number: int, last: str) -> Line:
     try:
         line = msgspec.json.decode(raw, type=Line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        before = f": what stands before it can be had by `head -n {number - 1}` into a file of its own"
         raise ChangeJournalError(
-            f"Line {number} of {path} is damaged or of a newer racwire: what stands before it can be had by "
-            f"`head -n {number - 1}` into a file of its own."
+            f"Line {number} of {path} is damaged or of a newer racwire{before if number > 1 else ''}."
         ) from None
     if line.after != last or line.number != number:
         raise ChangeJournalError(

@@ -76,6 +76,8 @@ class Layer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The private networks that it carries, by name."""
     mtu_before: int
     mtu_after: int
+    kind: str = ""
+    """The kernel's word for what it is: `ethernet`, `bond`, `vlan`, `bridge`, `infiniband`, ..."""
     keeper: str = ""
     """What brings it up at boot: a `checks.facts.Keeper`."""
     file: str = ""

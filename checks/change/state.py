@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+import msgspec
+
 from checks.change.events import (
     Attested,
     Closed,
@@ -95,7 +97,8 @@ class Change:
         """How a step stands."""
         if self._is_done(step):
             return Standing.OVERRIDDEN if self.mark(step).overridden else Standing.DONE
-        return Standing.CURRENT if step is self.current else Standing.AHEAD
+        current = self.current
+        return Standing.CURRENT if current is not None and current.id == step.id else Standing.AHEAD
 
     @property
     def current(self) -> Step | None:
@@ -108,15 +111,35 @@ class Change:
         return proved and (not step.attest or mark.attested is not None)
 
     def held(self, step: Step) -> tuple[tuple[Step, Gate], ...]:
-        """The gates of earlier steps that must still hold at this one."""
+        """The gates of earlier steps that must still hold at this one.
+
+        An override goes past what did not hold: what did hold then has to go on holding. And once the step is done
+        that a gate must hold until, it need not hold again, whatever is reopened.
+        """
         position = self.plan.position(step.id)
         return tuple(
             (earlier, gate)
             for earlier in self.plan.steps[:position]
-            if self.mark(earlier).passed
-            for gate in earlier.gates
-            if gate.until and position < self.plan.position(gate.until)
+            for proved in earlier.gates
+            if proved.until and position < self.plan.position(proved.until) and not self._is_behind(proved.until)
+            if (gate := self._still_proved(earlier, proved)) is not None
         )
+
+    def _is_behind(self, step_id: str) -> bool:
+        """Whether a step of that id is done; never for `end`, which is none."""
+        return any(step.id == step_id and self._is_done(step) for step in self.plan.steps)
+
+    def _still_proved(self, step: Step, gate: Gate) -> Gate | None:
+        """The gate as far as it was passed: of an overridden step on the nodes where it held; None for nowhere."""
+        mark = self.mark(step)
+        if mark.passed:
+            return gate
+        if mark.overridden is None:
+            return None
+        own = [r for r in mark.results if r.check == gate.check and (not gate.nodes or r.node in gate.nodes)]
+        failed = {r.node for r in own if not r.holds}
+        nodes = tuple(dict.fromkeys(r.node for r in own if r.node and r.node not in failed))
+        return msgspec.structs.replace(gate, nodes=nodes) if nodes else None
 
     @property
     def surprises(self) -> tuple[Line, ...]:
@@ -130,29 +153,28 @@ class Change:
 
 def fold(lines: Iterable[Line]) -> Change:
     """The change after these lines. Raises ChangeError where they make no sense together."""
-    change: Change | None = None
-    for line in lines:
-        if change is None:
-            if not isinstance(line.event, Opened):
-                raise ChangeError("The journal does not begin with the plan of a change.")
-            plan = line.event.plan
-            change = Change(plan, plan, (line,), line.event.look)
-        else:
-            change = _after(change, line)
-    if change is None:
+    all_lines = tuple(lines)
+    if not all_lines:
         raise ChangeError("The journal is empty.")
-    return change
+    first, *others = all_lines
+    if not isinstance(first.event, Opened):
+        raise ChangeError("The journal does not begin with the plan of a change.")
+    plan = _followable(first.event.plan)
+    change = Change(plan, plan, (first,), first.event.look)
+    for line in others:
+        change = _after(change, line)
+    return replace(change, lines=all_lines)
 
 
 def advance(change: Change, line: Line) -> Change:
     """The change after one more line. Raises ChangeError where it does not fit."""
-    return _after(change, line)
+    return replace(_after(change, line), lines=(*change.lines, line))
 
 
 def _after(change: Change, line: Line) -> Change:
+    """What becomes of it; the line itself is added by whoever has all of them."""
     if not change.is_open:
         raise ChangeError(f"The change {change.opened.id} is over ({change.outcome}); nothing can follow.")
-    change = replace(change, lines=(*change.lines, line))
     match line.event:
         case Opened():
             raise ChangeError("The journal holds two plans; it was put together of two changes.")
@@ -169,12 +191,21 @@ def _after(change: Change, line: Line) -> Change:
             mark = replace(_mark(change, id), passed=False, overridden=None, reopened=line)
             return _with(change, id, mark)
         case RolledBack(plan=plan):
-            return replace(change, plan=plan, marks={}, behind=(*change.behind, (change.plan, change.marks)))
+            behind = (*change.behind, (change.plan, change.marks))
+            return replace(change, plan=_followable(plan), marks={}, behind=behind)
         case Closed(outcome=outcome):
             return replace(change, outcome=outcome)
         case Noted(step=id):
             _mark(change, id)
     return change
+
+
+def _followable(plan: Plan) -> Plan:
+    """Raises ChangeError for a plan that nobody can follow."""
+    ids = [step.id for step in plan.steps]
+    if not ids or len({*ids}) != len(ids) or not plan.nodes or not plan.networks:
+        raise ChangeError("Its plan has no steps, no nodes or no networks, or two steps of one name.")
+    return plan
 
 
 def _mark(change: Change, step: str) -> Mark:

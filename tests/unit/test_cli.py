@@ -13,6 +13,7 @@ from checks.result import ExitCode
 from tui.cli import build_parser, effective_settings, main
 
 ALL_CHECKS = (
+    "boot-mtu",
     "clusterware",
     "device-mtu",
     "df-ping",

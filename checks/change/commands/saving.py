@@ -1,0 +1,52 @@
+"""What is saved before a change: the registries, and on each node what its network and GPnP profile are."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from checks.change.commands.stack import root
+from checks.change.plan import Commands
+
+BACKUP_FILES = ("network.tar.gz", "ip-address.txt", "ip-route.txt")
+"""What each node's backup directory holds in any case; the GPnP profile is there too, where the node has one."""
+USUAL_PLACES = (
+    "/etc/NetworkManager/system-connections",
+    "/etc/sysconfig/network-scripts",
+    "/etc/sysconfig/network",
+    "/etc/systemd/network",
+    "/etc/netplan",
+    "/etc/network",
+)
+"""Where the files of the keepers lie, for a node of which nothing more exact is known."""
+
+
+def backup_directory(plan_id: str) -> str:
+    """Where a node's backup is: on the node itself, out of the way of what clears /tmp."""
+    return f"/var/tmp/racwire-{plan_id}"  # noqa: S108 - made by root with mkdir, readable so that the gate can look
+
+
+def save_registry(node: str, home: str) -> Commands:
+    """The cluster's registry (OCR), once."""
+    return Commands(root(node), (shlex.join((f"{home}/bin/ocrconfig", "-manualbackup")),), node)
+
+
+def save_node(node: str, home: str, plan_id: str, places: Sequence[str]) -> Commands:
+    """The node's own registry (OLR), its network files, addresses, routes, and GPnP profile."""
+    directory = backup_directory(plan_id)
+    kept = [place.lstrip("/") for place in places or USUAL_PLACES]
+    archive = shlex.join(("tar", "-C", "/", "--ignore-failed-read", "-czf", f"{directory}/network.tar.gz", *kept))
+    profile = shlex.quote(f"{home}/gpnp/{node}/profiles/peer/profile.xml")
+    return Commands(
+        root(node),
+        (
+            shlex.join((f"{home}/bin/ocrconfig", "-local", "-manualbackup")),
+            shlex.join(("mkdir", "-p", "-m", "755", directory)),
+            f"(umask 077; {archive})",
+            f"ip -details address > {directory}/ip-address.txt",
+            f"ip route show table all > {directory}/ip-route.txt",
+            f"if [ -e {profile} ]; then cp -p {profile} {directory}/; fi",
+        ),
+        node,
+        f"To restore a node's files by hand: tar -C / -xzf {directory}/network.tar.gz",
+    )

@@ -1,0 +1,207 @@
+"""How large an MTU this cluster can carry: its kind of network, its NICs, its cloud, and what its switches announce."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from checks.change.layers import PORT, is_tagged, networks_of
+from checks.change.obstacles import Obstacle
+from checks.change.plan import Layer
+from checks.facts import Cluster, Interface, LldpNeighbour, NodeSetup, Unknown
+from checks.wording import listed
+
+JUMBO, STANDARD = 9000, 1500
+LOWEST, HIGHEST = 1280, 9216
+"""Of Ethernet: below 1280 IPv6 stops working (RFC 8200, section 5), above 9216 hardly a switch goes."""
+CLOUDS = {"Microsoft Azure": 3900, "Amazon EC2": 9001, "Google Cloud": 8896, "Oracle Cloud": 9000}
+"""The largest MTU between two machines of one network (Azure: Accelerated Networking with MANA or ConnectX; Amazon EC2:
+User Guide, network_mtu; Google Cloud: VPC, Maximum transmission unit; Oracle Cloud: VCN, Network MTUs)."""
+DATAGRAM, LARGEST_CONNECTED = (2044, 4092), 65520
+"""IPoIB: in datagram mode the MTU of the fabric (2048 or 4096) without 4 bytes; connected mode carries up to 65520."""
+_HEADER, _TAG = 18, 4
+"""Bytes that Ethernet adds to a packet: addresses, type, checksum; and a VLAN tag."""
+_STANDARD_FRAME = 1600
+"""A switch that announces less than this has not been set to jumbo frames yet; that is what the switch step is for."""
+
+
+def limits(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterator[Obstacle]:
+    """Why the target is too large, or too small, for this cluster."""
+    infiniband = infiniband_of(cluster, layers)
+    if infiniband:
+        yield from _infiniband(cluster, target, layers, infiniband)
+    elif not LOWEST <= target <= HIGHEST:
+        yield Obstacle(
+            code="CH-START-009",
+            title="The target is no MTU for Ethernet",
+            sentence=f"An MTU of {target} bytes cannot be used on Ethernet: it goes from {LOWEST} to {HIGHEST}.",
+            next=(f"Choose {JUMBO}, or what the switches carry: racwire change new --to {JUMBO}",),
+        )
+    yield from _nics(cluster, target, layers)
+    yield from _clouds(cluster, target)
+    yield from _switches(cluster, target, layers)
+
+
+def offered(cluster: Cluster, layers: Sequence[Layer]) -> int | None:
+    """The MTU to offer: jumbo where the ports are at the standard, the standard where they are above it.
+
+    None for InfiniBand, whose fabric decides, and where there are no ports.
+    """
+    mtus = [layer.mtu_before for layer in layers if layer.role == PORT]
+    if not mtus or infiniband_of(cluster, layers):
+        return None
+    if max(mtus) > STANDARD:
+        return STANDARD
+    return min([JUMBO, *_nic_limits(cluster, layers), *_cloud_limits(cluster), *_announced(cluster, layers)])
+
+
+def infiniband_of(cluster: Cluster, layers: Sequence[Layer]) -> tuple[Layer, ...]:
+    """The layers that are IP over InfiniBand."""
+    return tuple(layer for layer in layers if (i := _interface(cluster, layer)) and i.kind == "infiniband")
+
+
+def switch_ports(cluster: Cluster, layers: Sequence[Layer]) -> tuple[tuple[str, LldpNeighbour], ...]:
+    """The switch ports at the other end of the private networks' cables, by node, as LLDP tells them."""
+    wanted = {(layer.node, layer.interface) for layer in layers}
+    return tuple(
+        (setup.name, neighbour)
+        for setup in _setups(cluster)
+        if not isinstance(setup.lldp, Unknown)
+        for neighbour in setup.lldp
+        if (setup.name, neighbour.interface) in wanted
+    )
+
+
+def frame_bytes(mtu: int, tagged: bool) -> int:
+    """The Ethernet frame of a full-size packet."""
+    return mtu + _HEADER + (_TAG if tagged else 0)
+
+
+def not_yet_jumbo(neighbour: LldpNeighbour, target: int) -> bool:
+    """Whether a switch port announces the standard frame size, which the switch step is to raise."""
+    size = neighbour.max_frame_bytes
+    return isinstance(size, int) and size < _STANDARD_FRAME and size < frame_bytes(target, False)
+
+
+def _infiniband(
+    cluster: Cluster, target: int, layers: Sequence[Layer], infiniband: Sequence[Layer]
+) -> Iterator[Obstacle]:
+    carried = {(layer.node, network) for layer in infiniband for network in layer.networks}
+    ports = {(layer.node, network) for layer in layers if layer.role == PORT for network in layer.networks}
+    if ports - carried:
+        yield Obstacle(
+            code="CH-START-010",
+            title="InfiniBand and Ethernet at once",
+            sentence="The private networks are partly InfiniBand and partly Ethernet: no one MTU fits both.",
+            next=("Change them by the vendor's procedure; racwire plans one MTU for all private networks.",),
+        )
+        return
+    modes = {_mode(cluster, layer) for layer in infiniband}
+    if target in DATAGRAM or (modes == {"connected"} and LOWEST <= target <= LARGEST_CONNECTED):
+        return
+    names = listed(dict.fromkeys(layer.interface for layer in infiniband))
+    yield Obstacle(
+        code="CH-START-010",
+        title="The target is no MTU for InfiniBand",
+        sentence=f"{names} are InfiniBand in {listed(sorted(modes))} mode, and {target} bytes do not fit that.",
+        next=(
+            f"In datagram mode the fabric decides, {DATAGRAM[0]} or {DATAGRAM[1]} bytes; connected mode carries up to "
+            f"{LARGEST_CONNECTED}.",
+            f"See the mode: cat /sys/class/net/{infiniband[0].interface}/mode",
+        ),
+    )
+
+
+def _mode(cluster: Cluster, layer: Layer) -> str:
+    setup = cluster.setup(layer.node)
+    return setup.infiniband_modes.get(layer.interface, "unknown") if setup else "unknown"
+
+
+def _nics(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterator[Obstacle]:
+    for layer in layers:
+        interface = _interface(cluster, layer)
+        most = interface.max_mtu if interface else None
+        if isinstance(most, int) and layer.mtu_after > most:
+            yield Obstacle(
+                code="CH-START-011",
+                title="A NIC cannot carry the target",
+                sentence=f"{layer.interface} of {layer.node} carries at most {most} bytes; the target is {target}.",
+                next=(
+                    f"Choose at most {most}: racwire change new --to {most}",
+                    f"See what the driver says: ip -details link show {layer.interface}",
+                ),
+            )
+
+
+def _clouds(cluster: Cluster, target: int) -> Iterator[Obstacle]:
+    for platform in sorted({s.platform for s in _setups(cluster)}):
+        most = CLOUDS.get(platform)
+        if most is not None and target > most:
+            yield Obstacle(
+                code="CH-START-013",
+                title="The cloud cannot carry the target",
+                sentence=f"The nodes run on {platform}, whose network carries at most {most} bytes.",
+                next=(f"Choose at most {most}: racwire change new --to {most}",),
+            )
+
+
+def _switches(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterator[Obstacle]:
+    for node, neighbour in switch_ports(cluster, layers):
+        size = neighbour.max_frame_bytes
+        layer = next(one for one in layers if (one.node, one.interface) == (node, neighbour.interface))
+        needed = frame_bytes(layer.mtu_after, is_tagged(cluster, layer))
+        if isinstance(size, int) and size < needed and not not_yet_jumbo(neighbour, target):
+            yield Obstacle(
+                code="CH-START-012",
+                title="A switch port announces a smaller frame",
+                sentence=f"The switch port of {neighbour.interface} on {node} ({port_name(neighbour)}) announces "
+                f"frames of at most {size} bytes; an MTU of {layer.mtu_after} needs {needed}.",
+                next=(
+                    f"Choose at most {size - (needed - layer.mtu_after)}, or have the port raised first.",
+                    "Where the announcement is known to be wrong, accept this with that reason: prove-paths will tell.",
+                ),
+                acceptable=True,
+            )
+
+
+def port_name(neighbour: LldpNeighbour) -> str:
+    """A switch port in words: `sw1 Ethernet1/7`."""
+    return " ".join(word for word in (neighbour.switch, neighbour.port) if word) or "unnamed port"
+
+
+def _nic_limits(cluster: Cluster, layers: Sequence[Layer]) -> list[int]:
+    found = (i.max_mtu for layer in layers if (i := _interface(cluster, layer)))
+    return [most for most in found if isinstance(most, int)]
+
+
+def _cloud_limits(cluster: Cluster) -> list[int]:
+    return [CLOUDS[s.platform] for s in _setups(cluster) if s.platform in CLOUDS]
+
+
+def _announced(cluster: Cluster, layers: Sequence[Layer]) -> list[int]:
+    """What the switches announce, where that is jumbo already."""
+    most = []
+    for node, neighbour in switch_ports(cluster, layers):
+        layer = next(one for one in layers if (one.node, one.interface) == (node, neighbour.interface))
+        if isinstance(neighbour.max_frame_bytes, int) and not not_yet_jumbo(neighbour, JUMBO):
+            most.append(neighbour.max_frame_bytes - frame_bytes(0, is_tagged(cluster, layer)))
+    return most
+
+
+def _interface(cluster: Cluster, layer: Layer) -> Interface | None:
+    node = cluster.node(layer.node)
+    return node.interface(layer.interface) if node else None
+
+
+def _setups(cluster: Cluster) -> tuple[NodeSetup, ...]:
+    setups = () if isinstance(cluster.setups, Unknown) else cluster.setups
+    return tuple(s for s in setups if isinstance(s, NodeSetup))
+
+
+def ports_without_networks(cluster: Cluster) -> tuple[str, ...]:
+    """The nodes that were read and lack a port on some private network: `rac3 on 192.168.11.0/24`."""
+    return tuple(
+        f"{node.name} on {network.name}"
+        for network in networks_of(cluster)
+        for node in cluster.read_nodes()
+        if network.port(node.name) is None
+    )

@@ -1,0 +1,160 @@
+"""Beginning a change: all checks are run, what stands in the way is said, the plan is made, its journal begun."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from checks.change.conducting import Conduct
+from checks.change.copies import other_copies
+from checks.change.journal import ChangeJournal, ChangeJournalError, find, login
+from checks.change.places import directory_of
+from checks.change.plan import Accepted
+from checks.change.planning import cluster_name, default_target, look_of, make_plan, needed_checks, next_id
+from checks.change.state import ChangeError
+from checks.database.secret import Secret
+from checks.engine import Engine, racwire_version
+from checks.events import Event, RunFinished
+from checks.facts import Changing, Cluster, JournalCopy, Unknown
+from checks.finding import Finding, Status
+from checks.gathering import GATHERERS, Gatherer
+from checks.journal import now
+from checks.nodes.session import Session
+from checks.nodes.shell import ShellError
+from checks.plugin import Check, Checks, Kind
+from checks.result import Report
+from checks.settings import Settings
+
+_COPIES_LIMIT_S = 5.0
+_LOOKED = Kind("CH-LOOK-002", "The nodes were asked for journals of changes")
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A change was begun."""
+
+    conduct: Conduct
+
+
+async def open_change(
+    settings: Settings,
+    found: Checks,
+    *,
+    target: int | None = None,
+    accepted: tuple[Accepted, ...] = (),
+    switches: tuple[str, ...] = (),
+    password: Secret | None = None,
+) -> AsyncGenerator[Event | Opened, None]:
+    """Run all checks, plan the change (to the usual target where none is named), begin its journal.
+
+    Tells the engine's events, then `Opened`. Raises planning.PlanError with what stands in the way, ChangeError where
+    another change of this cluster is open here or on a peer, ChangeJournalError. Nothing is written but the journal,
+    and that last.
+    """
+    directory = directory_of(settings)
+    engine = Engine(
+        (*needed_checks(found), _look_for_copies()),
+        settings,
+        broken=found.broken,
+        gatherers=(*GATHERERS, _copies_gatherer(directory)),
+        password=password,
+    )
+    report: Report | None = None
+    async with aclosing(engine.events()) as events:
+        async for event in events:
+            if isinstance(event, RunFinished):
+                report = event.report
+            yield event
+    if report is not None:
+        yield Opened(_begun(report, settings, directory, target, accepted, switches, password))
+
+
+def _begun(
+    report: Report,
+    settings: Settings,
+    directory: Path,
+    target: int | None,
+    accepted: tuple[Accepted, ...],
+    switches: tuple[str, ...],
+    password: Secret | None,
+) -> Conduct:
+    cluster = report.cluster
+    _refuse_second(cluster, directory)
+    wanted = default_target(report) if target is None else target
+    if wanted is None:
+        raise ChangeError("Which MTU is meant cannot be told from this cluster: name it with --to.")
+    who = login(cluster.local_node)
+    plan = make_plan(
+        report,
+        wanted,
+        settings,
+        id=next_id(_ids_in_use(cluster, directory), datetime.now().astimezone().date()),
+        made_by=who,
+        made_at=now(),
+        directory=directory,
+        accepted=accepted,
+        switches=switches,
+    )
+    journal = ChangeJournal.open_new(directory, plan, look_of(cluster, plan), who=who, version=racwire_version())
+    return Conduct(journal, settings, password, cluster.local_node)
+
+
+def _refuse_second(cluster: Cluster, directory: Path) -> None:
+    """One active change for a cluster. Raises ChangeError, ChangeJournalError."""
+    name = cluster_name(cluster)
+    for journal in find(directory):
+        if journal.change and journal.change.is_open and journal.change.opened.cluster == name:
+            raise ChangeError(
+                f"The change {journal.change.opened.id} of {name} is still open ({journal.path}): finish it, go back, "
+                "or give it up first."
+            )
+        if journal.change is None and journal.path.name.startswith(name):
+            raise ChangeJournalError(f"{journal.problem} It may be of a change that is open.")
+    for copy in _copies(cluster):
+        if not copy.outcome:
+            raise ChangeError(
+                f"A change of {name} is open on {copy.node} ({copy.path}): go on with it there, or copy that file "
+                f"into {directory} and go on here."
+            )
+
+
+def _copies(cluster: Cluster) -> list[JournalCopy]:
+    changing = cluster.changing
+    return [] if isinstance(changing, Unknown) else [copy for found in changing.copies.values() for copy in found]
+
+
+def _ids_in_use(cluster: Cluster, directory: Path) -> list[str]:
+    """Those of this cluster's journals here and on its peers: no two changes of a cluster have one name."""
+    here = [journal.change.opened.id for journal in find(directory) if journal.change]
+    prefix = f"{cluster_name(cluster)}-"
+    return [*here, *(Path(copy.path).stem.removeprefix(prefix) for copy in _copies(cluster))]
+
+
+def _copies_gatherer(directory: Path) -> Gatherer:
+    async def gather(session: Session, cluster: Cluster) -> Changing:
+        name = cluster_name(cluster)
+        copies: dict[str, tuple[JournalCopy, ...]] = {}
+        unasked: dict[str, Unknown] = {}
+
+        async def ask(node: str) -> None:
+            try:
+                shell = await session.shell(node)
+                copies[node] = await other_copies(shell, session.journal, directory, name, _COPIES_LIMIT_S)
+            except ShellError as error:
+                unasked[node] = Unknown(str(error))
+
+        await asyncio.gather(*(ask(n.name) for n in cluster.read_nodes() if n.name != cluster.local_node))
+        return Changing(copies=copies, unasked=unasked)
+
+    return Gatherer("changing", ("clusterware", "nodes"), gather, limit_s=30)
+
+
+def _look_for_copies() -> Check:
+    def judge(cluster: Cluster) -> tuple[Finding, ...]:
+        return (_LOOKED.finding(Status.PASS, "The other nodes were asked for journals of changes.", subject="asked"),)
+
+    return Check("change-journals", "Is a change open elsewhere?", (), (_LOOKED,), judge, ("changing",))

@@ -1,0 +1,333 @@
+"""Plans for this cluster, made from its facts: there, and back from wherever a change stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from string import ascii_lowercase
+
+import msgspec
+
+from checks.change.commands.recording import options_of
+from checks.change.databases import databases_of
+from checks.change.events import Look
+from checks.change.kept import fragile_of
+from checks.change.layers import inheriting, kind_of, layers_of, networks_of
+from checks.change.limits import JUMBO, offered, switch_ports
+from checks.change.obstacles import Obstacle, PlanError
+from checks.change.plan import Accepted, Kind, Layer, Plan, PlannedNetwork, Step
+from checks.change.preflight import all_obstacles
+from checks.change.remarks import remarks
+from checks.change.state import Change
+from checks.change.steps import after, back, before, outage, people, starting
+from checks.change.steps.draft import Draft, Fragile
+from checks.change.vendors import keys, recognised, vendor
+from checks.facts import Cluster, Clusterware, Database, NodeSetup, PrivateNetwork, Unknown
+from checks.finding import Finding, Status
+from checks.plugin import Check
+from checks.plugin import Kind as FindingKind
+from checks.result import Report
+from checks.settings import Settings
+from checks.wording import all_nodes, listed
+
+__all__ = [
+    "Obstacle",
+    "PlanError",
+    "default_target",
+    "interconnect_lines",
+    "look_of",
+    "make_plan",
+    "make_way_back",
+    "needed_checks",
+    "next_id",
+]
+
+GATHERED = FindingKind("CH-PLAN-001", "What a plan is made from was read on every node")
+NOT_GATHERED = FindingKind(
+    "CH-PLAN-002",
+    "What a plan is made from could not be read on every node",
+    "A change of the MTU is planned for every node at once; one that was not read would be left out.",
+)
+
+
+def needed_checks(found: Iterable[Check]) -> tuple[Check, ...]:
+    """What is run before a plan is made: all checks, and one that has gathered what only a plan needs."""
+    return (
+        *found,
+        Check(
+            "change-plan",
+            "Is all known that a plan of a change is made from?",
+            (),
+            (GATHERED, NOT_GATHERED),
+            _plan_facts,
+            ("clusterware", "nodes", "networks", "paths", "setups", "managed"),
+        ),
+    )
+
+
+def default_target(report: Report) -> int | None:
+    """The MTU that is offered; None where none can be: InfiniBand, whose fabric decides, or no ports known."""
+    return offered(report.cluster, layers_of(report.cluster, JUMBO))
+
+
+def make_plan(
+    report: Report,
+    target: int,
+    settings: Settings,
+    *,
+    id: str,  # noqa: A002
+    made_by: str,
+    made_at: str,
+    directory: Path,
+    accepted: tuple[Accepted, ...] = (),
+    switches: Sequence[str] = (),
+) -> Plan:
+    """The plan that brings the private networks of this cluster to `target`. Raises PlanError with the obstacles.
+
+    `accepted` are obstacles, by code, that somebody gave a reason for; `switches` the kinds of switch, where they are
+    not those of the settings. The recordings before and after are to lie in `directory`.
+    """
+    cluster = report.cluster
+    stated = tuple(dict.fromkeys(switches or settings.change.switches))
+    found = (*_unknown_switches(stated), *all_obstacles(report, target))
+    codes = {one.code: one for one in accepted}
+    if standing := tuple(o for o in found if not (o.acceptable and o.code in codes)):
+        raise PlanError(standing)
+    draft = _draft(report, target, settings, id=id, made_by=made_by, directory=directory, switches=stated)
+    outweighed = tuple(Accepted(o.code, o.sentence, codes[o.code].reason) for o in found)
+    checks_of = {f.code: f.check for f in report.findings}
+    draft = replace(draft, excused=frozenset(checks_of[a.code] for a in outweighed if a.code in checks_of))
+    setups = [s for s in _setups(cluster) if isinstance(s.boot_id, str)]
+    return Plan(
+        id=id,
+        cluster=cluster_name(cluster),
+        kind=draft.kind,
+        made_at=made_at,
+        made_by=made_by,
+        nodes=draft.nodes,
+        networks=draft.networks,
+        layers=draft.layers,
+        grid_homes=draft.grid_homes,
+        databases=draft.databases,
+        interconnects=interconnect_lines(cluster),
+        boot_ids={s.name: str(s.boot_id) for s in setups},
+        switches=draft.switches,
+        remarks=remarks(report, target, draft.networks, draft.layers, draft.databases),
+        accepted=outweighed,
+        record_s=draft.record_s,
+        baseline_file=draft.baseline_file,
+        after_file=draft.after_file,
+        steps=tuple(_steps(draft)),
+    )
+
+
+def make_way_back(change: Change, *, made_by: str, made_at: str) -> Plan:
+    """The plan that leads back to what was recorded when the change was opened, from where it stands.
+
+    Its layers go from what they may have now (`mtu_before`) to what they had (`mtu_after`); `kept_before` is still what
+    their files set when the change was opened, which is what they are to set again.
+    """
+    opened = change.opened
+    draft = Draft(
+        id=opened.id,
+        kind=Kind.ROLLBACK,
+        nodes=opened.nodes,
+        first=_first_node(opened),
+        made_by=made_by,
+        networks=tuple(
+            msgspec.structs.replace(n, mtu_before=n.mtu_after, mtu_after=n.mtu_before) for n in opened.networks
+        ),
+        layers=tuple(
+            msgspec.structs.replace(one, mtu_before=one.mtu_after, mtu_after=one.mtu_before) for one in opened.layers
+        ),
+        grid_homes=opened.grid_homes,
+        databases=opened.databases,
+        has_database=any(g.check == "interconnect-in-use" for step in opened.steps for g in step.gates),
+        record_s=opened.record_s,
+        baseline_file=opened.baseline_file,
+        after_file=opened.after_file,
+    )
+    return msgspec.structs.replace(
+        opened,
+        kind=Kind.ROLLBACK,
+        made_at=made_at,
+        made_by=made_by,
+        networks=draft.networks,
+        layers=draft.layers,
+        steps=tuple(msgspec.structs.replace(step, if_rolled_back="") for step in _steps_back(change, draft)),
+    )
+
+
+def look_of(cluster: Cluster, plan: Plan) -> Look:
+    """How the nodes of a plan are now, as far as they could be read."""
+    setups = [setup for setup in _setups(cluster) if setup.name in plan.nodes]
+    mtus: dict[str, dict[str, int]] = {}
+    for layer in plan.layers:
+        node = cluster.node(layer.node)
+        if node and (interface := node.interface(layer.interface)):
+            mtus.setdefault(layer.node, {})[layer.interface] = interface.mtu
+    return Look(
+        boot_ids={s.name: s.boot_id for s in setups if isinstance(s.boot_id, str)},
+        mtus=mtus,
+        running={s.name: not s.is_down for s in setups if s.is_down is not None},
+    )
+
+
+def next_id(existing: Iterable[str], today: date) -> str:
+    """`2026-11-20-a`: the day, and the first letters that no existing id of that day has (`a` to `z`, `aa`, ...)."""
+    taken = set(existing)
+    return next(id for letters in _letters() if (id := f"{today.isoformat()}-{letters}") not in taken)  # noqa: A001
+
+
+def interconnect_lines(cluster: Cluster) -> tuple[str, ...]:
+    """The lines of `oifcfg getif`, sorted: name, subnet, scope, roles; none where it was not asked."""
+    facts = cluster.clusterware
+    if isinstance(facts, Unknown) or isinstance(facts.configuration, Unknown):
+        return ()
+    entries = facts.configuration.interfaces
+    return tuple(sorted(f"{e.name}  {e.subnet}  {e.scope}  {','.join(sorted(e.roles))}" for e in entries))
+
+
+def cluster_name(cluster: Cluster) -> str:
+    """Its name; where Clusterware does not tell it, its nodes' names."""
+    facts = cluster.clusterware
+    if isinstance(facts, Clusterware) and isinstance(facts.cluster_name, str) and facts.cluster_name:
+        return facts.cluster_name
+    return "-".join(sorted(node.name for node in cluster.read_nodes()))
+
+
+def _draft(
+    report: Report,
+    target: int,
+    settings: Settings,
+    *,
+    id: str,  # noqa: A002
+    made_by: str,
+    directory: Path,
+    switches: Sequence[str],
+) -> Draft:
+    cluster = report.cluster
+    nodes = tuple(node.name for node in cluster.read_nodes())
+    layers = layers_of(cluster, target)
+    neighbours = switch_ports(cluster, layers)
+    name = cluster_name(cluster)
+    facts = cluster.clusterware
+    return Draft(
+        id=id,
+        kind=kind_of(cluster, target),
+        nodes=nodes,
+        first=cluster.local_node if cluster.local_node in nodes else nodes[0],
+        made_by=made_by,
+        networks=tuple(_network(network, layers, target) for network in networks_of(cluster)),
+        layers=layers,
+        grid_homes=_grid_homes(cluster),
+        databases=databases_of(cluster),
+        grid_owner=facts.grid_home.owner if isinstance(facts, Clusterware) else "",
+        neighbours=neighbours,
+        switches=tuple(dict.fromkeys((*switches, *recognised(n for _, n in neighbours)))),
+        fragile=tuple(
+            Fragile(node, line, wanted) for node in nodes for line, wanted in fragile_of(cluster, node, layers)
+        ),
+        inheriting=inheriting(cluster, layers),
+        has_database=settings.database.is_set and isinstance(cluster.database, Database),
+        record_s=settings.change.record_s,
+        baseline_file=str(directory / f"{name}-{id}-before.rec"),
+        after_file=str(directory / f"{name}-{id}-after.rec"),
+        options=options_of(settings),
+    )
+
+
+def _network(network: PrivateNetwork, layers: Sequence[Layer], target: int) -> PlannedNetwork:
+    mtus = [one.mtu_before for one in layers if one.role == "port" and network.name in one.networks]
+    return PlannedNetwork(
+        name=network.name,
+        subnet=network.subnet,
+        mtu_before=network.mtu if isinstance(network.mtu, int) else min(mtus),
+        mtu_after=target,
+        addresses={port.node: port.ip for port in network.ports},
+    )
+
+
+def _steps(draft: Draft) -> Iterator[Step]:
+    yield people.agree(draft)
+    yield before.baseline(draft)
+    yield before.backups(draft)
+    yield people.console_access(draft)
+    if draft.kind is Kind.RAISE:
+        yield people.switch(draft)
+    yield outage.stack_down(draft)
+    yield outage.set_mtu(draft)
+    yield outage.survives_boot(draft)
+    yield outage.prove_paths(draft)
+    yield starting.first_node(draft)
+    yield starting.other_nodes(draft)
+    yield after.interconnect(draft)
+    yield after.compare(draft)
+    yield people.sign_off(draft)
+
+
+def _steps_back(change: Change, draft: Draft) -> tuple[Step, ...]:
+    plan = change.plan
+    current = change.current
+    here = plan.position(current.id) if current else len(plan.steps)
+    reached = max(here, *(n for n, step in enumerate(plan.steps) if change.mark(step).verified), 0)
+    if reached < plan.position("stack-down"):
+        return back.untouched(draft)
+    differs = any(
+        change.look.mtus.get(one.node, {}).get(one.interface, one.mtu_before) != one.mtu_before
+        for one in change.opened.layers
+    )
+    if reached < plan.position("set-mtu") and not differs:
+        return back.stopped_only(draft)
+    return back.changed(draft, persisted=reached > plan.position("set-mtu"))
+
+
+def _first_node(plan: Plan) -> str:
+    """The node that the opened plan starts first."""
+    gates = (gate for step in plan.steps if step.id == "first-node" for gate in step.gates)
+    return next((node for gate in gates if gate.check == "stack-up" for node in gate.nodes), plan.nodes[0])
+
+
+def _grid_homes(cluster: Cluster) -> dict[str, str]:
+    facts = cluster.clusterware
+    usual = facts.grid_home.path if isinstance(facts, Clusterware) else ""
+    homes = {node.name: usual for node in cluster.read_nodes()}
+    homes |= {s.name: s.grid_home for s in _setups(cluster) if isinstance(s.grid_home, str) and s.grid_home}
+    return {node: home for node, home in homes.items() if home}
+
+
+def _setups(cluster: Cluster) -> tuple[NodeSetup, ...]:
+    setups = () if isinstance(cluster.setups, Unknown) else cluster.setups
+    return tuple(s for s in setups if isinstance(s, NodeSetup))
+
+
+def _unknown_switches(stated: Sequence[str]) -> Iterator[Obstacle]:
+    if unknown := [key for key in stated if vendor(key) is None]:
+        yield Obstacle(
+            code="CH-START-020",
+            title="A kind of switch is not known",
+            sentence=f"There is no kind of switch {listed(unknown)}.",
+            next=(f"There are {listed(keys())}; leave it out, and the questions for the network team are shown.",),
+        )
+
+
+def _plan_facts(cluster: Cluster) -> Iterator[Finding]:
+    """Reads on every node what a plan is made from: interfaces, what keeps their MTU, what runs, and what is saved."""
+    missing = [n.name for n in cluster.unread_nodes()]
+    missing += [n.name for n in cluster.read_nodes() if cluster.setup(n.name) is None]
+    if missing:
+        yield NOT_GATHERED.finding(
+            Status.UNKNOWN, f"The setup of {listed(missing)} is not known.", subject="not read", nodes=missing
+        )
+        return
+    number = len(cluster.read_nodes())
+    yield GATHERED.finding(Status.PASS, f"The setup of {all_nodes(number)} was read.", subject="read")
+
+
+def _letters() -> Iterator[str]:
+    before = [""]
+    while True:
+        before = [stem + letter for stem in before for letter in ascii_lowercase]
+        yield from before

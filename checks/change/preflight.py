@@ -1,0 +1,214 @@
+"""What stands in the way of a change of the MTU on this cluster: findings and facts in, obstacles out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from checks.change.cured import is_cured
+from checks.change.kept import keeping
+from checks.change.layers import has_address, layers_of
+from checks.change.limits import limits, ports_without_networks
+from checks.change.obstacles import Obstacle
+from checks.change.plan import Accepted, Layer
+from checks.change.systems import engineered
+from checks.facts import Cluster, Clusterware, Unknown, UnreadNode
+from checks.finding import Finding, Status
+from checks.networks import subnet_of
+from checks.result import Report
+from checks.wording import listed
+
+_MUST_BE_KNOWN = ("df-ping", "mtu-consistency", "clusterware")
+"""Checks whose UNKNOWN stands in the way: what they look at is what the change is about."""
+_SERVICES_ONLINE = "is online"
+
+
+def obstacles(report: Report, target: int, accepted: Sequence[Accepted] = ()) -> tuple[Obstacle, ...]:
+    """What stands in the way of bringing the private networks to `target` bytes, those accepted left out.
+
+    What no reason can outweigh stays, accepted or not.
+    """
+    codes = {one.code for one in accepted}
+    return tuple(o for o in all_obstacles(report, target) if not (o.acceptable and o.code in codes))
+
+
+def all_obstacles(report: Report, target: int) -> tuple[Obstacle, ...]:
+    """What stands in the way, whatever was accepted: what nobody can accept first."""
+    cluster = report.cluster
+    layers = layers_of(cluster, target)
+    unread = tuple(_unread(cluster))
+    found = [
+        *unread,
+        *_clusterware(cluster),
+        *engineered(cluster),
+        *_networks(cluster),
+        *limits(cluster, target, layers),
+        *_public(cluster, layers),
+        *_nothing_to_do(target, layers),
+        *_stacks_down(cluster),
+        *keeping(cluster, layers),
+        *_findings(report, target, layers, bool(unread)),
+    ]
+    return tuple(sorted(dict.fromkeys(found), key=lambda o: o.acceptable))
+
+
+def _unread(cluster: Cluster) -> Iterator[Obstacle]:
+    if isinstance(cluster.nodes, Unknown):
+        yield _unreadable("The nodes", cluster.nodes.reason)
+        return
+    setups = {s.name: s for s in cluster.setups} if not isinstance(cluster.setups, Unknown) else {}
+    for node in cluster.nodes:
+        if isinstance(node, UnreadNode):
+            yield _unreadable(node.name, node.reason)
+        elif isinstance(cluster.setups, Unknown):
+            yield _unreadable(f"The setup of {node.name}", cluster.setups.reason)
+        elif isinstance(setup := setups.get(node.name, UnreadNode(node.name, "it was not asked")), UnreadNode):
+            yield _unreadable(f"The setup of {node.name}", setup.reason)
+
+
+def _unreadable(what: str, reason: str) -> Obstacle:
+    return Obstacle(
+        code="CH-START-001",
+        title=f"{what}: not read",
+        sentence=f"{what} could not be read: {reason.rstrip('.')}. A change needs every node.",
+        next=("Mend the reason; for a node whose ssh fails: racwire check names what ssh said.",),
+    )
+
+
+def _clusterware(cluster: Cluster) -> Iterator[Obstacle]:
+    facts = cluster.clusterware
+    if isinstance(facts, Unknown):
+        yield Obstacle(
+            code="CH-START-003",
+            title="Clusterware cannot be asked",
+            sentence=f"Clusterware cannot be asked on {cluster.local_node}: {facts.reason.rstrip('.')}.",
+            next=("Run racwire on a node of the cluster where Clusterware is up.",),
+        )
+        return
+    if isinstance(facts.version, Unknown) or not isinstance(state := facts.version.upgrade_state, str):
+        return  # before 12.1 it is not printed; where crsctl gave no answer, that is a finding of its own
+    if state != "NORMAL":
+        yield Obstacle(
+            code="CH-START-006",
+            title="The cluster is mid-upgrade",
+            sentence=f"The cluster is in the state {state}: nodes run different software, and nothing about the "
+            "interconnect may be changed until that is finished.",
+            next=(
+                "Finish the upgrade or the patch first.",
+                f"See the state: {facts.grid_home.path}/bin/crsctl query crs activeversion -f",
+            ),
+        )
+
+
+def _networks(cluster: Cluster) -> Iterator[Obstacle]:
+    if isinstance(cluster.networks, Unknown) or not cluster.networks:
+        reason = cluster.networks.reason if isinstance(cluster.networks, Unknown) else "none is configured"
+        yield _no_network("The private networks are not known", reason)
+        return
+    for network in cluster.networks:
+        if isinstance(network.mtu, Unknown):
+            yield _no_network(f"{network.name} has no MTU that could be changed", network.mtu.reason)
+    for place in ports_without_networks(cluster):
+        node, _, name = place.partition(" on ")
+        yield _no_network(f"{node} has no interface on {name}", "there is nothing there to change")
+    subnets = [subnet_of(network.subnet) for network in cluster.networks]
+    twice = sorted({str(subnet) for subnet in subnets if subnet is not None and subnets.count(subnet) > 1})
+    if twice:
+        yield Obstacle(
+            code="CH-START-015",
+            title="Two private networks share a subnet",
+            sentence=f"Two private networks are in one subnet, {listed(twice)}: pings leave by one of them only, so "
+            "the other cannot be proved.",
+            next=("Give each private network a subnet of its own first.",),
+        )
+
+
+def _no_network(what: str, reason: str) -> Obstacle:
+    return Obstacle(
+        code="CH-START-008",
+        title=f"{what}",
+        sentence=f"{what}: {reason.rstrip('.')}.",
+        next=("See what is configured and what is there: racwire check interfaces",),
+    )
+
+
+def _public(cluster: Cluster, layers: Sequence[Layer]) -> Iterator[Obstacle]:
+    for layer in layers:
+        node = cluster.node(layer.node)
+        interface = node.interface(layer.interface) if node else None
+        if (
+            interface
+            and layer.role not in ("port", "member")
+            and layer.mtu_after != layer.mtu_before
+            and has_address(interface)
+        ):
+            addresses = listed(a.ip for a in interface.addresses)
+            yield Obstacle(
+                code="CH-START-018",
+                title="A private VLAN stands on a public interface",
+                sentence=f"{layer.interface} of {layer.node} carries a private network and has an address of its own "
+                f"({addresses}): raising it would raise that network too, and racwire plans no change of it.",
+                next=("Plan it with the network team: untagged and tagged traffic of that port change together.",),
+            )
+
+
+def _nothing_to_do(target: int, layers: Sequence[Layer]) -> Iterator[Obstacle]:
+    if layers and all(layer.mtu_before == layer.mtu_after for layer in layers):
+        yield Obstacle(
+            code="CH-START-014",
+            title="There is nothing to change",
+            sentence=f"Every private network has MTU {target} on every node already.",
+            next=(
+                "To see whether it passes everywhere: racwire check mtu-consistency df-ping",
+                "To see whether it is kept over a boot, which is set right without an outage: racwire check boot-mtu",
+            ),
+        )
+
+
+def _stacks_down(cluster: Cluster) -> Iterator[Obstacle]:
+    down = [node.name for node in cluster.read_nodes() if _is_down(cluster, node.name)]
+    if down:
+        verb = "is" if len(down) == 1 else "are"
+        yield Obstacle(
+            code="CH-START-004",
+            title="Clusterware is not up on every node",
+            sentence=f"Clusterware {verb} not fully up on {listed(down)}.",
+            next=(
+                "See what is stuck: crsctl stat res -t -init",
+                "Where an MTU that differs is what keeps it from joining, accept this with that reason.",
+            ),
+            acceptable=True,
+        )
+
+
+def _is_down(cluster: Cluster, node: str) -> bool:
+    setup = cluster.setup(node)
+    if setup is None:
+        return False
+    services = () if isinstance(setup.services, Unknown) else setup.services
+    return setup.is_down is True or any(not s.rstrip(".").endswith(_SERVICES_ONLINE) for s in services)
+
+
+def _findings(report: Report, target: int, layers: Sequence[Layer], some_unread: bool) -> Iterator[Obstacle]:
+    for finding in report.findings:
+        if finding.status is Status.FAIL and not is_cured(finding, report.cluster, target):
+            yield _of(finding, _hint(report, finding, target))
+        elif finding.status is Status.UNKNOWN and finding.check in _MUST_BE_KNOWN and not some_unread:
+            if not isinstance(report.cluster.clusterware, Clusterware) and finding.check == "clusterware":
+                continue  # said already
+            yield _of(finding, "")
+
+
+def _of(finding: Finding, hint: str) -> Obstacle:
+    steps = [text for remedy in finding.next for text in (remedy.text, *remedy.commands)]
+    return Obstacle(
+        code=finding.code,
+        title=finding.subject or finding.title,
+        sentence=" ".join(part for part in (finding.title, hint) if part),
+        next=(*steps, f"More: racwire explain {finding.code}"),
+        acceptable=True,
+    )
+
+
+def _hint(report: Report, finding: Finding, target: int) -> str:
+    cured = [f for f in report.joined_with(finding) if is_cured(f, report.cluster, target)]
+    return f"It is joined with one that this change cures: {cured[0].title}" if cured else ""

@@ -1,0 +1,78 @@
+"""Up again: Clusterware on one node, then on the rest, its autostart, the databases."""
+
+from __future__ import annotations
+
+from checks.change.commands import stack
+from checks.change.plan import Gate, Kind, Step
+from checks.change.steps.draft import Draft, briefly
+
+
+def first_node(draft: Draft) -> Step:
+    """Clusterware is up on one node, and on no other."""
+    return Step(
+        id="first-node",
+        title="first node",
+        what=f"Start Clusterware on {draft.first} alone, and wait until it is wholly up. Its autostart stays off.",
+        why="One node alone shows whether Clusterware, its HAIP and ASM come up on the interfaces as they are now, "
+        "while there is nobody yet to quarrel with.",
+        commands=(stack.start(draft.first, draft.home(draft.first)),),
+        expected=f"`crsctl check crs` on {draft.first} says online four times; nothing runs on the other nodes.",
+        gates=(
+            Gate("stack-up", nodes=(draft.first,)),
+            *((Gate("stack-down", nodes=draft.others),) if draft.others else ()),
+        ),
+        if_rolled_back="Clusterware is stopped again on this node, the MTU set back on all nodes, and all is started.",
+    )
+
+
+def other_nodes(draft: Draft) -> Step:
+    """All nodes are up, will be after a boot, and the databases are open."""
+    databases = tuple(
+        stack.start_database(database, draft.first, draft.home(draft.first)) for database in draft.databases
+    )
+    return Step(
+        id="other-nodes",
+        title="other nodes",
+        what=f"Start Clusterware on {briefly(draft.others)}{', one after the other' if draft.others[1:] else ''}. When "
+        "every node is up, switch the autostart on again on all nodes, and start the databases."
+        if draft.others
+        else "Switch the autostart on again, and start the databases.",
+        why="A node that cannot exchange full-size packets with those that are up hangs in ora.cssd STARTING and does "
+        "not join (MOS 563566.1): one at a time, it is seen which.",
+        commands=(
+            *(stack.start(node, draft.home(node)) for node in draft.others),
+            *(stack.enable(node, draft.home(node)) for node in draft.nodes),
+            *databases,
+        ),
+        expected="Clusterware is up on every node, `crsctl config crs` says enabled on every node, and every instance "
+        "that ran before runs again.",
+        gates=_all_up(draft),
+        if_rolled_back="Clusterware is stopped on all nodes, the MTU set back, and all is started again: another full "
+        "outage."
+        if draft.kind is not Kind.ROLLBACK
+        else "",
+    )
+
+
+def all_nodes(draft: Draft) -> Step:
+    """The way back where no MTU was changed: whatever was stopped is started, in any order."""
+    return Step(
+        id="other-nodes",
+        title="all nodes",
+        what="Start Clusterware wherever it was stopped, switch the autostart on again on all nodes, and start the "
+        "databases. The MTU is as it was, so the order does not matter.",
+        why="Nothing but the stack was touched.",
+        commands=(
+            *(stack.start(node, draft.home(node)) for node in draft.nodes),
+            *(stack.enable(node, draft.home(node)) for node in draft.nodes),
+            *(stack.start_database(database, draft.first, draft.home(draft.first)) for database in draft.databases),
+        ),
+        expected="Clusterware is up on every node, `crsctl config crs` says enabled on every node, and every instance "
+        "that ran before runs again. Where it is so already, there is nothing to do.",
+        gates=_all_up(draft),
+    )
+
+
+def _all_up(draft: Draft) -> tuple[Gate, ...]:
+    instances = (Gate("instances-up"),) if draft.databases else ()
+    return (Gate("stack-up", until="end"), Gate("autostart-on", until="end"), *instances)

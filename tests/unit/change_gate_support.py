@@ -1,0 +1,32 @@
+"""What a gate says of a cluster made of facts, as its tests ask for it."""
+
+from checks.change.gates import GATES
+from checks.change.gates.gate import Scene
+from checks.change.state import Change
+from checks.facts import (
+    Cluster,
+)
+from checks.finding import Finding
+from tests.unit.change_support import (
+    until,
+)
+
+
+def found(gate: str, now: Cluster, of: Change | None = None) -> tuple[Finding, ...]:
+    of = of or until("set-mtu")
+    assert of.current
+    declared = next(one for one in GATES if one.id == gate)
+    return declared.made_for(Scene(of, of.current)).run(now)
+
+
+def said(gate: str, now: Cluster, of: Change | None = None) -> dict[str, str]:
+    """What a gate says of each node: status and the few words of the list; of the cluster under an empty name."""
+    return {(f.nodes or ("",))[0]: f"{f.status} {f.subject}" for f in found(gate, now, of)}
+
+
+def sentence(gate: str, now: Cluster, node: str, of: Change | None = None) -> str:
+    return next(f.title for f in found(gate, now, of) if f.nodes == (node,))
+
+
+def commands(gate: str, now: Cluster, node: str, of: Change | None = None) -> list[str]:
+    return [c for f in found(gate, now, of) if f.nodes == (node,) for remedy in f.next for c in remedy.commands]

@@ -1,0 +1,18 @@
+"""Files and interfaces of a node, for tests of what is kept."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+from checks.nodes.kept.device import Device
+from checks.nodes.sections import ConfigFile
+
+ETH1 = Device("eth1", ("52:54:00:a1:00:01",))
+ETH2 = Device("eth2", ("52:54:00:a1:00:02",))
+BOND = Device("bond1", ("52:54:00:a1:00:01",), "bond")
+IB = Device("ib0", ("80:00:02:08:fe:80",), "infiniband")
+
+
+def file(path: str, text: str = "", **more: bool) -> ConfigFile:
+    """The file with those lines."""
+    return ConfigFile(path, tuple(dedent(text).strip().splitlines()), **more)

@@ -1,0 +1,390 @@
+"""`racwire change` without the full screen: what it prints where, its exit codes, and its report."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import msgspec
+import pytest
+from rich.text import Text
+
+from checks.change.conduct import Conduct
+from checks.change.events import Attested, Closed, Noted, Overridden, Reopened, RolledBack, Surprise, Surprised
+from checks.change.journal import ChangeJournal
+from checks.change.plan import Accepted, Kind
+from checks.change.report import ChangeReport, report_of
+from checks.change.state import fold
+from checks.finding import Status
+from checks.result import ExitCode
+from tests.unit.change_journals import journal, looked, plan
+from tui import change_asked
+from tui.change_report_text import report_lines
+from tui.change_text import status_lines
+from tui.cli import main
+
+AGREED = Attested("agree", "Ann Lee", "CHG-4711")
+SWITCHED = Attested("switch", "Bob of the network team")
+
+
+@pytest.fixture
+def changes(tmp_path: Path) -> Path:
+    return tmp_path / "changes"
+
+
+@pytest.fixture
+def racwire(changes, capsys):
+    """The command on that directory: its exit code, what it prints, what it tells."""
+
+    def run(*words: str) -> tuple[int, str, str]:
+        code = main(["change", "--directory", str(changes), *words])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+def shown(lines) -> str:
+    return "\n".join(line.plain if isinstance(line, Text) else line for line in lines)
+
+
+# --- what it teaches --------------------------------------------------------------------------------------------------
+
+
+def test_help_teaches_the_whole_way_on_two_screens_of_a_small_terminal(capsys):
+    with pytest.raises(SystemExit):
+        main(["change", "--help"])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
+    for command in ("new", "next", "verify", "attest", "status", "report", "rollback", "override", "abandon", "--lab"):
+        assert any(command in line for line in lines), command
+
+
+@pytest.mark.parametrize(
+    ("events", "hint"),
+    [
+        ((), "next: step 1, agree: `racwire change next --directory {}`."),
+        ((AGREED, SWITCHED), "next: step 3, set MTU: `racwire change next --directory {}`."),
+        (
+            (AGREED, SWITCHED, looked(Status.PASS, Status.FAIL)),
+            "next: mend what the gate names, then `racwire change verify --directory {}`; "
+            "`racwire change next --directory {}` shows the step.",
+        ),
+        (
+            (
+                AGREED,
+                SWITCHED,
+                looked(Status.PASS, Status.PASS),
+                Attested("sign-off", "Ann"),
+                Closed("signed off", "Ann"),
+            ),
+            "next: `racwire change report -o change.md --directory {}` writes what was done, for who was not there.",
+        ),
+    ],
+    ids=["just begun", "two steps on", "a gate that does not pass", "over"],
+)
+def test_each_command_ends_with_the_next_one_as_it_is_typed(racwire, changes, events, hint):
+    journal(changes, *events)
+    code, _, told = racwire("status")
+    assert code == ExitCode.PASS
+    assert told.splitlines()[-1] == f"racwire: {hint.replace('{}', str(changes))}"
+
+
+# --- where it stands --------------------------------------------------------------------------------------------------
+
+
+def test_status_is_calm_on_80_columns(changes):
+    surprise = Surprised(Surprise.REBOOTED, "rac2", "rac2 was booted at 18:02 and came back with eth1 at 1500.")
+    change = journal(changes, AGREED, SWITCHED, looked(Status.PASS, Status.FAIL), surprise).change
+    text = shown(status_lines(change, 80, path="/shared/prodrac-2026-11-20-a.change"))
+    assert all(len(line) <= 80 for line in text.splitlines())
+    assert text.splitlines()[0] == "Change 2026-11-20-a of prodrac  MTU 1500 → 9000  2 nodes  step 3 of 4"
+    assert " ✓  1 agree     attested by Ann Lee, " in text
+    assert " ▶  3 set MTU   waits for its gate\n ·  4 sign off" in text
+    assert (
+        "not passed\n  ✓ rac1 9000 kept\n  ✗ rac2 1500  (kept-mtu)\n      eth1 of rac2 would come up at 1500." in text
+    )
+    assert "Changed under the change" in text
+    assert text.count("rac2 was booted at 18:02") == 1
+
+
+def test_status_as_json_is_for_scripts(racwire, changes):
+    opened = journal(changes, AGREED)
+    code, out, _ = racwire("status", "--format", "json")
+    document = json.loads(out)
+    assert code == ExitCode.PASS
+    assert document["schema"] == "racwire-change-status/1"
+    assert (document["current"], document["journal"]) == ("switch", str(opened.path))
+    assert [step["standing"] for step in document["steps"]] == ["done", "current", "ahead", "ahead"]
+
+
+def test_the_list_names_every_change_and_every_file_that_is_none(racwire, changes):
+    journal(changes, Closed("abandoned", "Ann", "The window was taken away."))
+    journal(changes, of=plan("2026-11-21-a"))
+    (changes / "prodrac-broken.change").write_text("{}\n")
+    code, out, _ = racwire("list")
+    assert code == ExitCode.PASS
+    assert "2026-11-20-a of prodrac  MTU 1500 → 9000  2 nodes  abandoned" in out
+    assert "2026-11-21-a of prodrac  MTU 1500 → 9000  2 nodes  step 1 of 4" in out
+    assert "prodrac-broken.change is damaged" in " ".join(out.split())
+
+
+# --- what to do -------------------------------------------------------------------------------------------------------
+
+
+def test_next_shows_the_step_with_its_commands_ready_to_be_copied(racwire, changes):
+    journal(changes, AGREED, SWITCHED)
+    code, out, told = racwire("next")
+    assert code == ExitCode.PASS
+    assert out.startswith("Step 3 of 4: set MTU\n")
+    assert "As root on rac2:\n    ip link set dev eth1 mtu 9000\n" in out
+    assert "    nmcli connection modify 'private of rac2' 802-3-ethernet.mtu 9000\n" in out
+    assert "Going back" in out
+    assert told.splitlines()[0] == "racwire: racwire runs none of these commands."
+    assert "next: run them, then `racwire change verify" in told
+
+
+def test_next_for_one_node_and_as_lines_for_its_shell(racwire, changes):
+    journal(changes, AGREED, SWITCHED)
+    _, out, _ = racwire("next", "--node", "rac2")
+    assert "As root on rac2:" in out
+    assert "As root on rac1:" not in out
+    _, out, told = racwire("next", "--node", "rac2", "--commands")
+    assert out == (
+        "# As root on rac2:\n"
+        "ip link set dev eth1 mtu 9000\n"
+        "nmcli connection modify 'private of rac2' 802-3-ethernet.mtu 9000\n"
+    )
+    assert "not among them: As oracle on any node:" in told
+
+
+def test_the_whole_plan_is_shown_before_any_of_it_is_done(racwire, changes):
+    journal(changes)
+    _, out, _ = racwire("next", "--all")
+    assert [f"Step {number} of 4" in out for number in range(1, 5)] == [True] * 4
+    _, out, _ = racwire("next", "--all", "--format", "json")
+    assert [step["id"] for step in json.loads(out)["steps"]] == ["agree", "switch", "set-mtu", "sign-off"]
+
+
+# --- deciding ---------------------------------------------------------------------------------------------------------
+
+
+def test_attesting_the_last_step_signs_off(racwire, changes):
+    opened = journal(changes, AGREED, SWITCHED, looked(Status.PASS, Status.PASS))
+    code, _, told = racwire("attest", "--by", "Ann Lee")
+    assert code == ExitCode.PASS
+    assert "the change 2026-11-20-a is over: signed off by Ann Lee." in told
+    assert ChangeJournal.read(opened.path).change.outcome == "signed off"
+
+
+def test_a_change_that_was_cut_off_before_its_last_line_is_closed_by_the_same_words(racwire, changes):
+    opened = journal(changes, AGREED, SWITCHED, looked(Status.PASS), Attested("sign-off", "Ann Lee"))
+    assert racwire("attest", "--by", "Ann Lee")[0] == ExitCode.PASS
+    assert ChangeJournal.read(opened.path).change.outcome == "signed off"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (("attest", "--by", " "), ExitCode.USAGE, "Say who attests it, by name."),
+        (("override", "--by", "Ann", "--reason", "It will do, I know."), ExitCode.USAGE, "has no gate to override"),
+        (("verify",), ExitCode.USAGE, "has nothing that racwire can look at: `racwire change attest --by NAME "),
+        (("next", "--node", "rac9"), ExitCode.USAGE, "--node: rac9 is none of this change's nodes, rac1, rac2."),
+        (("next", "--commands"), ExitCode.USAGE, "--commands: name the node"),
+        (("rollback", "--by", "Ann"), ExitCode.USAGE, "say who decides it and why: --by NAME --reason TEXT."),
+        (("status", "--file", "/nowhere/at"), ExitCode.COULD_NOT_TELL, "There is no journal /nowhere/at."),
+        (("report", "-o", "/nowhere/r.md"), ExitCode.USAGE, "there is no directory /nowhere."),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused_in_one_sentence_and_nothing_is_written(racwire, changes, words, code, sentence):
+    opened = journal(changes)
+    found, out, told = racwire(*words)
+    assert (found, out) == (code, "")
+    assert sentence in told
+    assert len(told.splitlines()) == 1
+    assert len(ChangeJournal.read(opened.path).change.lines) == 1
+
+
+def test_without_a_change_the_way_to_one_is_told(racwire):
+    code, out, told = racwire("next")
+    assert (code, out) == (ExitCode.USAGE, "")
+    assert "racwire change new" in told
+    assert len(told.splitlines()) == 1
+
+
+# --- looking at a gate ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("statuses", "code", "word"),
+    [
+        ((Status.PASS, Status.PASS), ExitCode.PASS, "passed"),
+        ((Status.PASS, Status.FAIL), ExitCode.FAILURES, "not passed"),
+        ((Status.UNKNOWN, Status.FAIL), ExitCode.FAILURES, "not passed"),
+        ((Status.PASS, Status.UNKNOWN), ExitCode.COULD_NOT_TELL, "could not tell"),
+    ],
+)
+def test_the_exit_code_of_verify_says_whether_the_next_step_may_come(
+    racwire, changes, monkeypatch, statuses, code, word
+):
+    journal(changes, AGREED, SWITCHED)
+    monkeypatch.setattr(change_asked, "Conduct", conduct_that_sees(looked(*statuses)))
+    found, out, told = racwire("verify")
+    assert found == code
+    assert out.startswith("Step 3 of 4: set MTU\nGate, looked at ")
+    assert f": {word}\n" in out
+    assert ("next: step 4, sign off" in told) == (code == ExitCode.PASS)
+    _, out, _ = racwire("status", "--format", "json")
+    assert json.loads(out)["current"] == ("sign-off" if code == ExitCode.PASS else "set-mtu")
+
+
+def test_what_changed_meanwhile_stands_first_and_a_danger_is_called_one(racwire, changes, monkeypatch):
+    journal(changes, AGREED, SWITCHED)
+    danger = Surprised(Surprise.LIVE_CHANGE, "rac2", "eth1 of rac2 was set to 9000 while Clusterware runs.", True)
+    monkeypatch.setattr(change_asked, "Conduct", conduct_that_sees(danger, looked(Status.FAIL)))
+    _, out, _ = racwire("verify", "--format", "json")
+    document = json.loads(out)
+    assert [told["sentence"] for told in document["surprises"]] == [danger.sentence]
+    assert document["passed"] is False
+    _, out, _ = racwire("verify")
+    assert "DANGER: eth1 of rac2 was set to 9000 while Clusterware runs." in out.partition("Gate, ")[0]
+
+
+def test_an_interrupted_look_writes_nothing(racwire, changes, monkeypatch):
+    opened = journal(changes, AGREED, SWITCHED)
+    monkeypatch.setattr(change_asked, "Conduct", ConductInterrupted)
+    code, out, told = racwire("verify")
+    assert (code, out, told) == (ExitCode.INTERRUPTED, "", "racwire: interrupted; nothing was written.\n")
+    assert len(ChangeJournal.read(opened.path).change.lines) == 3
+
+
+def conduct_that_sees(*events):
+    """Conduct whose look at the cluster has this result, which it writes as the real one does."""
+
+    class Seeing(Conduct):
+        async def verify(self):
+            for event in events:
+                self._journal.append(event, who="oracle@rac1", version="0.1.0")
+            yield change_asked_concluded(events)
+
+    return Seeing
+
+
+def change_asked_concluded(events):
+    from checks.change.verifying import Concluded
+
+    return Concluded(events, None)
+
+
+class ConductInterrupted(Conduct):
+    """While it looks, Ctrl-C is pressed."""
+
+    async def verify(self):
+        import asyncio
+
+        os.kill(os.getpid(), signal.SIGINT)
+        await asyncio.Event().wait()
+        yield
+
+
+# --- the report -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def whole(changes) -> ChangeReport:
+    """A change in which much has happened."""
+    accepted = (Accepted("IC-UDP-002", "Datagrams were thrown away", "Known since May, CHG-4000."),)
+    baseline = looked(Status.PASS, figures={"IC ping 8K rac1 → rac2": "0.61 ms"})
+    return report_of(
+        journal(
+            changes,
+            AGREED,
+            SWITCHED,
+            Noted("set-mtu", "rac2 took long to answer."),
+            looked(Status.PASS, Status.FAIL, rac2_mtu=1500),
+            Overridden("set-mtu", "Ann Lee", "rac2 is rebuilt tomorrow anyway."),
+            Reopened("set-mtu", "eth1 of rac2 is 1500 again."),
+            msgspec.structs.replace(baseline, figures={"IC ping 8K rac1 → rac2": "0.35 ms"}),
+            Attested("sign-off", "Ann Lee"),
+            Closed("signed off", "Ann Lee"),
+            of=msgspec.structs.replace(plan(), accepted=accepted),
+        ).change
+    )
+
+
+def test_the_report_tells_before_and_after_who_and_when(whole):
+    text = shown(report_lines(whole, 100))
+    assert text.startswith("# Change 2026-11-20-a of prodrac: MTU 1500 → 9000\n")
+    assert "- Outcome:  signed off, by Ann Lee, " in text
+    assert (
+        "| rac2 eth1                               |   1500 |  9000 |" in text
+        or "| rac2 eth1 |   1500 |  9000 |" in text
+    )
+    assert "| 8 KB on 192.168.10.0/24, assumed |      6 |     1 |" in text
+    assert "IC ping 8K rac1 → rac2" in text
+    assert "attested by Ann Lee (oracle@rac1, " in text
+    assert "rac2 took long to answer." in text.partition("## Notes")[2].partition("##")[0]
+    assert len(text.partition("## Log")[2].strip().splitlines()) >= 10
+
+
+def test_an_override_stands_under_its_own_heading_even_where_the_step_was_proved_later(whole):
+    section = shown(report_lines(whole, 100)).partition("## Overrides")[2].partition("##")[0]
+    assert "set-mtu, by Ann Lee" in section
+    assert "rac2 is rebuilt tomorrow anyway." in section
+    assert "✗ kept-mtu rac2 1500: eth1 of rac2 would come up at 1500." in section
+    assert whole.steps[2].standing == "done"
+
+
+def test_what_was_accepted_at_the_start_keeps_its_reason(whole):
+    section = shown(report_lines(whole, 100)).partition("## Accepted at the start")[2].partition("##")[0]
+    assert "IC-UDP-002 Datagrams were thrown away: Known since May, CHG-4000." in section
+
+
+def test_the_report_of_a_change_that_went_back_shows_both_ways(changes):
+    back = msgspec.structs.replace(plan(), kind=Kind.ROLLBACK, steps=plan().steps[2:], networks=plan().networks)
+    report = report_of(
+        journal(
+            changes,
+            AGREED,
+            SWITCHED,
+            RolledBack(back, "Ann Lee", "The switch of the second room has no 9216."),
+            looked(Status.PASS, Status.PASS, rac2_mtu=1500),
+            Attested("sign-off", "Ann Lee"),
+            Closed("rolled back", "Ann Lee"),
+        ).change
+    )
+    assert report.outcome == "rolled back"
+    assert report.reason == "The switch of the second room has no 9216."
+    assert [(step.id, step.way_back, step.standing) for step in report.steps] == [
+        ("agree", False, "done"), ("switch", False, "done"), ("set-mtu", False, "left"), ("sign-off", False, "left"),
+        ("set-mtu", True, "done"), ("sign-off", True, "done"),
+    ]  # fmt: skip
+
+
+def test_what_was_never_looked_at_is_not_given_a_number(changes):
+    report = report_of(journal(changes, AGREED).change)
+    text = shown(report_lines(report, 100))
+    assert "| rac1 eth1 |   1500 |     ? |" in text
+    assert "?: it was not looked at after the change was opened." in text
+
+
+def test_the_report_goes_to_a_file_whole_and_as_json_too(racwire, changes, tmp_path):
+    journal(changes, AGREED)
+    target = tmp_path / "change.md"
+    code, out, told = racwire("report", "-o", str(target))
+    assert (code, out) == (ExitCode.PASS, "")
+    assert f"the report is in {target}." in told
+    assert target.read_text().startswith("# Change 2026-11-20-a of prodrac")
+    _, out, _ = racwire("report", "--format", "json")
+    report = msgspec.json.decode(out, type=ChangeReport)
+    assert report.schema == "racwire-change-report/1"
+    assert report == report_of(fold(ChangeJournal.read(next(changes.glob("*.change"))).change.lines))
+
+
+def test_a_change_that_is_over_can_still_be_reported(racwire, changes):
+    journal(changes, Closed("abandoned", "Ann Lee", "The window was taken away."))
+    code, out, told = racwire("report")
+    assert code == ExitCode.PASS
+    assert "- Outcome:  abandoned, by Ann Lee" in out
+    assert "no change is open; this is the last one." in told

@@ -1,0 +1,377 @@
+"""A change as both front doors have it: what is decided is kept, whoever else writes; and where the journals lie."""
+
+import asyncio
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from checks.change import verifying
+from checks.change.conduct import Conduct, current, directory_of, journals, open_change
+from checks.change.copies import listed_names, other_copies, parse_copy
+from checks.change.events import Attested, Closed, Noted, Overridden, RolledBack, Verified
+from checks.change.journal import ChangeJournal, ChangeJournalError
+from checks.change.planned import PLANNED, planned_evidence
+from checks.change.planning import look_of
+from checks.change.recorded import compare_recordings, see_recording, told_shortly
+from checks.change.state import ChangeError
+from checks.change.verifying import Concluded
+from checks.facts import Cluster, NoRecording, RecordingsCompared, SeenRecording, Unknown
+from checks.gathering import GATHERERS
+from checks.journal import Journal
+from checks.nodes.read_only import fault_of_program
+from checks.nodes.shell import Shell
+from checks.plugin import Checks
+from checks.settings import ChangeSettings, Settings
+from checks.traffic.compare.recorded import runs_of
+from checks.traffic.compare.verdict import Runs, compare
+from checks.traffic.recorder import Recorder
+from tests.unit.change_support import AGREED, cluster, down, passed, plan, until
+from tests.unit.compare_support import recording
+
+WHO = {"who": "oracle@rac1", "version": "1"}
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return msgspec.structs.replace(Settings(), change=ChangeSettings(directory=str(tmp_path / "changes")))
+
+
+@pytest.fixture
+def journal(settings) -> ChangeJournal:
+    return ChangeJournal.open_new(directory_of(settings), plan(), look_of(cluster(), plan()), **WHO)
+
+
+@pytest.fixture
+def conduct(journal, settings) -> Conduct:
+    return Conduct(journal, settings, node="rac1")
+
+
+def elsewhere(conduct: Conduct, *events: object) -> None:
+    """Somebody else writes to it, at another terminal."""
+    ChangeJournal.read(conduct.path).extend(events, **WHO)  # type: ignore[arg-type]
+
+
+def kept(conduct: Conduct) -> list[object]:
+    return [line.event for line in ChangeJournal.read(conduct.path).change.lines[1:]]
+
+
+def id_of(conduct: Conduct) -> str:
+    return conduct.change.current.id if conduct.change.current else ""
+
+
+# --- what people decide -----------------------------------------------------------------------------------------------
+
+
+def test_what_is_decided_is_on_the_disk_with_who_was_at_the_keyboard(conduct, monkeypatch):
+    monkeypatch.setattr("getpass.getuser", lambda: "oracle")
+    line = conduct.attest("A. Lee", "CHG-4711")
+    assert line.who == "oracle@rac1"
+    assert kept(conduct) == [Attested("agree", "A. Lee", "CHG-4711")]
+    conduct.note("waiting for the load")
+    assert kept(conduct)[-1] == Noted("baseline", "waiting for the load")
+
+
+def test_the_whole_way_to_the_end(conduct):
+    conduct.attest("A. Lee")
+    with pytest.raises(ChangeError, match="cannot weigh it unseen"):
+        conduct.override("A. Lee", "there is no load tonight")
+    elsewhere(conduct, Verified("baseline", False, ()))
+    conduct.override("A. Lee", "there is no load tonight")
+    elsewhere(conduct, *(passed(step.id) for step in plan().steps[2:-1]))
+    conduct.refresh()
+    conduct.attest("A. Lee")
+    assert conduct.change.current is None
+    with pytest.raises(ChangeError, match="only closing it is left"):
+        conduct.attest("A. Lee")
+    conduct.close("A. Lee")
+    assert kept(conduct)[-1] == Closed("signed off", "A. Lee")
+    for late in (lambda: conduct.attest("A. Lee"), lambda: conduct.note("late"), lambda: conduct.close("A. Lee")):
+        with pytest.raises(ChangeError, match="is over: signed off"):
+            late()
+
+
+def test_where_somebody_else_wrote_meanwhile_it_is_weighed_anew(conduct):
+    elsewhere(conduct, Noted("agree", "the network team agrees"))
+    conduct.attest("A. Lee")
+    assert [type(event) for event in kept(conduct)] == [Noted, Attested]
+
+
+def test_what_was_meant_for_a_step_never_lands_on_the_next_one(conduct):
+    """Somebody else attested the same step a moment before."""
+    elsewhere(conduct, AGREED)
+    with pytest.raises(ChangeError, match="Step agree is done"):
+        conduct.attest("B. Kim")
+    assert kept(conduct) == [AGREED]
+    assert id_of(conduct) == "baseline"
+
+
+def test_an_override_is_of_the_gate_that_was_seen(conduct):
+    conduct.attest("A. Lee")
+    elsewhere(conduct, Verified("baseline", False, ()))
+    conduct.refresh()
+    elsewhere(conduct, passed("baseline"), Verified("stack-down", False, ()))
+    with pytest.raises(ChangeError, match="Step baseline is done"):
+        conduct.override("A. Lee", "there is no load tonight")
+    assert not any(isinstance(event, Overridden) for event in kept(conduct))
+
+
+def test_what_others_wrote_is_read_when_there_is_something(conduct):
+    assert not conduct.refresh()
+    elsewhere(conduct, AGREED)
+    assert conduct.refresh()
+    assert id_of(conduct) == "baseline"
+    assert not conduct.refresh()
+    conduct.path.unlink()
+    with pytest.raises(ChangeJournalError, match="There is no journal"):
+        conduct.refresh()
+
+
+def test_the_way_back_can_be_looked_at_before_it_is_begun(conduct):
+    conduct.attest("A. Lee")
+    back = conduct.way_back()
+    assert [type(event) for event in kept(conduct)] == [Attested]
+    conduct.roll_back("A. Lee", "the window is over")
+    (begun,) = [event for event in kept(conduct) if isinstance(event, RolledBack)]
+    assert [step.id for step in begun.plan.steps] == [step.id for step in back.steps]
+    assert conduct.change.is_way_back
+
+
+def test_a_change_of_which_nothing_was_done_can_be_given_up(conduct):
+    conduct.abandon("A. Lee", "the window was cancelled")
+    assert conduct.change.outcome == "abandoned"
+
+
+# --- looking ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def seen(monkeypatch):
+    """The cluster is as said; while it is read, `meanwhile` happens."""
+
+    def answers(now: Cluster, meanwhile=lambda: None) -> None:
+        def given(group: str):
+            async def gather(session, known):
+                if group == "nodes":
+                    meanwhile()
+                return getattr(now, group)
+
+            return gather
+
+        monkeypatch.setattr(verifying, "GATHERERS", tuple(replace(g, gather=given(g.group)) for g in GATHERERS))
+        monkeypatch.setattr(verifying, "evidence_gatherer", lambda *_: replace(PLANNED, gather=given(PLANNED.group)))
+
+    return answers
+
+
+async def look(conduct: Conduct) -> Concluded:
+    async with aclosing(conduct.verify()) as events:
+        *_, last = [event async for event in events]
+    assert isinstance(last, Concluded)
+    return last
+
+
+def at(conduct: Conduct, step: str) -> None:
+    """Bring the change to that step."""
+    elsewhere(conduct, *(line.event for line in until(step, down()).lines[1:]))
+
+
+async def test_what_comes_of_a_look_is_written_when_it_is_over(conduct, seen):
+    at(conduct, "set-mtu")
+    seen(down(9000))
+    concluded = await look(conduct)
+    assert kept(conduct)[-1:] == list(concluded.events)
+    assert id_of(conduct) == "survives-boot"
+
+
+async def test_a_look_that_is_given_up_writes_nothing(conduct, seen):
+    at(conduct, "set-mtu")
+    seen(down(9000))
+    before = conduct.path.read_bytes()
+    async with aclosing(conduct.verify()) as events:
+        async for _ in events:
+            break
+    assert conduct.path.read_bytes() == before
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_a_note_that_was_written_meanwhile_costs_no_look(conduct, seen):
+    at(conduct, "set-mtu")
+    seen(down(9000), meanwhile=lambda: elsewhere(conduct, Noted("set-mtu", "rac3 is slow")))
+    await look(conduct)
+    assert [type(event) for event in kept(conduct)[-2:]] == [Noted, Verified]
+
+
+async def test_a_look_of_a_step_that_was_done_meanwhile_is_thrown_away(conduct, seen):
+    at(conduct, "set-mtu")
+    seen(down(9000), meanwhile=lambda: elsewhere(conduct, passed("set-mtu", down(9000))))
+    with pytest.raises(ChangeError, match="Step set-mtu was done meanwhile by somebody else: look again"):
+        await look(conduct)
+    assert id_of(conduct) == "survives-boot"
+
+
+async def test_a_change_that_is_over_is_not_looked_at(conduct):
+    conduct.abandon("A. Lee", "the window was cancelled")
+    with pytest.raises(ChangeError, match="is over: abandoned"):
+        await look(conduct)
+
+
+# --- where the journals lie -------------------------------------------------------------------------------------------
+
+
+def test_the_usual_place_is_the_users_own(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert directory_of(Settings()) == tmp_path / ".local/state/racwire/changes"
+
+
+def test_the_open_change_is_found_and_with_several_one_has_to_be_named(settings, journal):
+    assert current(settings).path == journal.path
+    second = ChangeJournal.open_new(journal.path.parent, plan(cluster="testrac"), journal.change.look, **WHO)
+    with pytest.raises(ChangeError, match=r"More than one change is open .*--file"):
+        current(settings)
+    assert current(settings, "testrac").path == second.path
+    assert current(settings, path=second.path).path == second.path
+    assert [found.path for found in journals(settings)] == [journal.path, second.path]
+
+
+def test_where_none_is_open_it_is_said_what_to_do(settings, journal):
+    journal.append(Closed("abandoned", "A. Lee"), **WHO)
+    with pytest.raises(ChangeError, match=r"No change is open in .*\(1 that are over.*racwire change new"):
+        current(settings)
+    assert current(settings, path=journal.path).change.outcome == "abandoned"
+
+
+def test_nothing_is_guessed_while_a_journal_is_broken(settings, journal):
+    journal.path.write_bytes(b"torn\n")
+    with pytest.raises(ChangeJournalError, match=r"Line 1 .* is damaged"):
+        current(settings)
+
+
+# --- beginning one ----------------------------------------------------------------------------------------------------
+
+
+async def begin(settings: Settings, monkeypatch, now: Cluster) -> list[object]:
+    from checks.change import opening
+
+    def given(group: str):
+        async def gather(session, known):
+            return getattr(now, group)
+
+        return gather
+
+    fakes = tuple(replace(g, gather=given(g.group)) for g in GATHERERS)
+    monkeypatch.setattr(opening, "GATHERERS", fakes)
+    monkeypatch.setattr(opening, "_copies_gatherer", lambda _: replace(PLANNED, gather=given("changing")))
+    async with aclosing(open_change(settings, Checks(()), target=9000)) as events:
+        return [event async for event in events]
+
+
+async def test_a_second_change_is_refused_before_anything_is_planned(settings, journal, monkeypatch):
+    now = msgspec.structs.replace(cluster(), clusterware=Unknown("not asked"))
+    named = plan(cluster="rac1-rac2-rac3", id="2026-11-20-b")
+    ChangeJournal.open_new(journal.path.parent, named, journal.change.look, **WHO)
+    with pytest.raises(ChangeError, match="2026-11-20-b of rac1-rac2-rac3 is still open"):
+        await begin(settings, monkeypatch, now)
+
+
+# --- copies on other nodes --------------------------------------------------------------------------------------------
+
+
+def test_a_copy_is_known_by_its_beginning_and_told_by_its_last_whole_line(conduct):
+    conduct.attest("A. Lee")
+    data = conduct.path.read_text()
+    copy = parse_copy("rac2", "/x", f"{data[:400]}\n" + "\n".join(data.splitlines()[-2:]) + '\n{"number":3,"at":"2026')
+    assert (copy.lines, copy.outcome) == (2, "")
+    assert data.startswith(copy.begins)
+    conduct.abandon("A. Lee", "the window was cancelled")
+    closed = parse_copy("rac2", "/x", "{\n" + conduct.path.read_text().splitlines()[-1])
+    assert (closed.lines, closed.outcome) == (3, "abandoned")
+    assert isinstance(parse_copy("rac2", "/x", "").lines, Unknown)
+
+
+def test_only_names_of_journals_are_asked_for(tmp_path):
+    listing = "\n".join(
+        [f"{tmp_path}/prodrac-2026-11-20-{letter}.change" for letter in "cab"]
+        + [f"{tmp_path}/prodrac-*.change", "/etc/shadow.change", f"{tmp_path}/../x.change", f"{tmp_path}/a b.change"]
+    )
+    assert listed_names(listing, tmp_path) == [f"prodrac-2026-11-20-{letter}.change" for letter in "abc"]
+
+
+async def test_copies_are_found_where_they_lie_and_where_there_is_no_directory_there_are_none(conduct, tmp_path):
+    directory = conduct.path.parent
+    (directory / "prodrac-2026-11-19-a.change").write_text("torn")
+    (directory / "testrac-2026-11-20-a.change").write_bytes(conduct.path.read_bytes())
+    shell = await Shell.open_local("rac2")
+    try:
+        found = await other_copies(shell, Journal(), directory, "prodrac", 5)
+        none = await other_copies(shell, Journal(), tmp_path / "it's not there", "prodrac", 5)
+    finally:
+        await shell.close()
+    assert none == ()
+    torn, own = found
+    assert (own.path, own.lines, own.outcome) == (str(conduct.path), 1, "")
+    assert conduct.path.read_text().startswith(own.begins)
+    assert isinstance(torn.lines, Unknown)
+
+
+def test_the_programs_that_look_for_copies_only_read():
+    programs = [line.partition(": ")[2] for line in planned_evidence() if "peer" in line]
+    assert len(programs) == 2
+    assert [fault_of_program(program) for program in programs] == ["", ""]
+
+
+# --- recordings -------------------------------------------------------------------------------------------------------
+
+
+def written(path: Path, seed: int, **more: object) -> Path:
+    fake = recording(seed, seconds=90, **more)  # type: ignore[arg-type]
+    recorder = Recorder.create(path, fake.header)
+    recorder.write(list(fake.events()))
+    recorder.close()
+    return path
+
+
+def test_what_a_recording_holds_is_read_from_its_samples(tmp_path):
+    seen = see_recording(written(tmp_path / "before.rec", 1, mtu=1500))
+    assert isinstance(seen, SeenRecording)
+    assert (seen.seconds, seen.sampled, seen.begun_at) == (90, {"rac1": 1, "rac2": 1}, "2026-11-21T14:00:00+01:00")
+    assert seen.mtus == {"rac1": {"eth1": (1500,)}, "rac2": {"eth1": (1500,)}}
+    assert seen.private_bytes_per_s["rac1"] > 1_000_000
+
+
+def test_what_is_no_recording_is_said(tmp_path):
+    assert see_recording(tmp_path / "none") == NoRecording(str(tmp_path / "none"))
+    (tmp_path / "text").write_text("hello")
+    assert isinstance(see_recording(tmp_path / "text"), Unknown)
+    assert isinstance(compare_recordings(tmp_path / "text", tmp_path / "text"), Unknown)
+    assert compare_recordings(tmp_path / "none", tmp_path / "text") == NoRecording(str(tmp_path / "none"))
+
+
+def test_two_recordings_are_compared_as_racwire_compare_does(tmp_path):
+    before = written(tmp_path / "before.rec", 1, mtu=1500)
+    compared = compare_recordings(before, written(tmp_path / "after.rec", 2, mtu=9000))
+    assert isinstance(compared, RecordingsCompared)
+    assert compared.harm == ()
+    assert compared.open == ()
+    assert compared.figures["packets per block received"] == "6.00 before, 1.00 after"
+    assert any("At MTU 1500 a block came in 6.0 packets, at 9000 in 1.0" in sentence for sentence in compared.summary)
+
+
+def comparison(**after: object) -> RecordingsCompared:
+    runs, stretch_s = runs_of([("before", recording(1, seconds=120)), ("after", recording(2, seconds=120, **after))])
+    return told_shortly(compare([Runs(runs[0], runs[1], None, stretch_s)]))
+
+
+def test_more_losses_and_longer_receive_times_are_harm_and_another_load_leaves_it_open():
+    assert any("blocks lost from 0" in text for text in comparison(mtu=9000, lost_per_s=0.9).harm)
+    assert any("receive time" in text for text in comparison(mtu=9000, receive_cs_per_block=0.15).harm)
+    shifted = comparison(mtu=9000, blocks=2000.0)
+    assert not shifted.harm
+    assert any("the load was not the same" in text for text in shifted.open)
+
+
+def test_too_few_samples_leave_it_open():
+    runs, stretch_s = runs_of([("before", recording(1, seconds=8)), ("after", recording(2, seconds=8))])
+    assert told_shortly(compare([Runs(runs[0], runs[1], None, stretch_s)])).open

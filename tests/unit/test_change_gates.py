@@ -1,0 +1,305 @@
+"""Gates of what runs on the nodes and of their MTU, now and after a boot: what each says of every node."""
+
+import msgspec
+import pytest
+
+from checks.change.events import RolledBack
+from checks.change.plan import Kind
+from checks.facts import (
+    FragileMtu,
+    Keeper,
+    Unknown,
+    UnreadNode,
+)
+from checks.finding import Status
+from tests.unit.change_gate_support import commands, found, said, sentence
+from tests.unit.change_support import (
+    HOME,
+    NODES,
+    after,
+    bond,
+    cluster,
+    down,
+    kept,
+    layer,
+    nic,
+    passed,
+    plan,
+    setup,
+    until,
+)
+
+UNREAD = UnreadNode("rac3", "rac3 could not be read: ssh asked for a password.")
+
+
+# --- what runs --------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_may_run_before_an_mtu_is_set():
+    assert said("stack-down", down()) == dict.fromkeys(NODES, "PASS down")
+    up = cluster(rac3=UNREAD)
+    assert said("stack-down", up) == {
+        "rac1": "FAIL +ASM1 and 4 more run",
+        "rac2": "FAIL +ASM2 and 4 more run",
+        "rac3": "UNKNOWN not known",
+    }
+    assert sentence("stack-down", up, "rac3") == "What runs on rac3 is not known: " + UNREAD.reason
+    assert commands("stack-down", up, "rac1") == [
+        "srvctl stop database -d prod -o immediate",
+        f"{HOME}/bin/crsctl stop crs",
+    ]
+
+
+def test_an_instance_that_somebody_started_by_hand_counts_as_well():
+    now = down(rac2=setup("rac2", runs=False, instances=("prod2",)))
+    assert said("stack-down", now)["rac2"] == "FAIL prod2 runs"
+    assert sentence("stack-down", now, "rac2") == "prod2 runs on rac2."
+    assert "Stop by hand" in found("stack-down", now)[1].next[-1].text
+
+
+def test_what_is_seen_to_run_is_told_though_the_rest_is_not_known():
+    half = setup("rac2", runs=False, daemons=("ohasd.bin",), instances=Unknown("Not as this user."))
+    assert said("stack-down", down(rac2=half))["rac2"] == "FAIL ohasd.bin runs"
+    silent = setup("rac2", runs=False, instances=Unknown("Not as this user."))
+    assert sentence("stack-down", down(rac2=silent), "rac2") == "What runs on rac2 is not known: not as this user."
+
+
+def test_clusterware_is_up_when_all_its_services_are():
+    services = (*cluster().setup("rac1").services[:3], "CRS-4534: Cannot communicate with Event Manager")
+    now = cluster(rac2=setup("rac2", services=services), rac3=setup("rac3", services=(), runs=False))
+    assert said("stack-up", now) == {"rac1": "PASS up", "rac2": "FAIL not up", "rac3": "FAIL not up"}
+    assert "Cannot communicate with Event Manager" in sentence("stack-up", now, "rac2")
+
+
+def test_where_crsctl_does_not_answer_the_processes_still_tell_that_it_is_down():
+    unknown = Unknown("crsctl may not be run as this user.")
+    now = cluster(rac2=setup("rac2", runs=False, services=unknown), rac3=setup("rac3", services=unknown))
+    assert said("stack-up", now) == {"rac1": "PASS up", "rac2": "FAIL not up", "rac3": "UNKNOWN not known"}
+
+
+def test_autostart_is_off_for_the_change_and_on_after_it():
+    now = cluster(rac2=setup("rac2", autostart=False), rac3=setup("rac3", autostart=Unknown("Not as this user.")))
+    assert said("autostart-off", now) == {
+        "rac1": "FAIL starts at boot",
+        "rac2": "PASS no autostart",
+        "rac3": "UNKNOWN not known",
+    }
+    assert said("autostart-on", now) == {
+        "rac1": "PASS autostart",
+        "rac2": "FAIL no autostart",
+        "rac3": "UNKNOWN not known",
+    }
+    assert commands("autostart-on", now, "rac2") == [f"{HOME}/bin/crsctl enable crs"]
+
+
+def test_each_database_has_an_instance_again_where_it_had_one_whichever_it_is():
+    moved = cluster(rac1=setup("rac1", instances=("+ASM1", "prod2")), rac2=setup("rac2", instances=("+ASM2",)))
+    assert said("instances-up", moved) == {
+        "rac1": "PASS 1 instance",
+        "rac2": "FAIL prod2 missing",
+        "rac3": "PASS none planned",
+    }
+
+
+# --- the MTU now ------------------------------------------------------------------------------------------------------
+
+
+def test_every_layer_must_have_the_planned_mtu():
+    now = down(9000, rac2=1500, rac3=UNREAD)
+    assert said("running-mtu", now) == {"rac1": "PASS 9000", "rac2": "FAIL 1500", "rac3": "UNKNOWN not known"}
+    assert commands("running-mtu", now, "rac2")[0] == "ip link set dev eth1 mtu 9000"
+
+
+def test_a_file_that_says_it_and_is_not_activated_is_told_so():
+    now = down(1500, rac2_setup=setup("rac2", runs=False, mtu=9000))
+    expected = "eth1 of rac2 is at 1500; its file says 9000: not yet activated."
+    assert sentence("running-mtu", now, "rac2") == expected
+
+
+def test_an_interface_that_is_not_there_has_no_mtu():
+    gone = msgspec.structs.replace(nic("rac2", 9000), interfaces=())
+    assert said("running-mtu", down(9000, rac2=gone))["rac2"] == "FAIL eth1 not there"
+
+
+def test_layers_are_raised_from_the_bottom_and_lowered_from_the_top():
+    stacked = (
+        layer("rac1", "eth4", role="member"),
+        layer("rac1", "bond1", role="parent", level=1, kind="bond"),
+        layer("rac1", "bond1.200", level=2, kind="vlan"),
+    )
+    low = tuple(msgspec.structs.replace(i, mtu=1500) for i in bond("rac1"))
+    at_1500 = msgspec.structs.replace(nic("rac1", 1500), interfaces=low)
+    at_9000 = msgspec.structs.replace(nic("rac1", 9000), interfaces=bond("rac1"))
+    raising = until("set-mtu", opened=plan(layers=stacked, nodes=("rac1",)))
+    assert [c.split()[4] for c in commands("running-mtu", down(rac1=at_1500), "rac1", raising)[:-1]] == [
+        "eth4",
+        "bond1",
+        "bond1.200",
+    ]
+    back = commands("mtu-untouched", cluster(rac1=at_9000), "rac1", raising)
+    assert [c.split()[4] for c in back[:-1]] == ["bond1.200", "bond1", "eth4"]
+
+
+def test_a_live_change_is_called_dangerous_with_the_command_that_takes_it_back():
+    now = cluster(1500, rac2=9000)
+    assert said("mtu-untouched", now)["rac2"] == "FAIL DANGER: 9000"
+    told = sentence("mtu-untouched", now, "rac2")
+    assert told.startswith(
+        "DANGER: eth1 of rac2 is at 9000 while Clusterware runs on rac1, rac2 and rac3; it was 1500."
+    )
+    assert "blocks are lost, and nodes are evicted" in told
+    assert commands("mtu-untouched", now, "rac2")[0] == "ip link set dev eth1 mtu 1500"
+
+
+def test_one_running_node_anywhere_is_enough_for_danger_and_none_is_needed_for_doubt():
+    one = down(1500, rac2=9000, rac3=setup("rac3"))
+    assert said("mtu-untouched", one)["rac2"] == "FAIL DANGER: 9000"
+    doubt = down(1500, rac2=9000, rac3_setup=UNREAD)
+    assert said("mtu-untouched", doubt)["rac2"] == "UNKNOWN 9000"
+    early = down(1500, rac2=9000)
+    assert said("mtu-untouched", early)["rac2"] == "INFO 9000"
+    assert said("mtu-untouched", early)["rac1"] == "PASS 1500"
+
+
+def test_a_stack_that_runs_while_mtus_are_set_has_to_be_stopped_before_anything_else():
+    now = down(9000, rac2=1500, rac3=setup("rac3", mtu=9000))
+    assert said("running-mtu", now)["rac2"] == "FAIL DANGER: 1500"
+    assert commands("running-mtu", now, "rac2") == [f"{HOME}/bin/crsctl stop crs -f"]
+
+
+def test_once_the_cluster_is_up_again_a_lost_mtu_is_set_back_to_that_of_the_others():
+    now = cluster(9000, rac2=1500)
+    assert commands("running-mtu", now, "rac2", until("sign-off")) == ["ip link set dev eth1 mtu 9000"]
+
+
+# --- the MTU after the next boot --------------------------------------------------------------------------------------
+
+
+def test_the_files_must_keep_what_runs():
+    now = down(
+        9000,
+        rac2=setup("rac2", runs=False, mtu=None),
+        rac3=setup("rac3", runs=False, mtu=1500),
+    )
+    assert said("kept-mtu", now) == {"rac1": "PASS 9000 kept", "rac2": "FAIL not kept", "rac3": "FAIL 1500 kept"}
+    assert sentence("kept-mtu", now, "rac3") == (
+        "eth1 of rac3 will come up at 1500 after the next boot: "
+        "/etc/NetworkManager/system-connections/eth1.nmconnection says 1500."
+    )
+
+
+@pytest.mark.parametrize(
+    ("differing", "text"),
+    [
+        ({"kept": Unknown("NetworkManager's files may be read by root only.")}, "UNKNOWN not known"),
+        ({"kept": (kept(None),), "keepers": ()}, "FAIL not kept"),
+        ({"kept": (), "keepers": (Keeper.UNKNOWN,)}, "UNKNOWN not known"),
+        ({"kept": (), "keepers": (Keeper.IFCFG,)}, "FAIL not kept"),
+    ],
+)
+def test_what_is_not_known_is_not_kept_and_not_lost_either(differing, text):
+    assert said("kept-mtu", down(9000, rac2=setup("rac2", runs=False, **differing)))["rac2"] == text
+
+
+def test_whoever_may_not_read_the_files_is_told_to_look_as_root():
+    closed = setup("rac2", runs=False, kept=Unknown("NetworkManager's files may be read by root only."))
+    assert commands("kept-mtu", down(9000, rac2=closed), "rac2") == ["sudo racwire change verify"]
+
+
+def test_a_member_takes_the_mtu_of_its_bond_and_a_vlan_that_of_its_parent():
+    layers = (
+        layer("rac1", "eth4", role="member"),
+        layer("rac1", "eth5", role="member"),
+        layer("rac1", "bond1", role="parent", level=1, kind="bond"),
+        layer("rac1", "bond1.200", level=2, kind="vlan"),
+    )
+    of = until("set-mtu", opened=plan(layers=layers, nodes=("rac1",)))
+    node = msgspec.structs.replace(nic("rac1", 9000), interfaces=bond("rac1"))
+
+    def gate(*files: tuple[str, int | None]) -> str:
+        own = setup("rac1", runs=False, kept=tuple(kept(mtu, name) for name, mtu in files))
+        return said("kept-mtu", down(9000, rac1_node=node, rac1_setup=own), of)["rac1"]
+
+    assert gate(("bond1", 9000), ("eth4", None), ("bond1.200", None)) == "PASS 9000 kept"
+    assert gate(("bond1", None), ("eth4", None), ("bond1.200", None)) == "FAIL not kept"
+    assert gate(("bond1", 9000), ("eth4", 1500)) == "FAIL 1500 kept"
+    assert gate(("bond1", 9000), ("bond1.200", 1500)) == "FAIL 1500 kept"
+
+
+@pytest.mark.parametrize(
+    ("fragile", "text"),
+    [
+        (FragileMtu("eth1", "/etc/rc.local", "ip link set eth1 mtu 1500", 1500), "FAIL 1500 by script"),
+        (FragileMtu("", "/etc/udev/rules.d/9.rules", 'ATTR{mtu}="1500"', 1500), "UNKNOWN 1500 by script"),
+        (FragileMtu("eth1", "/etc/rc.local", "ip link set eth1 mtu 9000", 9000), "INFO 9000 by script"),
+    ],
+)
+def test_a_script_that_sets_another_mtu_at_boot_is_found(fragile, text):
+    now = down(9000, rac2=setup("rac2", runs=False, mtu=9000, fragile=(fragile,)))
+    results = [f for f in found("kept-mtu", now) if f.nodes == ("rac2",)]
+    assert [f"{f.status} {f.subject}" for f in results] == [text, "PASS 9000 kept"]
+    assert fragile.line in results[0].title
+
+
+def test_a_script_for_another_interface_is_no_matter_of_the_change():
+    other = FragileMtu("eth0", "/etc/rc.local", "ip link set eth0 mtu 1400", 1400)
+    now = down(9000, rac2=setup("rac2", runs=False, mtu=9000, fragile=(other,)))
+    assert [f.status for f in found("kept-mtu", now)] == [Status.PASS] * 3
+
+
+def test_the_usual_mtu_needs_no_file():
+    lowering = plan(kind=Kind.LOWER, layers=tuple(layer(node, mtu_before=9000, mtu_after=1500) for node in NODES))
+    now = down(1500, rac2=setup("rac2", runs=False, mtu=None), rac3=setup("rac3", runs=False, mtu=9000))
+    assert said("kept-mtu", now, until("set-mtu", opened=lowering)) == {
+        "rac1": "PASS 1500 kept",
+        "rac2": "PASS 1500 kept",
+        "rac3": "FAIL 9000 kept",
+    }
+
+
+def test_on_the_way_back_the_files_are_to_keep_what_they_kept():
+    """A node that ran at 9000 before the change without any file for it is left so."""
+    layers = tuple(layer(node, mtu_before=1500, mtu_after=9000, kept_before=None) for node in NODES)
+    back = plan(kind=Kind.ROLLBACK, layers=layers, steps=plan().steps[3:])
+    of = after(until("set-mtu"), RolledBack(back, "A. Lee", "a good reason"))
+    assert said("kept-mtu", down(9000, rac2=setup("rac2", runs=False, mtu=None)), of)["rac2"] == "PASS 9000 kept"
+
+
+# --- a boot -----------------------------------------------------------------------------------------------------------
+
+SET = after(until("set-mtu", down(9000)), passed("set-mtu", down(9000)))
+
+
+def booted(node: str) -> object:
+    return setup(node, runs=False, mtu=9000, boot="second")
+
+
+def test_one_boot_shows_it_for_all_that_are_kept_in_the_same_way():
+    assert said("rebooted", down(9000), SET) == dict.fromkeys(NODES, "FAIL not booted")
+    assert said("rebooted", down(9000, rac2=booted("rac2")), SET) == {
+        "rac1": "INFO as rac2",
+        "rac2": "PASS booted",
+        "rac3": "INFO as rac2",
+    }
+
+
+def test_a_node_that_is_kept_otherwise_needs_a_boot_of_its_own():
+    layers = (layer("rac1"), layer("rac2"), layer("rac3", keeper=str(Keeper.NETWORKD)))
+    mixed = plan(layers=layers)
+    of = after(until("set-mtu", down(9000), mixed), passed("set-mtu", down(9000)))
+    now = down(9000, rac2=booted("rac2"))
+    assert said("rebooted", now, of)["rac3"] == "FAIL not booted"
+    assert "systemd-networkd" in sentence("rebooted", now, "rac3", of)
+
+
+def test_a_node_that_came_back_with_another_mtu_says_so():
+    now = down(9000, rac2_setup=booted("rac2"), rac2=1500)
+    assert said("rebooted", now, SET)["rac2"] == "FAIL came back at 1500"
+    assert sentence("rebooted", now, "rac2", SET) == (
+        "rac2 was booted and came back with eth1 at 1500: its MTU was not kept."
+    )
+
+
+def test_a_boot_before_the_mtu_was_set_shows_nothing():
+    late = after(until("set-mtu", down()), passed("set-mtu", down(9000, rac2=booted("rac2"))))
+    assert said("rebooted", down(9000, rac2=booted("rac2")), late)["rac2"] == "FAIL not booted"

@@ -1,0 +1,373 @@
+"""Gates of the paths, of what was saved, recorded and configured, and built-in checks as gates."""
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from checks.change.gates import GATES, documented
+from checks.change.gates.built_in import CHECKS, WARNINGS_THAT_HOLD, weighed
+from checks.change.gates.gate import Scene
+from checks.change.plan import Accepted
+from checks.change.state import Change
+from checks.change.verifying import results_of
+from checks.facts import (
+    Changing,
+    Cluster,
+    ConfiguredInterface,
+    CounterChange,
+    CounterChanges,
+    FileSeen,
+    JournalCopy,
+    KernelCounters,
+    LldpNeighbour,
+    Managed,
+    NoRecording,
+    OcrBackup,
+    PingSeries,
+    RecordingsCompared,
+    SeenRecording,
+    Unknown,
+    UnreadNode,
+)
+from checks.finding import Finding, Status
+from checks.plugin import discover
+from tests.fixtures.clusters import clusterware
+from tests.unit.change_gate_support import found, said, sentence
+from tests.unit.change_support import (
+    NODES,
+    cluster,
+    down,
+    layer,
+    nic,
+    plan,
+    setup,
+    until,
+)
+
+# --- the paths --------------------------------------------------------------------------------------------------------
+
+
+def with_series(now: Cluster, *series: PingSeries) -> Cluster:
+    """The path from rac1 to rac2 with these pings."""
+    assert isinstance(now.paths, tuple)
+    first, *rest = now.paths
+    return msgspec.structs.replace(now, paths=(msgspec.structs.replace(first, series=series), *rest))
+
+
+@pytest.mark.parametrize(
+    ("series", "text"),
+    [
+        ((PingSeries(8973, 1, 0, refused_locally=1, local_mtu=9000),), "PASS 9001 refused"),
+        ((PingSeries(8973, 1, 0, refused_locally=1),), "PASS 9001 refused"),
+        ((PingSeries(8973, 1, 0, refused_locally=1, local_mtu=1500),), "FAIL 9001 not refused"),
+        ((PingSeries(8973, 1, 1),), "FAIL 9001 not refused"),
+        ((PingSeries(8973, 1, 0),), "FAIL 9001 not refused"),
+        ((PingSeries(1473, 1, 0, refused_locally=1, local_mtu=1500),), "UNKNOWN 1 path not tried"),
+        ((), "UNKNOWN 1 path not tried"),
+    ],
+)
+def test_one_byte_more_must_be_refused_by_the_senders_own_kernel(series, text):
+    gate = said("one-byte-more", with_series(down(9000), *series), until("prove-paths"))
+    assert gate == {"rac1": text, "rac2": "PASS 9001 refused", "rac3": "PASS 9001 refused"}
+
+
+def test_every_ordered_pair_on_every_network_has_to_be_tried():
+    now = down(9000)
+    assert isinstance(now.paths, tuple)
+    one_way = tuple(p for p in now.paths if (p.from_node, p.to_node) != ("rac3", "rac1"))
+    now = msgspec.structs.replace(now, paths=one_way)
+    gate = said("one-byte-more", now, until("prove-paths"))
+    assert gate == {"rac1": "PASS 9001 refused", "rac2": "PASS 9001 refused", "rac3": "UNKNOWN 1 path not tried"}
+
+
+def counters(**counts: int) -> Cluster:
+    groups = {"Ip": {name: counts.get(name, 0) for name in ("ReasmFails", "ReasmReqds")}, "Softnet": {"Dropped": 0}}
+    change = CounterChange("rac1", 5.0, KernelCounters(groups))
+    unread = {"rac2": Unknown("rac2 was booted meanwhile.")}
+    changes = CounterChanges("", "", 5.0, (change, CounterChange("rac3", 5.0, KernelCounters({}))), unread)
+    return msgspec.structs.replace(down(9000), counters=changes)
+
+
+def test_a_node_that_throws_packets_away_meanwhile_does_not_pass():
+    assert said("quiet-counters", counters())["rac1"] == "PASS nothing lost"
+    loud = counters(ReasmFails=7)
+    assert said("quiet-counters", loud)["rac1"] == "FAIL 7 lost"
+    assert sentence("quiet-counters", loud, "rac1") == "In 5 s rac1 counted 7 failed reassemblies."
+    assert said("quiet-counters", loud)["rac2"] == "UNKNOWN not known"
+
+
+# --- what was saved and recorded --------------------------------------------------------------------------------------
+
+
+def saved(**more: object) -> Cluster:
+    paths = [f"/var/tmp/racwire-2026-11-20-a/{name}" for name in ("network.tar.gz", "ip-address.txt", "ip-route.txt")]
+    files = dict.fromkeys(paths, FileSeen(100, 1_800_000_000.0))
+    facts = {"backups": dict.fromkeys(NODES, files), "registries": {}, **more}
+    backup = OcrBackup("rac1", "2026-11-20T18:10:00", "+DATA:/prodrac/backup.ocr")
+    return msgspec.structs.replace(cluster(), changing=Changing(**facts), managed=Managed((), backup))
+
+
+BACKUP_GONE: dict[str, FileSeen | Unknown] = {"/b/network.tar.gz": Unknown("not there"), "/b/ip.txt": FileSeen(0, 2e9)}
+
+
+@pytest.mark.parametrize(
+    ("more", "text"),
+    [
+        ({}, "PASS saved"),
+        ({"backups": {"rac2": BACKUP_GONE}}, "FAIL 0 of 2 saved"),
+        ({"backups": {"rac2": {"/b/network.tar.gz": FileSeen(10, 1_000.0)}}}, "FAIL older than the plan"),
+        ({"backups": {}, "unasked": {"rac2": Unknown("rac2 did not answer.")}}, "UNKNOWN not known"),
+        ({"registries": {"rac2": None}}, "FAIL OLR not saved"),
+        ({"registries": {"rac2": OcrBackup("rac2", "2026-11-19T10:00:00", "x.olr")}}, "FAIL OLR not saved"),
+        ({"registries": {"rac2": Unknown("as root only")}}, "PASS saved"),
+    ],
+)
+def test_every_node_must_have_its_own_backup_newer_than_the_plan(more, text):
+    assert said("backups-made", saved(**more))["rac2"] == text
+
+
+@pytest.mark.parametrize(
+    ("backup", "text"),
+    [
+        (OcrBackup("rac1", "2026-11-20T18:10:00", "x"), "PASS OCR saved"),
+        (OcrBackup("rac1", "2026-11-20T17:00:00", "x"), "FAIL OCR not saved"),
+        (None, "FAIL OCR not saved"),
+        (Unknown("PROC-5: it needs root."), "INFO OCR not told"),
+    ],
+)
+def test_the_registry_must_be_saved_as_far_as_ocrconfig_tells_it(backup, text):
+    now = msgspec.structs.replace(saved(), managed=Managed((), backup))
+    assert said("backups-made", now)[""] == text
+
+
+AT_1500 = {node: {"eth1": (1500,)} for node in NODES}
+
+
+def recording(**more: object) -> SeenRecording:
+    facts: dict[str, object] = {
+        "path": "/changes/before.rec",
+        "begun_at": "2026-11-20T18:10:00.000+01:00",
+        "seconds": 599.0,
+        "sampled": dict.fromkeys(NODES, 1.0),
+        "mtus": AT_1500,
+        "private_bytes_per_s": dict.fromkeys(NODES, 1e7),
+    }
+    return SeenRecording(**{**facts, **more})  # type: ignore[arg-type]
+
+
+def recorded(gate: str, **changing: object) -> list[str]:
+    now = msgspec.structs.replace(cluster(), changing=Changing(**changing))
+    return [f"{f.status} {f.subject}" for f in found(gate, now, until("sign-off"))]
+
+
+@pytest.mark.parametrize(
+    ("recording", "texts"),
+    [
+        (recording(), ["PASS 10 min"]),
+        (recording(begun_at="2026-11-14T18:10:00+01:00"), ["PASS 10 min"]),
+        (recording(begun_at="2026-11-13T17:59:00+01:00"), ["FAIL too old"]),
+        (recording(seconds=300.0), ["FAIL 5 min"]),
+        (recording(sampled={"rac1": 1.0, "rac2": 0.5, "rac3": 1.0}), ["FAIL rac2 missing"]),
+        (
+            recording(mtus={**AT_1500, "rac3": {"eth1": (1500, 9000)}}),
+            ["FAIL rac3 at 9000"],
+        ),
+        (recording(mtus={}), ["FAIL MTU not told"]),
+        (recording(private_bytes_per_s={"rac1": 900.0}), ["PASS 10 min", "INFO idle"]),
+        (NoRecording("/changes/before.rec"), ["FAIL not recorded"]),
+        (Unknown("it is damaged."), ["UNKNOWN not readable"]),
+    ],
+)
+def test_the_baseline_must_be_of_all_nodes_long_enough_recent_and_at_the_old_mtu(recording, texts):
+    assert recorded("baseline-recording", before=recording) == texts
+
+
+def test_the_second_recording_must_be_of_after_the_change_at_the_new_mtu():
+    new = recording(mtus={node: {"eth1": (9000,)} for node in NODES}, begun_at="2026-11-20T18:20:00+01:00")
+    assert recorded("after-recording", after=new) == ["PASS 10 min"]
+    assert recorded("after-recording", after=recording(begun_at=new.begun_at)) == ["FAIL rac1 at 1500"]
+    early = msgspec.structs.replace(new, begun_at="2026-11-20T18:01:00+01:00")
+    assert recorded("after-recording", after=early) == ["FAIL too old"]
+
+
+@pytest.mark.parametrize(
+    ("compared", "texts"),
+    [
+        (RecordingsCompared(summary=("A block came in 1.0 packets.",)), ["PASS no harm", "INFO compared"]),
+        (RecordingsCompared(summary=(), worse=("CPU busy +12 %",)), ["PASS no harm", "INFO compared"]),
+        (
+            RecordingsCompared(summary=(), harm=("blocks lost from 0 to 3.20 1/s",)),
+            ["FAIL blocks lost from 0 to 3.20 1/s"],
+        ),
+        (RecordingsCompared(summary=(), open=("The load was not the same.",)), ["UNKNOWN cannot tell"]),
+        (RecordingsCompared(summary=(), harm=("x",), open=("y",)), ["FAIL x"]),
+        (NoRecording("/changes/after.rec"), ["UNKNOWN not compared"]),
+    ],
+)
+def test_what_got_worse_of_what_must_not_stops_the_change_and_the_rest_is_told(compared, texts):
+    assert recorded("comparison", compared=compared) == texts
+
+
+# --- who gets where ---------------------------------------------------------------------------------------------------
+
+
+def test_nobody_may_be_logged_in_over_a_network_that_is_about_to_be_changed():
+    now = cluster(
+        rac2=setup("rac2", clients_by=("10.0.0.2", "192.168.10.2")), rac1=setup("rac1", clients_by=("10.0.0.1",))
+    )
+    now = msgspec.structs.replace(now, changing=Changing(addresses={"rac3": ("192.168.10.3",), "rac1": ("10.0.0.1",)}))
+    assert said("ssh-apart", now) == {
+        "rac1": "PASS apart",
+        "rac2": "FAIL ssh on 192.168.10.2",
+        "rac3": "FAIL is 192.168.10.3",
+    }
+
+
+def copied(of: Change, **more: object) -> dict[str, str]:
+    line = of.lines[0]
+    facts: dict[str, object] = {
+        "node": "rac2",
+        "path": "/changes/prodrac-2026-11-20-a.change",
+        "begins": f'{{"number":1,"at":"{line.at}","who":"{line.who}","event":{{"plan":{{"id":"2026-11-20-a"',
+        "lines": 2,
+    }
+    copy = JournalCopy(**{**facts, **more})  # type: ignore[arg-type]
+    now = msgspec.structs.replace(cluster(), changing=Changing(copies={"rac2": (copy,), "rac3": ()}))
+    return said("only-journal", now, of)
+
+
+def test_a_journal_elsewhere_may_be_a_copy_of_this_one_that_is_not_longer():
+    of = until("set-mtu")
+    assert copied(of) == {"": "PASS only journal"}
+    assert copied(of, lines=40) == {"rac2": "FAIL 40 lines there"}
+    assert copied(of, begins="{another") == {"rac2": "FAIL another change"}
+    assert copied(of, begins="{another", outcome="signed off") == {"": "PASS only journal"}
+    assert copied(of, lines=Unknown("torn")) == {"": "PASS only journal"}
+
+
+# --- what is configured -----------------------------------------------------------------------------------------------
+
+
+def test_oifcfg_says_the_same_afterwards():
+    facts = clusterware(3)
+    of = until("sign-off", opened=plan(interconnects=(
+        "eth0  10.20.0.0  global  public",
+        "eth1  192.168.10.0  global  cluster_interconnect",
+        "eth2 192.168.11.0 global cluster_interconnect",
+    )))  # fmt: skip
+    assert said("oifcfg-unchanged", msgspec.structs.replace(cluster(), clusterware=facts), of) == {"": "PASS unchanged"}
+    assert not isinstance(facts.configuration, Unknown)
+    moved = ConfiguredInterface("eth9", "192.168.10.0", "global", ("cluster_interconnect",))
+    configuration = msgspec.structs.replace(
+        facts.configuration, interfaces=(*facts.configuration.interfaces[:1], moved)
+    )
+    other = msgspec.structs.replace(facts, configuration=configuration)
+    finding = found("oifcfg-unchanged", msgspec.structs.replace(cluster(), clusterware=other), of)[0]
+    assert finding.status is Status.FAIL
+    assert "`eth1  192.168.10.0" not in finding.title
+    assert "`eth1 192.168.10.0 global cluster_interconnect` is gone" in finding.title
+    assert said("oifcfg-unchanged", msgspec.structs.replace(cluster(), clusterware=Unknown("It is down.")), of) == {
+        "": "UNKNOWN not told"
+    }
+
+
+@pytest.mark.parametrize(
+    ("frame", "vlan", "text"),
+    [
+        (9216, False, "PASS 9216 announced"),
+        (9018, False, "PASS 9018 announced"),
+        (9018, True, "FAIL 9018 announced"),
+        (1518, False, "FAIL 1518 announced"),
+        (Unknown("not told"), False, "INFO not announced"),
+    ],
+)
+def test_a_switch_that_announces_its_frames_must_announce_enough(frame, vlan, text):
+    layers = (layer("rac1"), *((layer("rac1", "eth1.5", level=1, kind="vlan"),) if vlan else ()))
+    of = until("set-mtu", opened=plan(layers=layers, nodes=("rac1",)))
+    neighbour = LldpNeighbour("eth1", "sw1", port="Eth1/1", max_frame_bytes=frame)
+    now = cluster(rac1=setup("rac1", lldp=(neighbour, LldpNeighbour("eth0", "sw1", max_frame_bytes=1518))))
+    assert said("switch-frames", now, of) == {"rac1": text}
+
+
+# --- built-in checks as gates -----------------------------------------------------------------------------------------
+
+
+def as_gate(code: str, status: Status, step: str = "prove-paths", **more: object) -> Status:
+    finding = Finding(code=code, check="any", status=status, title="")
+    of = until(step, opened=plan(**more))
+    assert of.current
+    return weighed(Scene(of, of.current), finding)
+
+
+def test_what_was_left_out_proves_nothing():
+    assert as_gate("RW-ENGINE-005", Status.SKIPPED) is Status.UNKNOWN
+
+
+def test_a_warning_holds_only_where_it_is_no_matter_of_the_change():
+    assert as_gate("IC-PATH-005", Status.WARN) is Status.WARN
+    assert as_gate("IC-LOST-002", Status.WARN) is Status.WARN
+    assert {as_gate(code, Status.WARN) for code in WARNINGS_THAT_HOLD} == {Status.INFO}
+
+
+def test_the_baseline_takes_warnings_and_what_was_accepted_but_no_other_failure():
+    accepted = {"accepted": (Accepted("IC-LOST-002", "", "That is why we do it."),)}
+    assert as_gate("IC-LOST-002", Status.WARN, "baseline") is Status.INFO
+    assert as_gate("IC-LOST-002", Status.FAIL, "baseline") is Status.FAIL
+    assert as_gate("IC-LOST-002", Status.FAIL, "baseline", **accepted) is Status.INFO
+    assert as_gate("IC-LOST-002", Status.FAIL, "prove-paths", **accepted) is Status.FAIL
+
+
+def test_networks_that_differ_hold_where_the_plan_leaves_them_so():
+    (network,) = plan().networks
+    other = msgspec.structs.replace(network, name="192.168.11.0/24", mtu_after=1500)
+    assert as_gate("IC-MTU-007", Status.WARN) is Status.WARN
+    assert as_gate("IC-MTU-007", Status.WARN, networks=(network, other)) is Status.INFO
+
+
+# --- all of them ------------------------------------------------------------------------------------------------------
+
+
+def test_every_gate_is_documented_and_every_code_is_one_kinds_own():
+    kinds = [kind for check in documented() for kind in check.kinds]
+    titles = {kind.code: kind.title for kind in kinds}
+    assert len({(kind.code, kind.title) for kind in kinds}) == len(titles)
+    assert all(code.startswith("CH-") for code in titles)
+    assert all(check.page.endswith(".") and check.page != check.question for check in documented())
+    ids = [check.id for check in documented()]
+    assert len({*ids, *CHECKS}) == len(ids) + len(CHECKS)
+
+
+def test_the_built_in_checks_that_can_be_gates_are_there():
+    built_in = discover()
+    assert all(built_in.get(check) for check in CHECKS)
+    codes = built_in.kinds()
+    assert all(code in codes for code in WARNINGS_THAT_HOLD)
+
+
+_FACTS = st.builds(
+    cluster,
+    st.sampled_from([1500, 9000]),
+    runs=st.booleans(),
+    keeps=st.sampled_from([None, 1500, 9000]),
+    rac2=st.sampled_from([UnreadNode("rac2", "Gone."), 1500, nic("rac2", 576)]),
+    rac3_setup=st.sampled_from(
+        [UnreadNode("rac3", "Gone."), setup("rac3", autostart=Unknown("x"), kept=Unknown("x"), lldp=())]
+    ),
+)
+
+
+@settings(max_examples=25)
+@given(_FACTS, st.sampled_from(["baseline", "stack-down", "set-mtu", "survives-boot", "sign-off"]))
+def test_whatever_the_facts_each_gate_speaks_of_every_node_in_whole_sentences(now, step):
+    of = until(step)
+    now = msgspec.structs.replace(now, changing=Changing(), managed=Managed((), None))
+    for declared in GATES:
+        if declared.id in ("quiet-counters", "oifcfg-unchanged"):
+            continue  # of facts that are not made up here
+        findings = found(declared.id, now, of)
+        about = {node for finding in findings for node in finding.nodes}
+        assert about in (set(), set(NODES))
+        for finding in findings:
+            assert finding.title.endswith((".", ")"))
+            assert results_of(msgspec.structs.replace(of.plan.steps[2].gates[0], check=declared.id), findings)

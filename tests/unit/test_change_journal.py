@@ -1,0 +1,374 @@
+"""The journal of a change: an append-only file that survives whatever happens to it, and tells what was done to it."""
+
+import fcntl
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from checks.change.events import Closed, Line, Look, Noted, Opened, Reopened
+from checks.change.journal import (
+    SUFFIX,
+    ChangeJournal,
+    ChangeJournalError,
+    MovedOnError,
+    digest,
+    find,
+    login,
+    name_of,
+)
+from checks.change.state import ChangeError
+from tests.unit.change_support import AGREED, plan
+
+NOTE = Noted("baseline", "waiting for the load")
+WHO = {"who": "oracle@rac1", "version": "1"}
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> ChangeJournal:
+    return begun(tmp_path)
+
+
+def begun(directory: Path, **more: object) -> ChangeJournal:
+    return ChangeJournal.open_new(directory, plan(**more), Look(), **WHO)
+
+
+def notes(path: Path) -> list[str]:
+    events = [line.event for line in ChangeJournal.read(path).change.lines]
+    return [event.text for event in events if isinstance(event, Noted)]
+
+
+# --- written and read -------------------------------------------------------------------------------------------------
+
+
+def test_what_was_written_is_read_again_by_anybody_at_any_time(journal):
+    journal.append(AGREED, **WHO)
+    line = journal.append(NOTE, **WHO)
+    assert (line.number, line.who, line.racwire) == (3, "oracle@rac1", "1")
+    again = ChangeJournal.read(journal.path)
+    assert again.change == journal.change
+    again.append(Reopened("agree", "The window was moved."), **WHO)
+    assert len(ChangeJournal.read(journal.path).change.lines) == 4
+
+
+def test_it_is_one_line_of_json_for_each_event_for_its_owner_only(journal):
+    journal.extend((AGREED, NOTE), **WHO)
+    raw = journal.path.read_bytes().splitlines()
+    assert [msgspec.json.decode(line)["event"]["event"] for line in raw] == ["opened", "attested", "noted"]
+    assert [msgspec.json.decode(line)["after"] for line in raw] == ["", digest(raw[0]), digest(raw[1])]
+    assert journal.path.stat().st_mode & 0o777 == 0o600
+    assert journal.path.name == "prodrac-2026-11-20-a.change"
+
+
+def test_several_events_are_written_together_or_not_at_all(journal):
+    before = journal.path.read_bytes()
+    with pytest.raises(ChangeError, match="dance"):
+        journal.extend((AGREED, Noted("dance", "no such step")), **WHO)
+    assert journal.path.read_bytes() == before
+    assert len(journal.change.lines) == 1
+
+
+def test_an_event_that_does_not_fit_is_not_written(journal):
+    journal.append(Closed("abandoned", "A. Lee"), **WHO)
+    with pytest.raises(ChangeError, match="is over"):
+        journal.append(NOTE, **WHO)
+    assert len(ChangeJournal.read(journal.path).change.lines) == 2
+
+
+def test_whether_somebody_else_was_at_it_is_seen_without_reading_it(journal):
+    other = ChangeJournal.read(journal.path)
+    assert not other.is_stale()
+    journal.append(AGREED, **WHO)
+    assert other.is_stale()
+    assert not journal.is_stale()
+    journal.path.unlink()
+    assert journal.is_stale()
+
+
+def test_ten_thousand_lines_are_read_and_gone_on_with(journal):
+    raw = [journal.path.read_bytes().rstrip(b"\n")]
+    for number in range(2, 10_001):
+        line = Line(number=number, at="", who="", racwire="1", after=digest(raw[-1]), event=NOTE)
+        raw.append(msgspec.json.encode(line))
+    journal.path.write_bytes(b"\n".join(raw) + b"\n")
+    read = ChangeJournal.read(journal.path)
+    assert read.append(NOTE, **WHO).number == 10_001
+    assert len(read.change.notes(read.change.plan.step("baseline"))) == 10_000
+
+
+# --- one change at a time ---------------------------------------------------------------------------------------------
+
+
+def test_a_second_change_of_a_cluster_is_refused_while_the_first_is_open(tmp_path):
+    first = begun(tmp_path)
+    with pytest.raises(ChangeJournalError, match=r"2026-11-20-a of prodrac is still open .* finish it, go back, or"):
+        begun(tmp_path, id="2026-11-20-b")
+    assert begun(tmp_path, cluster="testrac").change.is_open
+    first.append(Closed("abandoned", "A. Lee"), **WHO)
+    assert begun(tmp_path, id="2026-11-20-b").change.is_open
+
+
+def test_of_many_that_begin_at_once_one_begins(tmp_path):
+    def begin(letter: str) -> bool:
+        try:
+            begun(tmp_path, id=f"2026-11-20-{letter}")
+        except ChangeJournalError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(begin, "abcdefgh")) == 1
+    assert len(find(tmp_path)) == 1
+
+
+def test_a_name_that_is_no_name_of_a_file_makes_one(tmp_path):
+    hostile = begun(tmp_path / "new" / "directory", cluster="../../etc/x y\n")
+    assert hostile.path.parent == tmp_path / "new" / "directory"
+    assert hostile.path.name == ".._.._etc_x_y_-2026-11-20-a.change"
+    assert name_of("") == "_"
+
+
+def test_a_directory_that_cannot_be_made_is_said_with_the_reason(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ChangeJournalError, match=r"No journal could be begun in .*file/changes: Not a directory"):
+        begun(tmp_path / "file" / "changes")
+
+
+# --- two that write ---------------------------------------------------------------------------------------------------
+
+
+def test_who_writes_after_somebody_else_is_told_to_read_again(journal):
+    other = ChangeJournal.read(journal.path)
+    journal.append(AGREED, **WHO)
+    with pytest.raises(MovedOnError, match="written to by somebody else"):
+        other.append(NOTE, **WHO)
+    ChangeJournal.read(journal.path).append(NOTE, **WHO)
+    assert len(ChangeJournal.read(journal.path).change.lines) == 3
+
+
+def test_many_writers_lose_nothing_and_break_nothing(journal):
+    def write(writer: int) -> None:
+        for number in range(10):
+            while True:
+                try:
+                    ChangeJournal.read(journal.path).append(Noted("agree", f"{writer}.{number}"), **WHO)
+                    break
+                except MovedOnError:
+                    continue
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(4)))
+    assert sorted(notes(journal.path)) == sorted(f"{w}.{n}" for w in range(4) for n in range(10))
+
+
+def test_a_copy_that_was_put_in_its_place_is_not_written_over(journal, tmp_path):
+    """The other copy went on by as many bytes: only what stands in it tells."""
+    journal.append(Noted("agree", "this one"), **WHO)
+    copy = begun(tmp_path / "other")
+    copy.append(Noted("agree", "that one"), **WHO)
+    journal.path.write_bytes(copy.path.read_bytes().replace(b"that", b"THAT"))
+    with pytest.raises(MovedOnError, match="replaced by another"):
+        journal.append(NOTE, **WHO)
+
+
+def test_one_that_became_shorter_is_not_written_on(journal):
+    journal.append(AGREED, **WHO)
+    whole = journal.path.read_bytes()
+    journal.path.write_bytes(whole[: whole.index(b"\n") + 1])
+    with pytest.raises(ChangeJournalError, match="has become shorter"):
+        journal.append(NOTE, **WHO)
+
+
+# --- what a crash leaves ----------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(cut=st.integers(1, 400))
+def test_a_line_that_was_being_written_when_the_node_went_down_is_not_there_yet(tmp_path_factory, cut):
+    journal = begun(tmp_path_factory.mktemp("torn"))
+    journal.append(AGREED, **WHO)
+    whole = journal.path.read_bytes()
+    journal.append(Noted("agree", "x" * 300), **WHO)
+    torn = journal.path.read_bytes()[: len(whole) + cut]
+    journal.path.write_bytes(torn)
+    again = ChangeJournal.read(journal.path)
+    assert len(again.change.lines) == 2
+    assert not again.is_stale()
+    again.append(NOTE, **WHO)
+    assert notes(journal.path) == [NOTE.text]
+
+
+WRITER = """
+    import sys
+    from pathlib import Path
+    from checks.change.events import Noted
+    from checks.change.journal import ChangeJournal
+    path = Path(sys.argv[1])
+    number = len(ChangeJournal.read(path).change.lines) - 1
+    while True:
+        ChangeJournal.read(path).append(Noted("agree", str(number) + "." * 2000), who="oracle@rac1", version="1")
+        print(number, flush=True)
+        number += 1
+"""
+
+
+def test_kill_minus_nine_at_any_moment_loses_nothing_that_was_said_to_be_kept(journal):
+    command = [sys.executable, "-c", textwrap.dedent(WRITER), str(journal.path)]
+    for lines in (1, 7):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
+            assert writer.stdout
+            said = [writer.stdout.readline() for _ in range(lines)]
+            writer.kill()
+            said += writer.stdout.readlines()
+        told = [int(line) for line in said if line.endswith("\n")]
+        kept = [int(note.partition(".")[0]) for note in notes(journal.path)]
+        assert kept == list(range(len(kept)))
+        assert told[-1] <= kept[-1]
+    lock = os.open(journal.path, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # a lock dies with who held it
+    os.close(lock)
+
+
+def test_a_disk_that_is_full_is_said_and_leaves_what_was_there(journal):
+    journal.append(AGREED, **WHO)
+    whole = journal.path.read_bytes()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(whole) + 100, hard))
+        with pytest.raises(ChangeJournalError, match=r"could not be written .* the last event is not kept"):
+            journal.append(Noted("agree", "x" * 300), **WHO)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, handler)
+    assert journal.path.read_bytes() == whole
+    assert len(journal.change.lines) == 2
+    journal.append(NOTE, **WHO)
+    assert notes(journal.path) == [NOTE.text]
+
+
+# --- what was done to it by hand --------------------------------------------------------------------------------------
+
+
+def spoilt(journal: ChangeJournal, change) -> str:
+    journal.append(AGREED, **WHO)
+    journal.append(NOTE, **WHO)
+    journal.path.write_bytes(change(journal.path.read_bytes()))
+    with pytest.raises(ChangeJournalError) as caught:
+        ChangeJournal.read(journal.path)
+    return str(caught.value)
+
+
+def without_line(number: int):
+    return lambda data: b"".join(line for n, line in enumerate(data.splitlines(keepends=True), 1) if n != number)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda data: data.replace(b"A. Lee", b"B. Lee"), "Line 3 .* does not follow"),
+        (without_line(2), "Line 2 .* does not follow"),
+        (lambda data: data + data, "Line 4 .* does not follow"),
+        (without_line(1), "Line 1 .* does not follow"),
+        (
+            lambda data: data.replace(b'"event":"attested"', b'"event":"danced"'),
+            "Line 2 .* newer racwire: .*`head -n 1`",
+        ),
+        (lambda data: data.replace(b"racwire-change/1", b"racwire-change/9"), "reads racwire-change/1"),
+        (lambda data: b"\n" + data, "Line 1 .* damaged"),
+        (lambda data: b"\xff\xfe" + data, "Line 1 .* damaged or of a newer racwire.$"),
+        (lambda data: b"[" * 100_000 + b"\n", "Line 1 .* damaged"),
+        (lambda data: b"", "holds no change"),
+        (lambda data: b"no line at all", "holds no change"),
+    ],
+)
+def test_what_was_changed_by_hand_is_found_and_said(journal, change, said):
+    assert re.search(said, spoilt(journal, change))
+
+
+def test_two_copies_that_went_on_apart_cannot_be_put_together(journal, tmp_path):
+    fork = tmp_path / "fork"
+    fork.write_bytes(journal.path.read_bytes())
+    journal.append(AGREED, **WHO)
+    ChangeJournal.read(fork).append(NOTE, **WHO)
+    last = fork.read_bytes().splitlines(keepends=True)[-1]
+    with journal.path.open("ab") as file:
+        file.write(last)
+    with pytest.raises(ChangeJournalError, match="two copies were put together"):
+        ChangeJournal.read(journal.path)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.binary(max_size=200))
+def test_any_bytes_are_a_journal_or_one_sentence(tmp_path_factory, data):
+    path = tmp_path_factory.getbasetemp() / f"any{SUFFIX}"
+    path.write_bytes(data)
+    with pytest.raises(ChangeJournalError):
+        ChangeJournal.read(path)
+
+
+# --- what lies in the directory ---------------------------------------------------------------------------------------
+
+
+def test_hostile_neighbours_are_listed_with_what_is_wrong_and_hold_nobody_up(tmp_path):
+    good = begun(tmp_path)
+    (tmp_path / f"directory{SUFFIX}").mkdir()
+    os.mkfifo(tmp_path / f"pipe{SUFFIX}")
+    (tmp_path / f"loop{SUFFIX}").symlink_to(tmp_path / f"loop{SUFFIX}")
+    (tmp_path / f"empty{SUFFIX}").write_bytes(b"")
+    with (tmp_path / f"huge{SUFFIX}").open("wb") as file:
+        file.truncate(70_000_000)
+    (tmp_path / "before.rec").write_bytes(b"no journal, and not looked at")
+    found = {one.path.name: one.problem for one in find(tmp_path)}
+    assert found.pop(good.path.name) == ""
+    assert sorted(found) == sorted(f"{name}{SUFFIX}" for name in ("directory", "pipe", "loop", "empty", "huge"))
+    assert all(problem.endswith(".") for problem in found.values())
+
+
+def test_a_directory_that_is_not_there_holds_nothing_and_one_that_is_no_directory_is_said(tmp_path):
+    assert find(tmp_path / "none") == ()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ChangeJournalError, match="cannot be read: Not a directory"):
+        find(tmp_path / "file")
+
+
+def test_a_journal_that_is_not_there_is_said(tmp_path):
+    with pytest.raises(ChangeJournalError, match="There is no journal"):
+        ChangeJournal.read(tmp_path / "none")
+
+
+def test_a_link_is_read_and_never_written_through(journal, tmp_path):
+    """Who may put a link there must not choose which file is written."""
+    link = tmp_path / f"link{SUFFIX}"
+    link.symlink_to(journal.path)
+    linked = ChangeJournal.read(link)
+    with pytest.raises(ChangeJournalError, match="could not be written"):
+        linked.append(NOTE, **WHO)
+
+
+def test_the_login_is_what_the_system_knows(monkeypatch):
+    monkeypatch.setattr("getpass.getuser", lambda: "oracle")
+    assert login("rac1") == "oracle@rac1"
+
+    def nobody() -> str:
+        raise OSError
+
+    monkeypatch.setattr("getpass.getuser", nobody)
+    assert login("rac1") == f"uid {os.getuid()}@rac1"
+
+
+def test_a_line_of_an_event_says_when_and_with_which_version(journal):
+    line = msgspec.json.decode(journal.path.read_bytes().splitlines()[0], type=Line)
+    assert isinstance(line.event, Opened)
+    assert line.at[:4].isdigit()
+    assert line.racwire == "1"

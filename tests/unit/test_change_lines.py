@@ -1,0 +1,406 @@
+"""The Change screen as lines: the head, the way behind and ahead, the step, its gate, and what came as a surprise."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable
+
+import msgspec
+import pytest
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.color import Color
+
+from checks.change.events import (
+    AnyEvent,
+    Attested,
+    Closed,
+    GateResult,
+    Line,
+    Look,
+    Noted,
+    Opened,
+    Overridden,
+    Reopened,
+    RolledBack,
+    Surprise,
+    Surprised,
+    Verified,
+)
+from checks.change.obstacles import Obstacle
+from checks.change.plan import Commands, Gate, Kind, Plan, Step
+from checks.change.state import Change, fold
+from checks.change.telling import GATE_SIGNS
+from checks.finding import Status
+from tests.unit.change_journals import LOOK, WHO, looked, plan
+from tui.desk import Desk, JournalsRead, Refused, Work
+from tui.theme import filters_for
+from tui.widgets.change_alarms import alarm_lines, standing_alarms
+from tui.widgets.change_gates import detail_lines, gate_lines
+from tui.widgets.change_head import SIGNS, ahead_line, behind_line, head_line
+from tui.widgets.change_overview import overview_page, refused_page
+from tui.widgets.change_questions import Question, ask_note, ask_override, ask_target
+from tui.widgets.change_step import all_blocks_text, block_text, next_words, step_page
+from tui.widgets.line import Line as Drawn
+from tui.widgets.line import command_lines, plain
+
+BLACK = Color(0, 0, 0)
+AGREED = Attested("agree", "Ann Lee", "CHG-4711")
+SWITCHED = Attested("switch", "Bob")
+WENT_DOWN = Surprised(Surprise.STACK_STARTED, "rac2", "Clusterware was started on rac2.")
+LIVE = Surprised(Surprise.LIVE_CHANGE, "rac2", "eth1 of rac2 was set to 9000 while Clusterware runs.", dangerous=True)
+REBOOTED = Surprised(Surprise.REBOOTED, "rac2", "rac2 was booted at 18:02.")
+
+
+def change(*events: AnyEvent, of: Plan | None = None) -> Change:
+    """A change in which this has happened, a minute after the other."""
+    all_events = (Opened(of or plan(), LOOK), *events)
+    return fold(
+        Line(number=n, at=f"2026-11-20T18:{n:02}:31+01:00", who=WHO, racwire="1", after="", event=event)
+        for n, event in enumerate(all_events, 1)
+    )
+
+
+def long_plan(steps: int = 14, nodes: int = 2) -> Plan:
+    names = ("agree", "baseline", "backups", "console", "switch", "stack down", "set MTU", "survives boot")
+    names += ("prove paths", "first node", "other nodes", "interconnect", "compare", "sign off")
+    made = tuple(Step(id=f"s{n}", title=names[n], what="", why="", attest="It is so.") for n in range(steps))
+    return msgspec.structs.replace(plan(), steps=made, nodes=tuple(f"rac{n}" for n in range(1, nodes + 1)))
+
+
+def text(lines: Iterable[Drawn]) -> str:
+    return plain(lines)
+
+
+def words(lines: Iterable[Drawn]) -> str:
+    return " ".join(text(lines).split())
+
+
+# --- around the step --------------------------------------------------------------------------------------------------
+
+
+def test_the_head_says_which_change_from_what_to_what_whose_and_how_far():
+    told = text([head_line(change(AGREED), 80)])
+    assert told == " Change 2026-11-20-a  MTU 1500 → 9000  2 nodes  owner oracle@rac1  step 2 of 4"
+
+
+def test_the_head_of_the_way_back_and_of_a_change_that_is_over():
+    back = msgspec.structs.replace(plan(), kind=Kind.ROLLBACK)
+    assert "back to MTU 1500" in text([head_line(change(RolledBack(back, "Ann", "The window ends.")), 80)])
+    assert text([head_line(change(Closed("abandoned", "Ann")), 80)]).endswith("abandoned")
+
+
+@pytest.mark.parametrize("width", [44, 60, 80, 200])
+@pytest.mark.parametrize("done", [0, 6, 13])
+def test_what_stands_around_the_step_fits_any_width_and_names_the_neighbours(width: int, done: int):
+    now = change(*(Attested(f"s{n}", "Ann") for n in range(done)), of=long_plan())
+    lines = [head_line(now, width), behind_line(now, now.current, width), ahead_line(now, now.current, width)]
+    assert all(sum(cell_len(part) for part, _ in line) <= width for line in lines)
+    if width >= 80 and done:
+        assert f"✓ {done} {now.plan.steps[done - 1].title}" in text([lines[1]])
+        assert all(f"✓{n}" in text([lines[1]]).replace("✓ ", "✓") for n in range(1, done + 1))
+    if width >= 60 and done < 13:
+        assert "14 sign off" in text([lines[2]])
+
+
+def test_a_step_that_was_gone_past_is_marked_among_those_that_are_done():
+    past = (AGREED, SWITCHED, looked(Status.PASS, Status.FAIL), Overridden("set-mtu", "Ann", "rac2 is being replaced."))
+    now = change(*past)
+    assert "! 3 set MTU" in text([behind_line(now, now.current, 80)])
+    assert "✓ 2 switch" in text([behind_line(now, now.current, 80)])
+
+
+def test_every_sign_has_one_of_its_own_on_a_terminal_that_has_only_ascii():
+    signs = [*SIGNS.values(), *GATE_SIGNS.values(), "▸", "…"]
+    drawn = "".join(segment.text for sign in signs for segment in filters_for("ascii")[0].apply([Segment(sign)], BLACK))
+    assert drawn.isascii()
+    assert drawn.replace("?", "", 1) == "v!>.vvvxx>~"  # one sign is a question mark by itself
+
+
+# --- what came as a surprise ------------------------------------------------------------------------------------------
+
+
+def test_a_danger_stands_first_and_says_so_in_a_word():
+    told = text(alarm_lines(change(REBOOTED, LIVE), 80)).splitlines()
+    assert told[0].startswith(" DANGER  eth1 of rac2 was set to 9000 while Clusterware runs.")
+    assert told[1] == " ! rac2 was booted at 18:02."
+
+
+@pytest.mark.parametrize(
+    ("surprise", "look", "is_over"),
+    [
+        (LIVE, Look(mtus={"rac2": {"eth1": 9000}}, running={"rac1": True}), False),
+        (LIVE, Look(mtus={"rac2": {"eth1": 1500}}, running={"rac1": True}), True),
+        (LIVE, Look(mtus={"rac2": {"eth1": 9000}}, running={"rac1": False, "rac2": False}), True),
+        (LIVE, Look(mtus={"rac2": {"eth1": 9000}}, running={"rac1": False}), False),
+        (WENT_DOWN, Look(running={"rac2": True}), False),
+        (WENT_DOWN, Look(running={}), False),
+        (WENT_DOWN, Look(running={"rac2": False}), True),
+        (Surprised(Surprise.MTU_LOST, "rac2", "lost"), Look(mtus={"rac2": {"eth1": 1500}}), False),
+        (Surprised(Surprise.MTU_LOST, "rac2", "lost"), Look(mtus={"rac2": {"eth1": 9000}}), True),
+        (REBOOTED, Look(mtus={"rac2": {"eth1": 9000}}), False),
+    ],
+)
+def test_it_stands_until_a_look_shows_that_it_is_over(surprise: Surprised, look: Look, is_over: bool):
+    fails = GateResult(check="kept-mtu", status=Status.FAIL, text="1500", node="rac1")
+    now = change(AGREED, SWITCHED, surprise, Verified("set-mtu", False, (fails,), look))
+    assert (standing_alarms(now) == ()) is is_over
+
+
+def test_it_is_gone_once_a_look_passes_without_another_surprise():
+    passed = looked(Status.PASS, Status.PASS)
+    assert standing_alarms(change(REBOOTED, passed)) == (REBOOTED,)
+    assert standing_alarms(change(REBOOTED, passed, passed)) == ()
+
+
+def test_the_way_back_keeps_only_what_is_dangerous():
+    now = change(REBOOTED, LIVE, RolledBack(plan(), "Ann", "The window ends."))
+    assert standing_alarms(now) == (LIVE,)
+
+
+def test_of_many_surprises_the_first_are_shown_and_the_rest_counted():
+    many = [Surprised(Surprise.OTHER, f"rac{n}", f"Something is other on rac{n}.") for n in range(9)]
+    assert "and 4 more" in text(alarm_lines(change(*many), 80))
+
+
+# --- the gate ---------------------------------------------------------------------------------------------------------
+
+
+def gate_of(now: Change, work: Work | None = None, width: int = 80) -> str:
+    step = now.current
+    assert step is not None
+    return text(gate_lines(now, step, work or Work(), width))
+
+
+def test_a_gate_that_was_not_looked_at_says_how_to_look():
+    told = gate_of(change(AGREED, SWITCHED))
+    assert "not looked at yet; v looks." in told
+    assert "running-mtu  ·" in told
+
+
+def test_a_gate_names_each_check_and_node_by_sign_and_text_and_what_is_waited_for():
+    told = gate_of(change(AGREED, SWITCHED, looked(Status.PASS, Status.FAIL)))
+    assert "looked at 18:04:31 by oracle@rac1: not passed" in told
+    assert "kept-mtu     rac1 ✓ 9000 kept   rac2 ✗ 1500" in told
+    assert "waiting for rac2: eth1 of rac2 would come up at 1500." in told
+    assert "- Set it in its connection, too." in told
+
+
+def test_what_could_not_be_told_is_a_question_mark_and_does_not_pass():
+    told = gate_of(change(AGREED, SWITCHED, looked(Status.PASS, Status.UNKNOWN)))
+    assert "rac2 ? not read" in told
+    assert "could not tell" in told
+
+
+def test_of_many_nodes_those_of_whom_the_same_was_said_stand_together():
+    statuses = [Status.PASS] * 16
+    statuses[4] = Status.FAIL
+    now = change(AGREED, SWITCHED, looked(*statuses), of=many_nodes(16))
+    told = " ".join(gate_of(now).split())
+    assert "kept-mtu ✗ 1500: rac5 ✓ 9000 kept: rac1 rac2 rac3 rac4 rac6 rac7" in told
+    assert all(len(line) <= 80 for line in gate_of(now).splitlines())
+
+
+def many_nodes(count: int) -> Plan:
+    return msgspec.structs.replace(plan(), nodes=tuple(f"rac{n}" for n in range(1, count + 1)))
+
+
+def test_of_many_that_are_waited_for_the_first_are_told_and_the_details_have_all():
+    now = change(AGREED, SWITCHED, looked(*[Status.FAIL] * 9), of=many_nodes(9))
+    assert "and 5 more: Enter shows all." in gate_of(now)
+    step = now.plan.step("set-mtu")
+    assert text(detail_lines(now, step, 80)).count("would come up at 1500") == 9
+
+
+def test_what_was_proved_before_is_told_apart():
+    held = msgspec.structs.replace(plan().steps[2], gates=(Gate("kept-mtu", until="sign-off"),))
+    after = Step(id="paths", title="paths", what="", why="", gates=(Gate("df-ping"),))
+    of = msgspec.structs.replace(plan(), steps=(*plan().steps[:2], held, after, plan().steps[3]))
+    results = (
+        GateResult(check="df-ping", status=Status.PASS, text="8972 B pass"),
+        GateResult(check="kept-mtu", status=Status.FAIL, text="1500", node="rac2"),
+    )
+    now = change(AGREED, SWITCHED, looked(Status.PASS), Verified("paths", False, results), of=of)
+    told = gate_of(now)
+    assert told.index("df-ping") < told.index("What has to hold beside that:") < told.index("kept-mtu")
+
+
+# --- the step ---------------------------------------------------------------------------------------------------------
+
+
+def page(now: Change, chosen: int = 0, width: int = 80) -> str:
+    step = now.current or now.plan.steps[-1]
+    return text(step_page(now, step, chosen, Work(), width).lines)
+
+
+def test_a_step_is_told_in_full_with_the_marked_block_and_the_way_back():
+    told = page(change(AGREED, SWITCHED), chosen=1)
+    assert told.startswith(" ▶ 3 set MTU\n   Set eth1 on both nodes.\n   Why      MTU is not in the OCR.")
+    marked = [line for line in told.splitlines() if line.endswith("c copies")]
+    assert [line.split("  ")[0].strip() or line.split()[0:4] for line in marked] == [["As", "root", "on", "rac2:"]]
+    assert "racwire runs none of these commands; you do." in told
+    assert "Expected eth1 has 9000 on both." in told
+    assert told.endswith("Back     Both get 1500 back.")
+
+
+def test_the_places_of_blocks_and_gate_are_known_for_scrolling():
+    now = change(AGREED, SWITCHED)
+    made = step_page(now, now.plan.step("set-mtu"), 0, Work(), 80)
+    lines = [plain([line]) for line in made.lines]
+    assert [lines[first].strip().removesuffix("c copies").strip() for first, _ in made.blocks] == [
+        "As root on rac1:", "As root on rac2:", "As oracle on any node:",
+    ]  # fmt: skip
+    assert made.gate is not None
+    assert lines[made.gate[0]].strip().startswith("Gate")
+
+
+def test_attestations_overrides_notes_and_reopening_stand_at_their_step_by_name():
+    now = change(AGREED, Noted("agree", "Window 22:00 to 24:00."))
+    told = text(step_page(now, now.plan.step("agree"), 0, Work(), 80).lines)
+    assert "✓ Ann Lee, 2026-11-20 18:02: CHG-4711" in told
+    assert "Notes    2026-11-20 18:03 oracle@rac1: Window 22:00 to 24:00." in told
+    past = Overridden("set-mtu", "Ann", "rac2 is being replaced.")
+    now = change(AGREED, SWITCHED, looked(Status.PASS, Status.FAIL), past)
+    told = words(step_page(now, now.plan.step("set-mtu"), 0, Work(), 80).lines)
+    assert "! 3 set MTU gone past without proof" in told
+    assert "! Ann went past the gate at 2026-11-20 18:05: rac2 is being replaced." in told
+    now = change(AGREED, SWITCHED, looked(Status.PASS), Reopened("set-mtu", "rac2 came back at 1500."))
+    assert "Again    to be done again: rac2 came back at 1500." in page(now)
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        ((), "do this, then a attests it by name"),
+        ((AGREED, SWITCHED), "do this, then v looks whether it is so"),
+        ((AGREED, SWITCHED, looked(Status.PASS, Status.FAIL)), "waiting for rac2; v looks again"),
+        ((AGREED, SWITCHED, looked(Status.PASS)), "Enter signs the change off"),
+        ((Closed("abandoned", "Ann"),), "This change is over: abandoned. Esc goes to the overview."),
+    ],
+)
+def test_what_to_do_next_is_always_said(events: tuple[AnyEvent, ...], expected: str):
+    assert next_words(change(*events)) == expected
+
+
+@pytest.mark.parametrize("width", [30, 60, 80, 120])
+def test_text_from_outside_is_drawn_harmless_and_within_the_width(width: int):
+    evil = "a\x1b[31mb\nc " + "x" * 200
+    hostile = Step(
+        id="evil", title=evil[:30], what=evil, why=evil, expected=evil, attest=evil, if_rolled_back=evil,
+        commands=(Commands(evil, (evil,), note=evil),), gates=(Gate("kept-mtu"),),
+    )  # fmt: skip
+    of = msgspec.structs.replace(plan(), steps=(hostile, plan().steps[3]), id=evil, made_by=evil)
+    result = GateResult(check=evil, status=Status.FAIL, text=evil, node=evil, sentence=evil, next=(evil,))
+    now = change(Noted("evil", evil), Verified("evil", False, (result,)), LIVE, of=of)
+    lines = [
+        *step_page(now, hostile, 0, Work(), width).lines,
+        *detail_lines(now, hostile, width),
+        head_line(now, width),
+        *alarm_lines(now, width),
+    ]
+    assert "\x1b" not in text(lines)
+    assert "\n" not in "".join(part for line in lines for part, _ in line)
+
+
+# --- copying ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_block_is_copied_as_it_is_and_says_where_it_belongs():
+    block = plan().steps[2].commands[0]
+    assert block_text("2026-11-20-a", block).splitlines() == ["# 2026-11-20-a: As root on rac1:", *block.lines]
+
+
+def test_all_blocks_together_are_comments_since_they_belong_to_different_shells():
+    copied = all_blocks_text("2026-11-20-a", plan().steps[2])
+    assert all(line.startswith("#") for line in copied.splitlines())
+    assert "#   ip link set dev eth1 mtu 9000" in copied
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "nmcli connection modify 'System eth1 of the private network' 802-3-ethernet.mtu 9000 && echo \"it is   done\"",
+        "sed -i -e '/^MTU=/d' -e '$ a MTU=9000' /etc/sysconfig/network-scripts/ifcfg-eth1 /etc/another/file",
+        "printf '%s\\n' a\\ b \"c d\" 'e  f' " + "x" * 90 + " end",
+    ],
+)
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_a_long_command_means_the_same_when_it_is_taken_from_the_screen(command: str, width: int):
+    drawn = text(command_lines(command, 5, width))
+    assert max(map(len, drawn.splitlines())) <= max(width, 40)
+    assert shlex.split(drawn.replace("\\\n", "")) == shlex.split(command)
+
+
+def test_a_long_comment_stays_one_on_each_line():
+    drawn = text(command_lines("# " + "a comment that goes on " * 8, 5, 60))
+    assert len(drawn.splitlines()) > 2
+    assert all(line.strip().startswith("#") for line in drawn.splitlines())
+
+
+# --- where there is no change -----------------------------------------------------------------------------------------
+
+
+def desk(**read: object) -> Desk:
+    made = Desk()
+    made.tell(JournalsRead(None, **read))  # type: ignore[arg-type]
+    return made
+
+
+def test_without_a_change_it_is_said_in_few_lines_what_one_does_and_that_nothing_is_run():
+    told = text(overview_page(desk(), None, 0, 80).lines)
+    assert "racwire runs none of the commands and changes nothing" in " ".join(told.split())
+    assert len(told.splitlines()) <= 12
+
+
+def test_why_no_change_is_shown_stands_first():
+    told = text(overview_page(desk(problem="Line 3 of a.change is damaged."), None, 0, 80).lines)
+    assert told.splitlines()[0] == " Line 3 of a.change is damaged."
+
+
+UNREAD = Obstacle(code="CH-START-001", title="rac3 not read", sentence="rac3 could not be read.", next=("Mend ssh.",))
+LOST = Obstacle(code="IC-LOST-002", title="blocks lost", sentence="37 blocks were lost.", acceptable=True)
+
+
+def test_what_is_in_the_way_is_named_one_by_one_with_what_to_do():
+    told = text(refused_page(Refused(9000, (UNREAD, LOST)), 1, 80).lines)
+    assert "2 of 2 in the way" in told
+    assert "✗ CH-START-001  rac3 not read\n   rac3 could not be read.\n   - Mend ssh." in told
+    assert told.count("It can be accepted for a reason: o.") == 1
+
+
+def test_what_was_accepted_says_why_and_is_not_in_the_way_any_more():
+    refused = Refused(9000, (UNREAD, LOST)).accepting(LOST, "An old loss, known.").accepting(LOST, "It is known.")
+    assert [a.reason for a in refused.accepted] == ["It is known."]
+    told = text(refused_page(refused, 0, 80).lines)
+    assert "1 of 2 in the way" in told
+    assert "! IC-LOST-002  blocks lost" in told
+    assert "Accepted: It is known." in told
+
+
+# --- questions --------------------------------------------------------------------------------------------------------
+
+
+def wrong(question: Question, name: str) -> Callable[[str], str]:
+    return next(field.wrong for field in question.fields if field.name == name)
+
+
+def test_going_past_a_gate_takes_a_name_a_reason_in_words_and_a_yes():
+    now = change(AGREED, SWITCHED, looked(Status.PASS, Status.FAIL))
+    question = ask_override(now, now.plan.step("set-mtu"))
+    assert wrong(question, "Name")("") != ""
+    assert wrong(question, "Reason")("because") != ""
+    assert wrong(question, "Reason")("rac2 is being replaced") == ""
+    assert wrong(question, "Sure?")("y") != ""
+    assert wrong(question, "Sure?")("yes") == ""
+    assert "eth1 of rac2 would come up at 1500" in words(question.page(80))
+
+
+@pytest.mark.parametrize(
+    ("typed", "will_do"), [("9000", True), ("1500", True), ("", False), ("9k", False), ("٩", False)]
+)
+def test_an_mtu_is_a_number(typed: str, will_do: bool):
+    assert (wrong(ask_target("eth1 1500", 9000), "New MTU")(typed) == "") is will_do
+
+
+def test_a_note_needs_words():
+    assert wrong(ask_note(change()), "Note")("") != ""

@@ -1,0 +1,346 @@
+"""The plan of a change: made from the facts of this cluster, its steps in order, each with commands and gates."""
+
+import shlex
+from datetime import date
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from checks.change.gates import GATES
+from checks.change.plan import Accepted, Kind
+from checks.change.planning import PlanError, default_target, look_of, make_plan, needed_checks, next_id
+from checks.facts import FragileMtu, Keeper, LldpNeighbour, ManagedDatabase, Unknown
+from checks.plugin import discover
+from checks.settings import DatabaseSettings, Settings
+from tests.fixtures.change_plans import (
+    HAIP,
+    PROD,
+    every_interface,
+    infiniband,
+    plan_for,
+    stacked,
+    to_change,
+    with_setup,
+)
+from tests.fixtures.clusters import node, with_interface
+from tests.fixtures.databases import database
+from tests.fixtures.reports import report_of
+
+STEPS = [
+    "agree",
+    "baseline",
+    "backups",
+    "console-access",
+    "switch",
+    "stack-down",
+    "set-mtu",
+    "survives-boot",
+    "prove-paths",
+    "first-node",
+    "other-nodes",
+    "interconnect",
+    "compare",
+    "sign-off",
+]
+
+
+def lines_of(plan, step, node=None):
+    return [line for block in plan.step(step).commands if node in (None, block.node) for line in block.lines]
+
+
+def gates_of(plan, step):
+    return [gate.check for gate in plan.step(step).gates]
+
+
+def test_a_plan_to_jumbo_has_all_steps_in_the_order_of_the_procedure():
+    plan = plan_for(to_change())
+    assert [step.id for step in plan.steps] == STEPS
+    assert (plan.kind, plan.mtu_before, plan.mtu_after) == (Kind.RAISE, 1500, 9000)
+    assert plan.cluster == "prodrac"
+    assert all(len(step.title) <= 16 for step in plan.steps)
+
+
+def test_lowering_leaves_the_switch_as_it_is():
+    plan = plan_for(to_change([node(1), node(2)]), 1500)
+    assert plan.kind is Kind.LOWER
+    assert [step.id for step in plan.steps] == [step for step in STEPS if step != "switch"]
+
+
+def test_nothing_is_stopped_before_what_leads_back_is_there():
+    plan = plan_for(to_change())
+    assert "crsctl stop" not in " ".join(line for s in plan.steps[:5] for b in s.commands for line in b.lines)
+    assert gates_of(plan, "backups") == ["backups-made"]
+
+
+def test_the_stack_goes_down_on_all_nodes_autostart_first_and_each_database_once():
+    lines = lines_of(plan_for(to_change()), "stack-down")
+    crsctl = "/u01/app/19.0.0/grid/bin/crsctl"
+    assert lines == [
+        f"{crsctl} disable crs",
+        f"{crsctl} disable crs",
+        "PATH=$PATH:/u01/app/19.0.0/grid/bin srvctl stop database -d prod -o immediate",
+        f"{crsctl} stop crs",
+        f"{crsctl} stop crs",
+    ]
+
+
+def test_it_comes_up_on_one_node_then_on_the_rest_and_starts_at_boot_again():
+    plan = plan_for(to_change(3))
+    first, others = plan.step("first-node"), plan.step("other-nodes")
+    assert {block.node for block in first.commands} == {"rac1"}
+    assert [(g.check, g.nodes) for g in first.gates] == [("stack-up", ("rac1",)), ("stack-down", ("rac2", "rac3"))]
+    assert [line.split()[-2:] for line in lines_of(plan, "other-nodes", "rac2")] == [
+        ["start", "crs"],
+        ["check", "crs"],
+        ["enable", "crs"],
+    ]
+    assert lines_of(plan, "other-nodes", "rac1")[-1].endswith("srvctl start database -d prod")
+    assert {g.check: g.until for g in others.gates}["autostart-on"] == "end"
+
+
+def test_a_database_that_is_down_already_is_neither_stopped_nor_started():
+    down = ManagedDatabase("test", (), (("test1", "rac1"),))
+    plan = plan_for(to_change(databases=(PROD, down)))
+    assert [database.name for database in plan.databases] == ["prod"]
+    assert plan.databases[0].instances == {"rac1": "prod1", "rac2": "prod2"}
+
+
+def test_each_node_sets_all_its_layers_now_and_for_the_next_boot():
+    plan = plan_for(to_change(keepers=[Keeper.NETWORK_MANAGER, Keeper.IFCFG]))
+    assert lines_of(plan, "set-mtu", "rac1") == [
+        "ip link set dev eth1 mtu 9000",
+        "ip link set dev eth2 mtu 9000",
+        "nmcli connection modify eth1 802-3-ethernet.mtu 9000",
+        "nmcli connection modify eth2 802-3-ethernet.mtu 9000",
+    ]
+    assert lines_of(plan, "set-mtu", "rac2")[2].endswith("/etc/sysconfig/network-scripts/ifcfg-eth1")
+
+
+def test_a_private_vlan_on_a_bond_is_raised_from_its_members_up_and_the_public_vlan_is_left_alone():
+    plan = plan_for(to_change([stacked(1), node(2, 1500)]))
+    layers = [layer for layer in plan.layers if layer.node == "rac1"]
+    assert [(layer.interface, layer.role, layer.level) for layer in layers] == [
+        ("p0", "member", 0),
+        ("p1", "member", 0),
+        ("eth2", "port", 0),
+        ("bond0", "parent", 1),
+        ("bond0.100", "port", 2),
+    ]
+    run_time = [shlex.split(line)[4] for line in lines_of(plan, "set-mtu", "rac1") if line.startswith("ip link")]
+    assert run_time == [layer.interface for layer in layers]
+    assert "dev bond0.10 " not in " ".join(lines_of(plan, "set-mtu"))
+    assert any("bond0 of rac1 also carries what is not private" in remark for remark in plan.remarks)
+    assert any("9022 bytes" in remark for remark in plan.remarks)
+
+
+def test_a_public_vlan_on_a_raised_bond_is_told_to_keep_what_it_has_after_the_next_boot():
+    """Made at boot, a VLAN takes the MTU of its parent."""
+    blocks = [b for b in plan_for(to_change([stacked(1), node(2, 1500)])).step("set-mtu").commands if b.node == "rac1"]
+    assert blocks[1].lines == ("nmcli connection modify bond0.10 802-3-ethernet.mtu 1500",)
+    said = plan_for(to_change([stacked(1), node(2, 1500)], mtus={"bond0.10": 1500}))
+    assert not any("bond0.10" in line for line in lines_of(said, "set-mtu") if "bond0.100" not in line)
+
+
+def test_lowering_leaves_a_bond_that_others_stand_on_at_the_larger_mtu():
+    plan = plan_for(to_change([stacked(1, 9000), node(2, 9000)]), 1500)
+    after = {layer.interface: layer.mtu_after for layer in plan.layers if layer.node == "rac1"}
+    assert after == {"p0": 9000, "p1": 9000, "bond0": 9000, "bond0.100": 1500, "eth2": 1500}
+
+
+def test_a_parent_that_carries_more_already_keeps_it():
+    def larger(interface):
+        return interface if interface.kind == "vlan" else msgspec.structs.replace(interface, mtu=9216)
+
+    plan = plan_for(to_change([every_interface(stacked(1), larger), node(2, 1500)]))
+    after = {layer.interface: layer.mtu_after for layer in plan.layers if layer.node == "rac1"}
+    assert (after["bond0"], after["p0"], after["bond0.100"]) == (9216, 9216, 9000)
+
+
+def test_infiniband_is_changed_in_its_own_words():
+    built = to_change([infiniband(1), infiniband(2)])
+    for name in ("rac1", "rac2"):
+        built = with_setup(built, name, infiniband_modes={"ib0": "connected", "ib1": "connected"})
+    plan = plan_for(built, 65520)
+    assert "nmcli connection modify ib0 infiniband.mtu 65520" in lines_of(plan, "set-mtu", "rac1")
+    assert "InfiniBand fabric" in plan.step("switch").what
+    assert default_target(report_of(built)) is None
+
+
+def test_jumbo_is_offered_from_the_standard_and_the_standard_from_jumbo():
+    assert default_target(report_of(to_change())) == 9000
+    assert default_target(report_of(to_change([node(1), node(2)]))) == 1500
+
+
+def test_what_is_offered_fits_the_cloud_and_the_smallest_nic():
+    built = with_setup(to_change(), "rac2", platform="Microsoft Azure")
+    assert default_target(report_of(built)) == 3900
+    small = [with_interface(node(n, 1500), "eth2", max_mtu=4088) for n in (1, 2)]
+    assert default_target(report_of(to_change(small))) == 4088
+
+
+def test_one_node_for_each_way_of_keeping_is_booted_and_this_one_only_if_it_must_be():
+    plan = plan_for(to_change(4, keepers=[Keeper.NETWORK_MANAGER, Keeper.NETWORKD]))
+    assert [block.node for block in plan.step("survives-boot").commands] == ["rac2", "rac3"]
+
+
+def test_a_line_that_sets_an_mtu_beside_the_keeper_is_named_with_its_file():
+    same = FragileMtu("eth1", "/etc/rc.d/rc.local", "ip link set dev eth1 mtu 9000", 9000)
+    block = plan_for(with_setup(to_change(), "rac2", fragile=(same,))).step("set-mtu").commands[-1]
+    assert block.node == "rac2"
+    assert "/etc/rc.d/rc.local" in block.lines[0]
+    assert "ip link set dev eth1 mtu 9000" in block.note
+
+
+def test_switch_ports_that_lldp_names_stand_in_the_commands_of_their_kind():
+    arista = LldpNeighbour("eth1", "sw1", "Arista Networks EOS version 4.30", "Ethernet7", 9236)
+    plan = plan_for(with_setup(to_change(), "rac1", lldp=(arista,)))
+    assert plan.switches == ("nexus-9000", "arista")
+    blocks = {block.where: block for block in plan.step("switch").commands}
+    assert "interface Ethernet7" in blocks["On sw1 (Arista EOS):"].lines
+    assert gates_of(plan, "switch") == ["switch-frames"]
+
+
+def test_without_a_known_kind_of_switch_there_are_questions_and_how_to_name_it():
+    plan = make_plan_with(Settings())
+    (questions,) = plan.step("switch").commands
+    assert all(line.startswith("# ") for line in questions.lines)
+    assert "--switch nexus-9000" in questions.note
+    assert plan.step("switch").attest
+
+
+def make_plan_with(asked, built=None, **more):
+    return make_plan(
+        report_of(built or to_change()),
+        9000,
+        asked,
+        id="2026-11-20-a",
+        made_by="oracle@rac1",
+        made_at="2026-11-20T14:02:31+01:00",
+        directory=Path("/shared/changes"),
+        **more,
+    )
+
+
+def test_gates_that_need_a_database_are_there_only_where_one_is_asked():
+    without = make_plan_with(Settings())
+    assert not {"gc-blocks-lost", "interconnect-in-use"} & set(gates_of(without, "interconnect"))
+    asked = Settings(database=DatabaseSettings(connect="scan:1521/prod"))
+    plan = make_plan_with(asked, msgspec.structs.replace(to_change(), database=database()))
+    assert {"gc-blocks-lost", "interconnect-in-use", "instance-ping"} <= set(gates_of(plan, "interconnect"))
+    assert gates_of(plan, "baseline") == ["baseline-recording", "gc-blocks-lost", "instance-ping"]
+    assert "--connect scan:1521/prod" in lines_of(plan, "compare")[0]
+
+
+def test_remarks_say_what_the_target_means_here():
+    nodes = [with_interface(node(n, 1500), "eth1", addresses=(*node(n).interfaces[1].addresses, HAIP)) for n in (1, 2)]
+    said = " ".join(plan_for(to_change(nodes)).remarks)
+    assert "A block of 8 KB goes out in 6 packets at MTU 1500, and in 1 at 9000." in said
+    assert "HAIP has one address" in said
+    assert "oifcfg has nothing to do" in said
+    assert "30 s (misscount)" in said
+
+
+def test_larger_blocks_are_said_to_be_cut_up_still():
+    built = msgspec.structs.replace(
+        to_change(), database=msgspec.structs.replace(database(), block_size_bytes=32768, parameters=Unknown("-"))
+    )
+    assert any("4 at 9000. It is still cut up" in remark for remark in plan_for(built).remarks)
+
+
+def test_an_instance_that_clusterware_does_not_know_is_named():
+    built = with_setup(to_change(), "rac2", instances=("+ASM2", "prod2", "xe"))
+    assert any("xe on rac2 runs too" in remark for remark in plan_for(built).remarks)
+
+
+def test_the_reason_that_was_typed_stands_in_the_plan_with_what_it_is_about():
+    fault = with_setup(to_change(), "rac2", kept=())
+    with pytest.raises(PlanError):
+        plan_for(fault)
+    plan = plan_for(fault, accepted=(Accepted("CH-START-016", "", "kept by our own script, see ticket 7"),))
+    (accepted,) = plan.accepted
+    assert "rac2" in accepted.title
+    assert accepted.reason == "kept by our own script, see ticket 7"
+    by_hand = [block for block in plan.step("set-mtu").commands if block.where.startswith("By hand")]
+    assert "racwire found nothing that brings up eth1, eth2" in by_hand[0].note
+
+
+def test_what_the_plan_is_compared_with_later_is_recorded():
+    plan = plan_for(to_change())
+    assert plan.interconnects == (
+        "eth0  10.20.0.0  global  public",
+        "eth1  192.168.10.0  global  cluster_interconnect",
+        "eth2  192.168.11.0  global  cluster_interconnect",
+    )
+    assert plan.boot_ids == {"rac1": "boot-rac1", "rac2": "boot-rac2"}
+    look = look_of(to_change(), plan)
+    assert look.mtus["rac2"] == {"eth1": 1500, "eth2": 1500}
+    assert look.running == {"rac1": True, "rac2": True}
+
+
+def test_what_could_not_be_read_is_left_out_of_a_look():
+    seen = with_setup(to_change(), "rac2", daemons=Unknown("no"), boot_id=Unknown("no"))
+    look = look_of(seen, plan_for(to_change()))
+    assert set(look.running) == set(look.boot_ids) == {"rac1"}
+
+
+def test_ids_are_the_day_and_the_first_letters_that_are_free():
+    day = date(2026, 11, 20)
+    assert next_id([], day) == "2026-11-20-a"
+    assert next_id(["2026-11-20-a", "2026-11-19-b"], day) == "2026-11-20-b"
+    assert next_id([f"2026-11-20-{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"], day) == "2026-11-20-aa"
+
+
+def test_before_a_plan_all_checks_are_run_and_the_setups_are_gathered():
+    checks = needed_checks(discover())
+    assert {c.id for c in discover()} < {c.id for c in checks}
+    assert {"setups", "managed"} <= {group for c in checks for group in (*c.needs, *c.uses)}
+    assert [f.code for f in checks[-1].run(to_change())] == ["CH-PLAN-001"]
+
+
+KEEPERS = st.lists(st.sampled_from([k for k in Keeper if k is not Keeper.UNKNOWN]), min_size=1, max_size=3)
+
+
+@given(nodes=st.lists(st.booleans(), min_size=2, max_size=4), keepers=KEEPERS, jumbo=st.booleans())
+@settings(max_examples=12)
+def test_whatever_the_cluster_is_made_of_its_plan_is_complete_and_can_be_pasted(nodes, keepers, jumbo):
+    before, after = (9000, 1500) if jumbo else (1500, 9000)
+    built = to_change(
+        [stacked(n, before) if is_stacked else node(n, before) for n, is_stacked in enumerate(nodes, 1)], keepers
+    )
+    plan = plan_for(built, after)
+    for name in plan.nodes:
+        lines = lines_of(plan, "set-mtu", name)
+        own = [layer for layer in plan.layers if layer.node == name]
+        run_time = [shlex.split(line)[4] for line in lines if line.startswith("ip link set")]
+        assert sorted(run_time) == sorted(layer.interface for layer in own)
+        for layer in own:
+            assert layer.keeper in [*keepers]
+            kept = [line.replace("\\", "") for line in lines if not line.startswith("ip link")]
+            assert any(layer.interface in line for line in kept)
+    for step in plan.steps:
+        assert step.what
+        assert step.why
+        assert step.gates or step.attest
+        for block in step.commands:
+            assert block.where.startswith(("As ", "On ", "To ", "By hand", "Where "))
+            for line in block.lines:
+                shlex.split(line, comments=True)
+    assert msgspec.json.decode(msgspec.json.encode(plan), type=type(plan)) == plan
+
+
+def test_sixteen_nodes_are_all_there():
+    plan = plan_for(to_change(16))
+    assert len({block.node for block in plan.step("set-mtu").commands}) == 16
+    assert {block.node for block in plan.step("stack-down").commands} == set(plan.nodes)
+
+
+def test_every_gate_is_one_that_racwire_can_look_at():
+    known = {gate.id for gate in GATES} | {check.id for check in discover()}
+    asked = Settings(database=DatabaseSettings(connect="scan:1521/prod"))
+    plan = make_plan_with(asked, msgspec.structs.replace(to_change(), database=database()))
+    assert {gate.check for step in plan.steps for gate in step.gates} <= known
+    untils = {gate.until for step in plan.steps for gate in step.gates}
+    assert untils <= {"", "end", *STEPS}

@@ -1,0 +1,120 @@
+"""The way back: from wherever a change stands, no further than what may have been done, to what was before."""
+
+import msgspec
+import pytest
+
+from checks.change.events import Attested, GateResult, Line, Look, Opened, Verified
+from checks.change.plan import Kind
+from checks.change.planning import make_way_back
+from checks.change.state import fold
+from checks.facts import Keeper
+from checks.finding import Status
+from tests.fixtures.change_plans import plan_for, stacked, to_change
+from tests.fixtures.clusters import node
+
+PLAN = plan_for(to_change(keepers=[Keeper.NETWORK_MANAGER, Keeper.NETWORKD]))
+
+
+def standing_at(step, plan=PLAN, look=None):
+    """The change with every step before that one done."""
+    events = []
+    for done in plan.steps[: plan.position(step)]:
+        if done.gates:
+            seen = (GateResult(check=done.gates[0].check, status=Status.PASS, text="ok"),)
+            events.append(Verified(done.id, True, seen, look or Look()))
+        if done.attest:
+            events.append(Attested(done.id, "Ann"))
+    lines = [Opened(plan), *events]
+    return fold(
+        Line(number=n, at="2026-11-20T15:00:00+01:00", who="oracle@rac1", racwire="1", after="", event=event)
+        for n, event in enumerate(lines, 1)
+    )
+
+
+def way_back(change):
+    return make_way_back(change, made_by="oracle@rac1", made_at="2026-11-20T18:00:00+01:00")
+
+
+def ids(plan):
+    return [step.id for step in plan.steps]
+
+
+def lines_of(plan, step, node):
+    return [line for block in plan.step(step).commands if block.node == node for line in block.lines]
+
+
+@pytest.mark.parametrize("step", ["agree", "baseline", "backups", "console-access", "switch"])
+def test_before_anything_was_stopped_there_is_only_to_be_seen_that_all_is_as_it_was(step):
+    plan = way_back(standing_at(step))
+    assert ids(plan) == ["untouched", "sign-off"]
+    assert [gate.check for gate in plan.steps[0].gates] == ["running-mtu", "kept-mtu", "stack-up", "autostart-on"]
+    assert not plan.steps[0].commands
+
+
+def test_from_a_half_stopped_cluster_nothing_more_is_stopped():
+    plan = way_back(standing_at("stack-down"))
+    assert ids(plan) == ["untouched", "other-nodes", "interconnect", "sign-off"]
+    said = " ".join(line for step in plan.steps for block in step.commands for line in block.lines)
+    assert "stop crs" not in said
+    assert "enable crs" in said
+    assert "srvctl start database -d prod" in said
+
+
+def test_a_look_that_saw_another_mtu_outweighs_where_the_steps_stand():
+    changed = Look(mtus={"rac1": {"eth1": 9000, "eth2": 1500}})
+    assert ids(way_back(standing_at("stack-down", look=changed)))[:2] == ["stack-down", "set-mtu"]
+
+
+def test_once_the_mtu_may_have_been_set_all_goes_down_back_and_up_again():
+    assert ids(way_back(standing_at("set-mtu"))) == [
+        "stack-down",
+        "set-mtu",
+        "prove-paths",
+        "first-node",
+        "other-nodes",
+        "interconnect",
+        "sign-off",
+    ]
+
+
+@pytest.mark.parametrize("step", ["survives-boot", "prove-paths", "first-node", "other-nodes", "interconnect", "end"])
+def test_once_the_files_were_changed_the_way_back_proves_a_boot_too(step):
+    assert ids(way_back(standing_at(step)))[:3] == ["stack-down", "set-mtu", "survives-boot"]
+
+
+def test_every_layer_gets_back_what_it_had_and_every_file_what_it_set():
+    plan = way_back(standing_at("prove-paths"))
+    assert plan.kind is Kind.ROLLBACK
+    assert (plan.mtu_before, plan.mtu_after) == (9000, 1500)
+    assert lines_of(plan, "set-mtu", "rac1") == [
+        "ip link set dev eth1 mtu 1500",
+        "ip link set dev eth2 mtu 1500",
+        "nmcli connection modify eth1 802-3-ethernet.mtu 0",
+        "nmcli connection modify eth2 802-3-ethernet.mtu 0",
+    ]
+    assert "rm -f /etc/systemd/network/10-eth1.network.d/zz-racwire-mtu.conf" in lines_of(plan, "set-mtu", "rac2")
+
+
+def test_the_way_back_lowers_what_was_raised_from_the_top_down():
+    plan = way_back(standing_at("prove-paths", plan_for(to_change([stacked(1), node(2, 1500)]))))
+    set_ = [line.split()[4] for line in lines_of(plan, "set-mtu", "rac1") if line.startswith("ip link set")]
+    assert set_[0] == "bond0.100"
+    assert set_.index("bond0") < set_.index("p0")
+
+
+def test_what_files_set_before_is_set_again():
+    built = to_change([node(1), node(2)], mtus={"eth1": 9000, "eth2": 9000})
+    plan = way_back(standing_at("prove-paths", plan_for(built, 1500)))
+    assert "nmcli connection modify eth1 802-3-ethernet.mtu 9000" in lines_of(plan, "set-mtu", "rac1")
+    assert plan.mtu_after == 9000
+
+
+def test_the_way_back_knows_the_same_cluster_and_leads_no_further_back():
+    plan = way_back(standing_at("compare"))
+    assert (plan.id, plan.cluster, plan.nodes, plan.databases) == (PLAN.id, PLAN.cluster, PLAN.nodes, PLAN.databases)
+    assert not any(step.if_rolled_back for step in plan.steps)
+    assert "switch" not in ids(plan)
+    assert {one.interface: one.mtu_after for one in plan.layers} == {
+        one.interface: one.mtu_before for one in PLAN.layers
+    }
+    assert msgspec.json.decode(msgspec.json.encode(plan), type=type(plan)) == plan

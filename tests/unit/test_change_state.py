@@ -1,0 +1,232 @@
+"""Where a change stands: folded from what happened; and what people may decide there."""
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from checks.change import decisions
+from checks.change.events import (
+    AnyEvent,
+    Attested,
+    Closed,
+    GateResult,
+    Noted,
+    Opened,
+    Overridden,
+    Reopened,
+    RolledBack,
+    Verified,
+)
+from checks.change.plan import Gate, Kind, Step
+from checks.change.state import Change, ChangeError, Standing, advance, fold
+from checks.finding import Status
+from tests.unit.change_support import AGREED, STEPS, after, change, lines, passed, plan, until
+
+BACK = plan(kind=Kind.ROLLBACK, steps=(STEPS[3], STEPS[8]))
+
+
+def current(of: Change) -> str:
+    return of.current.id if of.current else ""
+
+
+def result(node: str, status: Status, check: str = "running-mtu") -> GateResult:
+    return GateResult(check=check, status=status, text="", node=node)
+
+
+def standings(of: Change) -> str:
+    return " ".join(of.standing(step) for step in of.plan.steps[:4])
+
+
+# --- one step after the other -----------------------------------------------------------------------------------------
+
+
+def test_a_step_without_a_gate_is_done_when_somebody_attests_it():
+    assert current(change()) == "agree"
+    assert current(change(AGREED)) == "baseline"
+
+
+def test_a_step_with_a_gate_is_done_when_the_gate_has_passed():
+    failed = Verified("baseline", False, (result("", Status.FAIL),))
+    assert current(change(AGREED, failed)) == "baseline"
+    assert standings(change(AGREED, failed, passed("baseline"))) == "done done current ahead"
+
+
+def test_a_step_with_both_needs_both_in_either_order():
+    both = Step(id="both", title="", what="", why="", attest="It is so.", gates=(Gate("stack-down"),))
+    of = plan(steps=(both, STEPS[-1]))
+    gate, word = passed("both"), Attested("both", "A. Lee")
+    assert [current(change(*events, opened=of)) for events in ([gate], [word], [word, gate], [gate, word])] == [
+        "both",
+        "both",
+        "sign-off",
+        "sign-off",
+    ]
+
+
+def test_an_override_leads_on_and_is_not_called_done():
+    gone_past = change(AGREED, Verified("baseline", False, ()), Overridden("baseline", "A. Lee", "No load tonight."))
+    assert standings(gone_past) == "done overridden current ahead"
+
+
+def test_a_step_that_is_reopened_comes_again_and_what_somebody_attested_stays_so():
+    reopened = after(until("set-mtu"), Reopened("stack-down", "rac2 was started."))
+    assert current(reopened) == "stack-down"
+    assert current(after(reopened, passed("stack-down"))) == "set-mtu"
+    assert current(after(reopened, Reopened("agree", "?"))) == "stack-down"
+
+
+def test_when_all_is_done_nothing_is_current_and_it_is_open_until_it_is_closed():
+    done = after(until("sign-off"), Attested("sign-off", "A. Lee"))
+    assert done.current is None
+    assert done.is_open
+    assert not after(done, Closed("signed off", "A. Lee")).is_open
+
+
+# --- what must still hold ---------------------------------------------------------------------------------------------
+
+
+def held(of: Change) -> list[tuple[str, tuple[str, ...]]]:
+    assert of.current
+    return [(gate.check, gate.nodes) for _, gate in of.held(of.current)]
+
+
+def test_what_was_proved_has_to_stay_so_until_the_step_that_undoes_it():
+    assert held(until("set-mtu")) == [("stack-down", ()), ("autostart-off", ())]
+    assert held(until("first-node")) == [("autostart-off", ()), ("running-mtu", ()), ("kept-mtu", ())]
+    assert [check for check, _ in held(until("sign-off"))] == ["running-mtu", "kept-mtu", "stack-up", "autostart-on"]
+
+
+def test_an_override_goes_past_what_did_not_hold_and_what_did_hold_has_to_stay_so():
+    failed = Verified(
+        "set-mtu",
+        False,
+        (
+            result("rac1", Status.PASS),
+            result("rac2", Status.PASS),
+            result("rac1", Status.PASS, "kept-mtu"),
+            result("rac2", Status.FAIL, "kept-mtu"),
+        ),
+    )
+    over = after(until("set-mtu"), failed, Overridden("set-mtu", "A. Lee", "The file comes later."))
+    assert held(over)[2:] == [("running-mtu", ("rac1", "rac2")), ("kept-mtu", ("rac1",))]
+
+
+def test_what_was_to_hold_until_a_step_that_is_done_need_not_hold_again():
+    """With the cluster up again, an MTU that is lost reopens set-mtu; nobody has to stop everything for it."""
+    lost = after(until("sign-off"), Reopened("set-mtu", "rac2 is at 1500."))
+    assert current(lost) == "set-mtu"
+    assert held(lost) == []
+
+
+# --- the way back -----------------------------------------------------------------------------------------------------
+
+
+def test_on_the_way_back_its_own_plan_is_followed_and_what_was_left_is_kept():
+    back = after(until("set-mtu"), RolledBack(BACK, "A. Lee", "The window is over."))
+    assert back.is_way_back
+    assert current(back) == "set-mtu"
+    assert not back.mark(BACK.steps[0]).passed
+    assert [kept.id for kept, _ in back.behind] == ["2026-11-20-a"]
+    assert back.opened.kind is Kind.RAISE
+
+
+# --- what makes no sense ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("events", "said"),
+    [
+        ((AGREED,), "does not begin with the plan"),
+        ((), "is empty"),
+        ((Opened(plan()), Opened(plan())), "two plans"),
+        ((Opened(plan()), Attested("dance", "A. Lee")), "a step 'dance'"),
+        ((Opened(plan()), Closed("abandoned", "A. Lee"), AGREED), "nothing can follow"),
+        ((Opened(plan(steps=())),), "no steps"),
+        ((Opened(plan(steps=(STEPS[0], STEPS[0]))),), "two steps of one name"),
+        ((Opened(plan()), RolledBack(plan(nodes=()), "A. Lee", "")), "no nodes"),
+    ],
+)
+def test_lines_that_make_no_sense_together_are_refused_in_one_sentence(events, said):
+    with pytest.raises(ChangeError, match=said):
+        fold(lines(*events))
+
+
+_IDS = st.sampled_from([step.id for step in STEPS])
+_EVENTS = st.one_of(
+    st.builds(Attested, _IDS, st.just("A. Lee")),
+    st.builds(Verified, _IDS, st.booleans(), st.just(())),
+    st.builds(Overridden, _IDS, st.just("A. Lee"), st.just("For a reason.")),
+    st.builds(Reopened, _IDS, st.just("It changed.")),
+    st.builds(Noted, _IDS, st.just("A note.")),
+)
+
+
+@settings(max_examples=60)
+@given(st.lists(_EVENTS, max_size=25))
+def test_whatever_happens_there_is_one_next_step_and_all_before_it_are_behind(events: list[AnyEvent]):
+    whole = change(*events)
+    step = whole.current
+    behind = whole.plan.steps[: whole.plan.position(step.id) if step else None]
+    assert all(whole.standing(one).is_behind for one in behind)
+    assert [s for s in whole.plan.steps if whole.standing(s) is Standing.CURRENT] == ([step] if step else [])
+    assert msgspec.json.decode(msgspec.json.encode(whole.lines[-1]), type=type(whole.lines[-1])) == whole.lines[-1]
+
+
+# --- decisions --------------------------------------------------------------------------------------------------------
+
+FAILED = after(until("baseline"), Verified("baseline", False, (result("", Status.FAIL),)))
+
+
+@pytest.mark.parametrize(
+    ("decide", "said"),
+    [
+        (lambda: decisions.attest(change(), "agree", "  "), "by name"),
+        (lambda: decisions.attest(change(), "dance", "A. Lee"), "There is no step 'dance'"),
+        (lambda: decisions.attest(change(), "sign-off", "A. Lee"), "not reached: step 1, agree, comes first"),
+        (lambda: decisions.attest(change(AGREED), "agree", "A. Lee"), "is done"),
+        (lambda: decisions.attest(change(AGREED), "baseline", "A. Lee"), "nothing to attest"),
+        (lambda: decisions.override(change(AGREED), "baseline", "A. Lee", "a good reason"), "cannot weigh it unseen"),
+        (lambda: decisions.override(change(), "agree", "A. Lee", "a good reason"), "no gate"),
+        (lambda: decisions.override(FAILED, "baseline", "A. Lee", "because"), "needs a reason in words"),
+        (lambda: decisions.override(FAILED, "baseline", " ", "a good reason"), "by name"),
+        (lambda: decisions.note(change(), " "), "needs a text"),
+        (lambda: decisions.close(change(), "A. Lee"), "Step 1, agree, is not done yet"),
+        (lambda: decisions.abandon(FAILED, "A. Lee", "no"), "needs a reason"),
+        (lambda: decisions.abandon(until("set-mtu"), "A. Lee", "a good reason"), "go back with"),
+        (lambda: decisions.roll_back(FAILED, BACK, "A. Lee", "no"), "needs a reason"),
+        (
+            lambda: decisions.roll_back(
+                after(FAILED, RolledBack(BACK, "A. Lee", "a good reason")), BACK, "A. Lee", "a good reason"
+            ),
+            "followed already",
+        ),
+        (lambda: decisions.note(after(FAILED, Closed("abandoned", "A. Lee")), "a note"), "is over: abandoned"),
+    ],
+)
+def test_a_decision_that_does_not_fit_is_refused_with_the_reason(decide, said):
+    with pytest.raises(ChangeError, match=said):
+        decide()
+
+
+def test_once_the_gate_that_stops_the_cluster_was_looked_at_only_the_way_back_leads_out():
+    """It did not pass, but somebody may have stopped half of the cluster by then."""
+    looked = after(until("stack-down"), Verified("stack-down", False, (result("rac1", Status.FAIL),)))
+    with pytest.raises(ChangeError, match="racwire change rollback"):
+        decisions.abandon(looked, "A. Lee", "The window is over.")
+    assert decisions.abandon(until("stack-down"), "A. Lee", "The window is over.").outcome == "abandoned"
+
+
+def test_what_is_decided_is_cut_to_what_was_said():
+    assert decisions.attest(change(), "agree", " A. Lee ", " CHG-4711 ") == Attested("agree", "A. Lee", "CHG-4711")
+    assert decisions.override(FAILED, "baseline", "A. Lee", " No load tonight. ").reason == "No load tonight."
+    assert decisions.note(FAILED, " waiting for Bob ").step == "baseline"
+
+
+def test_the_outcome_says_which_way_it_ended():
+    done = after(until("sign-off"), Attested("sign-off", "A. Lee"))
+    assert decisions.close(done, "A. Lee").outcome == "signed off"
+    assert decisions.note(done, "one thing more").step == "sign-off"
+    back = after(FAILED, RolledBack(BACK, "A. Lee", "a good reason"), passed("set-mtu"))
+    back = advance(back, lines(*(line.event for line in back.lines), Attested("sign-off", "A. Lee"))[-1])
+    assert decisions.close(back, "A. Lee").outcome == "rolled back"

@@ -1,0 +1,401 @@
+"""What comes of a look at a step: what the gates said, how the cluster changed, what is to be done again."""
+
+import asyncio
+from contextlib import aclosing
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from checks.change import verifying
+from checks.change.events import (
+    AnyEvent,
+    Overridden,
+    Reopened,
+    RolledBack,
+    Surprise,
+    Surprised,
+    Verified,
+)
+from checks.change.figures import figures_of
+from checks.change.gates import looked_at, watched
+from checks.change.plan import Gate, Kind
+from checks.change.state import Change
+from checks.change.verifying import Concluded, Verification, conclude, node_here, results_of, settings_for
+from checks.events import CheckConcluded, GatherProgress, RunFinished
+from checks.facts import (
+    Activity,
+    Changing,
+    Cluster,
+    CounterChange,
+    CounterChanges,
+    InstanceActivity,
+    InstancePing,
+    KernelCounters,
+    RecordingsCompared,
+    UnreadNode,
+)
+from checks.finding import Finding, Remedy, Status
+from checks.gathering import GATHERERS
+from checks.settings import ClusterSettings, DatabaseSettings, Settings
+from tests.unit.change_support import (
+    NODES,
+    STEPS,
+    SUBNET,
+    after,
+    cluster,
+    down,
+    layer,
+    looked,
+    plan,
+    setup,
+    until,
+)
+
+
+def verified(events: tuple[AnyEvent, ...]) -> Verified:
+    return next(event for event in events if isinstance(event, Verified))
+
+
+def surprised(events: tuple[AnyEvent, ...]) -> list[tuple[Surprise, str, bool]]:
+    return [(e.what, e.node, e.dangerous) for e in events if isinstance(e, Surprised)]
+
+
+def told(events: tuple[AnyEvent, ...]) -> str:
+    return "\n".join(e.sentence for e in events if isinstance(e, Surprised))
+
+
+def reopened(events: tuple[AnyEvent, ...]) -> list[str]:
+    return [event.step for event in events if isinstance(event, Reopened)]
+
+
+def not_held(events: tuple[AnyEvent, ...]) -> list[tuple[str, str]]:
+    return [(r.check, r.node) for r in verified(events).results if not r.holds]
+
+
+def booted(node: str, **more: object) -> object:
+    return setup(node, runs=False, mtu=9000, boot="second", **more)
+
+
+# --- the gate ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_step_passes_when_every_node_does_and_what_was_seen_is_kept():
+    (event,) = looked(until("set-mtu", down()), down(9000))
+    assert event == verified((event,))
+    assert event.passed
+    assert [(r.node, r.check, r.text) for r in event.results] == [
+        *((node, "running-mtu", "9000") for node in NODES),
+        *((node, "kept-mtu", "9000 kept") for node in NODES),
+    ]
+    assert event.look.mtus["rac2"] == {"eth1": 9000}
+    assert event.look.running == dict.fromkeys(NODES, False)
+
+
+def test_one_node_that_was_forgotten_is_named_and_the_others_pass():
+    forgotten = down(9000, rac3=1500, rac3_setup=setup("rac3", runs=False, mtu=1500))
+    events = looked(until("set-mtu", down()), forgotten)
+    assert not verified(events).passed
+    assert not_held(events) == [("running-mtu", "rac3"), ("kept-mtu", "rac3")]
+    assert reopened(events) == []
+
+
+def test_a_gate_is_about_its_own_nodes_only():
+    of = until("first-node", down(9000))
+    one_up = down(9000, rac1=setup("rac1", mtu=9000, autostart=False))
+    assert verified(looked(of, one_up)).passed
+    assert not_held(looked(of, down(9000))) == [("stack-up", "rac1")]
+    two_up = msgspec.structs.replace(one_up, setups=(*cluster(9000, keeps=9000).setups[:2], one_up.setups[2]))
+    assert ("stack-down", "rac2") in not_held(looked(of, two_up))
+
+
+def test_what_must_still_hold_is_told_only_where_it_does_not():
+    assert {r.check for r in verified(looked(until("survives-boot", down(9000)), down(9000))).results} == {"rebooted"}
+
+
+def test_a_gate_that_this_racwire_does_not_know_is_not_proved():
+    step = msgspec.structs.replace(STEPS[1], gates=(Gate("from-the-future"),))
+    of = until("baseline", opened=plan(steps=(STEPS[0], step, STEPS[-1])))
+    event = verified(looked(of, cluster()))
+    assert not event.passed
+    assert event.results[0].status is Status.UNKNOWN
+    assert "newer" in event.results[0].next[0]
+
+
+def test_a_built_in_check_speaks_of_the_paths_together_and_of_one_node_alone():
+    both = Finding(code="IC-PATH-003", check="df-ping", status=Status.FAIL, title="Gone.", nodes=("rac1", "rac2"))
+    one = Finding(
+        code="IC-MTU-002",
+        check="df-ping",
+        status=Status.FAIL,
+        title="Odd.",
+        subject="rac2 eth1 1500",
+        nodes=("rac2",),
+        next=(Remedy("Look.", ("ip link",), "any user on rac2"), Remedy("Ask.")),
+    )
+    first, second = results_of(Gate("df-ping"), (both, one))
+    assert (first.node, second.node, second.text) == ("", "rac2", "eth1 1500")
+    assert second.next == ("Look (any user on rac2):", "ip link", "Ask.")
+
+
+# --- how the cluster changed under it ---------------------------------------------------------------------------------
+
+
+def test_a_cluster_that_stays_as_it_is_surprises_nobody():
+    assert surprised(looked(until("survives-boot", down(9000)), down(9000))) == []
+
+
+def test_a_boot_that_the_step_asks_for_is_told_and_alarms_nobody():
+    events = looked(until("survives-boot", down(9000)), down(9000, rac2=booted("rac2")))
+    assert surprised(events) == [(Surprise.REBOOTED, "rac2", False)]
+    assert told(events) == "rac2 was booted at 19:30, as this step asks, and came back with eth1 at 9000."
+    assert verified(events).passed
+
+
+def test_a_node_that_comes_back_with_the_old_mtu_takes_the_change_back_to_setting_it():
+    of = until("prove-paths", down(9000))
+    events = looked(of, down(9000, rac2=1500, rac2_setup=booted("rac2")))
+    assert surprised(events) == [(Surprise.REBOOTED, "rac2", False)]
+    assert told(events) == "rac2 was booted at 19:30 and came back with eth1 at 1500: its MTU was not kept."
+    assert reopened(events) == ["set-mtu", "survives-boot"]
+    again = after(of, *events)
+    assert again.current
+    assert again.current.id == "set-mtu"
+
+
+def test_forgotten_persistence_that_was_gone_past_is_found_by_the_boot():
+    """The override is of the file; that the MTU runs was proved, and a boot that loses it takes the change back."""
+    not_kept = down(9000, rac2=setup("rac2", runs=False, mtu=None))
+    of = until("set-mtu", down())
+    of = after(of, *looked(of, not_kept), Overridden("set-mtu", "A. Lee", "The file comes later."))
+    lost = down(9000, rac2=1500, rac2_setup=setup("rac2", runs=False, mtu=None, boot="second"))
+    events = looked(of, lost)
+    assert "came back with eth1 at 1500: its MTU was not kept" in told(events)
+    assert reopened(events) == ["set-mtu"]
+
+
+def test_an_mtu_that_somebody_takes_back_is_seen_and_every_path_has_to_be_proved_again():
+    of = until("first-node", down(9000))
+    events = looked(of, down(9000, rac2=1500))
+    assert surprised(events) == [(Surprise.MTU_LOST, "rac2", False)]
+    assert told(events) == "eth1 of rac2 was changed from 9000 to 1500; 9000 was planned."
+    assert reopened(events) == ["set-mtu", "prove-paths"]
+
+
+def test_a_surprise_is_told_once():
+    of = until("first-node", down(9000))
+    lost = down(9000, rac2=1500)
+    of = after(of, *looked(of, lost))
+    assert surprised(looked(of, lost)) == []
+
+
+@pytest.mark.parametrize("step", ["baseline", "stack-down"])
+def test_a_live_change_is_dangerous_at_whatever_step_it_is_seen(step):
+    events = looked(until(step, cluster()), with_nothing_more(cluster(1500, rac2=9000)))
+    assert surprised(events) == [(Surprise.LIVE_CHANGE, "rac2", True)]
+    assert "changed from 1500 to 9000 while Clusterware runs on rac1, rac2 and rac3" in told(events)
+    assert ("mtu-untouched", "rac2") in not_held(events)
+    assert not verified(events).passed
+
+
+def with_nothing_more(now: Cluster) -> Cluster:
+    return msgspec.structs.replace(now, changing=Changing())
+
+
+def test_a_live_change_that_is_taken_back_is_told_and_alarms_nobody():
+    of = until("baseline", cluster())
+    of = after(of, *looked(of, with_nothing_more(cluster(1500, rac2=9000))))
+    events = looked(of, with_nothing_more(cluster()))
+    assert surprised(events) == [(Surprise.OTHER, "rac2", False)]
+    assert told(events).endswith("it is as it has to be again.")
+
+
+def test_setting_mtus_while_nothing_runs_is_what_the_step_is_for():
+    assert surprised(looked(until("set-mtu", down()), down(9000, rac2=1500))) == []
+
+
+def test_a_stack_that_is_started_before_its_turn_has_to_be_stopped_again():
+    of = until("prove-paths", down(9000))
+    events = looked(of, down(9000, rac2=setup("rac2", mtu=9000, autostart=False)))
+    assert surprised(events) == [(Surprise.STACK_STARTED, "rac2", False)]
+    assert reopened(events) == ["stack-down"]
+
+
+def test_a_stack_that_is_started_while_the_mtus_differ_is_dangerous():
+    of = after(until("set-mtu", down()), *looked(until("set-mtu", down()), down(9000, rac2=1500)))
+    events = looked(of, down(9000, rac2=1500, rac3=setup("rac3", mtu=9000, autostart=False)))
+    assert (Surprise.STACK_STARTED, "rac3", True) in surprised(events)
+    assert "Stop it at once" in told(events)
+
+
+def test_whatever_else_was_proved_and_is_no_more_is_told_with_its_own_sentence():
+    of = until("prove-paths", down(9000))
+    events = looked(of, down(9000, rac2=setup("rac2", runs=False, mtu=9000, autostart=True)))
+    assert surprised(events) == [(Surprise.OTHER, "rac2", False)]
+    assert told(events) == "Clusterware would start by itself when rac2 boots."
+    assert reopened(events) == ["stack-down"]
+
+
+def test_not_knowing_takes_no_proof_away_and_lets_nothing_pass():
+    gone = UnreadNode("rac2", "rac2 could not be read: it is being booted.")
+    of = until("prove-paths", down(9000))
+    events = looked(of, down(9000, rac2=gone, rac2_setup=gone))
+    assert surprised(events) == []
+    assert reopened(events) == []
+    assert not verified(events).passed
+    assert verified(events).look == of.look  # what is not known now stands as it was
+
+
+def test_a_cluster_that_lost_an_mtu_when_it_was_up_again_need_not_be_stopped_once_it_is_set_back():
+    up = cluster(9000, keeps=9000)
+    of = until("sign-off", up)
+    of = after(of, *looked(of, cluster(9000, keeps=9000, rac2=1500)))
+    assert of.current
+    assert of.current.id == "set-mtu"
+    assert [gate.check for gate in looked_at(of, of.current)] == ["running-mtu", "kept-mtu"]
+    assert verified(looked(of, up)).passed
+
+
+def test_on_the_way_back_a_boot_is_told_and_an_mtu_on_its_way_is_no_surprise():
+    layers = tuple(layer(node, mtu_before=9000, mtu_after=1500) for node in NODES)
+    back = plan(kind=Kind.ROLLBACK, layers=layers, steps=(*STEPS[2:4], STEPS[-1]))
+    of = after(until("survives-boot", down(9000)), RolledBack(back, "A. Lee", "a good reason"))
+    assert verified(looked(of, down(9000))).passed
+    of = after(of, *looked(of, down(9000)))
+    assert surprised(looked(of, down(9000, rac1=1500))) == []
+    assert surprised(looked(of, down(1500, rac1=booted("rac1")))) == [(Surprise.REBOOTED, "rac1", False)]
+
+
+def test_until_everything_is_stopped_a_live_change_is_watched_for_and_not_after():
+    assert [gate.check for gate in watched(*_at("agree"))] == ["only-journal", "mtu-untouched"]
+    assert [gate.check for gate in watched(*_at("stack-down"))] == ["only-journal"]  # there it is a gate of its own
+    assert [gate.check for gate in watched(*_at("set-mtu"))] == ["only-journal"]
+
+
+def _at(step: str) -> tuple[Change, object]:
+    of = until(step) if step != "agree" else after(until("baseline"), Reopened("baseline", ""))
+    return of, of.plan.step(step)
+
+
+# --- figures ----------------------------------------------------------------------------------------------------------
+
+
+def test_what_was_measured_on_the_way_is_kept_for_the_report():
+    activity = Activity(
+        "", "", 30.0,
+        (InstanceActivity(1, 30.0, {"gc blocks lost": 3, "gc cr blocks received": 9000}),),
+        pings=(InstancePing(1, 2, 10, 2000, 10, 4000), InstancePing(1, 1, 10, 1, 10, 1)),
+    )  # fmt: skip
+    counters = CounterChange("rac1", 5.0, KernelCounters({"Ip": {"ReasmFails": 2, "ReasmReqds": 600}}))
+    compared = RecordingsCompared(summary=(), figures={"packets per block received": "6.02 before, 1.00 after"})
+    now = msgspec.structs.replace(
+        cluster(),
+        activity=activity,
+        counters=CounterChanges("", "", 5.0, (counters,), {}),
+        changing=Changing(compared=compared),
+    )
+    assert figures_of(now) == {
+        "reassemblies failed rac1": "2 of 600 fragments",
+        "gc blocks lost instance 1": "3 of 9,000 blocks in 30 s",
+        "IC ping 500 B instance 1 -> instance 2": "0.20 ms",
+        "IC ping 8 KB instance 1 -> instance 2": "0.40 ms",
+        "packets per block received": "6.02 before, 1.00 after",
+    }
+    assert figures_of(cluster()) == {}
+
+
+# --- with the engine --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def engine(monkeypatch):
+    """Every group of facts comes from a cluster of facts; which groups were asked for is noted."""
+    asked: list[str] = []
+
+    def answers(now: Cluster) -> list[str]:
+        def given(group: str):
+            async def gather(session, known):
+                asked.append(group)
+                session.progress(group, f"read {group}", 1, 1)
+                return getattr(now, group)
+
+            return gather
+
+        fakes = tuple(replace(g, gather=given(g.group)) for g in GATHERERS)
+        monkeypatch.setattr(verifying, "GATHERERS", fakes)
+        monkeypatch.setattr(
+            verifying, "evidence_gatherer", lambda *_: replace(verifying_planned(), gather=given("changing"))
+        )
+        return asked
+
+    return answers
+
+
+def verifying_planned():
+    from checks.change.planned import PLANNED
+
+    return PLANNED
+
+
+async def every(look: Verification) -> list[object]:
+    async with aclosing(look.events()) as events:
+        return [event async for event in events]
+
+
+async def test_a_look_tells_how_far_it_is_and_concludes_last(engine):
+    engine(down(9000))
+    of = until("set-mtu", down())
+    events = await every(Verification(of, Settings(), node="rac1"))
+    assert any(isinstance(event, GatherProgress) for event in events)
+    assert {e.check for e in events if isinstance(e, CheckConcluded)} >= {"running-mtu", "kept-mtu", "stack-down"}
+    assert isinstance(events[-2], RunFinished)
+    assert isinstance(events[-1], Concluded)
+    assert events[-1].events == conclude(of, of.plan.step("set-mtu"), events[-1].report)
+    assert verified(events[-1].events).passed
+
+
+async def test_with_the_stack_down_neither_clusterware_nor_the_database_is_asked(engine):
+    asked = engine(down(9000))
+    settings = msgspec.structs.replace(Settings(), database=DatabaseSettings(connect="rac-scan/prod"))
+    await every(Verification(until("set-mtu", down()), settings, node="rac1"))
+    assert sorted(asked) == ["changing", "nodes", "setups"]
+
+
+async def test_a_step_without_a_gate_still_sees_who_was_booted(engine):
+    engine(msgspec.structs.replace(cluster(9000, rac2=setup("rac2", mtu=9000, boot="second"), keeps=9000)))
+    of = until("sign-off", cluster(9000, keeps=9000))
+    concluded = (await every(Verification(of, Settings(), node="rac1")))[-1]
+    assert isinstance(concluded, Concluded)
+    assert surprised(concluded.events) == [(Surprise.REBOOTED, "rac2", False)]
+
+
+async def test_a_look_that_is_given_up_ends_at_once(engine, monkeypatch):
+    engine(down(9000))
+
+    async def hang(session, known):
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(
+        verifying, "GATHERERS", tuple(replace(g, gather=hang) if g.group == "nodes" else g for g in verifying.GATHERERS)
+    )
+    async with asyncio.timeout(5), aclosing(Verification(until("set-mtu"), Settings(), node="rac1").events()) as events:
+        async for event in events:
+            if isinstance(event, GatherProgress):
+                break
+
+
+def test_what_the_engine_is_told_comes_from_the_plan():
+    operator = msgspec.structs.replace(
+        Settings(), cluster=ClusterSettings(peers=("other",)), database=DatabaseSettings(connect="rac-scan/prod")
+    )
+    settings = settings_for(operator, plan(), "rac2", with_database=False)
+    assert settings.cluster.peers == ("rac1", "rac3")
+    assert settings.cluster.networks == (SUBNET,)
+    assert settings.cluster.grid_home == "/u01/app/19.0.0/grid"
+    assert not settings.database.is_set
+    assert settings_for(operator, plan(), "rac2", with_database=True).database.is_set
+
+
+def test_this_node_is_known_by_the_plans_name():
+    assert node_here(plan(), "RAC2.example.com") == "rac2"
+    assert node_here(plan(), "jump-host") == "jump-host"

@@ -1,0 +1,192 @@
+"""What Clusterware manages and has saved: srvctl's and ocrconfig's answers, and the files that a change leaves."""
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from checks import gathering
+from checks.facts import FileSeen, GridHome, Managed, ManagedDatabase, OcrBackup, Unknown
+from checks.journal import Journal
+from checks.nodes.backups_text import parse_manual_backups
+from checks.nodes.change_files import read_change_files, read_olr_backup
+from checks.nodes.databases_text import parse_database_status, parse_databases
+from checks.nodes.managed import planned_managed, read_managed
+from checks.nodes.read_only import demand_read_only_command
+from checks.nodes.session import Session
+from checks.nodes.shell import Completed, Shell
+from checks.settings import Settings
+from tests.fixtures.clusters import cluster
+
+BACKUPS = """\
+
+rac1     2026/11/20 09:18:49     /u01/app/19.0.0/grid/cdata/prodrac/backup_20261120_091849.ocr
+
+rac2     2026/11/21 17:02:03     +OCR:/prodrac/OCRBACKUP/backup_20261121_170203.ocr.258.1236208637     724960844
+
+rac2     2026/09/01 10:00:00     +OCR:/prodrac/OCRBACKUP/backup_20260901_100000.ocr.261.1208208637     724960844
+"""
+NEWEST = OcrBackup("rac2", "2026-11-21T17:02:03", "+OCR:/prodrac/OCRBACKUP/backup_20261121_170203.ocr.258.1236208637")
+
+
+def test_the_newest_backup_counts_wherever_it_stands_and_lies():
+    assert parse_manual_backups(BACKUPS) == NEWEST
+
+
+def test_a_list_from_a_local_copy_is_an_answer():
+    local_copy = "PROT-26: Oracle Cluster Registry backup locations were retrieved from a local copy\n"
+    assert parse_manual_backups(local_copy + BACKUPS) == NEWEST
+
+
+@pytest.mark.parametrize(
+    "none",
+    [
+        "PROT-25: Manual backups for the Oracle Cluster Registry are not available",
+        "PROTL-25: No manual backups of the OLR are available at this time.",
+    ],
+)
+def test_that_there_is_none_is_an_answer_too(none):
+    assert parse_manual_backups(none) is None
+
+
+@pytest.mark.parametrize("text", ["", "PROT-20: Insufficient permission to proceed. Require privileged user", "what?"])
+def test_another_answer_is_not_taken_for_none(text):
+    assert isinstance(parse_manual_backups(text), Unknown)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("prod\ncrm_stby\n", ("prod", "crm_stby")),
+        ("", ()),
+    ],
+)
+def test_the_databases_that_clusterware_manages(text, expected):
+    assert parse_databases(text) == expected
+
+
+def test_a_failure_to_list_them_is_not_taken_for_none():
+    down = "PRCR-1068 : Failed to query resources\nCRS-0184 : Cannot communicate with the CRS daemon."
+    told = parse_databases(down)
+    assert isinstance(told, Unknown)
+    assert "PRCR-1068" in told.reason
+    assert isinstance(parse_databases("Usage: srvctl <command> <object>"), Unknown)
+
+
+@pytest.mark.parametrize(
+    ("text", "running", "stopped"),
+    [
+        (
+            "Instance prod1 is running on node rac1\nInstance prod2 is not running on node rac2\n",
+            (("prod1", "rac1"),),
+            (("prod2", "rac2"),),
+        ),
+        ("Instance prod1 is running on node rac1. Instance status: Open.", (("prod1", "rac1"),), ()),
+        ("Instance prod1 is running on node rac1 with online services crm,web. Instance status: Open.",
+         (("prod1", "rac1"),), ()),
+        # RAC One Node; a database of one instance; one that runs nowhere.
+        ("Instance one_1 is running on node rac2\nOnline relocation: INACTIVE", (("one_1", "rac2"),), ()),
+        ("Database is running.", (("prod", ""),), ()),
+        ("Database is not running.", (), (("prod", ""),)),
+    ],
+)  # fmt: skip
+def test_where_its_instances_run(text, running, stopped):
+    assert parse_database_status("prod", text) == ManagedDatabase("prod", running, stopped)
+
+
+def test_a_database_of_an_older_release_is_not_told_by_this_srvctl():
+    refused = "PRCD-1229 : An attempt to access configuration of database prod was rejected because its version differs"
+    told = parse_database_status("prod", refused)
+    assert isinstance(told, Unknown)
+    assert "PRCD-1229" in told.reason
+
+
+def grid(tmp_path, **tools):
+    (tmp_path / "bin").mkdir()
+    for name, text in tools.items():
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    return GridHome(str(tmp_path), "settings", "grid")
+
+
+async def test_one_tool_that_fails_leaves_only_its_own_fact_unknown(tmp_path):
+    srvctl = (
+        'case "$*" in "config database") printf "prod\\nold\\n" ;; '
+        '*" prod") echo Instance prod1 is running on node rac1 ;; '
+        "*) echo PRCD-1229 : An attempt to access configuration of database old was rejected; exit 1 ;; esac"
+    )
+    journal = Journal()
+    told = await read_managed(grid(tmp_path, srvctl=srvctl, ocrconfig="exit 1"), journal, "rac1", {})
+    assert isinstance(told, Managed)
+    prod, old = told.databases
+    assert prod == ManagedDatabase("prod", (("prod1", "rac1"),))
+    assert (old.name, isinstance(old.instances, Unknown)) == ("old", True)
+    assert isinstance(told.ocr_backup, Unknown)
+    assert {e.topic for e in journal.entries} >= {"srvctl config database", "srvctl status database old"}
+
+
+async def test_without_clusterware_there_is_nothing_to_ask():
+    without = msgspec.structs.replace(cluster(2), clusterware=Unknown("no Grid home"))
+    assert await gathering._managed(Session(Settings(), Journal()), without) == Unknown("no Grid home")
+
+
+def test_all_that_is_asked_changes_nothing():
+    for _, argv in planned_managed("/u01/grid"):
+        demand_read_only_command(argv, "rac1")
+
+
+@pytest.fixture
+async def shell():
+    held = await Shell.open_local("rac1")
+    yield held
+    await held.close()
+
+
+async def test_a_file_that_is_there_is_told_with_size_and_time_whatever_it_is_called(shell, tmp_path):
+    there, absent = tmp_path / "it's a backup; $(date)", tmp_path / "absent"
+    there.write_text("12345")
+    told = await read_change_files(shell, Journal(), [str(there), str(absent)], 10)
+    assert told[str(there)] == FileSeen(5, float(int(there.stat().st_mtime)))
+    assert told[str(absent)] == Unknown(f"rac1 has no file {absent}.")
+
+
+class Answers(Shell):
+    """A node that gives one answer."""
+
+    def __init__(self, text: str) -> None:
+        self.node, self.text = "rac2", text
+
+    async def run(self, program: str, *, timeout_s: float, limit_bytes: int = 4_000_000) -> Completed:
+        return Completed(0, self.text)
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (
+            "##racwire olr\nrac2     2026/11/21 17:02:03     /u01/grid/cdata/rac2/backup_20261121_170203.olr     0\n"
+            "##racwire end 0\n",
+            OcrBackup("rac2", "2026-11-21T17:02:03", "/u01/grid/cdata/rac2/backup_20261121_170203.olr"),
+        ),
+        ("##racwire olr\nPROTL-25: No manual backups of the OLR are available at this time.\n##racwire end 0\n", None),
+        ("##racwire olr\nnot found\n##racwire end 127\n",
+         Unknown("there is no ocrconfig in a Grid home that olr.loc names")),
+    ],
+)  # fmt: skip
+async def test_the_backup_of_a_node_s_own_registry(answer, expected):
+    assert await read_olr_backup(Answers(answer), Journal(), 10) == expected
+
+
+words = st.lists(
+    st.sampled_from(["Instance", "x1", "is", "not", "running", "on", "node", "rac1", "\n", "PRCD-1 :", "Database", ".",
+                     "2026/11/21", "17:02:03", "/x", "rac2", "99", "PROT-25:"]),
+    max_size=12,
+).map(" ".join)  # fmt: skip
+
+
+@given(words)
+@settings(max_examples=60, deadline=None)
+def test_whatever_the_tools_print_something_is_made_of_it(text):
+    assert isinstance(parse_databases(text), tuple | Unknown)
+    assert isinstance(parse_database_status("prod", text), ManagedDatabase | Unknown)
+    assert isinstance(parse_manual_backups(text), OcrBackup | Unknown | None)
