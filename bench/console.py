@@ -8,7 +8,7 @@ CONCLUDED_WITHIN_S = 90.0
 QUIET_S = 2.5
 """A screen on which nothing moves for so long has come to rest: while a run goes on, something moves each second."""
 
-SCREENS = {"1": "Checks", "2": "Paths", "3": "Traffic", "4": "Database"}
+SCREENS = {"1": "Checks", "2": "Paths", "3": "Traffic", "4": "Database", "5": "Change"}
 """The main screens by their key."""
 
 

@@ -19,7 +19,7 @@ _NODES = 8
 _PAUSES_S = (0.1, 0.4)
 """Between two keys, so that they do not fall into step with the samples."""
 _UNANSWERED_S = 5.0
-_FIRST, _OTHERS = "1", "234"
+_FIRST, _OTHERS = "1", "2345"
 """The screen that is there from the start, and those that are made when they are first shown."""
 
 

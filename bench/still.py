@@ -30,6 +30,8 @@ def measure(pace: Pace) -> Iterator[Row]:
             yield _row("Paths", terminal, seconds, _NO_CLUSTER)
             show(terminal, "4")
             yield _row("Database", terminal, seconds, "no database is asked")
+            show(terminal, "5")
+            yield _row("Change", terminal, seconds, "none is open")
         with (
             practice_cluster(nodes=2) as lab,
             Terminal([RACWIRE, "--lab", "--interval", "1"], outside(lab, environment)) as terminal,

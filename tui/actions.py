@@ -31,7 +31,13 @@ class Action:
         return self.action.partition("(")[0].rpartition(".")[2]
 
 
-TABS = {"checks": "1 Checks", "paths": "2 Paths", "traffic": "3 Traffic", "database": "4 Database"}
+TABS = {
+    "checks": "1 Checks",
+    "paths": "2 Paths",
+    "traffic": "3 Traffic",
+    "database": "4 Database",
+    "change": "5 Change",
+}
 """The main screens: their mode and their tab, which begins with their key."""
 
 SHOW = tuple(

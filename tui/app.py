@@ -14,15 +14,19 @@ from checks.events import Gathered, GatherProgress, RunFinished
 from checks.result import Report
 from checks.settings import Settings
 from tui.actions import EVERYWHERE, bindings
-from tui.clipboard import commands_text
+from tui.changing import Changing
+from tui.following import Changes
 from tui.guard import FaultLog, GuardedApp
-from tui.known import Change, FeedState, Known
+from tui.known import FeedState, Known, News
 from tui.lifeline import Lifeline
 from tui.live import Live
 from tui.log import log_path
 from tui.look import LookingApp
 from tui.main_screens import MainScreens
 from tui.messages import (
+    ChangeTold,
+    ChangeWanted,
+    CopyWanted,
     EngineTold,
     FeedFailed,
     IntervalWanted,
@@ -31,6 +35,7 @@ from tui.messages import (
     RunFailed,
     SamplesTold,
 )
+from tui.offering import OfferingApp
 from tui.run import Run
 from tui.screens.base import ConsoleScreen
 from tui.screens.checks import ChecksScreen
@@ -51,7 +56,7 @@ _LIVE = frozenset({"traffic", "database"})
 """Screens that show samples: the feed begins with the first of them, and again with them where it broke down."""
 
 
-class ConsoleApp(GuardedApp, LookingApp):
+class ConsoleApp(GuardedApp, OfferingApp, LookingApp):
     """The full-screen form of racwire."""
 
     TITLE = "racwire"
@@ -74,11 +79,13 @@ class ConsoleApp(GuardedApp, LookingApp):
         driver_class: type[Driver] | None = None,
         lifeline: Lifeline | None = None,
         recording: Recording | None = None,
+        changes: Changes | None = None,
+        first: str = "checks",
     ) -> None:
         """`new_engine` makes an engine for one check, or for all where none is named; `warm_up` is called in a thread
-        before, to load what it needs. With a `recording` that is shown, and nothing is sampled."""
-        if recording is not None:
-            self.DEFAULT_MODE = "traffic"  # type: ignore[misc]
+        before, to load what it needs. With a `recording` that is shown, and nothing is sampled. `changes` is where the
+        journals of changes are, `first` the screen that is shown first."""
+        self.DEFAULT_MODE = "traffic" if recording is not None else first  # type: ignore[misc]
         super().__init__(driver_class=driver_class, ansi_color=terminal_colours)
         self.faults = FaultLog()
         self.log_path = log_path(state_directory)
@@ -87,6 +94,7 @@ class ConsoleApp(GuardedApp, LookingApp):
         self.known = Known(feed=FeedState(settings.traffic.interval_s), graphs=settings.console.graphs)
         self._run = Run(self, new_engine, warm_up)
         self._live = Live(self, new_feed)
+        self._changing = Changing(self, self.known, changes)
         self._state_directory = state_directory
         self._settings = settings
         self._recording = recording
@@ -124,31 +132,14 @@ class ConsoleApp(GuardedApp, LookingApp):
             self.known.feed.is_running, self.known.feed.trouble = True, ""
             self._tell()
 
-    def action_help(self) -> None:
-        """Show the keys and the signs."""
-        from tui.screens.offered import help_for
-
-        if (screen := help_for(self.screen)) is not None:
-            self.push_screen(screen)
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether the action can be done now, as the screen that is shown has it."""
-        return self.screen.check_action(action, parameters)
-
-    async def action_palette(self) -> None:
-        """Let the operator find an action by its words."""
-        from tui.screens.offered import offer_actions
-
-        await offer_actions(self)
-
     @property
     def _shown(self) -> ConsoleScreen | None:
         """The main screen that is shown, if one is."""
         return self.screen if isinstance(self.screen, ConsoleScreen) else None
 
-    def _tell(self, change: Change | None = None) -> None:
+    def _tell(self, news: News | None = None) -> None:
         if self._shown is not None:
-            self._shown.refresh_known(change)
+            self._shown.refresh_known(news)
 
     def notice(self, text: str) -> None:
         """Tell the operator, where a main screen is shown."""
@@ -167,18 +158,18 @@ class ConsoleApp(GuardedApp, LookingApp):
             self.report = self.known.board.report
         if isinstance(event, Gathered) and event.group in _FOLLOWED and self.known.cluster is not None:
             self._live.follow(self.known.cluster)
-        self._tell(Change.PROGRESS if isinstance(event, GatherProgress) else Change.RUN)
+        self._tell(News.PROGRESS if isinstance(event, GatherProgress) else News.RUN)
 
     def on_run_failed(self, message: RunFailed) -> None:
         """Take over that the current run broke down."""
         if message.run == self._run.number:
             self.known.board.fail(message.reason)
-            self._tell(Change.RUN)
+            self._tell(News.RUN)
 
     def on_samples_told(self, message: SamplesTold) -> None:
         """Take over samples."""
         self.known.timeline.add(message.events)
-        self._tell(Change.SAMPLES)
+        self._tell(News.SAMPLES)
 
     def on_feed_failed(self, message: FeedFailed) -> None:
         """Take over that the live feed broke down."""
@@ -190,6 +181,12 @@ class ConsoleApp(GuardedApp, LookingApp):
         self.known.feed.recording = None
         self._tell()
         self.notice(message.reason)
+
+    def on_change_told(self, message: ChangeTold) -> None:
+        """Take over what the work on a change tells."""
+        if told := self.known.desk.tell(message.told):
+            self.notice(told)
+        self._tell(News.CHANGE)
 
     # --- what the screens want ----------------------------------------------------------------------------------------
 
@@ -206,14 +203,10 @@ class ConsoleApp(GuardedApp, LookingApp):
         await self._run.stop(STOP_WITHIN_S)
         self._start(message.check)
 
-    def on_checks_screen_copy_wanted(self, message: ChecksScreen.CopyWanted) -> None:
-        """Give the commands to the terminal's clipboard, and write them to a file in any case."""
-        text = commands_text(message.row.finding)
-        if not text:
-            self.notice("This finding has no commands.")
-            return
-        self.notice(keep_commands(text, self._state_directory))
-        self.copy_to_clipboard(text)
+    def on_copy_wanted(self, message: CopyWanted) -> None:
+        """Give a text to the terminal's clipboard, and write it to a file in any case."""
+        self.notice(keep_commands(message.text, self._state_directory))
+        self.copy_to_clipboard(message.text)
 
     def on_checks_screen_export_wanted(self, message: ChecksScreen.ExportWanted) -> None:
         """Write the report to a file."""
@@ -231,6 +224,10 @@ class ConsoleApp(GuardedApp, LookingApp):
         self._tell()
         self.notice(told)
 
+    def on_change_wanted(self, message: ChangeWanted) -> None:
+        """Do something about a change."""
+        self._changing.do(message.want)
+
     # --- leaving ------------------------------------------------------------------------------------------------------
 
     @property
@@ -243,7 +240,7 @@ class ConsoleApp(GuardedApp, LookingApp):
 
     async def action_quit(self) -> None:
         """Leave: end the run and the feed at the same time, close what they hold open, give the terminal back."""
-        ending = [asyncio.create_task(part.stop(STOP_WITHIN_S)) for part in (self._run, self._live)]
+        ending = [asyncio.create_task(part.stop(STOP_WITHIN_S)) for part in (self._run, self._live, self._changing)]
         try:
             await asyncio.wait(ending, timeout=STOP_WITHIN_S)
         finally:

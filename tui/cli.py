@@ -41,6 +41,7 @@ examples:
   racwire open before.rec          a recording in the console
   racwire compare before.rec after.rec     what a change did, and which differences are noise
   racwire watch | jq .             the traffic as JSON lines
+  racwire change --help            to jumbo frames and back, one proved step after the other
   racwire lab up                   a practice cluster on this machine; racwire looks at it with --lab
 
 racwire changes nothing, on no node, switch or database: it prints commands, you run them.
@@ -88,6 +89,12 @@ def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     add_open_parser(commands, _sharing(add_settings_option, add_looks_options))
     add_compare_parser(commands)
     add_watch_parser(commands, sampled)
+    if "change" in words:
+        from tui.change_options import add_change_parser
+
+        add_change_parser(commands, checked, _sharing(add_looks_options))
+    else:
+        commands.add_parser("change", help="change the MTU, one proved step after the other, and back")
     if "grants" in words:
         from tui.grants_command import add_grants_parser
 
@@ -182,6 +189,10 @@ def _run(args: argparse.Namespace, words: list[str]) -> int:
             return run_check(args, settings)
         if args.command in ("record", "open", "compare", "watch"):
             return _run_traffic(args, settings)
+        if args.command == "change":
+            from tui.change_command import run_change
+
+            return run_change(args, settings)
         from tui.console import run_console
 
         return run_console(settings)

@@ -6,6 +6,8 @@ import argparse
 
 _UNSET = argparse.SUPPRESS
 """The default of options that may stand before the command: the command's own must not overwrite what is said there."""
+ENTERED = "RACWIRE_ENTERED_BY_LAB"
+"""In the environment where `--lab` led into the practice cluster: what is to be typed next has to say it again."""
 
 
 def add_cluster_options(options: argparse.ArgumentParser) -> None:

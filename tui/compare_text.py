@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import io
-import os
 import re
-import shutil
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TextIO
 
-from rich.console import Console
 from rich.text import Text
 
 from checks.traffic.compare.comparison import (
@@ -25,7 +21,7 @@ from checks.traffic.compare.comparison import (
 )
 from checks.traffic.compare.metrics import CPU, DATABASE, KERNEL, LATENCY, LOAD, NETWORK
 from checks.traffic.compare.words import change_of, number
-from tui.printable import for_encoding
+from tui.paper import columns_of, printed
 from tui.widgets.line import clean, hanging, plain, wrapped
 
 _GROUPS = (NETWORK, DATABASE, LATENCY, CPU, KERNEL, LOAD)
@@ -44,26 +40,8 @@ def comparison_text(comparison: Comparison, stream: TextIO, *, every: bool = Fal
 
     Parts of which nothing else can be said than of their whole are left out, unless `every` metric is wanted.
     """
-    terminal = stream.isatty()
-    columns = shutil.get_terminal_size((100, 24)).columns if terminal else 100
-    written = io.StringIO()
-    console = Console(
-        file=written,
-        width=_WIDEST,
-        force_terminal=terminal and os.environ.get("TERM") != "dumb",
-        no_color=True if not terminal else None,
-        highlight=False,
-        soft_wrap=True,
-    )
-    for line in lines_of(comparison, min(max(columns, _NARROWEST), _WIDEST), every=every):
-        console.print(line)
-    encoding = getattr(stream, "encoding", None)
-    text = written.getvalue()
-    try:
-        "±".encode(encoding or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        text = text.replace("±", "~")
-    return for_encoding(text, encoding)
+    columns = columns_of(stream, narrowest=_NARROWEST, widest=_WIDEST)
+    return printed(lines_of(comparison, columns, every=every), stream)
 
 
 def lines_of(comparison: Comparison, width: int, *, every: bool = False) -> Iterator[Text]:

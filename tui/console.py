@@ -19,6 +19,7 @@ from typing import IO, TYPE_CHECKING, TextIO, cast
 
 from checks.result import ExitCode, exit_code
 from checks.settings import Settings
+from tui.common_options import ENTERED
 from tui.log import LogFile, log_path
 from tui.own_loop import own_loop
 from tui.streams import leave, tell
@@ -36,13 +37,13 @@ DRAIN_S = 0.3
 """How long what is still running may take to end once the screen is closed."""
 
 
-def run_console(settings: Settings) -> int:
-    """Run the console; returns the exit code of the last finished report."""
+def run_console(settings: Settings, *, first: str = "checks") -> int:
+    """Run the console, beginning with that screen; returns the exit code of the last finished report."""
     if reason := no_console(os.environ, sys.__stdin__, sys.__stderr__):
         tell(f"{reason}, so the checks run as text.")
         return _run_as_text(settings)
     prepare(os.environ)
-    return _run_full_screen(settings)
+    return _run_full_screen(settings, first=first)
 
 
 def run_console_on_recording(path: Path, settings: Settings) -> int:
@@ -99,12 +100,13 @@ def _run_as_text(settings: Settings) -> int:
     return run_check(build_parser().parse_args(["check"]), settings)
 
 
-def _run_full_screen(settings: Settings, recording: Recording | None = None) -> int:
+def _run_full_screen(settings: Settings, recording: Recording | None = None, *, first: str = "checks") -> int:
     # What is being loaded stays: to look through it for garbage, again and again, takes a tenth of the start.
     gc.disable()
     from rich.console import Console
 
     from tui.app import ConsoleApp
+    from tui.cluster_changes import ClusterChanges
     from tui.driver import console_driver
     from tui.lifeline import Lifeline
     from tui.password import password_for
@@ -141,6 +143,8 @@ def _run_full_screen(settings: Settings, recording: Recording | None = None) -> 
         driver_class=console_driver(),
         lifeline=Lifeline(sys.__stdin__.fileno() if sys.__stdin__ else 0),
         recording=recording,
+        changes=ClusterChanges(settings, _found, password) if recording is None else None,
+        first=first,
     )
     app.error_console = Console(file=cast("IO[str]", log), width=120, markup=False, highlight=False)
     _run_in_own_loop(app, mouse=settings.console.mouse)
@@ -149,6 +153,8 @@ def _run_full_screen(settings: Settings, recording: Recording | None = None) -> 
         tell(f"the console broke down; {log.told}.")
     elif app.faults.count:
         tell(f"something inside racwire broke while the console ran; {log.told}.")
+    if told := app.known.desk.farewell("racwire change --lab" if os.environ.get(ENTERED) else "racwire change"):
+        tell(told)
     if recording is not None and not broke:
         return leave(ExitCode.PASS)
     return leave(_code(app, broke=broke))

@@ -1,4 +1,4 @@
-"""`racwire explain ID|CODE`: what a check does and what a code means, as DBAs know it from oerr."""
+"""`racwire explain ID|CODE`: what a check, or a gate of a change, does and what a code means, as oerr does."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ import sys
 import textwrap
 from collections.abc import Iterator
 
+from checks.change.gates import documented
 from checks.engine import KINDS
-from checks.plugin import Check, Kind, discover
+from checks.plugin import Check, Checks, Kind, discover
 from tui.errors import UsageError
 from tui.printable import for_encoding, printable
 
 
 def run_explain(args: argparse.Namespace) -> int:
     """Print the page of a check or a code, or the list of all. Raises UsageError when there is none."""
-    found = discover()
+    found = Checks((*discover(), *documented()))
     kinds = {code: (kind, check.id) for code, (kind, check) in found.kinds().items()}
     kinds |= {kind.code: (kind, "any check") for kind in KINDS}
     asked = args.what

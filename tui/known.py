@@ -11,9 +11,10 @@ from checks.facts import Cluster
 from checks.result import Report
 from checks.traffic.timeline import Timeline
 from tui.board import Board
+from tui.desk import Desk
 
 
-class Change(Enum):
+class News(Enum):
     """What became known, so that a screen can draw no more than that."""
 
     PROGRESS = auto()
@@ -22,6 +23,8 @@ class Change(Enum):
     """Findings or facts of the run."""
     SAMPLES = auto()
     """Samples of the live feed, or its state."""
+    CHANGE = auto()
+    """Where a change stands, or what is being done for it."""
 
 
 @dataclass
@@ -45,6 +48,7 @@ class Known:
     board: Board = field(default_factory=Board)
     timeline: Timeline = field(default_factory=Timeline)
     feed: FeedState = field(default_factory=FeedState)
+    desk: Desk = field(default_factory=Desk)
     graphs: Literal["blocks", "braille"] = "blocks"
     """How graphs are drawn, as the settings have it."""
 

@@ -7,6 +7,7 @@ import sys
 from typing import NoReturn
 
 from checks.lab import LabError, find
+from tui.common_options import ENTERED
 from tui.errors import UsageError
 
 
@@ -22,6 +23,6 @@ def enter_lab(words: list[str]) -> NoReturn:
             raise UsageError("No practice cluster is running; `racwire lab up` builds one in seconds.")
         node = lab.nodes[0]
         command = lab.enter(node, [sys.executable, "-m", "tui", *(w for w in words if w != "--lab")])
-        os.execvpe(command[0], command, {**os.environ, **lab.environment(node)})
+        os.execvpe(command[0], command, {**os.environ, **lab.environment(node), ENTERED: "1"})
     except LabError as error:
         raise UsageError(str(error)) from error

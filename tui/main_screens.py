@@ -22,6 +22,7 @@ SCREENS = {
     "paths": "tui.screens.paths:PathsScreen",
     "traffic": "tui.screens.traffic:TrafficScreen",
     "database": "tui.screens.database:DatabaseScreen",
+    "change": "tui.screens.change:ChangeScreen",
 }
 """The main screens by mode."""
 

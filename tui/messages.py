@@ -7,6 +7,7 @@ from textual.message import Message
 from checks.events import Event, GatherProgress
 from checks.result import Report
 from checks.traffic.samples import Event as Sample
+from tui.desk import Told, Want, WorkGoesOn
 
 
 class EngineTold(Message):
@@ -71,3 +72,39 @@ class IntervalWanted(Message):
 
 class RecordWanted(Message):
     """The operator wants the live samples to be recorded; or no longer, where they are."""
+
+
+class CopyWanted(Message):
+    """The operator wants a text in the terminal's clipboard."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
+class ChangeTold(Message):
+    """The work on a change told something."""
+
+    def __init__(self, told: Told) -> None:
+        super().__init__()
+        self.told = told
+
+    def can_replace(self, message: Message) -> bool:
+        """Of several progress events in a row only the last need be shown."""
+        return _is_progress(self) and _is_progress(message)
+
+
+def _is_progress(message: Message) -> bool:
+    return (
+        isinstance(message, ChangeTold)
+        and isinstance(message.told, WorkGoesOn)
+        and isinstance(message.told.event, GatherProgress)
+    )
+
+
+class ChangeWanted(Message):
+    """The operator wants something of a change."""
+
+    def __init__(self, want: Want) -> None:
+        super().__init__()
+        self.want = want

@@ -14,6 +14,8 @@ from checks.settings import DatabaseSettings
 from tui.errors import UsageError
 from tui.printable import printable
 
+__all__ = ["Secret", "password_for", "password_of"]
+
 
 def password_for(database: DatabaseSettings, checks: Iterable[Check]) -> Secret | None:
     """The password, where these checks ask a database and its user needs one; None where none can be had: the login

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 
+from checks.change.gates import documented
 from checks.plan import plan
-from checks.plugin import discover
+from checks.plugin import Checks, discover
 from checks.settings import Settings
 from checks.traffic.plan import plan_samples
 from tui.check_command import choose
@@ -17,7 +18,9 @@ from tui.printable import for_encoding, printable
 def run_plan(args: argparse.Namespace, settings: Settings) -> int:
     """Print the plan. Raises UsageError for an unknown check, or where peers cannot be reached as set."""
     try:
-        told = [*plan(choose(discover(), args.ids, []), settings), *(() if args.ids else plan_samples(settings))]
+        # The gates of a change are looked at by `racwire change` alone, so they are told only where they are named.
+        found = Checks((*discover(), *(documented() if args.ids else ())))
+        told = [*plan(choose(found, args.ids, []), settings), *(() if args.ids else plan_samples(settings))]
     except ValueError as error:
         raise UsageError(str(error)) from None
     print(for_encoding("\n".join(map(printable, told)), getattr(sys.stdout, "encoding", None)))

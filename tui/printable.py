@@ -6,7 +6,9 @@ import re
 from functools import cache
 
 _CONTROL = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-_PLAIN = str.maketrans({"·": ".", "→": ">", "←": "<", "─": "-", "│": "|", "▶": ">", "✓": "v", "✗": "x", "…": "..."})
+_PLAIN = str.maketrans(
+    {"·": ".", "→": ">", "←": "<", "─": "-", "│": "|", "▶": ">", "✓": "v", "✗": "x", "…": "...", "±": "~"}
+)
 
 
 @cache

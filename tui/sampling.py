@@ -5,23 +5,19 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import signal
-import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable
+from contextlib import suppress
 from typing import Any, Protocol
 
 from checks.facts import Cluster
-from checks.result import ExitCode
 from checks.traffic.samples import Event
 from tui.delivery import Delivery, Item
+from tui.interrupts import interrupts
 from tui.own_loop import run_in_own_loop
 
 _CLOSING_S = 0.5
 _LAST_S = 0.8
 """For what is still to be written when it ends: a disk that hangs is not waited for."""
-_ONE_AND_THE_SAME_S = 0.3
-"""Some send a signal to a process and to its group, so that it comes twice."""
 
 
 class Samples(Protocol):
@@ -85,7 +81,7 @@ async def sample(
         ending.interrupted = True
         stop.set()
 
-    with _interrupts(interrupt):
+    with interrupts(interrupt):
         work = [asyncio.create_task(task) for task in (pump(), follow(), delivery.run())]
         until = asyncio.create_task(stop.wait())
         try:
@@ -116,36 +112,6 @@ async def _first_to_end(tasks: Iterable[asyncio.Task[object]], spare: asyncio.Ta
         if done != {spare}:
             return
         waited.discard(spare)
-
-
-@contextmanager
-def _interrupts(interrupt: Callable[[], None]) -> Iterator[None]:
-    """Call back at the first Ctrl-C, TERM or HUP; a later one ends the process at once. A signal that is ignored, as
-    HUP is under nohup, stays ignored: there one wants it to go on."""
-    loop = asyncio.get_running_loop()
-    heard_at: float | None = None
-
-    def hear(*_: object) -> None:
-        nonlocal heard_at
-        if heard_at is None:
-            heard_at = time.monotonic()
-            interrupt()
-        elif time.monotonic() - heard_at > _ONE_AND_THE_SAME_S:
-            os._exit(ExitCode.INTERRUPTED)
-
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    minded = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
-    for number in minded:
-        loop.add_signal_handler(number, hear)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_BLOCK, minded)
-        for number in minded:
-            loop.remove_signal_handler(number)
-            if heard_at is not None:  # the second of the two must not end it while it says what it has recorded
-                signal.signal(number, hear)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, minded)
 
 
 def run_sampling(work: Coroutine[Any, Any, Ending]) -> Ending:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import io
-import os
-import shutil
 import textwrap
 from collections.abc import Iterator
 from typing import TextIO
 
 import msgspec
-from rich.console import Console
 from rich.text import Text
 
 from checks.engine import NOT_GATHERED
 from checks.facts import Clusterware, Database, Unknown
 from checks.finding import Finding, Remedy, Status, Table
 from checks.result import Report
-from tui.printable import for_encoding, printable
+from tui.paper import columns_of, printed
+from tui.printable import printable
 from tui.widgets.line import wrapped
 
 STYLES = {
@@ -31,25 +28,11 @@ STYLES = {
 """Colour only repeats what the word already says."""
 
 _LABEL = 10
-_WIDEST = 110
 
 
 def text_report(report: Report, stream: TextIO) -> str:
     """The whole report for that stream: coloured for a terminal (unless NO_COLOR), plain for a pipe or a file."""
-    terminal = stream.isatty()
-    width = min(shutil.get_terminal_size((100, 24)).columns if terminal else 100, _WIDEST)
-    written = io.StringIO()
-    console = Console(
-        file=written,
-        width=width,
-        force_terminal=terminal and os.environ.get("TERM") != "dumb",
-        no_color=True if not terminal else None,
-        highlight=False,
-        soft_wrap=True,
-    )
-    for line in _lines(report, width):
-        console.print(line)
-    return for_encoding(written.getvalue(), getattr(stream, "encoding", None))
+    return printed(_lines(report, columns_of(stream)), stream)
 
 
 def summary(report: Report) -> Text:

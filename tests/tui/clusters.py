@@ -27,6 +27,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "database": (),
     "activity": ("database",),
     "history": ("database",),
+    "setups": ("clusterware",),
 }
 
 Gather = Callable[[Session, Cluster], Awaitable[object]]

@@ -63,7 +63,7 @@ async def test_while_facts_are_gathered_the_rest_is_shown_and_the_cursor_keeps_i
         await pilot.pause(0.2)
         assert "· df-ping" in shown(pilot, "list")
         assert "df-ping" not in chosen(pilot)
-        await pilot.press("j")
+        await pilot.press("j", "j", "j")
         kept = chosen(pilot)
         assert kept == "IC-IFACE-001"
         gate.open.set()
@@ -77,7 +77,7 @@ async def test_until_the_operator_moves_the_worst_is_chosen(new_console: NewCons
     gate = Gate(facts, "paths")
     async with new_console(lambda: engine(facts, paths=gate)).run_test() as pilot:
         await pilot.pause(0.2)
-        assert chosen(pilot) == "IC-GRID-001"
+        assert chosen(pilot) == "IC-BOOT-001"
         gate.open.set()
         await concluded(pilot)
         assert chosen(pilot) == "IC-PATH-003"
@@ -89,7 +89,7 @@ async def test_filter_narrows_with_each_letter_and_esc_shows_all(new_console: Ne
         everything = shown(pilot, "list")
         await pilot.press("slash", *"mtu")
         await pilot.pause()
-        assert {line.split()[1] for line in listed(pilot)} == {"device-mtu", "mtu-consistency"}
+        assert {line.split()[1] for line in listed(pilot)} == {"boot-mtu", "device-mtu", "mtu-consistency"}
         await pilot.press("enter", "j")
         assert "/mtu" in shown(pilot, "counts")
         await pilot.press("escape")
@@ -181,7 +181,7 @@ async def test_a_run_that_goes_on_is_ended_before_the_next(new_console: NewConso
         await concluded(pilot)
         assert gate.closed_by_engine
         assert "FAIL" not in shown(pilot, "counts")
-        assert "IC-PATH-001" in shown(pilot, "finding") or chosen(pilot) == "IC-GRID-001"
+        assert "IC-PATH-001" in shown(pilot, "finding") or chosen(pilot) == "IC-BOOT-001"
 
 
 async def test_copied_commands_are_in_a_file_with_changes_as_comments(new_console: NewConsole, tmp_path: Path) -> None:

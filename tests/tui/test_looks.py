@@ -5,16 +5,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 
+from checks.change import journal as journal_of_changes
+from checks.change.events import Attested
+from checks.finding import Status
 from tests.fixtures.databases import asked
+from tests.tui.change_driving import PaperChanges, settled
 from tests.tui.clusters import UNCHANGING, black_hole, engine
 from tests.tui.conftest import FakeFeed, NewConsole
 from tests.tui.driving import concluded
 from tests.tui.traffic_driving import Console
 from tests.tui.traffic_samples import cluster_events
+from tests.unit.change_journals import journal, looked
 
 Compare = Callable[..., bool]
 
@@ -58,3 +64,20 @@ def test_database(new_console: NewConsole, snap_compare: Compare) -> None:
         await pilot.pause()
 
     assert snap_compare(new_console(lambda: engine(asked(2))), terminal_size=(80, 24), run_before=database)
+
+
+def test_change(
+    new_console: NewConsole, snap_compare: Compare, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_of_changes, "now", lambda: "2026-11-20T18:02:31+01:00")
+    journal(tmp_path, Attested("agree", "Ann Lee"), Attested("switch", "Bob"), looked(Status.PASS, Status.FAIL))
+
+    async def change(pilot: Pilot[None]) -> None:
+        await concluded(pilot)
+        await pilot.press("5")
+        await settled(pilot, "3 set MTU")
+        await pilot.press("G")
+        await pilot.pause()
+
+    app = new_console(lambda: engine(black_hole(), UNCHANGING), changes=PaperChanges(tmp_path))
+    assert snap_compare(app, terminal_size=(80, 24), run_before=change)

@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.message import Message
 
 from tui.actions import TABS, Action, in_footer
-from tui.known import Change, Known
+from tui.known import Known, News
 from tui.screens.styled import StyledScreen
 from tui.widgets.bars import action_at, keys_line, rule_line, tab_at, tabs_line
 from tui.widgets.header_text import header_line
@@ -76,17 +76,17 @@ class ConsoleScreen(StyledScreen[None]):
         """What stands between the rules."""
         raise NotImplementedError
 
-    def draw(self, change: Change | None = None) -> None:
-        """Draw what is known now; `change` says what of it is new, None that it may be all. Called only while the
+    def draw(self, news: News | None = None) -> None:
+        """Draw what is known now; `news` says what of it is, None that it may be all. Called only while the
         screen is the one that is shown."""
         raise NotImplementedError
 
-    def refresh_known(self, change: Change | None = None) -> None:
+    def refresh_known(self, news: News | None = None) -> None:
         """Draw header and body anew."""
-        if change is not Change.SAMPLES:
+        if news is not News.SAMPLES:
             self.query_one("#header", Lines).show(self._header)
         if not self._broken:
-            self.draw(change)
+            self.draw(news)
 
     def on_screen_resume(self, event: events.ScreenResume) -> None:
         """It is shown, perhaps again: much may have become known meanwhile. One that is only made ahead waits."""
@@ -156,7 +156,7 @@ class BrokenScreen(ConsoleScreen):
         """One sentence."""
         yield Lines(_could_not_be_made, id="broken")
 
-    def draw(self, change: Change | None = None) -> None:
+    def draw(self, news: News | None = None) -> None:
         """There is nothing to draw."""
 
 

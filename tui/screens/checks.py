@@ -15,7 +15,9 @@ from textual.widgets import Input
 from checks.result import Report
 from tui.actions import CHECKS, bindings
 from tui.board import Board, Row
-from tui.known import Change, Known
+from tui.clipboard import commands_text
+from tui.known import Known, News
+from tui.messages import CopyWanted
 from tui.screens.base import ConsoleScreen
 from tui.widgets.bars import rule_line
 from tui.widgets.board_text import counts_line, note_on, state_of
@@ -32,13 +34,6 @@ class ChecksScreen(ConsoleScreen):
     NAME = "checks"
     ACTIONS = CHECKS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(CHECKS)]
-
-    class CopyWanted(Message):
-        """The operator wants the commands of a finding."""
-
-        def __init__(self, row: Row) -> None:
-            super().__init__()
-            self.row = row
 
     class ExportWanted(Message):
         """The operator wants the report as a file."""
@@ -74,11 +69,11 @@ class ChecksScreen(ConsoleScreen):
 
     # --- drawing ------------------------------------------------------------------------------------------------------
 
-    def draw(self, change: Change | None = None) -> None:
+    def draw(self, news: News | None = None) -> None:
         """Draw what the run tells."""
-        if change is Change.SAMPLES:
+        if news is News.SAMPLES:
             return
-        if change is not Change.PROGRESS:
+        if news is not News.PROGRESS:
             rows = self.board.rows(self._words, problems_only=self._problems_only)
             self._list.show_rows(rows, () if self._words else self.board.pending)
             self.query_one("#counts", Lines).show(self._counts)
@@ -200,7 +195,10 @@ class ChecksScreen(ConsoleScreen):
     def action_copy(self) -> None:
         """Ask for the commands of the finding."""
         if row := self._list.chosen:
-            self.post_message(self.CopyWanted(row))
+            if text := commands_text(row.finding):
+                self.post_message(CopyWanted(text))
+            else:
+                self.notice("This finding has no commands.")
 
     def action_export(self) -> None:
         """Ask for the report as a file."""

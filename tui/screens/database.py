@@ -13,7 +13,7 @@ from textual.timer import Timer
 from checks.finding import Status
 from tui.actions import SCROLLING, Action, bindings
 from tui.board import report_with
-from tui.known import Change, Known
+from tui.known import Known, News
 from tui.screens.base import ConsoleScreen
 from tui.widgets.bars import rule_line
 from tui.widgets.board_text import state_of
@@ -79,9 +79,9 @@ class DatabaseScreen(ConsoleScreen):
     def _page(self) -> Lines:
         return self.query_one("#database-page", Lines)
 
-    def draw(self, change: Change | None = None) -> None:
+    def draw(self, news: News | None = None) -> None:
         """Draw what the newest run and the newest samples tell."""
-        if change is Change.SAMPLES:
+        if news is News.SAMPLES:
             if self._settling is None and self._newest() != self._drawn:
                 self._settling = self.set_timer(_SETTLE_S, self._draw_settled)
             return

@@ -12,7 +12,7 @@ from textual.binding import BindingType
 from checks.result import Report
 from tui.actions import Action, bindings
 from tui.board import report_with
-from tui.known import Change, Known
+from tui.known import Known, News
 from tui.screens.base import ConsoleScreen
 from tui.screens.reader import ReaderScreen
 from tui.widgets.bars import rule_line
@@ -78,9 +78,9 @@ class PathsScreen(ConsoleScreen):
 
     # --- drawing ------------------------------------------------------------------------------------------------------
 
-    def draw(self, change: Change | None = None) -> None:
+    def draw(self, news: News | None = None) -> None:
         """Draw what the newest run that knows of paths tells."""
-        if change is Change.SAMPLES:
+        if news is News.SAMPLES:
             return
         report = report_with(self.known.board, "paths")
         if report is None or self._report is None or report.cluster is not self._report.cluster:

@@ -14,7 +14,7 @@ from textual.binding import BindingType
 from checks.traffic.recording import RecordingError
 from checks.traffic.timeline import Track
 from tui.actions import bindings
-from tui.known import Change, Known
+from tui.known import Known, News
 from tui.messages import IntervalWanted, RecordWanted
 from tui.playhead import Shown
 from tui.screens.base import ConsoleScreen
@@ -96,9 +96,9 @@ class TrafficScreen(ConsoleScreen):
 
     # --- drawing ------------------------------------------------------------------------------------------------------
 
-    def draw(self, change: Change | None = None) -> None:
+    def draw(self, news: News | None = None) -> None:
         """Draw what there is by now; samples a little later, with those that come at the same time."""
-        if change is Change.SAMPLES:
+        if news is News.SAMPLES:
             if self._travel.goes_on and self._soon is None:
                 since = time.monotonic() - self._drawn_at
                 later = asyncio.get_running_loop().call_later

@@ -5,8 +5,10 @@ All text from outside passes through `clean` on its way in; a span is never read
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 
 from rich.cells import cell_len, chop_cells
 
@@ -65,12 +67,47 @@ def command_lines(command: str, indent: int, width: int) -> Iterator[Line]:
     for statement in command.splitlines():
         text = printable(statement).rstrip()
         if cell_len(text) <= width - indent:
-            parts = [text]
+            yield [(" " * indent, ""), (text, "command")]
+        elif text.lstrip().startswith("#"):
+            for number, part in enumerate(textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)):
+                yield [(" " * indent, ""), (f"# {part}" if number else part, "command")]
         else:
-            parts = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [""]
-        for number, part in enumerate(parts):
-            continued = " \\" if number < len(parts) - 1 else ""
-            yield [(" " * (indent + (2 if number else 0)), ""), (part + continued, "command")]
+            yield from _continued(_broken_between_words(text, room), indent, max(width, 10))
+
+
+def _continued(parts: list[str], indent: int, width: int) -> Iterator[Line]:
+    for number, part in enumerate(parts):
+        margin = " " * (indent + (2 if number else 0))
+        end = " \\" if number < len(parts) - 1 else ""
+        if cell_len(margin + part + end) > width:  # one word: it goes on at the very beginning of the next line
+            pieces = chopped(margin + part, width - 2)
+            for piece in pieces[:-1]:
+                yield [(piece + "\\", "command")]
+            yield [(pieces[-1] + end, "command")]
+        else:
+            yield [(margin, ""), (part + end, "command")]
+
+
+def _broken_between_words(text: str, room: int) -> list[str]:
+    """A line of shell in parts that are no longer than that where it can be: inside of quotes, a backslash at the end
+    of a line would be part of the word. A comment at its end stays in one part, since nothing continues it."""
+    begins = [found.start() for found in _shell_word().finditer(text)]
+    comment = next((at for at in begins[1:] if text[at] == "#"), len(text))
+    begins = [at for at in begins if at <= comment]
+    parts: list[str] = []
+    for begin, end in zip(begins, [*begins[1:], len(text)], strict=True):
+        word = text[begin:end]
+        if parts and cell_len(parts[-1] + word.rstrip()) <= room:
+            parts[-1] += word
+        else:
+            parts.append(word)
+    return [part.rstrip() for part in parts] or [""]
+
+
+@cache
+def _shell_word() -> re.Pattern[str]:
+    """A word of the shell, its quoted parts included; a quote that never ends is a letter like any other."""
+    return re.compile(r"""(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"\\]|['"\\])+""")
 
 
 def folded(text: str, indent: int, width: int) -> Iterator[Line]:

@@ -1,0 +1,108 @@
+"""Changes on paper: real journals, and looks at gates that find what a test says."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from checks.change.conduct import Conduct, current
+from checks.change.events import AnyEvent
+from checks.change.journal import ChangeJournal, Found, find
+from checks.change.obstacles import Obstacle, PlanError
+from checks.change.opening import Opened
+from checks.change.plan import Accepted
+from checks.change.verifying import Concluded
+from checks.events import CheckConcluded, Event, GatherProgress, RunStarted
+from checks.finding import Finding
+from checks.result import Report
+from checks.settings import ChangeSettings, Settings
+from tests.tui.clusters import healthy
+from tests.tui.driving import shown
+
+REPORT = Report(
+    racwire_version="1", started_at="2026-11-20T18:10:00+01:00", duration_s=1, cluster=healthy(),
+    findings=(), journal=(),
+)  # fmt: skip
+
+
+class PaperConduct(Conduct):
+    """Its looks find what `finds` says, one after the other, and wait while `gate` is closed."""
+
+    def __init__(self, journal: ChangeJournal, finds: list[tuple[AnyEvent, ...]], found: tuple[Finding, ...]) -> None:
+        super().__init__(journal, Settings(), node="rac1")
+        self.finds = finds
+        self.found = found
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.closed = False
+
+    async def verify(self) -> AsyncGenerator[Event | Concluded, None]:
+        self.closed = False
+        try:
+            yield RunStarted(("kept-mtu",), ("nodes",))
+            yield GatherProgress("nodes", "read rac2", 1, 2)
+            if self.found:
+                yield CheckConcluded("kept-mtu", self.found)
+            await self.gate.wait()
+            events = self.finds.pop(0)
+            self._extend(events)
+            yield Concluded(events, REPORT)
+        finally:
+            self.closed = True
+
+
+class PaperChanges:
+    """Changes in a directory. `begins` makes the journal of the one that is begun, or raises what stands in the way."""
+
+    def __init__(
+        self, directory: Path, *finds: tuple[AnyEvent, ...], found: tuple[Finding, ...] = (),
+        begins: Callable[[int | None, tuple[Accepted, ...]], ChangeJournal] | None = None,
+    ) -> None:  # fmt: skip
+        self.directory = directory
+        self.conduct: PaperConduct | None = None
+        self._finds = list(finds)
+        self._found = found
+        self._begins = begins
+
+    def journals(self) -> tuple[Found, ...]:
+        return find(self.directory)
+
+    def follow(self, cluster: str | None, path: Path | None, node: str) -> Conduct:
+        settings = Settings(change=ChangeSettings(directory=str(self.directory)))
+        self.conduct = PaperConduct(current(settings, cluster, path), self._finds, self._found)
+        return self.conduct
+
+    async def begin(self, target: int | None, accepted: tuple[Accepted, ...]) -> AsyncGenerator[Event | Opened, None]:
+        yield GatherProgress("nodes", "read rac2", 1, 2)
+        assert self._begins is not None
+        self.conduct = PaperConduct(self._begins(target, accepted), self._finds, self._found)
+        yield Opened(self.conduct)
+
+
+def refuses(*obstacles: Obstacle) -> Callable[[int | None, tuple[Accepted, ...]], ChangeJournal]:
+    """A beginning that these stand in the way of, but for those that were accepted."""
+
+    def begin(target: int | None, accepted: tuple[Accepted, ...]) -> ChangeJournal:
+        raise PlanError(tuple(o for o in obstacles if o.code not in {a.code for a in accepted}))
+
+    return begin
+
+
+async def settled(pilot: Pilot[None], words: str, part: str = "change-page") -> str:
+    """Wait until that stands in a part of the screen; the text of the part."""
+    for _ in range(200):
+        if words in " ".join(shown(pilot, part).split()):
+            await pilot.pause()
+            return shown(pilot, part)
+        await pilot.pause(0.01)
+    raise AssertionError(shown(pilot, part))
+
+
+def in_sight(pilot: Pilot[None]) -> str:
+    """The whole screen as it is seen."""
+    width, height = pilot.app.size
+    strips = [pilot.app.screen._compositor.render_strips()[y] for y in range(height)]
+    return "\n".join(strip.text[:width].rstrip() for strip in strips)

@@ -1,0 +1,138 @@
+"""`racwire change …` without the full screen. stdout is what was asked for; stderr tells what is next."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from checks.change.conduct import journals
+from checks.change.journal import ChangeJournalError
+from checks.change.report import report_of, to_json
+from checks.change.state import Change, ChangeError
+from checks.result import ExitCode
+from checks.settings import Settings
+from tui.change_asked import Asked
+from tui.change_decide import abandon, attest, note, override, roll_back
+from tui.change_json import as_json, list_document, status_document, steps_document
+from tui.change_new import new
+from tui.change_report_text import report_lines
+from tui.change_run import EndedEarlyError
+from tui.change_text import list_lines, plan_lines, status_lines, step_lines
+from tui.change_verify import verify
+from tui.console import no_console, run_console
+from tui.document import output_file
+from tui.errors import UsageError
+from tui.streams import leave, tell
+
+
+def run_change(args: argparse.Namespace, settings: Settings) -> int:
+    """Carry out a command of `racwire change`; its exit code. Raises UsageError for what does not fit."""
+    directory = getattr(args, "directory", None)
+    if args.change_command is None and (file := getattr(args, "file", None)):
+        directory = str(Path(file).parent)  # the console has all that lie there
+    if directory:
+        table = msgspec.structs.replace(settings.change, directory=directory)
+        settings = msgspec.structs.replace(settings, change=table)
+    if args.change_command is None:
+        if not no_console(os.environ, sys.__stdin__, sys.__stderr__):
+            return run_console(settings, first="change")
+        args.change_command = "status"
+    try:
+        return leave(_COMMANDS[args.change_command](Asked(args, settings)))
+    except ChangeError as error:
+        raise UsageError(str(error)) from None
+    except ChangeJournalError as error:
+        tell(str(error))
+        return ExitCode.COULD_NOT_TELL
+    except EndedEarlyError:
+        tell("interrupted; nothing was written.")
+        return leave(ExitCode.INTERRUPTED)
+
+
+def _status(asked: Asked) -> int:
+    change, path = asked.shown()
+    code = asked.print(
+        lambda width: status_lines(change, width, path=path), lambda: as_json(status_document(change, path))
+    )
+    tell(asked.hints.here(change))
+    return code
+
+
+def _next(asked: Asked) -> int:
+    change, path = asked.shown()
+    node = asked.args.node or ""
+    if node and node not in change.plan.nodes:
+        raise UsageError(f"--node: {node} is none of this change's nodes, {', '.join(change.plan.nodes)}.")
+    if asked.args.commands:
+        return _only_commands(asked, change, node)
+    current = change.current
+    steps = list(change.plan.steps) if asked.args.all else [current] if current is not None else []
+
+    def json() -> bytes:
+        return as_json(steps_document(change, steps, path, node))
+
+    if asked.args.all:
+        code = asked.print(lambda width: plan_lines(change, width, node=node), json)
+        tell(asked.hints.here(change))
+        return code
+    if current is None or not change.is_open:
+        code = asked.print(lambda _: (), json)
+        tell(asked.hints.here(change))
+        return code
+    code = asked.print(lambda width: step_lines(change, current, width, node=node), json)
+    if current.commands:
+        tell("racwire runs none of these commands.")
+    tell(asked.hints.after_step_shown(change))
+    return code
+
+
+def _only_commands(asked: Asked, change: Change, node: str) -> int:
+    """The lines for the shell of one node as they are, to be piped; what else the step has is told."""
+    if not node:
+        raise UsageError("--commands: name the node whose shell they are for with --node NODE.")
+    step = change.current
+    blocks = step.commands if step is not None and change.is_open else ()
+    for block in blocks:
+        if block.node == node:
+            sys.stdout.write(f"# {block.where}\n" + "".join(f"{line}\n" for line in block.lines))
+        elif not block.node:
+            tell(f"not among them: {block.where} {asked.hints.command('next')} shows it.")
+    if not any(block.node == node for block in blocks):
+        tell(f"this step has no commands for {node}.")
+    return ExitCode.PASS
+
+
+def _report(asked: Asked) -> int:
+    change, _ = asked.shown()
+    output = output_file(asked.args.output, replace=asked.args.force) if asked.args.output else None
+    report = report_of(change)
+    document = asked.document("report", lambda width: report_lines(report, width), lambda: to_json(report))
+    return document.deliver(output, ExitCode.PASS, replace=asked.args.force)
+
+
+def _list(asked: Asked) -> int:
+    found = journals(asked.settings)
+    code = asked.print(lambda width: list_lines(found, width), lambda: as_json(list_document(found)))
+    if not found:
+        tell(f"there is no change yet; {asked.hints.command('new')} plans one.")
+    return code
+
+
+_COMMANDS: dict[str, Callable[[Asked], int]] = {
+    "new": new,
+    "status": _status,
+    "next": _next,
+    "verify": verify,
+    "attest": attest,
+    "override": override,
+    "note": note,
+    "rollback": roll_back,
+    "abandon": abandon,
+    "report": _report,
+    "list": _list,
+}

@@ -1,0 +1,59 @@
+"""What comes next, as a command that can be typed as it stands: with the options that say which change is meant."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+from dataclasses import dataclass
+
+from checks.change.state import Change
+from tui.change_text import waits_for
+from tui.common_options import ENTERED
+
+
+@dataclass(frozen=True)
+class Hints:
+    """Commands of `racwire change` for this change."""
+
+    options: str = ""
+
+    @classmethod
+    def of(cls, args: argparse.Namespace) -> Hints:
+        """Those that repeat what was said on the command line."""
+        words = ["--lab"] if os.environ.get(ENTERED) else []
+        for name in ("settings", "directory", "file"):
+            if value := getattr(args, name, None):
+                words += [f"--{name}", shlex.quote(str(value))]
+        return cls("".join(f" {word}" for word in words))
+
+    def command(self, words: str = "") -> str:
+        """One command, in backquotes."""
+        return f"`racwire change{f' {words}' if words else ''}{self.options}`"
+
+    def after_step_shown(self, change: Change) -> str:
+        """What to do once the current step was read, and done."""
+        step = change.current
+        if step is None or not change.is_open:
+            return self.here(change)
+        waits = waits_for(change, step)
+        ways = [self.command("verify")] if "its gate" in waits else []
+        ways += [self.command("attest --by NAME")] if "an attestation" in waits else []
+        if change.is_way_back and step.commands and "its gate" in waits:
+            return f"next: {' and '.join(ways)}; what is so already passes at once. If not, run them, and look again."
+        done = "run them, then " if step.commands else ""
+        return f"next: {done}{' and '.join(ways)}."
+
+    def here(self, change: Change) -> str:
+        """What to do where a change stands."""
+        step = change.current
+        if not change.is_open:
+            return f"next: {self.command('report -o change.md')} writes what was done, for who was not there."
+        if step is None:
+            return f"next: {self.command('attest --by NAME')} closes it: every step is done."
+        if change.mark(step).verified is not None and "its gate" in waits_for(change, step):
+            return (
+                f"next: mend what the gate names, then {self.command('verify')}; {self.command('next')} shows the step."
+            )
+        number = change.plan.position(step.id) + 1
+        return f"next: step {number}, {step.title}: {self.command('next')}."
