@@ -29,6 +29,9 @@ from tui.document import output_file
 from tui.errors import UsageError
 from tui.streams import leave, tell
 
+_AS_ROOT = "As root"
+"""How the place of commands begins that are for the root shell of a node."""
+
 
 def run_change(args: argparse.Namespace, settings: Settings) -> int:
     """Carry out a command of `racwire change`; its exit code. Raises UsageError for what does not fit."""
@@ -98,10 +101,10 @@ def _only_commands(asked: Asked, change: Change, node: str) -> int:
     step = change.current
     blocks = step.commands if step is not None and change.is_open else ()
     for block in blocks:
-        if block.node == node:
+        if block.node == node and block.where.startswith(_AS_ROOT):
             sys.stdout.write(f"# {block.where}\n" + "".join(f"{line}\n" for line in block.lines))
-        elif not block.node:
-            tell(f"not among them: {block.where} {asked.hints.command('next')} shows it.")
+        elif block.node in ("", node):
+            tell(f"not among them: {block.where.rstrip(':')} ({asked.hints.command('next')} shows it).")
     if not any(block.node == node for block in blocks):
         tell(f"this step has no commands for {node}.")
     return ExitCode.PASS

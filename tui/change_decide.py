@@ -22,7 +22,7 @@ def attest(asked: Asked) -> int:
     if not change.is_open:
         tell(f"the change {change.opened.id} is over: {change.outcome} by {by}.")
     elif step is not None:
-        tell(f"step {step.title}: attested by {by}.")
+        tell(f"{by} attests: {step.attest}")
     tell(asked.hints.here(change))
     return ExitCode.PASS
 

@@ -6,9 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rich.text import Text
 
+from checks.change.events import GateResult
 from checks.change.report import ChangeReport, ReportedOverride, ReportedStep
 from checks.change.telling import GATE_SIGNS, gate_word, minute
 from checks.facts import Unknown
+from checks.finding import Status
+from tui.change_text import said_by_check
 from tui.widgets.line import clean, hanging, plain
 
 _DONE = {"done": "✓", "overridden": "!", "current": "▶", "ahead": "·", "left": "·"}
@@ -29,7 +32,7 @@ def report_lines(report: ChangeReport, width: int) -> Iterator[Text]:
         width,
         none="Nothing: the cluster was sound when the change was opened.",
     )
-    yield from _section("What changed under it")
+    yield from _section("What changed meanwhile")
     yield from _points(
         (f"{minute(s.at)} {'DANGER: ' if s.dangerous else ''}{s.sentence}" for s in report.surprises),
         width,
@@ -120,19 +123,24 @@ def _steps(steps: Iterable[ReportedStep], width: int) -> Iterator[Text]:
             yield Text()
             yield Text("The way back:")
         sign = _DONE.get(step.standing, "·")
-        yield Text(f"{sign} {step.number}. {clean(step.title)} ({step.standing})", "bold")
+        yield Text(f"- {sign} {step.number}. {clean(step.title)} ({step.standing})", "bold")
         if step.verified_at:
             looks = "" if step.looks == 1 else f", looked at {step.looks} times"
             word = gate_word(step.results, step.passed)
             yield from _hanging("    - ", f"gate {word}, {minute(step.verified_at)}{looks}", width)
-            for result in step.results:
-                what = " ".join(part for part in (result.node, result.text) if part)
-                yield from _hanging(f"        - {GATE_SIGNS[result.status]} ", f"{result.check} {what}", width)
+            yield from _results(step.results, width)
         if step.attested is not None:
             said = step.attested
             note = f": {said.text}" if said.text else ""
             yield from _hanging("    - ", f"attested by {said.by} ({said.who}, {minute(said.at)}){note}", width)
             yield from _hanging("        - ", step.attestation, width, style="dim")
+
+
+def _results(results: Sequence[GateResult], width: int) -> Iterator[Text]:
+    """What does not hold first; what else was seen after it."""
+    for status in sorted(Status, key=lambda s: s.gravity):
+        for check, said in said_by_check(result for result in results if result.status is status).items():
+            yield from _hanging(f"        - {GATE_SIGNS[status]} ", f"{check}: {', '.join(said)}", width)
 
 
 def _section(title: str) -> Iterator[Text]:

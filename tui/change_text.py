@@ -32,10 +32,12 @@ def status_lines(change: Change, width: int, *, path: str) -> Iterator[Text]:
     wide = max(len(step.title) for step in change.plan.steps) + 2
     for number, step in enumerate(change.plan.steps, 1):
         standing = change.standing(step)
+        if standing is Standing.CURRENT and not change.is_open:
+            standing = Standing.AHEAD  # nobody waits for it any more
         head = f" {SIGNS[standing]} {number:>2} {clean(step.title):<{wide}}"
         yield from _hanging(head, _how(change, step, standing), width, _STYLES.get(standing, ""))
     current = change.current
-    if current is not None:
+    if current is not None and change.is_open:
         results = change.mark(current).results
         verified = change.mark(current).verified
         if verified is not None and results:
@@ -112,8 +114,6 @@ def opened_lines(change: Change, width: int, *, path: str) -> Iterator[Text]:
 def way_back_lines(plan: Plan, width: int) -> Iterator[Text]:
     """What going back would be: its steps, each with what it does."""
     yield Text(f"The way back from here, {headline(plan)}: {len(plan.steps)} steps", "bold")
-    for remark in plan.remarks:
-        yield from _hanging("- ", remark, width)
     for number, step in enumerate(plan.steps, 1):
         yield from _hanging(f" {number:>2} ", f"{step.title}: {step.what}", width)
 
@@ -131,7 +131,7 @@ def list_lines(found: Iterable[Found], width: int) -> Iterator[Text]:
     """A line or two for each change of a directory."""
     for each in found:
         if each.change is None:
-            yield from _hanging("?  ", each.problem, width, STYLES[Status.UNKNOWN])
+            yield Text(f"?  {clean(each.problem)}", STYLES[Status.UNKNOWN])
         else:
             sign = "▶" if each.change.is_open else "✓"
             yield Text(f"{sign}  {header(each.change)}")
@@ -144,16 +144,25 @@ def commands_for(step: Step, node: str) -> tuple[Commands, ...]:
 
 
 def gate_lines(results: Sequence[GateResult], verified: Line, width: int) -> Iterator[Text]:
-    """What a gate said: in few words where it holds, in full where it does not."""
+    """What a gate said, check by check: in few words where it holds, in full where it does not."""
     passed = isinstance(verified.event, Verified) and verified.event.passed
     yield Text(f"Gate, looked at {minute(verified.at)}: {gate_word(results, passed)}", "bold")
-    held = [result for result in results if result.holds]
-    if held:
-        said = [" ".join(part for part in (r.node, clean(r.text)) if part) for r in held]
-        yield from _hanging(f"  {GATE_SIGNS[Status.PASS]} ", "; ".join(said), width, STYLES[Status.PASS])
+    held = said_by_check(result for result in results if result.holds)
+    wide = max(map(len, held), default=0)
+    for check, said in held.items():
+        head = f"  {GATE_SIGNS[Status.PASS]} {check:<{wide}}  "
+        yield from _hanging(head, ", ".join(said), width, STYLES[Status.PASS])
     for result in results:
         if not result.holds:
             yield from result_lines(result, width)
+
+
+def said_by_check(results: Iterable[GateResult]) -> dict[str, list[str]]:
+    """What each check said, in few words: `rac1 9000 kept`; the same is said once."""
+    said: dict[str, dict[str, None]] = {}
+    for result in results:
+        said.setdefault(result.check, {})[" ".join(part for part in (result.node, result.text) if part)] = None
+    return {check: list(words) for check, words in said.items()}
 
 
 def result_lines(result: GateResult, width: int) -> Iterator[Text]:
@@ -223,7 +232,7 @@ def _surprise_lines(change: Change, width: int) -> Iterator[Text]:
     if not lines:
         return
     yield Text()
-    yield Text("Changed under the change", "bold")
+    yield Text("What changed meanwhile", "bold")
     if len(lines) > _MOST_SURPRISES:
         yield Text(f"  {len(lines) - _MOST_SURPRISES} earlier ones: `racwire change report` has all", "dim")
     for line in lines[-_MOST_SURPRISES:]:

@@ -11,6 +11,9 @@ from checks.change.state import Change
 from tui.change_text import waits_for
 from tui.common_options import ENTERED
 
+_OPTIONAL = "if you"
+"""In the place of commands that may be left out: `if you like`."""
+
 
 @dataclass(frozen=True)
 class Hints:
@@ -41,7 +44,7 @@ class Hints:
         ways += [self.command("attest --by NAME")] if "an attestation" in waits else []
         if change.is_way_back and step.commands and "its gate" in waits:
             return f"next: {' and '.join(ways)}; what is so already passes at once. If not, run them, and look again."
-        done = "run them, then " if step.commands else ""
+        done = "run them, then " if any(_OPTIONAL not in block.where for block in step.commands) else ""
         return f"next: {done}{' and '.join(ways)}."
 
     def here(self, change: Change) -> str:
@@ -51,7 +54,10 @@ class Hints:
             return f"next: {self.command('report -o change.md')} writes what was done, for who was not there."
         if step is None:
             return f"next: {self.command('attest --by NAME')} closes it: every step is done."
-        if change.mark(step).verified is not None and "its gate" in waits_for(change, step):
+        waits = waits_for(change, step)
+        if change.mark(step).verified is not None and "its gate" not in waits:
+            return f"next: {self.command('attest --by NAME')}: {step.attest}"
+        if change.mark(step).verified is not None:
             return (
                 f"next: mend what the gate names, then {self.command('verify')}; {self.command('next')} shows the step."
             )

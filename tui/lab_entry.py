@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import NoReturn
 
 from checks.lab import LabError, find
 from tui.common_options import ENTERED
 from tui.errors import UsageError
 
 
-def enter_lab(words: list[str]) -> NoReturn:
-    """Replace this process by `racwire` inside the lab's first node. Raises UsageError when there is no lab."""
+def enter_lab(words: list[str]) -> None:
+    """Replace this process by `racwire` inside the lab's first node; in the shell of a node one is there already.
+
+    Raises UsageError when there is no lab.
+    """
+    if "RACWIRE_LAB" in os.environ:
+        return
     try:
         os.getcwd()
     except FileNotFoundError:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from checks.change.layers import by_dhcp
 from checks.change.obstacles import Obstacle
 from checks.change.plan import Layer
-from checks.facts import Cluster, FragileMtu, Keeper, Unknown
+from checks.facts import Cluster, FragileMtu, Keeper, KeptMtu, Unknown
 from checks.wording import listed
 
 
@@ -18,6 +18,7 @@ def keeping(cluster: Cluster, layers: Sequence[Layer]) -> Iterator[Obstacle]:
         yield from _not_found(cluster, node, own)
         yield from _not_readable(cluster, node, own)
         yield from _by_dhcp(cluster, node, own)
+        yield from _shared(cluster, node, own)
         yield from _overruled(cluster, node, own)
 
 
@@ -97,6 +98,42 @@ def _by_dhcp(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Iterator[O
             ),
             acceptable=True,
         )
+
+
+def _shared(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Iterator[Obstacle]:
+    """Files and connections that are about interfaces of the plan and others: `Name=eth*`, a netplan `match`."""
+    setup = cluster.setup(node)
+    if setup is None or isinstance(setup.kept, Unknown):
+        return
+    ours = {layer.interface for layer in layers}
+    own = {_told_in(kept): kept.interface for kept in setup.kept if kept.interface in ours and any(_told_in(kept))}
+    for kept in setup.kept:
+        if kept.interface not in ours and (private := own.get(_told_in(kept))):
+            where = kept.connection or kept.file
+            yield Obstacle(
+                code="CH-START-024",
+                title=f"{where} is about {kept.interface}, too",
+                sentence=f"{where} on {node} is about {private} and about {kept.interface}, which is not private: what "
+                "is set there for the one is set for the other at the next boot.",
+                next=(
+                    f"Give {private} of {node} a file or connection of its own first.",
+                    f"Or accept this, and see at the step set-mtu that {kept.interface} keeps its MTU.",
+                ),
+                acceptable=True,
+            )
+
+
+def _told_in(kept: KeptMtu) -> tuple[str, str]:
+    """What an MTU would be written into; empty for keepers that have a file for each interface."""
+    match kept.keeper:
+        case Keeper.NETWORKD:
+            return kept.file, ""
+        case Keeper.NETPLAN:
+            return (kept.file, kept.connection) if kept.connection else ("", "")
+        case Keeper.NETWORK_MANAGER:
+            return "", kept.connection
+        case _:
+            return "", ""
 
 
 def _overruled(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Iterator[Obstacle]:

@@ -144,6 +144,7 @@ def make_way_back(change: Change, *, made_by: str, made_at: str) -> Plan:
         ),
         grid_homes=opened.grid_homes,
         databases=opened.databases,
+        not_starting=_not_starting(opened),
         has_database=any(g.check == "interconnect-in-use" for step in opened.steps for g in step.gates),
         record_s=opened.record_s,
         baseline_file=opened.baseline_file,
@@ -231,6 +232,7 @@ def _draft(
             Fragile(node, line, wanted) for node in nodes for line, wanted in fragile_of(cluster, node, layers)
         ),
         inheriting=inheriting(cluster, layers),
+        not_starting=frozenset(s.name for s in _setups(cluster) if s.autostart is False),
         has_database=settings.database.is_set and isinstance(cluster.database, Database),
         record_s=settings.change.record_s,
         baseline_file=str(directory / f"{name}-{id}-before.rec"),
@@ -255,9 +257,13 @@ def _steps(draft: Draft) -> Iterator[Step]:
     yield before.baseline(draft)
     yield before.backups(draft)
     yield people.console_access(draft)
-    if draft.kind is Kind.RAISE:
+    # A switch that is reloaded cuts every port: what runs over it would be evicted.
+    is_cut = people.reloads(draft)
+    if draft.kind is Kind.RAISE and not is_cut:
         yield people.switch(draft)
     yield outage.stack_down(draft)
+    if draft.kind is Kind.RAISE and is_cut:
+        yield people.switch(draft)
     yield outage.set_mtu(draft)
     yield outage.survives_boot(draft)
     yield outage.prove_paths(draft)
@@ -273,7 +279,8 @@ def _steps_back(change: Change, draft: Draft) -> tuple[Step, ...]:
     current = change.current
     here = plan.position(current.id) if current else len(plan.steps)
     reached = max(here, *(n for n, step in enumerate(plan.steps) if change.mark(step).verified), 0)
-    if reached < plan.position("stack-down"):
+    stopped = any(running is False for running in change.look.running.values())
+    if reached < plan.position("stack-down") and not stopped:
         return back.untouched(draft)
     differs = any(
         change.look.mtus.get(one.node, {}).get(one.interface, one.mtu_before) != one.mtu_before
@@ -288,6 +295,13 @@ def _first_node(plan: Plan) -> str:
     """The node that the opened plan starts first."""
     gates = (gate for step in plan.steps if step.id == "first-node" for gate in step.gates)
     return next((node for gate in gates if gate.check == "stack-up" for node in gate.nodes), plan.nodes[0])
+
+
+def _not_starting(plan: Plan) -> frozenset[str]:
+    """The nodes that no gate of the opened plan asks to start Clusterware at boot."""
+    gates = [gate for step in plan.steps for gate in step.gates if gate.check == "autostart-on"]
+    asked = {node for gate in gates for node in gate.nodes or plan.nodes}
+    return frozenset(node for node in plan.nodes if node not in asked)
 
 
 def _grid_homes(cluster: Cluster) -> dict[str, str]:

@@ -36,6 +36,7 @@ def remarks(
         *_frames(cluster, target, layers),
         *_announced(cluster, target, layers),
         *_databases(cluster, databases),
+        *_autostart(cluster),
         *_findings(report, target),
     ]
     return tuple(dict.fromkeys(found))
@@ -115,6 +116,12 @@ def _databases(cluster: Cluster, databases: Sequence[PlannedDatabase]) -> Iterat
         yield f"{_some(others)} runs too, and Clusterware names no database for it: stop it by hand."
     if isinstance(cluster.database, NotAsked | Unknown):
         yield "No database was asked: lost blocks, receive times and pings of the instances are not looked at."
+
+
+def _autostart(cluster: Cluster) -> Iterator[str]:
+    off = [n.name for n in cluster.read_nodes() if (s := cluster.setup(n.name)) and s.autostart is False]
+    if off:
+        yield f"Clusterware does not start at boot on {_some(off)}, and is left so (crsctl enable crs changes it)."
 
 
 def _findings(report: Report, target: int) -> Iterator[str]:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from checks.change.events import Look, Surprise, Surprised
 from checks.change.gates import Scene, looked_at
-from checks.change.gates.mtu import VANISH
+from checks.change.gates.mtu import VANISH, is_harmless
 from checks.change.plan import Layer
 from checks.result import Report
 from checks.wording import listed
@@ -99,9 +99,12 @@ def _time_of(scene: Scene, node: str, report: Report) -> str:
 def _live(scene: Scene, node: str, moved: list[Layer], before: Look, now: Look, running: list[str]) -> Surprised:
     """One that is set back to what it has to be is told, too, and alarms nobody."""
     change = f"{_change(node, moved, before, now)} while Clusterware runs on {listed(running)}"
-    is_set = _is_set(scene)
+    # A way back that sets nothing has to find what was before, which is what it calls after.
+    is_set = _is_set(scene) or scene.plan.position(_SET_MTU) == len(scene.plan.steps)
     if all(now.mtus[node][m.interface] == (m.mtu_after if is_set else m.mtu_before) for m in moved):
         return Surprised(Surprise.OTHER, node, f"{change}: it is as it has to be again.")
+    if not is_set and is_harmless(moved, now.mtus[node]):
+        return Surprised(Surprise.OTHER, node, f"{change}; the private interfaces above have the MTU that they had.")
     return Surprised(Surprise.LIVE_CHANGE, node, f"{change}. {VANISH} Set it back at once.", dangerous=True)
 
 

@@ -33,6 +33,8 @@ class Vendor:
     show: tuple[str, ...]
     scope: str
     """How far it reaches, and what it disturbs, in one sentence."""
+    reloads: bool = False
+    """Whether it takes effect only after a reload of the switch, which cuts every port."""
 
 
 VENDORS = (
@@ -94,6 +96,7 @@ VENDORS = (
         ("show system mtu",),
         "For the whole switch or stack, and only after its reload, which cuts every port. It is kept in NVRAM and not "
         "in the configuration: a replaced switch needs it again.",
+        reloads=True,
     ),
     Vendor(
         "catalyst-6500",
@@ -158,6 +161,7 @@ VENDORS = (
         ("show running-config | include jumbo",),
         "For the whole switch, and only after its reload, which cuts every port. The RX series says "
         "`default-max-frame-size 9212` instead.",
+        reloads=True,
     ),
     Vendor(
         "onyx",

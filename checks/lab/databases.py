@@ -39,7 +39,7 @@ interval_without_database_s = 1
 [change]
 directory = "{directory}/changes"
 switches = ["practice"]
-record_s = 10
+record_s = 15
 """
 _DATABASE_SETTINGS = """
 [database]

@@ -51,7 +51,7 @@ def test_a_healthy_cluster_passes_everything(cluster):
     told = {Status.PASS, Status.SKIPPED}
     assert [f.title for f in report.findings if f.status not in told and f.code != "IC-PATH-012"] == []
     assert {f.check for f in report.findings if f.status is Status.PASS} == {
-        *("clusterware", "interfaces", "mtu-consistency", "df-ping"),
+        *("clusterware", "interfaces", "mtu-consistency", "boot-mtu", "df-ping"),
         *("reassembly", "rp-filter", "udp-receive-buffers"),
     }
 
@@ -60,12 +60,14 @@ NO_COUNTERS = {
     "IC-REASM-004": r"Whether rac2 can put fragments together is not known",
     "IC-RPF-003": r"Whether rp_filter throws packets of rac2 away is not known",
     "IC-UDP-006": r"Whether rac2 throws datagrams away is not known",
+    "IC-BOOT-004": r"What MTUs rac2 will have after its next boot is not known",
 }
 TWO_NODES = [
     ("node-mtu", {
         "IC-MTU-002": r"eth2 of rac2 has MTU 1500 on 192.168.11.0/24; rac1 has 9000\.",
         "IC-PATH-002": r"rac2 cannot send full-size packets on 192.168.11.0/24: its eth2 has MTU 1500\.",
         "IC-PATH-010": r"rac2 throws away full-size packets from rac1 on 192.168.11.0/24: its eth2 has MTU 1500\.",
+        "IC-BOOT-002": r"eth2 of rac2 runs at 1500 and will come up at 9000 after its next boot: so its file says\.",
     }),
     ("switch-mtu", {"IC-PATH-003": r"Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2, both ways\."}),
     ("switch-mtu-one-way", {
@@ -147,7 +149,7 @@ def test_the_odd_node_among_four_is_named(cluster):
     cluster.racwire("lab", "break", "node-mtu", "--node", "2")
     found = problems(cluster.check())
     assert found["IC-MTU-002"].title.startswith("eth2 of rac2 has MTU 1500 on 192.168.11.0/24; rac1, rac3 and rac4")
-    assert set(found) == {"IC-MTU-002", "IC-PATH-002", "IC-PATH-010"}
+    assert set(found) == {"IC-MTU-002", "IC-PATH-002", "IC-PATH-010", "IC-BOOT-002"}
 
 
 @pytest.mark.parametrize("cluster", [4], indirect=True)
@@ -276,7 +278,7 @@ def test_without_clusterware_the_networks_and_peers_are_named_on_the_command_lin
     report = cluster.check(
         "--grid-home", str(tmp_path), "--network", "192.168.10.0/24", "--network", NETWORK_2, "--peer", "rac2"
     )
-    assert report.count(Status.PASS) == 9
+    assert report.count(Status.PASS) == 11
     left_out = {f.code: f.status for f in report.findings if f.status is not Status.PASS}
     assert left_out == {"IC-GRID-007": Status.SKIPPED, "RW-ENGINE-005": Status.SKIPPED}
 

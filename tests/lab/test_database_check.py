@@ -40,7 +40,7 @@ pytestmark = [
 
 DATABASE_CHECKS = {"gc-blocks-lost", "gc-receive-time", "interconnect-in-use", "instance-ping", "device-mtu"}
 NETWORK_CHECKS = {
-    *("clusterware", "interfaces", "mtu-consistency", "df-ping"),
+    *("clusterware", "interfaces", "mtu-consistency", "boot-mtu", "df-ping"),
     *("reassembly", "rp-filter", "udp-receive-buffers"),
 }
 NETWORK_2 = "192.168.11.0/24"
@@ -302,6 +302,7 @@ JUMBO = [
         {
             **LOST,
             ("mtu-consistency", "IC-MTU-002"): FAIL,
+            ("boot-mtu", "IC-BOOT-002"): WARN,
             ("device-mtu", "IC-DEV-002"): FAIL,
             ("device-mtu", "IC-DEV-003"): WARN,
             ("df-ping", "IC-PATH-002"): FAIL,

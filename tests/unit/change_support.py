@@ -57,7 +57,7 @@ STEPS = (
         why="",
         gates=(
             Gate("stack-down", until="first-node"),
-            Gate("autostart-off", until="other-nodes"),
+            Gate("autostart-off", until="first-node"),
             Gate("mtu-untouched"),
         ),
     ),
@@ -75,7 +75,7 @@ STEPS = (
         title="first node",
         what="Start.",
         why="",
-        gates=(Gate("stack-up", nodes=("rac1",)), Gate("stack-down", nodes=("rac2", "rac3"))),
+        gates=(Gate("stack-up", nodes=("rac1",)), Gate("stack-down", nodes=("rac2", "rac3")), Gate("autostart-off")),
     ),
     Step(
         id="other-nodes",

@@ -94,6 +94,14 @@ def test_netplan_is_told_by_section_and_by_the_key_that_its_file_has():
     assert restored(vlan) == (r"netplan set 'vlans.bond0\.100.mtu=null'", "netplan generate")
 
 
+def test_a_team_sets_its_members_itself_and_they_keep_their_own_all_the_same():
+    own = layer(Keeper.NETWORK_MANAGER, interface="p0", connection="p0", role="member", level=0)
+    for kind, names in (("team", ["team0"]), ("bond", ["p0", "team0"])):
+        above = layer(Keeper.NETWORK_MANAGER, interface="team0", connection="team0", kind=kind, level=1)
+        assert [line.split()[4] for line in run_time_lines((own, above))] == names
+        assert len(kept_lines((own, above)).lines) == 2
+
+
 def test_a_member_without_a_file_takes_the_mtu_of_its_bond_and_that_is_said():
     member = layer(Keeper.UNKNOWN, role="member", interface="p0")
     bond = layer(Keeper.NETWORK_MANAGER, "", "bond0", interface="bond0", kind="bond", level=1)

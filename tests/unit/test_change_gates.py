@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from checks.change.events import RolledBack
-from checks.change.plan import Kind
+from checks.change.plan import Kind, PlannedDatabase
 from checks.facts import (
     FragileMtu,
     Keeper,
@@ -101,6 +101,14 @@ def test_each_database_has_an_instance_again_where_it_had_one_whichever_it_is():
     }
 
 
+def test_an_instance_that_clusterware_placed_elsewhere_or_renumbered_is_none_that_is_missing():
+    one = plan(databases=(PlannedDatabase(name="one", instances={"rac1": "one_2"}),))
+    moved = cluster(rac1=setup("rac1", instances=("+ASM1",)), rac3=setup("rac3", instances=("+ASM3", "one_1")))
+    assert said("instances-up", moved, until("other-nodes", opened=one))["rac1"] == "PASS 1 instance"
+    gone = cluster(rac1=setup("rac1", instances=("+ASM1", "other1")))
+    assert said("instances-up", gone, until("other-nodes", opened=one))["rac1"] == "FAIL one_2 missing"
+
+
 # --- the MTU now ------------------------------------------------------------------------------------------------------
 
 
@@ -149,6 +157,15 @@ def test_a_live_change_is_called_dangerous_with_the_command_that_takes_it_back()
     )
     assert "blocks are lost, and nodes are evicted" in told
     assert commands("mtu-untouched", now, "rac2")[0] == "ip link set dev eth1 mtu 1500"
+
+
+def test_a_bond_that_is_raised_under_a_private_vlan_is_told_and_stops_nobody():
+    layers = tuple(layer("rac1", i.name, role="port" if i.kind == "vlan" else "parent") for i in bond("rac1"))
+    early = tuple(msgspec.structs.replace(i, mtu=1500 if i.kind == "vlan" else 9000) for i in bond("rac1"))
+    now = cluster(1500, rac1=msgspec.structs.replace(nic("rac1", 1500), interfaces=early))
+    of = until("baseline", opened=plan(layers=layers, nodes=("rac1",)))
+    assert said("mtu-untouched", now, of)["rac1"] == "INFO 9000"
+    assert "have the MTU that they had" in sentence("mtu-untouched", now, "rac1", of)
 
 
 def test_one_running_node_anywhere_is_enough_for_danger_and_none_is_needed_for_doubt():

@@ -183,6 +183,15 @@ def test_the_baseline_must_be_of_all_nodes_long_enough_recent_and_at_the_old_mtu
     assert recorded("baseline-recording", before=recording) == texts
 
 
+def test_a_node_that_had_another_mtu_than_the_rest_may_have_it_in_the_baseline():
+    layers = tuple(layer(node, mtu_before=9000 if node == "rac3" else 1500) for node in NODES)
+    now = msgspec.structs.replace(
+        cluster(), changing=Changing(before=recording(mtus={**AT_1500, "rac3": {"eth1": (9000,)}}))
+    )
+    of = until("baseline", opened=plan(layers=layers))
+    assert [f"{f.status} {f.subject}" for f in found("baseline-recording", now, of)] == ["PASS 10 min"]
+
+
 def test_the_second_recording_must_be_of_after_the_change_at_the_new_mtu():
     new = recording(mtus={node: {"eth1": (9000,)} for node in NODES}, begun_at="2026-11-20T18:20:00+01:00")
     assert recorded("after-recording", after=new) == ["PASS 10 min"]
@@ -270,6 +279,9 @@ def test_oifcfg_says_the_same_afterwards():
     assert said("oifcfg-unchanged", msgspec.structs.replace(cluster(), clusterware=Unknown("It is down.")), of) == {
         "": "UNKNOWN not told"
     }
+    unasked = until("sign-off", opened=plan(interconnects=()))
+    known = msgspec.structs.replace(cluster(), clusterware=facts)
+    assert said("oifcfg-unchanged", known, unasked) == {"": "INFO not compared"}
 
 
 @pytest.mark.parametrize(
@@ -316,6 +328,8 @@ def test_the_baseline_takes_warnings_and_what_was_accepted_but_no_other_failure(
     assert as_gate("IC-LOST-002", Status.FAIL, "baseline") is Status.FAIL
     assert as_gate("IC-LOST-002", Status.FAIL, "baseline", **accepted) is Status.INFO
     assert as_gate("IC-LOST-002", Status.FAIL, "prove-paths", **accepted) is Status.FAIL
+    by_parameter = {"accepted": (Accepted("IC-USE-004", "", "The vendor's document asks for it."),)}
+    assert as_gate("IC-USE-004", Status.FAIL, "first-node", **by_parameter) is Status.INFO
 
 
 def test_networks_that_differ_hold_where_the_plan_leaves_them_so():

@@ -69,6 +69,13 @@ def test_lowering_leaves_the_switch_as_it_is():
     assert [step.id for step in plan.steps] == [step for step in STEPS if step != "switch"]
 
 
+def test_a_switch_that_must_be_reloaded_is_raised_while_nothing_runs_over_it():
+    plan = plan_for(to_change(), switches=("catalyst-3750",))
+    order = [step.id for step in plan.steps]
+    assert order.index("stack-down") < order.index("switch") < order.index("set-mtu")
+    assert "Clusterware still runs" in plan_for(to_change()).step("switch").what
+
+
 def test_nothing_is_stopped_before_what_leads_back_is_there():
     plan = plan_for(to_change())
     assert "crsctl stop" not in " ".join(line for s in plan.steps[:5] for b in s.commands for line in b.lines)
@@ -91,7 +98,11 @@ def test_it_comes_up_on_one_node_then_on_the_rest_and_starts_at_boot_again():
     plan = plan_for(to_change(3))
     first, others = plan.step("first-node"), plan.step("other-nodes")
     assert {block.node for block in first.commands} == {"rac1"}
-    assert [(g.check, g.nodes) for g in first.gates] == [("stack-up", ("rac1",)), ("stack-down", ("rac2", "rac3"))]
+    assert [(g.check, g.nodes) for g in first.gates] == [
+        ("stack-up", ("rac1",)),
+        ("stack-down", ("rac2", "rac3")),
+        ("autostart-off", ()),
+    ]
     assert [line.split()[-2:] for line in lines_of(plan, "other-nodes", "rac2")] == [
         ["start", "crs"],
         ["check", "crs"],

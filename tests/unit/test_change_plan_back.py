@@ -9,7 +9,7 @@ from checks.change.planning import make_way_back
 from checks.change.state import fold
 from checks.facts import Keeper
 from checks.finding import Status
-from tests.fixtures.change_plans import plan_for, stacked, to_change
+from tests.fixtures.change_plans import plan_for, stacked, to_change, with_setup
 from tests.fixtures.clusters import node
 
 PLAN = plan_for(to_change(keepers=[Keeper.NETWORK_MANAGER, Keeper.NETWORKD]))
@@ -80,6 +80,33 @@ def test_once_the_mtu_may_have_been_set_all_goes_down_back_and_up_again():
 @pytest.mark.parametrize("step", ["survives-boot", "prove-paths", "first-node", "other-nodes", "interconnect", "end"])
 def test_once_the_files_were_changed_the_way_back_proves_a_boot_too(step):
     assert ids(way_back(standing_at(step)))[:3] == ["stack-down", "set-mtu", "survives-boot"]
+
+
+def test_a_stack_that_was_stopped_before_its_step_is_started_again():
+    seen = Look(running={"rac1": True, "rac2": False})
+    assert ids(way_back(standing_at("switch", look=seen))) == ["untouched", "other-nodes", "interconnect", "sign-off"]
+
+
+@pytest.mark.parametrize("step", [step.id for step in PLAN.steps])
+@pytest.mark.parametrize("mtus", [{}, {"rac2": {"eth1": 9000}}])
+@pytest.mark.parametrize("runs", [True, False])
+def test_wherever_it_begins_the_way_back_ends_with_what_was_recorded_proved_and_all_up(step, mtus, runs):
+    back = way_back(standing_at(step, look=Look(mtus=mtus, running={"rac2": runs})))
+    assert {(one.node, one.interface, one.mtu_after, one.kept_before) for one in back.layers} == {
+        (one.node, one.interface, one.mtu_before, one.kept_before) for one in PLAN.layers
+    }
+    gates = [gate.check for step in back.steps for gate in step.gates]
+    proved = [gates.index(check) for check in ("running-mtu", "kept-mtu", "stack-up", "autostart-on")]
+    assert proved == sorted(proved)
+
+
+def test_autostart_that_was_off_before_the_change_is_left_off():
+    there = plan_for(with_setup(to_change(), "rac2", autostart=False))
+    back = way_back(standing_at("interconnect", there))
+    assert any("does not start at boot on rac2" in remark for remark in there.remarks)
+    for plan in (there, back):
+        assert [gate.nodes for gate in plan.step("other-nodes").gates if gate.check == "autostart-on"] == [("rac1",)]
+        assert not any("enable" in line for line in lines_of(plan, "other-nodes", "rac2"))
 
 
 def test_every_layer_gets_back_what_it_had_and_every_file_what_it_set():

@@ -10,6 +10,8 @@ from checks.facts import (
     ActiveVersion,
     ClusterMember,
     FragileMtu,
+    Keeper,
+    KeptMtu,
     Leg,
     LldpNeighbour,
     PingSeries,
@@ -200,6 +202,15 @@ def test_files_that_could_not_be_read_are_said_once_for_each_node():
 def test_an_mtu_that_dhcp_can_bring_takes_a_reason():
     by_dhcp = Unknown("no file sets it, and DHCP can bring one (option 26)")
     assert set(found(to_change(mtus={"eth2": by_dhcp}))) == {"CH-START-023"}
+
+
+def test_a_file_that_is_about_a_public_interface_too_takes_a_reason():
+    built = to_change(keepers=[Keeper.NETWORKD])
+    one = "/etc/systemd/network/10-eth.network"
+    shared = tuple(KeptMtu(name, Keeper.NETWORKD, one) for name in ("eth0", "eth1", "eth2"))
+    obstacle = found(with_setup(built, "rac1", kept=shared))["CH-START-024"]
+    assert "about eth2 and about eth0, which is not private" in obstacle.sentence
+    assert found(with_setup(built, "rac1", kept=shared[1:])) == {}
 
 
 def test_a_script_that_would_undo_the_change_is_named_with_its_line():

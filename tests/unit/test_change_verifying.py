@@ -19,7 +19,7 @@ from checks.change.events import (
 )
 from checks.change.figures import figures_of
 from checks.change.gates import looked_at, watched
-from checks.change.plan import Gate, Kind
+from checks.change.plan import Gate, Kind, Step
 from checks.change.state import Change
 from checks.change.verifying import Concluded, Verification, conclude, node_here, results_of, settings_for
 from checks.events import CheckConcluded, GatherProgress, RunFinished
@@ -208,6 +208,31 @@ def test_a_live_change_that_is_taken_back_is_told_and_alarms_nobody():
     events = looked(of, with_nothing_more(cluster()))
     assert surprised(events) == [(Surprise.OTHER, "rac2", False)]
     assert told(events).endswith("it is as it has to be again.")
+
+
+def test_on_a_way_back_that_sets_nothing_the_mtu_of_before_is_what_has_to_be():
+    untouched = Step(id="untouched", title="", what="", why="", gates=(Gate("running-mtu"), Gate("kept-mtu")))
+    back = plan(
+        kind=Kind.ROLLBACK,
+        steps=(untouched, STEPS[-1]),
+        layers=tuple(layer(node, mtu_before=9000, mtu_after=1500) for node in NODES),
+    )
+    of = after(until("baseline", cluster(1500, rac2=9000)), RolledBack(back, "A. Lee", "Somebody began without us."))
+    events = looked(of, with_nothing_more(cluster(1500, rac2=9000)))
+    wrong = next(result for result in verified(events).results if result.check == "running-mtu" and not result.holds)
+    assert "ip link set dev eth1 mtu 1500" in wrong.next
+    assert not any("stop crs" in line for line in wrong.next)
+    assert surprised(looked(of, with_nothing_more(cluster(1500)))) == [(Surprise.OTHER, "rac2", False)]
+
+
+def test_an_mtu_that_is_lost_while_the_nodes_come_up_again_has_nobody_stop_them_all():
+    up = cluster(9000, keeps=9000)
+    of = until("other-nodes", up)
+    of = after(of, *looked(of, with_nothing_more(cluster(9000, keeps=9000, rac3=1500))))
+    assert of.current
+    assert of.current.id == "set-mtu"
+    assert reopened(looked(of, with_nothing_more(up))) == []
+    assert verified(looked(of, with_nothing_more(up))).passed
 
 
 def test_setting_mtus_while_nothing_runs_is_what_the_step_is_for():

@@ -24,8 +24,21 @@ def in_order(layers: Iterable[Layer]) -> tuple[Layer, ...]:
 
 
 def run_time_lines(layers: Iterable[Layer]) -> tuple[str, ...]:
-    """One line for each layer of one node. It acts at once, and is gone after a boot (ip-link(8))."""
+    """One line for each layer of one node. It acts at once, and is gone after a boot (ip-link(8)).
+
+    None for the members of a team: it sets them itself, and the kernel refuses it to anybody else (team_device_event,
+    NETDEV_PRECHANGEMTU).
+    """
+    known = tuple(layers)
     return tuple(
         shlex.join(("ip", "link", "set", "dev", layer.interface, "mtu", str(layer.mtu_after)))
-        for layer in in_order(layers)
+        for layer in in_order(known)
+        if not _is_set_by_team(layer, known)
     )
+
+
+def _is_set_by_team(layer: Layer, layers: tuple[Layer, ...]) -> bool:
+    above = {
+        one.kind for one in layers if one.kind in ("bond", "team") and not {*one.networks}.isdisjoint(layer.networks)
+    }
+    return layer.role == "member" and above == {"team"}

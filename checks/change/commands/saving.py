@@ -36,16 +36,18 @@ def save_node(node: str, home: str, plan_id: str, places: Sequence[str]) -> Comm
     directory = backup_directory(plan_id)
     kept = [place.lstrip("/") for place in places or USUAL_PLACES]
     archive = shlex.join(("tar", "-C", "/", "--ignore-failed-read", "-czf", f"{directory}/network.tar.gz", *kept))
+    # /var/tmp is everybody's: nothing is written into a directory that somebody else made there in advance.
+    ours = f"test -O {directory} &&"
     profile = shlex.quote(f"{home}/gpnp/{node}/profiles/peer/profile.xml")
     return Commands(
         root(node),
         (
             shlex.join((f"{home}/bin/ocrconfig", "-local", "-manualbackup")),
-            shlex.join(("mkdir", "-p", "-m", "755", directory)),
-            f"(umask 077; {archive})",
-            f"ip -details address > {directory}/ip-address.txt",
-            f"ip route show table all > {directory}/ip-route.txt",
-            f"if [ -e {profile} ]; then cp -p {profile} {directory}/; fi",
+            f"test -O {directory} || mkdir -m 755 {directory}",
+            f"{ours} (umask 077; {archive})",
+            f"{ours} ip -details address > {directory}/ip-address.txt",
+            f"{ours} ip route show table all > {directory}/ip-route.txt",
+            f"if [ -e {profile} ]; then {ours} cp -p {profile} {directory}/; fi",
         ),
         node,
         f"To restore a node's files by hand: tar -C / -xzf {directory}/network.tar.gz",

@@ -9,12 +9,27 @@ from checks.change.plan import Commands, PlannedDatabase
 
 def stop_database(database: PlannedDatabase, node: str, home: str) -> Commands:
     """All instances of one database, once in the cluster."""
-    return _by_owner(database, node, home, "stop", "-o", "immediate")
+    return _by_owner(
+        database,
+        node,
+        home,
+        ("stop", "database", "-d", database.name, "-o", "immediate"),
+        f"Note first what runs: srvctl status database -d {shlex.quote(database.name)} -v, and the open PDBs.",
+    )
 
 
 def start_database(database: PlannedDatabase, node: str, home: str) -> Commands:
     """All instances of one database, once in the cluster."""
-    return _by_owner(database, node, home, "start")
+    name = shlex.quote(database.name)
+    return _by_owner(
+        database,
+        node,
+        home,
+        ("start", "database", "-d", database.name),
+        "It starts every instance that is enabled, and opens or mounts as srvctl config database -d "
+        f"{name} says (see that for a standby). Services by hand, and PDBs without a saved state, stay down: compare "
+        "with what you noted.",
+    )
 
 
 def disable(node: str, home: str) -> Commands:
@@ -33,7 +48,8 @@ def stop(node: str, home: str) -> Commands:
         root(node),
         (_crsctl(home, "stop", "crs"),),
         node,
-        "If a resource hangs, see which one: crsctl stat res -t -init; the same with -f forces it.",
+        "If a resource hangs, see which one: crsctl stat res -t -init (an ACFS file system that is in use holds it, "
+        "too); the same with -f forces it.",
     )
 
 
@@ -47,11 +63,10 @@ def root(node: str) -> str:
     return f"As root on {node}:"
 
 
-def _by_owner(database: PlannedDatabase, node: str, home: str, verb: str, *options: str) -> Commands:
+def _by_owner(database: PlannedDatabase, node: str, home: str, words: tuple[str, ...], note: str) -> Commands:
     # The srvctl of the database's own home, which is on its owner's PATH: another release's is refused (PRCD-1229).
-    line = shlex.join(("srvctl", verb, "database", "-d", database.name, *options))
-    line = f"PATH=$PATH:{shlex.quote(f'{home}/bin')} {line}"
-    return Commands(f"As the owner of database {database.name} on {node}:", (line,), node)
+    line = f"PATH=$PATH:{shlex.quote(f'{home}/bin')} {shlex.join(('srvctl', *words))}"
+    return Commands(f"As the owner of database {database.name} on {node}:", (line,), node, note)
 
 
 def _crsctl(home: str, *words: str) -> str:

@@ -3,7 +3,8 @@
 A gate asks less and more than a check. Less, since it is about what the change can have done, and not about all that is
 odd on a cluster; more, since what was left out proves nothing. So PASS and INFO hold, FAIL, UNKNOWN and SKIPPED do not,
 and a warning holds only where it stands below, or at the baseline: that step is there for figures, and what is wrong
-before the change is what it may mend. There a failure holds, too, that was accepted when the change was opened.
+before the change is what it may mend. There a failure holds, too, that was accepted when the change was opened;
+afterwards only where it stands below.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ def weighed(scene: Scene | None, finding: Finding) -> Status:
         return Status.UNKNOWN
     if finding.status is Status.WARN and (at_baseline or _holds(scene, finding.code)):
         return Status.INFO
-    if finding.status is Status.FAIL and at_baseline and finding.code in _accepted(scene):
+    is_accepted = finding.code in _accepted(scene)
+    if finding.status is Status.FAIL and is_accepted and (at_baseline or finding.code in WARNINGS_THAT_HOLD):
         return Status.INFO
     return finding.status
 

@@ -63,7 +63,15 @@ def oifcfg_unchanged(scene: Scene, cluster: Cluster) -> Iterator[Finding]:
         return
     before = {" ".join(line.split()) for line in scene.plan.interconnects}
     now = {" ".join(line.split()) for line in lines}
-    if before == now or not before:
+    if not before:
+        yield NOT_TOLD.finding(
+            Status.INFO,
+            "What oifcfg named when the change was opened is not known, so there is nothing to compare with.",
+            subject="not compared",
+            evidence=evidence,
+        )
+        return
+    if before == now:
         yield SAME.finding(
             Status.PASS, "oifcfg names the same networks as before.", subject="unchanged", evidence=evidence
         )

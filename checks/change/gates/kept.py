@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from checks.change.commands.keeping import kept_lines, restored_lines
 from checks.change.events import Look, RolledBack, Verified
 from checks.change.gates.gate import LOOK_AGAIN, Scene, as_root, gate, not_known, of_node, setups
 from checks.change.gates.mtu import mtu_of
@@ -37,7 +38,9 @@ BOOT_NOT_KNOWN = Kind("CH-BOOT-005", "Whether a node was booted since the MTU wa
 DEFAULT_MTU = 1500
 """What an Ethernet interface comes up with where nothing sets it."""
 _AS_ROOT = Remedy(
-    "Look as root, who may read them: NetworkManager's own files are closed to others.", (f"sudo {LOOK_AGAIN}",)
+    "Some files are closed to others than root. Look as root, where root's ssh reaches the other nodes; else read them "
+    "by hand, and override with what you saw.",
+    (f"sudo {LOOK_AGAIN}",),
 )
 
 
@@ -104,13 +107,7 @@ def _of_files(scene: Scene, node: str, kept: list[_Kept]) -> Finding:
             node,
             f"{listed(map(str, alike))} kept" if any(own.is_set for own in wrong) else "not kept",
             f"{'; '.join(told)}.",
-            then=[
-                Remedy(
-                    f"Run what step {scene.plan.position('set-mtu') + 1} has for {node} to keep it, as root there.",
-                    (f"racwire change next --node {node}",),
-                ),
-                Remedy("Then look again.", (LOOK_AGAIN,)),
-            ],
+            then=[_keep(scene, node, wrong), Remedy("Then look again.", (LOOK_AGAIN,))],
         )
     if untold:
         interface, reason = untold[0]
@@ -120,6 +117,15 @@ def _of_files(scene: Scene, node: str, kept: list[_Kept]) -> Finding:
     values = listed(dict.fromkeys(str(own.layer.mtu_after) for own in kept))
     files = listed(dict.fromkeys(own.why for own in kept))
     return of_node(KEPT, Status.PASS, node, f"{values} kept", f"{node} will come up with MTU {values}: {files}.")
+
+
+def _keep(scene: Scene, node: str, wrong: list[_Kept]) -> Remedy:
+    """The lines themselves: the step that has them may be behind, or, where nothing was to be changed, nowhere."""
+    layers = [own.layer for own in wrong]
+    kept = restored_lines(layers) if scene.change.is_way_back else kept_lines(layers)
+    if kept.lines:
+        return as_root(f"Have its files keep it on {node}.", node, *kept.lines)
+    return Remedy(f"Set it where {listed(own.interface for own in layers)} of {node} is configured.", where="root")
 
 
 def _kept(scene: Scene, cluster: Cluster, setup: NodeSetup, layer: Layer) -> _Kept:

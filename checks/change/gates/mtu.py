@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from checks.change.gates.gate import LOOK_AGAIN, Scene, as_root, gate, not_known, of_node
 from checks.change.plan import Kind as PlanKind
@@ -23,7 +23,7 @@ NOT_SET = Kind("CH-MTU-002", "A layer of a node does not have the MTU that was p
 LIVE = Kind("CH-MTU-003", "DANGER: the MTU is not the same everywhere, and Clusterware runs", VANISH, _MOS)
 NOT_READ = Kind("CH-MTU-004", "The MTU of a node is not known")
 UNTOUCHED = Kind("CH-MTU-005", "No MTU was changed while Clusterware or an instance ran")
-CHANGED_EARLY = Kind("CH-MTU-006", "An MTU was changed already, and nothing runs", sources=_MOS)
+CHANGED_EARLY = Kind("CH-MTU-006", "An MTU was changed already, and it does no harm", sources=_MOS)
 CHANGED_LIVE = Kind("CH-MTU-007", "DANGER: an MTU was changed while Clusterware runs", VANISH, _MOS)
 MAYBE_LIVE = Kind("CH-MTU-008", "An MTU was changed, and whether Clusterware runs is not known", VANISH, _MOS)
 
@@ -89,7 +89,7 @@ def _not_set(cluster: Cluster, node: str, read: Node, wrong: list[Layer]) -> Fin
         _seen(read, wrong),
         f"{_now(node, read, wrong)}{tail}",
         then=[
-            as_root(f"Set it on {node}.", node, *set_commands(wrong, {w.interface: w.mtu_after for w in wrong})),
+            as_root(f"Set it on {node}.", node, *set_commands(wrong, {w.interface: w.mtu_after for w in wrong}, read)),
             Remedy("Then look again.", (LOOK_AGAIN,)),
         ],
         topic="interfaces",
@@ -97,9 +97,10 @@ def _not_set(cluster: Cluster, node: str, read: Node, wrong: list[Layer]) -> Fin
 
 
 def _live(scene: Scene, node: str, read: Node, wrong: list[Layer], running: tuple[str, ...]) -> Finding:
-    """While nothing has been proved yet, what runs has to stop; once the cluster is up again, the MTU has to be set
-    back to what the other nodes run with."""
-    is_up_again = scene.plan.position(scene.step.id) >= scene.plan.position("first-node")
+    """While MTUs are being set, what runs has to stop; once the cluster is up again, and where no MTU was to be changed
+    at all, the MTU has to be set back to what the other nodes run with."""
+    steps = {step.id for step in scene.plan.steps}
+    is_up = "set-mtu" not in steps or scene.plan.position(scene.step.id) >= scene.plan.position("first-node")
     stop = [
         as_root(f"Stop Clusterware on {other} at once.", other, scene.tool(other, "crsctl stop crs -f"))
         for other in running
@@ -107,7 +108,7 @@ def _live(scene: Scene, node: str, read: Node, wrong: list[Layer], running: tupl
     back = as_root(
         f"Set it to {_values(layer.mtu_after for layer in wrong)} at once, as on the other nodes.",
         node,
-        *set_commands(wrong, {w.interface: w.mtu_after for w in wrong}),
+        *set_commands(wrong, {w.interface: w.mtu_after for w in wrong}, read),
     )
     return of_node(
         LIVE,
@@ -115,7 +116,7 @@ def _live(scene: Scene, node: str, read: Node, wrong: list[Layer], running: tupl
         node,
         f"DANGER: {_seen(read, wrong)}",
         f"DANGER: {_now(node, read, wrong)} while Clusterware runs on {listed(running)}. {VANISH}",
-        then=[back] if is_up_again else stop,
+        then=[back] if is_up else stop,
         topic="interfaces",
     )
 
@@ -129,7 +130,8 @@ def _live(scene: Scene, node: str, read: Node, wrong: list[Layer], running: tupl
 def mtu_untouched(scene: Scene, cluster: Cluster) -> Iterator[Finding]:
     """Compares the MTU of each layer with what it was when the plan was made, as long as Clusterware has not been
     stopped everywhere. A change on a running cluster is the most dangerous thing that can happen on the way, so it is
-    looked for at every step until then.
+    looked for at every step until then. A parent or member that was raised, with the private interface above it as it
+    was, is told only.
     """
     if scene.plan.kind is PlanKind.ROLLBACK:
         yield UNTOUCHED.finding(Status.PASS, "On the way back each MTU may still be the one or the other.", subject="-")
@@ -147,8 +149,17 @@ def mtu_untouched(scene: Scene, cluster: Cluster) -> Iterator[Finding]:
             yield of_node(
                 UNTOUCHED, Status.PASS, node, values, f"{node} has MTU {values}, as before.", topic="interfaces"
             )
-        elif running:
+        elif running and not is_harmless(moved, {layer.interface: mtu_of(read, layer.interface) for layer in moved}):
             yield _changed_live(node, read, moved, running)
+        elif running:
+            yield of_node(
+                CHANGED_EARLY,
+                Status.INFO,
+                node,
+                _seen(read, moved),
+                f"{_now(node, read, moved)} already; the private interfaces above have the MTU that they had.",
+                topic="interfaces",
+            )
         elif silent:
             yield of_node(
                 MAYBE_LIVE,
@@ -188,6 +199,11 @@ def _changed_live(node: str, read: Node, moved: list[Layer], running: tuple[str,
         ],
         topic="interfaces",
     )
+
+
+def is_harmless(moved: Iterable[Layer], now: Mapping[str, int | None]) -> bool:
+    """Whether what is on the wire is as large as before: only what the private interfaces stand on was raised."""
+    return all(layer.role != "port" and (now[layer.interface] or 0) > layer.mtu_before for layer in moved)
 
 
 def set_commands(layers: Iterable[Layer], mtus: dict[str, int], now: Node | None = None) -> tuple[str, ...]:

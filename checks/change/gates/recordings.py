@@ -59,7 +59,10 @@ def baseline_recording(scene: Scene, cluster: Cluster) -> Iterator[Finding]:
     if isinstance(cluster.changing, Unknown):
         return
     since = datetime.fromisoformat(scene.change.opened.made_at) - _OLDEST_BASELINE
-    yield from _judged(scene, cluster.changing.before, since, {n.mtu_before for n in scene.plan.networks}, "before")
+    opened = scene.change.opened
+    # Nodes that disagree are what a change may be for: each had what it had.
+    mtus = {n.mtu_before for n in opened.networks} | {one.mtu_before for one in opened.layers if one.role == "port"}
+    yield from _judged(scene, cluster.changing.before, since, mtus, "before")
 
 
 @gate(

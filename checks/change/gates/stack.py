@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 
 from checks.change.gates.gate import LOOK_AGAIN, Scene, as_root, gate, not_known, of_node, setups
+from checks.change.plan import PlannedDatabase
 from checks.facts import Cluster, NodeSetup, Unknown
 from checks.finding import Finding, Remedy, Status
 from checks.plugin import Kind
@@ -49,6 +51,7 @@ INSTANCES_NOT_KNOWN = Kind("CH-STACK-014", "Which instances run on a node is not
 _SERVICES = ("CRS-4638", "CRS-4537", "CRS-4529", "CRS-4533")
 """Of `crsctl check crs`, where all is well: the High Availability Services, CRS, CSS and the Event Manager."""
 _NAMED = 4
+_NUMBER = re.compile(r"_?\d+$")
 
 
 @gate(
@@ -130,15 +133,16 @@ def stack_up(scene: Scene, cluster: Cluster) -> Iterator[Finding]:
             if not missing and codes.issuperset(_SERVICES):
                 yield of_node(IS_UP, Status.PASS, node, "up", f"Clusterware is up on {node}: all its services.")
             else:
-                yield _not_up(scene, node, missing)
+                yield _not_up(scene, node, missing, is_down=isinstance(setup, NodeSetup) and setup.daemons == ())
         elif not isinstance(setup, Unknown) and not isinstance(setup.daemons, Unknown) and not setup.daemons:
-            yield _not_up(scene, node, [])
+            yield _not_up(scene, node, [], is_down=True)
         else:
             yield not_known(UP_NOT_KNOWN, node, f"Whether Clusterware is up on {node} is not known", services.reason)
 
 
-def _not_up(scene: Scene, node: str, missing: list[str]) -> Finding:
+def _not_up(scene: Scene, node: str, missing: list[str], *, is_down: bool) -> Finding:
     said = [line.partition(": ")[2].rstrip(". ") or line for line in missing]
+    start = scene.tool(node, "crsctl start crs")
     return of_node(
         NOT_UP,
         Status.FAIL,
@@ -146,6 +150,7 @@ def _not_up(scene: Scene, node: str, missing: list[str]) -> Finding:
         "not up",
         f"Clusterware is not fully up on {node}{f': {listed(said)}' if said else ''}.",
         then=[
+            *([as_root(f"Nothing of it runs: start it on {node}.", node, start)] if is_down else []),
             Remedy("It takes some minutes after its start: look again.", (LOOK_AGAIN,)),
             Remedy(
                 "Where it stays so, see which resource it waits for.",
@@ -215,16 +220,18 @@ def autostart_on(scene: Scene, cluster: Cluster) -> Iterator[Finding]:
     kinds=(INSTANCES_RUN, INSTANCE_MISSING, INSTANCES_NOT_KNOWN),
 )
 def instances_up(scene: Scene, cluster: Cluster) -> Iterator[Finding]:
-    """Looks on every node for an instance of each database that had one there when the plan was made. Which of the
-    database's instances it is does not matter: Clusterware may place them anew.
+    """Looks whether each database has as many instances as when the plan was made. Which they are, and on which nodes,
+    does not matter: of RAC One Node and of policy-managed databases Clusterware may place them anew.
     """
-    for node, setup in setups(scene, cluster):
+    read = dict(setups(scene, cluster))
+    whole = {d.name for d in scene.plan.databases if _instances_of(scene, d, read.values()) >= len(d.instances)}
+    for node, setup in read.items():
         found = setup if isinstance(setup, Unknown) else setup.instances
         if isinstance(found, Unknown):
             yield not_known(INSTANCES_NOT_KNOWN, node, f"Which instances run on {node} is not known", found.reason)
             continue
         planned = [database for database in scene.plan.databases if node in database.instances]
-        missing = [one for one in planned if set(one.instances.values()).isdisjoint(found)]
+        missing = [one for one in planned if one.name not in whole and set(one.instances.values()).isdisjoint(found)]
         if missing:
             yield of_node(
                 INSTANCE_MISSING,
@@ -245,3 +252,22 @@ def instances_up(scene: Scene, cluster: Cluster) -> Iterator[Finding]:
         else:
             text = counted(len(planned), "instance") if planned else "none planned"
             yield of_node(INSTANCES_RUN, Status.PASS, node, text, f"The instances of {node} run as before.")
+
+
+def _instances_of(scene: Scene, database: PlannedDatabase, read: Iterable[NodeSetup | Unknown]) -> int:
+    """How many instances of the database run: those named in the plan, and others that are named alike."""
+    named = {name for one in scene.plan.databases for name in one.instances.values()}
+    own = set(database.instances.values())
+    stems = {_stem(name) for name in own}
+    running = [
+        name
+        for setup in read
+        if isinstance(setup, NodeSetup) and not isinstance(setup.instances, Unknown)
+        for name in setup.instances
+    ]
+    return sum(name in own or (name not in named and _stem(name) in stems) for name in running)
+
+
+def _stem(instance: str) -> str:
+    """The name without its number: `prod` of prod1, prod_1 and prod12."""
+    return _NUMBER.sub("", instance)

@@ -32,8 +32,8 @@ def interconnect(draft: Draft) -> Step:
         "not MTUs, so it must say what it said before.",
         commands=(
             Commands(
-                "On each node, as the owner of the Grid home: what an instance says of its interconnect",
-                (f"grep -rh -A4 '{_ALERT_LOG}' $ORACLE_BASE/diag/rdbms/*/*/trace/alert_*.log | tail -n 20",),
+                "On each node, as the owner of the database: what an instance says of its interconnect",
+                (f"grep -h -A4 '{_ALERT_LOG}' \"$ORACLE_BASE\"/diag/rdbms/*/*/trace/alert_*.log | tail -n 20",),
                 note="Below that line stand the addresses in use: HAIP (169.254.x.x) or those of the private networks, "
                 "never public ones.",
             ),

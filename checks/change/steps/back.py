@@ -15,7 +15,7 @@ def untouched(draft: Draft) -> tuple[Step, ...]:
         what="Nothing was to be stopped or changed yet. Have racwire see that it is so; nothing needs to be typed.",
         why="Somebody may have begun without the plan.",
         expected=f"Every layer runs and is kept as before (MTU {draft.after}), Clusterware is up and starts at boot.",
-        gates=(Gate("running-mtu"), Gate("kept-mtu"), Gate("stack-up"), Gate("autostart-on")),
+        gates=(Gate("running-mtu"), Gate("kept-mtu"), Gate("stack-up"), *starting.autostart_on(draft)),
     )
     return (step, people.sign_off(draft))
 
@@ -33,7 +33,7 @@ def stopped_only(draft: Draft) -> tuple[Step, ...]:
                 block.where,
                 block.lines,
                 block.node,
-                "Only if the gate names this node, and only while Clusterware is down on every node.",
+                "Only if the gate names this node. While Clusterware runs anywhere: only what the gate itself says.",
             )
             for block in outage.set_mtu(draft).commands
         ),

@@ -42,6 +42,8 @@ class Draft:
     fragile: tuple[Fragile, ...] = ()
     inheriting: tuple[Layer, ...] = ()
     """What is not private, stands on a raised layer, and would take its MTU at the next boot."""
+    not_starting: frozenset[str] = frozenset()
+    """The nodes on which Clusterware did not start at boot before: it is left so."""
     has_database: bool = False
     """Whether a database is asked: gates that need one are there only then."""
     excused: frozenset[str] = frozenset()
@@ -66,6 +68,11 @@ class Draft:
     def others(self) -> tuple[str, ...]:
         """The nodes that Clusterware is started on after the first."""
         return tuple(node for node in self.nodes if node != self.first)
+
+    @property
+    def starting(self) -> tuple[str, ...]:
+        """The nodes on which Clusterware is to start at boot again."""
+        return tuple(node for node in self.nodes if node not in self.not_starting)
 
     def layers_of(self, node: str) -> tuple[Layer, ...]:
         """A node's layers, from the bottom to the top."""

@@ -15,9 +15,10 @@ from checks.change.steps.draft import SAFE_ORDER, Draft, briefly
 
 DOWN = (
     Gate("stack-down", until="first-node"),
-    Gate("autostart-off", until="other-nodes"),
+    Gate("autostart-off", until="first-node"),
 )
-"""What must stay so until Clusterware is started again."""
+"""What must stay so until Clusterware is started again. That step looks at the autostart once more; after it, with
+users let in already, a switched-on autostart stops nobody."""
 _NO_NAMES = (
     ", then stop Clusterware on every node, which takes the databases that it manages down with it. Stop what it does "
     "not manage by hand."
@@ -88,7 +89,13 @@ def survives_boot(draft: Draft) -> Step:
         why="That a file says so is not proof: another file, a script or DHCP may have the last word. Now, while "
         "nothing runs, a boot costs minutes; later it costs an eviction.",
         commands=tuple(
-            Commands(root(node), ("reboot",), node, "It ends your session there; the journal goes on where it was.")
+            Commands(
+                root(node),
+                ("reboot",),
+                node,
+                "Only with Clusterware down on every node. It ends your session there; the journal goes on where it "
+                "was.",
+            )
             for node in chosen
         ),
         expected=f"It comes back with MTU {draft.after} on every layer, and without Clusterware.",

@@ -59,7 +59,13 @@ def switch(draft: Draft) -> Step:
         id="switch",
         title="switch",
         what="Have the network team raise every switch port on the private networks, and the links between the "
-        f"switches, to the largest frame that they carry (at least {largest} bytes, {largest + 4} with a VLAN tag).",
+        f"switches, to the largest frame that they carry (at least {largest} bytes, {largest + 4} with a VLAN tag). "
+        + (
+            "A switch is reloaded for it, which cuts every port: so Clusterware is down by now."
+            if reloads(draft)
+            else "Clusterware still runs on them: one switch of a pair after the other, so that every node keeps a "
+            "path. Where a reload would cut the only one, do the next step first, then this."
+        ),
         why="A port that allows more than the nodes send harms nobody; one that allows less drops large packets "
         "without a word. So the switches come first. racwire cannot see them: prove-paths will tell.",
         commands=(*_switch_commands(draft), _questions(draft)),
@@ -69,6 +75,11 @@ def switch(draft: Draft) -> Step:
         "their name, and when.",
         if_rolled_back="The switches may stay as they are: a larger MTU there harms nobody.",
     )
+
+
+def reloads(draft: Draft) -> bool:
+    """Whether a switch of a known kind takes the larger frames only after a reload."""
+    return any((kind := vendor(key)) is not None and kind.reloads for key in _kinds(draft))
 
 
 def _fabric(draft: Draft) -> Step:
@@ -110,10 +121,14 @@ def _announced(draft: Draft) -> bool:
 
 
 def _switch_commands(draft: Draft) -> Iterator[Commands]:
-    told = [key for _, neighbour in draft.neighbours if (key := kind_of_neighbour(neighbour))]
-    for key in dict.fromkeys((*draft.switches, *told)):
+    for key in _kinds(draft):
         if kind := vendor(key):
             yield from _of_kind(draft, kind)
+
+
+def _kinds(draft: Draft) -> tuple[str, ...]:
+    told = [key for _, neighbour in draft.neighbours if (key := kind_of_neighbour(neighbour))]
+    return tuple(dict.fromkeys((*draft.switches, *told)))
 
 
 def _of_kind(draft: Draft, kind: Vendor) -> Iterator[Commands]:

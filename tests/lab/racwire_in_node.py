@@ -1,0 +1,102 @@
+"""Runs racwire commands on a practice node, each in a process of its own that is forked from this one, which has loaded
+what they need: a rehearsal is many commands, and starting Python for each would take most of its time.
+
+Orders are lines of JSON on stdin: `words` of the command, and `kill`: `looking`, to kill it with -9 in the midst of
+looking at a gate, or `told`, as soon as it has said what came of it. Answers are lines of JSON on stdout.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import sys
+
+import checks.change.conduct
+import checks.change.gates
+import checks.change.planning
+import checks.engine
+import checks.plugins
+import checks.report.json_report  # noqa: F401 - loaded once, for all commands
+import tui.change_command
+import tui.change_verify
+import tui.check_command
+from checks.events import Gathered
+from checks.plugin import discover
+from tui.cli import main
+
+
+def carry_out(words: list[str], kill: str) -> dict[str, object]:
+    """Run one command to its end, or until it is killed."""
+    out, err, looking = (os.pipe() for _ in range(3))
+    child = os.fork()
+    if child == 0:
+        os.dup2(out[1], 1)
+        os.dup2(err[1], 2)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        tell_of_looking(looking[1])
+        if kill == "told":
+            wait_once_told()
+        code = 99
+        try:
+            code = main(words)
+        except SystemExit as ended:
+            code = ended.code if isinstance(ended.code, int) else 1
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+    for pipe in (out, err, looking):
+        os.close(pipe[1])
+    said = {out[0]: b"", err[0]: b"", looking[0]: b""}
+    trigger = {"looking": looking[0], "told": out[0]}.get(kill)
+    handle = os.pidfd_open(child)
+    ended = False
+    while not ended:
+        ready, _, _ = select.select([*said, handle], [], [])
+        ended = handle in ready
+        for pipe in [pipe for pipe in said if pipe in ready or ended]:
+            os.set_blocking(pipe, False)
+            read_on(said, pipe)
+        if trigger is not None and said[trigger]:
+            os.kill(child, signal.SIGKILL)
+            trigger = None
+    _, status = os.waitpid(child, 0)
+    for pipe in (*(pipe[0] for pipe in (out, err, looking)), handle):
+        os.close(pipe)
+    text = {"out": said[out[0]].decode(), "err": said[err[0]].decode()}
+    return {"code": os.waitstatus_to_exitcode(status), **text}
+
+
+def read_on(said: dict[int, bytes], pipe: int) -> None:
+    """Take what is there; ssh sessions of a command that was killed may keep the pipe open, and are not waited for."""
+    try:
+        while part := os.read(pipe, 65536):
+            said[pipe] += part
+    except BlockingIOError:
+        return
+
+
+def tell_of_looking(pipe: int) -> None:
+    """Say so once something was gathered for a gate."""
+    tell = tui.check_command.Progress.__call__
+
+    def telling(self: tui.check_command.Progress, event: object) -> None:
+        if isinstance(event, Gathered):
+            os.write(pipe, b".")
+        tell(self, event)
+
+    tui.check_command.Progress.__call__ = telling
+
+
+def wait_once_told() -> None:
+    """Go no further than the result; then the signal comes."""
+    tui.change_verify.tell = lambda _: signal.pause()
+
+
+if __name__ == "__main__":
+    discover()
+    for line in sys.stdin:
+        order = json.loads(line)
+        print(json.dumps(carry_out(order["words"], order["kill"])), flush=True)

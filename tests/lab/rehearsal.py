@@ -1,0 +1,276 @@
+"""A rehearsal: a practice cluster, racwire on its nodes, and an operator who does what `racwire change next` says."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from checks import lab
+from checks.change.report import ChangeReport
+from tests.lab.lab_support import run
+from tui.cli import main
+
+_DRIVER = Path(__file__).parent / "racwire_in_node.py"
+_BOOT_S = 30
+_CHANGE = """
+[change]
+directory = "{directory}"
+switches = ["practice"]
+record_s = 8
+"""
+_SETTINGS = """\
+[sampling]
+interval_s = 1
+interval_without_database_s = 1
+[probe]
+packets = 5
+"""
+_DATABASE = """\
+[database]
+connect = "{access.connect}"
+user = "{access.user}"
+password_file = "{access.password_file}"
+"""
+
+
+@dataclass(frozen=True)
+class Said:
+    """How a command ended, and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        """What it printed as JSON."""
+        assert self.out, self.err
+        return json.loads(self.out)
+
+
+class Operator:
+    """racwire on one node, as somebody types it there."""
+
+    def __init__(self, cluster: lab.Lab, node: str, environment: dict[str, str]) -> None:
+        self._process = subprocess.Popen(
+            cluster.enter(node, [sys.executable, str(_DRIVER)]),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **cluster.environment(node), **environment},
+        )
+
+    def type(self, words: Sequence[str], kill: str = "") -> Said:
+        """Run a command to its end, or until it is killed with -9."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps({"words": list(words), "kill": kill}) + "\n")
+        self._process.stdin.flush()
+        answer = json.loads(self._process.stdout.readline())
+        assert "Traceback" not in answer["err"], answer["err"]
+        return Said(**answer)
+
+    def leave(self) -> None:
+        """Log out."""
+        self._process.kill()
+        self._process.communicate()
+
+
+class Rehearsal:
+    """A change on a practice cluster of its own."""
+
+    def __init__(
+        self, directory: Path, *, nodes: int = 2, mtu: int = 1500, keeper: str = "keyfile", switch_mtu: int = 1500,
+        database: bool = False,
+    ) -> None:  # fmt: skip
+        self.directory = directory / "lab"
+        os.environ["RACWIRE_LAB_DIR"] = str(self.directory)
+        self._operators: dict[str, Operator] = {}
+        self.lab = lab.up(nodes=nodes, mtu=mtu, keeper=keeper, switch_mtu=switch_mtu, database=database)
+        self.nodes = self.lab.nodes
+        self.changes = directory / "changes"
+        settings = directory / "settings.toml"
+        access = self.lab.database
+        settings.write_text(
+            _SETTINGS + _CHANGE.format(directory=self.changes) + (_DATABASE.format(access=access) if access else "")
+        )
+        bin_ = directory / "bin"
+        bin_.mkdir()
+        (bin_ / "racwire").write_text(f'#!/bin/sh\nexec {sys.executable} -m tui "$@"\n')
+        (bin_ / "racwire").chmod(0o755)
+        self.environment = {"RACWIRE_SETTINGS": str(settings), "PATH": f"{bin_}:/usr/sbin:/usr/bin:/sbin:/bin"}
+
+    def end(self) -> None:
+        """Take everything down."""
+        os.environ["RACWIRE_LAB_DIR"] = str(self.directory)
+        try:
+            for operator in self._operators.values():
+                operator.leave()
+            lab.down()
+        finally:
+            del os.environ["RACWIRE_LAB_DIR"]
+
+    # --- racwire ------------------------------------------------------------------------------------------------------
+
+    def change(self, *words: str, node: str = "rac1", kill: str = "") -> Said:
+        """`racwire change …`, typed on that node."""
+        if node not in self._operators:
+            self._operators[node] = Operator(self.lab, node, self.environment)
+        return self._operators[node].type(["change", *words], kill)
+
+    def begin(self, target: int = 9000) -> None:
+        """Open the change."""
+        said = self.change("new", "--to", str(target))
+        assert said.code == 0, said.out + said.err
+
+    def forget_change(self) -> None:
+        """Throw the journals away: the next test begins with none."""
+        for journal in self.changes.glob("*.change"):
+            journal.unlink()
+
+    @property
+    def current(self) -> str:
+        """The id of the step where the change stands; empty when all are done."""
+        return str(self.change("status", "--format", "json").document["current"])
+
+    def step(self) -> dict[str, Any]:
+        """The current step, as `racwire change next` prints it."""
+        steps = self.change("next", "--format", "json").document["steps"]
+        return dict(steps[0])
+
+    def verify(self, node: str = "rac1") -> dict[str, Any]:
+        """Look at the gate; what came of it, with the exit code."""
+        said = self.change("verify", "--format", "json", node=node)
+        assert said.code in (0, 2, 3), said.err
+        return {**said.document, "code": said.code}
+
+    def report(self) -> ChangeReport:
+        """The report, from its JSON."""
+        return msgspec.json.decode(self.change("report", "--format", "json").out, type=ChangeReport)
+
+    # --- the operator -------------------------------------------------------------------------------------------------
+
+    def operate(self, step: dict[str, Any], nodes: Sequence[str] | None = None, but: str = "") -> None:
+        """Run every command that a step prints, where it says; only on some nodes, or without those lines that hold
+        the words `but`, where somebody forgets them. What is offered `if you like` is left out."""
+        for block in step["commands"]:
+            lines = [line for line in block["lines"] if not but or but not in line]
+            if (nodes is not None and block["node"] not in nodes) or "if you" in block["where"]:
+                continue
+            if any(line.startswith("racwire lab") for line in lines):
+                self.outside(lines)
+            else:
+                self.inside(block["node"] or self.nodes[0], lines)
+
+    def inside(self, node: str, lines: Sequence[str]) -> None:
+        """Paste lines into the root shell of a node."""
+        if not lines:
+            return
+        before = self._boot(node)
+        done = run_in(self.lab, node, "\n".join(lines), self.environment)
+        if "reboot" in lines:
+            until(lambda: self._boot(node) != before, f"{node} did not come up again")
+            if node in self._operators:
+                self._operators.pop(node).leave()
+            return
+        if not any(line.startswith("racwire compare") for line in lines):  # its exit code says what it found
+            assert done.returncode == 0, f"{node}: {done.args}\n{done.stdout}{done.stderr}"
+
+    def outside(self, lines: Sequence[str]) -> None:
+        """Type lines where the practice cluster was built: at its switch."""
+        for line in lines:
+            words = line.split("#")[0].split()
+            if words:
+                assert words[0] == "racwire", line
+                with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as told:
+                    assert main(words[1:]) == 0, told.getvalue()
+
+    def attest(self, step: dict[str, Any]) -> None:
+        """Attest what is to be attested."""
+        if "an attestation" in step["waits_for"] and self.current == step["id"]:
+            said = self.change("attest", "--by", "Ann Lee of the DBAs")
+            assert said.code == 0, said.err
+
+    def walk(self, until_step: str = "", *, look_first: bool = False) -> None:
+        """Do each step as it is printed, and prove it, up to that one; to the end where none is named.
+
+        With `look_first`, a step that is so already is not done: on the way back much may never have been changed.
+        """
+        while (current := self.current) and current != until_step:
+            step = self.step()
+            if look_first and "its gate" in step["waits_for"] and self.verify()["passed"]:
+                self.attest(step)
+                continue
+            self.operate(step)
+            self.prove(step)
+
+    def prove(self, step: dict[str, Any]) -> None:
+        """Attest a step, and let its gate be looked at; it must pass."""
+        if "its gate" in step["waits_for"]:
+            verified = self.verify()
+            if not verified["passed"] and step["id"] in ("baseline", "compare"):
+                self.record_again(step)
+                verified = self.verify()
+            if not verified["passed"] and step["id"] == "compare":
+                self.weigh(verified["results"])
+            else:
+                assert verified["passed"], (step["id"], waiting(verified), verified["surprises"])
+        self.attest(step)
+
+    def record_again(self, step: dict[str, Any]) -> None:
+        """As the gate of a recording asks for that is too short, or does not tell: the machine may be busy."""
+        for block in step["commands"]:
+            lines = [line.replace("racwire record", "racwire record --force") for line in block["lines"]]
+            self.inside(block["node"] or self.nodes[0], [line for line in lines if "racwire record" in line])
+
+    def weigh(self, results: Sequence[dict[str, Any]]) -> None:
+        """Go past a comparison that cannot tell, since so short recordings on a busy machine do not; nothing in it may
+        have got worse."""
+        assert all(result["status"] != "FAIL" for result in results), results
+        said = self.change("override", "--by", "Ann Lee", "--reason", "The machine was busy with other work.")
+        assert said.code == 0, said.err
+
+    def mtu(self, node: str, interface: str = "eth1") -> int:
+        """What an interface of a node has now."""
+        return int(run(self.lab, node, "cat", f"/sys/class/net/{interface}/mtu").stdout)
+
+    def _boot(self, node: str) -> str:
+        path = self.directory / "nodes" / node / "booted"
+        return path.read_text() if path.exists() else ""
+
+
+def run_in(cluster: lab.Lab, node: str, script: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run lines in a shell of a node that stops at the first that fails."""
+    return subprocess.run(
+        cluster.enter(node, ["sh", "-e", "-c", script]),
+        capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL,
+        env={**os.environ, **cluster.environment(node), **environment},
+    )  # fmt: skip
+
+
+def waiting(verified: dict[str, Any]) -> list[str]:
+    """What does not let the next step come, as `kept-mtu rac2: eth1 of rac2 …`."""
+    return [
+        f"{r['check']} {r.get('node', '')}: {r.get('sentence', r['text'])}"
+        for r in verified["results"]
+        if r["status"] not in ("PASS", "INFO", "SKIPPED")
+    ]
+
+
+def until(condition: Callable[[], bool], otherwise: str) -> None:
+    """Wait for something to be so."""
+    deadline = time.monotonic() + _BOOT_S
+    while not condition():
+        assert time.monotonic() < deadline, otherwise
+        time.sleep(0.02)

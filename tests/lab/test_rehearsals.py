@@ -1,0 +1,63 @@
+"""The safe change to jumbo frames, rehearsed from one end to the other on a cluster with a database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.lab.lab_support import needs_namespaces
+from tests.lab.rehearsal import Rehearsal
+
+pytestmark = [pytest.mark.lab, needs_namespaces]
+
+
+@pytest.fixture
+def rehearsal(tmp_path: Path) -> Iterator[Rehearsal]:
+    made = Rehearsal(tmp_path, database=True)
+    yield made
+    made.end()
+
+
+def test_to_jumbo_frames_killed_at_every_step_and_resumed_on_any_node(rehearsal):
+    rehearsal.begin(9000)
+    done = []
+    while current := rehearsal.current:
+        done.append(current)
+        step = rehearsal.step()
+        rehearsal.operate(step)
+        if "its gate" in step["waits_for"]:
+            look_killed_twice(rehearsal, step, rehearsal.nodes[len(done) % 2])
+        rehearsal.attest(step)
+    assert done == [
+        *("agree", "baseline", "backups", "console-access", "switch", "stack-down", "set-mtu", "survives-boot"),
+        *("prove-paths", "first-node", "other-nodes", "interconnect", "compare", "sign-off"),
+    ]  # fmt: skip
+    report = rehearsal.report()
+    assert report.outcome == "signed off"
+    assert {override.said.step for override in report.overrides} <= {"compare"}
+    assert {(layer.before, layer.after) for layer in report.layers} == {(1500, 9000)}
+    assert {(blocks.before, blocks.after) for blocks in report.blocks} == {(6, 1)}
+    assert "At MTU 1500 a block came in 6.0 packets, at 9000 in 1.0 (messages not counted)." in report.comparison
+    measured = {figure.name: (figure.before, figure.after) for figure in report.figures}
+    assert measured["packets per block received"] == ("6.00", "1.00")
+    assert all(value.startswith("0 of ") for value in measured["gc blocks lost prac1"])
+
+
+def look_killed_twice(rehearsal: Rehearsal, step: dict[str, Any], node: str) -> None:
+    """A look that is killed under way leaves no trace; one that is killed once it has told its result has kept it."""
+    lines = journal_lines(rehearsal)
+    assert rehearsal.change("verify", node=node, kill="looking").code == -9
+    assert journal_lines(rehearsal) == lines
+    assert rehearsal.current == step["id"]
+    assert rehearsal.change("verify", "--format", "json", node=node, kill="told").code == -9
+    assert journal_lines(rehearsal) > lines
+    if rehearsal.current == step["id"] and "its gate" in rehearsal.step()["waits_for"]:
+        assert step["id"] in ("baseline", "compare"), rehearsal.change("status").out
+        rehearsal.prove(step)
+
+
+def journal_lines(rehearsal: Rehearsal) -> int:
+    return sum(path.read_bytes().count(b"\n") for path in rehearsal.changes.glob("*.change"))

@@ -1,0 +1,86 @@
+"""What is refused, and what is called dangerous, while the cluster still runs: rehearsed on a practice cluster."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+import pytest
+
+from tests.lab.lab_support import needs_namespaces, run
+from tests.lab.rehearsal import Rehearsal, waiting
+
+pytestmark = [pytest.mark.lab, needs_namespaces]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearsal]:
+    made = Rehearsal(tmp_path_factory.mktemp("rehearsal"))
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def rehearsal(cluster: Rehearsal) -> Iterator[Rehearsal]:
+    yield cluster
+    cluster.forget_change()
+
+
+def test_a_sick_cluster_is_refused_by_the_name_of_what_ails_it(rehearsal):
+    rehearsal.outside(["racwire lab break link-down"])
+    try:
+        said = rehearsal.change("new", "--to", "9000")
+    finally:
+        rehearsal.outside(["racwire lab mend link-down"])
+    assert said.code == 2
+    assert "IC-IFACE-004" in said.out
+    assert "192.168.11.0/24" in said.out
+    assert "no change was begun" in said.err
+    assert not list(rehearsal.changes.glob("*.change"))
+
+
+def test_a_cluster_in_the_midst_of_an_upgrade_is_refused_and_no_reason_helps(rehearsal):
+    crsctl = rehearsal.directory / "nodes" / "rac1" / "grid" / "bin" / "crsctl"
+    normal = crsctl.read_text()
+    crsctl.write_text(normal.replace("[NORMAL]", "[ROLLING PATCH]"))
+    try:
+        said = rehearsal.change("new", "--despite", "CH-START-006", "--reason", "We know what we do here.")
+    finally:
+        crsctl.write_text(normal)
+    assert said.code == 2
+    assert said.out.startswith("CH-START-006  The cluster is mid-upgrade")
+    assert "ROLLING PATCH" in said.out
+
+
+def test_a_live_change_is_called_dangerous_at_the_next_look_whatever_the_step(rehearsal):
+    rehearsal.begin(9000)
+    rehearsal.attest(rehearsal.step())
+    rehearsal.inside("rac2", ["ip link set dev eth1 mtu 9000"])
+    try:
+        verified = rehearsal.verify()
+        assert verified["code"] == 2
+        danger = [surprise["sentence"] for surprise in verified["surprises"] if surprise.get("dangerous")]
+        assert len(danger) == 1
+        assert "eth1" in danger[0]
+        assert "rac2" in danger[0]
+        remedies = [remedy for result in verified["results"] for remedy in result.get("next", ())]
+        assert any("ip link set dev eth1 mtu 1500" in remedy for remedy in remedies)
+        assert "DANGER" in rehearsal.change("status").out
+    finally:
+        rehearsal.inside("rac2", ["ip link set dev eth1 mtu 1500"])
+    assert not any("mtu-untouched" in waited for waited in waiting(rehearsal.verify()))
+
+
+def test_one_change_is_open_at_a_time_also_where_the_nodes_share_no_directory(rehearsal):
+    own = ("--directory", "/var/tmp/changes")
+    assert rehearsal.change(*own, "new", "--to", "9000").code == 0
+    refused = {node: rehearsal.change(*own, "new", node=node) for node in rehearsal.nodes}
+    assert {node: (said.code, said.out) for node, said in refused.items()} == dict.fromkeys(rehearsal.nodes, (64, ""))
+    assert "is still open" in refused["rac1"].err
+    assert "is open on rac1" in refused["rac2"].err
+
+    journal = rehearsal.change(*own, "status", "--format", "json").document["journal"]
+    copied = run(rehearsal.lab, "rac1", "cat", journal).stdout
+    rehearsal.inside("rac2", ["mkdir -p /var/tmp/changes", f"printf %s {shlex.quote(copied)} > {journal}"])
+    assert rehearsal.change(*own, "attest", "--by", "Ann Lee", node="rac2").code == 0
+    assert rehearsal.change(*own, "status", "--format", "json", node="rac2").document["current"] == "baseline"
