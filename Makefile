@@ -11,7 +11,7 @@ demo: $(READY)
 test: lint
 	@sh .ci/packages
 	@sh .ci/clients
-	$(BIN)/pytest -n 3 --dist loadfile
+	$(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder
 
 lint: $(READY)
 	$(BIN)/ruff check .

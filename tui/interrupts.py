@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import os
 import signal
 import time
@@ -43,3 +44,11 @@ def interrupts(interrupt: Callable[[], None]) -> Iterator[None]:
             if heard_at is not None:  # the second of the two must not end it while it says what it has recorded
                 signal.signal(number, hear)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, minded)
+        if heard_at is not None:
+            atexit.register(_ignore, minded)
+
+
+def _ignore(numbers: list[signal.Signals]) -> None:
+    """At the very end Python gives signals back their deadly meaning, while its exit code is as good as told."""
+    for number in numbers:
+        signal.signal(number, signal.SIG_IGN)

@@ -18,6 +18,8 @@ _USUAL = 0.1
 """The share of what was sampled from which on samples of a length are the rule for a while, and no late ones."""
 _LATE = 1.5
 """Times the interval that a sample which came late may be long."""
+_LONGEST_S = 366 * 86_400.0
+"""No sample takes longer than any recording; a damaged file may say anything."""
 _CHANGED = 1.8
 """Times as long as others that samples are where the interval was changed."""
 
@@ -162,7 +164,7 @@ def read(recording: Recorded, piece_s: float, skip_first_s: float = 0.0) -> Read
                 readings.hosts[event.instance] = short(event.host)
             elif isinstance(event, NodeSample) and event.cpu:
                 readings.cpus[event.node] = event.cpu.cpus
-            if 0 < event.seconds < math.inf:
+            if 0 < event.seconds <= _LONGEST_S:
                 if isinstance(event, NodeSample | InstanceSample):
                     length = round(2 * event.seconds) / 2 or event.seconds
                     readings.lengths[length] = readings.lengths.get(length, 0.0) + event.seconds
