@@ -1,4 +1,5 @@
-"""Makes the pictures of the README from the running console: on a practice cluster of its own, which it then breaks.
+"""Makes the pictures of the README from the running console: on a practice cluster of its own, which it then breaks,
+and on another one, whose MTU is being changed.
 
 Run it with `make screenshots`. It starts itself again inside the first node of the practice cluster, where the console
 sees what it would see on a real node.
@@ -16,20 +17,31 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-INSIDE = "--inside"
+INSIDE, CHANGING = "--inside", "--changing"
 SIZES = ((80, 24), (120, 40))
 SCREENS = {"1": "checks", "2": "paths", "3": "traffic", "4": "database"}
-LIVE = "34"
+LIVE = "34v"
+LOOK = "v"
+"""Looks at the gate of a change's step."""
 SAMPLED_S = 12
-"""How long the live screens are watched before their picture is taken."""
+"""How long what takes its time is watched before its picture is taken: live screens, and a look at a gate."""
 
 
 def main() -> None:
     """Build the practice cluster, break it, take the pictures in it, and take it down."""
-    if sys.argv[1:] == [INSIDE]:
-        asyncio.run(take_pictures())
-        return
     sys.path.insert(0, str(ROOT))
+    if sys.argv[1:] == [INSIDE]:
+        asyncio.run(take_pictures(SCREENS))
+        return
+    if sys.argv[1:] == [CHANGING]:
+        asyncio.run(take_pictures({LOOK: "change"}, first="change"))
+        return
+    of_a_broken_cluster()
+    of_a_change()
+
+
+def of_a_broken_cluster() -> None:
+    """What the console shows of a black hole."""
     with tempfile.TemporaryDirectory(prefix="racwire-screenshots-") as directory:
         os.environ["RACWIRE_LAB_DIR"] = str(Path(directory) / "lab")
         from checks import lab
@@ -44,14 +56,33 @@ def main() -> None:
             lab.down()
 
 
-async def take_pictures() -> None:
-    """Run the console at each size and save what it shows."""
-    sys.path.insert(0, str(ROOT))
+def of_a_change() -> None:
+    """A change in the midst of it: on one node the new MTU is in the files, and not yet in the kernel."""
+    from tests.lab.rehearsal import Rehearsal
+
+    with tempfile.TemporaryDirectory(prefix="racwire-screenshots-") as directory:
+        rehearsal = Rehearsal(Path(directory), nodes=3, keeper="mixed")
+        try:
+            rehearsal.begin(9000)
+            rehearsal.walk("set-mtu")
+            step = rehearsal.step()
+            rehearsal.operate(step, ["rac1", "rac3"])
+            rehearsal.operate(step, ["rac2"], but="ip link")
+            command = rehearsal.lab.enter("rac1", [sys.executable, str(Path(__file__).resolve()), CHANGING])
+            environment = {**os.environ, **rehearsal.lab.environment("rac1"), **rehearsal.environment}
+            subprocess.run(command, env=environment, check=True)
+        finally:
+            rehearsal.end()
+
+
+async def take_pictures(screens: dict[str, str], first: str = "checks") -> None:
+    """Run the console at each size and save what it shows after each key."""
     from checks.engine import Engine
     from checks.plugin import discover
     from checks.settings_file import load_settings
     from checks.traffic.feed import Feed
     from tui.app import ConsoleApp
+    from tui.cluster_changes import ClusterChanges
     from tui.password import password_for
 
     settings = load_settings(None)
@@ -64,14 +95,19 @@ async def take_pictures() -> None:
     for size in SIZES:
         with tempfile.TemporaryDirectory() as state:
             app = ConsoleApp(
-                new_engine, new_feed=lambda: Feed(settings, password=password), state_directory=Path(state)
+                new_engine,
+                new_feed=lambda: Feed(settings, password=password),
+                state_directory=Path(state),
+                changes=ClusterChanges(settings, lambda: found, password),
+                first=first,
             )
             async with app.run_test(size=size) as pilot:
                 await pilot.pause()
-                await app.workers.wait_for_complete()
-                for key, name in SCREENS.items():
+                while app.report is None:
+                    await pilot.pause(0.2)
+                for key, name in screens.items():
                     await pilot.press(key)
-                    await pilot.pause(SAMPLED_S if key in LIVE else 0.2)
+                    await pilot.pause(SAMPLED_S if key in LIVE else 0.5)
                     picture = app.export_screenshot(title="racwire", simplify=True)
                     target = HERE / f"{name}-{size[0]}x{size[1]}.svg"
                     target.write_text(with_spaces_as_places(without_web_fonts(picture)), encoding="utf-8")
