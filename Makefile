@@ -1,6 +1,8 @@
 # Each target does all of its own set-up: a virtual environment in .venv, and Debian packages where root allows.
 BIN := .venv/bin
 READY := .venv/.ready
+# The tests start hundreds of Pythons: where each had to compile racwire anew, that would be a tenth of their time.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test lint bench screenshots lock clean
 

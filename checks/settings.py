@@ -156,8 +156,8 @@ class ChangeSettings(_Section, frozen=True):
         tuple[str, ...],
         Meta(
             max_length=16,
-            description='Which kinds of switch carry the private networks, such as ["nexus-9000"]; `racwire change new '
-            "--help` lists them. Empty: what the switches tell by LLDP, else every kind is shown.",
+            description='Which kinds of switch carry the private networks, such as ["nexus-9000"]; `racwire explain '
+            "switches` lists them. Empty: what the switches tell by LLDP, else the questions for the network team.",
         ),
     ] = ()
     record_s: Annotated[

@@ -17,6 +17,12 @@ def listed(names: Iterable[str], conjunction: str = "and") -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {conjunction} {words[-1]}" if words else ""
 
 
+def few(names: Iterable[str], most: int = 4) -> str:
+    """Each once, by name while they are few: `a, b, c, d and 3 more`."""
+    each = list(dict.fromkeys(names))
+    return listed(each) if len(each) <= most else f"{', '.join(each[:most])} and {len(each) - most} more"
+
+
 def counted(number: int, noun: str) -> str:
     """`1 node`, `3 nodes`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
@@ -68,3 +74,15 @@ def between(ways: Collection[Way], nodes: Collection[str], complete: bool = True
     single = [(a, b) for a, b in sorted(chosen) if (b, a) not in chosen]
     parts = [f"between {a} and {b}, both ways" for a, b in both] + [f"from {a} to {b}" for a, b in single]
     return "; ".join(parts) if len(parts) <= _MOST_PARTS else f"over {len(chosen)} of {len(every)} paths{probed}"
+
+
+def lasting(seconds: float) -> str:
+    """A time in words, in its two largest units: `45 s`, `12 min 5 s`, `3 h 20 min`, `1 d 2 h`."""
+    whole = round(seconds)
+    units = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
+    for place, (name, length) in enumerate(units[:-1]):
+        if whole >= length:
+            below, shorter = units[place + 1]
+            rest = whole % length // shorter
+            return f"{whole // length} {name} {rest} {below}" if rest else f"{whole // length} {name}"
+    return f"{whole} s"

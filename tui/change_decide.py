@@ -54,13 +54,13 @@ def roll_back(asked: Asked) -> int:
         raise UsageError("rollback: to begin the way back, say who decides it and why: --by NAME --reason TEXT.")
     if not by:
         plan = conduct.way_back()
-        code = asked.print(lambda width: way_back_lines(plan, width))
+        code = asked.print(lambda width: way_back_lines(asked.hints.in_struct(plan), width))
         begin = asked.hints.command("rollback --by NAME --reason TEXT")
         tell(f"nothing was written. To begin it: {begin}.")
         return code
     conduct.roll_back(by, reason)
     plan = conduct.change.plan
-    code = asked.print(lambda width: way_back_lines(plan, width))
+    code = asked.print(lambda width: way_back_lines(asked.hints.in_struct(plan), width))
     tell(asked.hints.here(conduct.change))
     return code
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -13,10 +14,17 @@ from checks.change.plan import Step
 from checks.change.state import Change
 from tui.change_text import commands_for, waits_for
 
+_OBEYED = re.compile("[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
 
 def as_json(document: dict[str, Any]) -> bytes:
     """The document as JSON, UTF-8, two spaces of indentation, a line feed at the end."""
-    return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
+    return harmless(msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n")
+
+
+def harmless(json: bytes) -> bytes:
+    """The same JSON with every character escaped that a terminal would obey: JSON itself leaves those beyond ASCII."""
+    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", json.decode()).encode()
 
 
 def status_document(change: Change, path: str) -> dict[str, Any]:
@@ -88,7 +96,7 @@ def list_document(found: Iterable[Found]) -> dict[str, Any]:
     return {
         "schema": "racwire-changes/1",
         "changes": [
-            {"journal": str(each.path), "problem": each.problem}
+            {"journal": _whole(str(each.path)), "problem": _whole(each.problem)}
             if each.change is None
             else _names(each.change, str(each.path))
             for each in found
@@ -101,7 +109,7 @@ def _names(change: Change, path: str) -> dict[str, Any]:
     return {
         "change": plan.id,
         "cluster": plan.cluster,
-        "journal": path,
+        "journal": _whole(path),
         "mtu_before": plan.mtu_before,
         "mtu_after": plan.mtu_after,
         "nodes": plan.nodes,
@@ -109,3 +117,8 @@ def _names(change: Change, path: str) -> dict[str, Any]:
         "outcome": change.outcome,
         "current": change.current.id if change.current else "",
     }
+
+
+def _whole(path: str) -> str:
+    """A path as text: bytes of it that are no UTF-8 are shown, since JSON cannot hold them."""
+    return path.encode(errors="backslashreplace").decode()

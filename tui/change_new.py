@@ -24,7 +24,9 @@ def new(asked: Asked) -> int:
     args, settings = asked.args, asked.settings
     for kind in args.switch:
         if vendor(kind) is None:
-            raise UsageError(f"--switch: {kind} is none that racwire knows; there are {', '.join(keys())}.")
+            raise UsageError(
+                f"--switch: {kind} is none that racwire knows; `racwire explain switches` tells of {', '.join(keys())}."
+            )
     found = discover()
     beginning = open_change(
         settings,
@@ -39,7 +41,8 @@ def new(asked: Asked) -> int:
     except PlanError as error:
         return _in_the_way(asked, error.obstacles)
     plan = conduct.change.plan
-    code = asked.print(lambda width: opened_lines(conduct.change, width, path=str(conduct.path)))
+    told = asked.hints.in_change(conduct.change)
+    code = asked.print(lambda width: opened_lines(told, width, path=str(conduct.path)))
     tell(f"{headline(plan)} is planned in {len(plan.steps)} steps. Nothing was changed.")
     tell(asked.hints.here(conduct.change))
     return code
@@ -55,7 +58,8 @@ def _accepted(args: argparse.Namespace) -> tuple[Accepted, ...]:
 
 
 def _in_the_way(asked: Asked, obstacles: tuple[Obstacle, ...]) -> int:
-    asked.print(lambda width: obstacle_lines(obstacles, width))
+    told = tuple(map(asked.hints.in_struct, obstacles))
+    asked.print(lambda width: obstacle_lines(told, width))
     count = "one thing stands" if len(obstacles) == 1 else f"{len(obstacles)} things stand"
     tell(f"no change was begun: {count} in the way.")
     if all(obstacle.acceptable for obstacle in obstacles):

@@ -106,7 +106,11 @@ class _Commands:
             "--to", type=int, metavar="MTU", help="the MTU to come (default 9000; 1500 where jumbo frames are set)"
         )
         new.add_argument(
-            "--switch", action="append", default=[], metavar="KIND", help=f"what carries the networks: {_switches()}"
+            "--switch",
+            action="append",
+            default=[],
+            metavar="KIND",
+            help="which kind of switch carries the networks (racwire explain switches lists them; repeatable)",
         )
         new.add_argument(
             "--despite",
@@ -181,9 +185,3 @@ def _reason(parser: argparse.ArgumentParser) -> None:
 
 def _quiet(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
-
-
-def _switches() -> str:
-    from checks.change.vendors import keys
-
-    return ", ".join(keys())

@@ -8,13 +8,13 @@ from rich.text import Text
 
 from checks.change.events import GateResult
 from checks.change.report import ChangeReport, ReportedOverride, ReportedStep
-from checks.change.telling import GATE_SIGNS, gate_word, minute
+from checks.change.telling import GATE_SIGNS, STEP_SIGNS, gate_word, minute
 from checks.facts import Unknown
 from checks.finding import Status
-from tui.change_text import said_by_check
-from tui.widgets.line import clean, hanging, plain
+from tui.change_text import hung, said_by_check
+from tui.widgets.line import clean
 
-_DONE = {"done": "✓", "overridden": "!", "current": "▶", "ahead": "·", "left": "·"}
+_SIGNS = {str(standing): sign for standing, sign in STEP_SIGNS.items()} | {"left": "·"}
 
 
 def report_lines(report: ChangeReport, width: int) -> Iterator[Text]:
@@ -44,7 +44,7 @@ def report_lines(report: ChangeReport, width: int) -> Iterator[Text]:
     yield from _points((f"{minute(n.at)} {n.who}, at {n.step}: {n.text}" for n in report.notes), width, none="None.")
     yield from _section("Log")
     for line in report.log:
-        yield from _hanging(f"{line.number:>3}. {minute(line.at)} {clean(line.who)}  ", line.sentence, width)
+        yield from hung(f"{line.number:>3}. {minute(line.at)} {clean(line.who)}  ", line.sentence, width)
 
 
 def _facts(report: ChangeReport, width: int) -> Iterator[Text]:
@@ -55,12 +55,12 @@ def _facts(report: ChangeReport, width: int) -> Iterator[Text]:
     yield from _fact("Nodes", ", ".join(report.nodes), width)
     yield from _fact("racwire", ", ".join(report.versions), width)
     for remark in report.remarks:
-        yield from _hanging("- ", remark, width)
+        yield from hung("- ", remark, width)
 
 
 def _fact(label: str, text: str, width: int) -> Iterator[Text]:
     if text:
-        yield from _hanging(f"- {label + ':':<9} ", text, width)
+        yield from hung(f"- {label + ':':<9} ", text, width)
 
 
 def _before_and_after(report: ChangeReport, width: int) -> Iterator[Text]:
@@ -90,11 +90,11 @@ def _before_and_after(report: ChangeReport, width: int) -> Iterator[Text]:
         if isinstance(known, Unknown)
     )  # fmt: skip
     for reason in unknown:
-        yield from _hanging("", f"?: {reason}.", width)
+        yield from hung("", f"?: {reason}.", width)
     if report.comparison:
         yield Text("Comparison of the two recordings:")
         for sentence in report.comparison:
-            yield from _hanging("- ", sentence, width)
+            yield from hung("- ", sentence, width)
 
 
 def _known(value: int | Unknown) -> str:
@@ -106,13 +106,13 @@ def _overrides(overrides: Sequence[ReportedOverride], width: int) -> Iterator[Te
         yield Text("None: no gate was gone past.")
     for override in overrides:
         said = override.said
-        yield from _hanging(
+        yield from hung(
             "- ", f"{said.step}, by {said.by} ({said.who}, {minute(said.at)}): {said.text}", width, style="bold yellow"
         )
         for result in override.not_held:
             what = " ".join(part for part in (result.node, result.text) if part)
             told = f"{GATE_SIGNS[result.status]} {result.check} {what}"
-            yield from _hanging("    - ", f"{told}: {result.sentence}" if result.sentence else told, width)
+            yield from hung("    - ", f"{told}: {result.sentence}" if result.sentence else told, width)
 
 
 def _steps(steps: Iterable[ReportedStep], width: int) -> Iterator[Text]:
@@ -122,25 +122,25 @@ def _steps(steps: Iterable[ReportedStep], width: int) -> Iterator[Text]:
             on_way_back = True
             yield Text()
             yield Text("The way back:")
-        sign = _DONE.get(step.standing, "·")
+        sign = _SIGNS.get(step.standing, "·")
         yield Text(f"- {sign} {step.number}. {clean(step.title)} ({step.standing})", "bold")
         if step.verified_at:
             looks = "" if step.looks == 1 else f", looked at {step.looks} times"
             word = gate_word(step.results, step.passed)
-            yield from _hanging("    - ", f"gate {word}, {minute(step.verified_at)}{looks}", width)
+            yield from hung("    - ", f"gate {word}, {minute(step.verified_at)}{looks}", width)
             yield from _results(step.results, width)
         if step.attested is not None:
             said = step.attested
             note = f": {said.text}" if said.text else ""
-            yield from _hanging("    - ", f"attested by {said.by} ({said.who}, {minute(said.at)}){note}", width)
-            yield from _hanging("        - ", step.attestation, width, style="dim")
+            yield from hung("    - ", f"attested by {said.by} ({said.who}, {minute(said.at)}){note}", width)
+            yield from hung("        - ", step.attestation, width, style="dim")
 
 
 def _results(results: Sequence[GateResult], width: int) -> Iterator[Text]:
     """What does not hold first; what else was seen after it."""
     for status in sorted(Status, key=lambda s: s.gravity):
         for check, said in said_by_check(result for result in results if result.status is status).items():
-            yield from _hanging(f"        - {GATE_SIGNS[status]} ", f"{check}: {', '.join(said)}", width)
+            yield from hung(f"        - {GATE_SIGNS[status]} ", f"{check}: {', '.join(said)}", width)
 
 
 def _section(title: str) -> Iterator[Text]:
@@ -153,7 +153,7 @@ def _points(texts: Iterable[str], width: int, *, none: str) -> Iterator[Text]:
     there = False
     for text in texts:
         there = True
-        yield from _hanging("- ", text, width)
+        yield from hung("- ", text, width)
     if not there:
         yield Text(none)
 
@@ -168,8 +168,3 @@ def _table(head: tuple[str, str, str], rows: Sequence[tuple[str, str, str]]) -> 
         if not number:
             yield Text(f"|{'-' * (wide[0] + 2)}|{'-' * (wide[1] + 1)}:|{'-' * (wide[2] + 1)}:|")
     yield Text()
-
-
-def _hanging(head: str, text: str, width: int, style: str = "") -> Iterator[Text]:
-    for line in hanging([(head, "")], text, width):
-        yield Text(plain([line]), style)

@@ -11,12 +11,11 @@ from checks.change.journal import Found
 from checks.change.obstacles import Obstacle
 from checks.change.plan import Commands, Plan, Step
 from checks.change.state import Change, Standing
-from checks.change.telling import GATE_SIGNS, gate_word, headline, minute
+from checks.change.telling import GATE_SIGNS, STEP_SIGNS, gate_word, headline, minute
 from checks.finding import Status
 from tui.text_report import STYLES
 from tui.widgets.line import clean, command_lines, hanging, plain
 
-SIGNS = {Standing.DONE: "✓", Standing.OVERRIDDEN: "!", Standing.CURRENT: "▶", Standing.AHEAD: "·"}
 _STYLES = {Standing.OVERRIDDEN: "bold yellow", Standing.CURRENT: "bold", Standing.AHEAD: "dim"}
 _LABEL = 11
 _MOST_SURPRISES = 5
@@ -34,8 +33,8 @@ def status_lines(change: Change, width: int, *, path: str) -> Iterator[Text]:
         standing = change.standing(step)
         if standing is Standing.CURRENT and not change.is_open:
             standing = Standing.AHEAD  # nobody waits for it any more
-        head = f" {SIGNS[standing]} {number:>2} {clean(step.title):<{wide}}"
-        yield from _hanging(head, _how(change, step, standing), width, _STYLES.get(standing, ""))
+        head = f" {STEP_SIGNS[standing]} {number:>2} {clean(step.title):<{wide}}"
+        yield from hung(head, _how(change, step, standing), width, _STYLES.get(standing, ""))
     current = change.current
     if current is not None and change.is_open:
         results = change.mark(current).results
@@ -93,7 +92,7 @@ def plan_lines(change: Change, width: int, *, node: str = "") -> Iterator[Text]:
     """The whole plan that is followed, step by step."""
     yield Text(header(change), "bold")
     for remark in change.plan.remarks:
-        yield from _hanging("- ", remark, width)
+        yield from hung("- ", remark, width)
     for step in change.plan.steps:
         yield Text()
         yield from step_lines(change, step, width, node=node)
@@ -104,7 +103,7 @@ def opened_lines(change: Change, width: int, *, path: str) -> Iterator[Text]:
     yield from _head_lines(change, path)
     yield Text()
     for remark in change.plan.remarks:
-        yield from _hanging("- ", remark, width)
+        yield from hung("- ", remark, width)
     if change.plan.remarks:
         yield Text()
     steps = ", ".join(f"{number} {step.title}" for number, step in enumerate(change.plan.steps, 1))
@@ -115,14 +114,14 @@ def way_back_lines(plan: Plan, width: int) -> Iterator[Text]:
     """What going back would be: its steps, each with what it does."""
     yield Text(f"The way back from here, {headline(plan)}: {len(plan.steps)} steps", "bold")
     for number, step in enumerate(plan.steps, 1):
-        yield from _hanging(f" {number:>2} ", f"{step.title}: {step.what}", width)
+        yield from hung(f" {number:>2} ", f"{step.title}: {step.what}", width)
 
 
 def obstacle_lines(obstacles: Sequence[Obstacle], width: int) -> Iterator[Text]:
     """What stands in the way of a change, and what to do about each."""
     for obstacle in obstacles:
         yield Text(f"{clean(obstacle.code)}  {clean(obstacle.title)}", "bold")
-        yield from _hanging("  ", obstacle.sentence, width)
+        yield from hung("  ", obstacle.sentence, width)
         yield from _remedy_lines(obstacle.next, "  ", width)
         yield Text()
 
@@ -150,8 +149,8 @@ def gate_lines(results: Sequence[GateResult], verified: Line, width: int) -> Ite
     held = said_by_check(result for result in results if result.holds)
     wide = max(map(len, held), default=0)
     for check, said in held.items():
-        head = f"  {GATE_SIGNS[Status.PASS]} {check:<{wide}}  "
-        yield from _hanging(head, ", ".join(said), width, STYLES[Status.PASS])
+        head = f"  {GATE_SIGNS[Status.PASS]} {clean(check):<{wide}}  "
+        yield from hung(head, ", ".join(said), width, STYLES[Status.PASS])
     for result in results:
         if not result.holds:
             yield from result_lines(result, width)
@@ -167,10 +166,10 @@ def said_by_check(results: Iterable[GateResult]) -> dict[str, list[str]]:
 
 def result_lines(result: GateResult, width: int) -> Iterator[Text]:
     """One result in full."""
-    head = f"  {GATE_SIGNS[result.status]} {' '.join(part for part in (result.node, clean(result.text)) if part)}"
-    yield Text(f"{head}  ({result.check})", STYLES[result.status])
+    head = f"  {GATE_SIGNS[result.status]} {clean(f'{result.node} {result.text}')}"
+    yield Text(f"{head}  ({clean(result.check)})", STYLES[result.status])
     if result.sentence:
-        yield from _hanging("      ", result.sentence, width)
+        yield from hung("      ", result.sentence, width)
     yield from _remedy_lines(result.next, "      ", width)
 
 
@@ -180,7 +179,7 @@ def _remedy_lines(remedies: Iterable[str], indent: str, width: int) -> Iterator[
     for remedy in remedies:
         if remedy.rstrip().endswith((".", ":", "!", "?")):
             number += 1
-            yield from _hanging(f"{indent}{number}. ", remedy, width)
+            yield from hung(f"{indent}{number}. ", remedy, width)
         else:
             for part in command_lines(remedy, len(indent) + 3, width):
                 yield Text(plain([part]), "cyan")
@@ -192,13 +191,13 @@ def event_lines(lines: Iterable[Line], width: int) -> Iterator[Text]:
         if isinstance(line.event, Surprised):
             yield from _surprise(line.event, minute(line.at), width)
         elif isinstance(line.event, Reopened):
-            yield from _hanging(f"{'Again':<{_LABEL}}", f"{line.event.step}: {line.event.why}", width, "yellow")
+            yield from hung(f"{'Again':<{_LABEL}}", f"{line.event.step}: {line.event.why}", width, "yellow")
 
 
 def paragraph(label: str, text: str, width: int, style: str = "") -> Iterator[Text]:
     """A paragraph after its label; nothing where there is no text."""
     if text:
-        yield from _hanging(f"{label:<{_LABEL}}", text, width, style)
+        yield from hung(f"{label:<{_LABEL}}", text, width, style)
 
 
 def _how(change: Change, step: Step, standing: Standing) -> str:
@@ -221,10 +220,8 @@ def _how(change: Change, step: Step, standing: Standing) -> str:
 
 def waits_for(change: Change, step: Step) -> tuple[str, ...]:
     """What is still to be done for a step: its `gate`, an `attestation`."""
-    mark = change.mark(step)
-    proved = not step.gates or mark.passed or mark.overridden is not None
-    attested = not step.attest or mark.attested is not None
-    return (*(() if proved else ("its gate",)), *(() if attested else ("an attestation",)))
+    attested = not step.attest or change.mark(step).attested is not None
+    return (*(() if change.is_proved(step) else ("its gate",)), *(() if attested else ("an attestation",)))
 
 
 def _surprise_lines(change: Change, width: int) -> Iterator[Text]:
@@ -234,7 +231,7 @@ def _surprise_lines(change: Change, width: int) -> Iterator[Text]:
     yield Text()
     yield Text("What changed meanwhile", "bold")
     if len(lines) > _MOST_SURPRISES:
-        yield Text(f"  {len(lines) - _MOST_SURPRISES} earlier ones: `racwire change report` has all", "dim")
+        yield Text(f"  {len(lines) - _MOST_SURPRISES} earlier ones; the report has them all", "dim")
     for line in lines[-_MOST_SURPRISES:]:
         if isinstance(line.event, Surprised):
             yield from _surprise(line.event, f"  {minute(line.at)}", width)
@@ -242,7 +239,7 @@ def _surprise_lines(change: Change, width: int) -> Iterator[Text]:
 
 def _surprise(event: Surprised, label: str, width: int) -> Iterator[Text]:
     danger = "DANGER: " if event.dangerous else ""
-    yield from _hanging(f"{label}  ", f"{danger}{event.sentence}", width, "bold red" if event.dangerous else "yellow")
+    yield from hung(f"{label}  ", f"{danger}{event.sentence}", width, "bold red" if event.dangerous else "yellow")
 
 
 def _block_lines(block: Commands, width: int) -> Iterator[Text]:
@@ -252,9 +249,10 @@ def _block_lines(block: Commands, width: int) -> Iterator[Text]:
         for part in command_lines(line, 4, width):
             yield Text(plain([part]), "cyan")
     if block.note:
-        yield from _hanging("    ", block.note, width, "dim")
+        yield from hung("    ", block.note, width, "dim")
 
 
-def _hanging(head: str, text: str, width: int, style: str = "") -> Iterator[Text]:
+def hung(head: str, text: str, width: int, style: str = "") -> Iterator[Text]:
+    """A text after its head, the lines below it as far in."""
     for line in hanging([(head, "")], text, width):
         yield Text(plain([line]), style)

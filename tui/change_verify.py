@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from rich.text import Text
 
-from checks.change.events import Line, Verified
+from checks.change.events import Verified
 from checks.change.gates import gate_checks
 from checks.change.state import Change, ChangeError
 from checks.change.telling import gate_word
@@ -18,6 +18,7 @@ from tui.change_run import concluded
 from tui.change_text import event_lines, gate_lines
 from tui.password import password_for
 from tui.streams import tell
+from tui.widgets.line import clean
 
 _CODES = {"passed": ExitCode.PASS, "not passed": ExitCode.FAILURES, "could not tell": ExitCode.COULD_NOT_TELL}
 
@@ -40,7 +41,7 @@ def verify(asked: Asked) -> int:
     verified = looked.event
     assert isinstance(verified, Verified)
     code = asked.print(
-        lambda width: _lines(conduct.change, told, looked, width),
+        lambda width: _lines(asked.hints.in_change(conduct.change), len(before.lines), looked.number, width),
         lambda: as_json(verified_document(conduct.change, verified, told, str(conduct.path))),
         code=_CODES[gate_word(verified.results, verified.passed)],
     )
@@ -54,10 +55,13 @@ def gates_now(change: Change) -> tuple[Check, ...]:
     return () if step is None else tuple(gate_checks(change, step).values())
 
 
-def _lines(change: Change, told: Iterable[Line], looked: Line, width: int) -> Iterator[Text]:
+def _lines(change: Change, before: int, number: int, width: int) -> Iterator[Text]:
+    """What came after the first lines of the journal: all that happened meanwhile, then the look of that number."""
+    told = change.lines[before:]
+    looked = next(line for line in told if line.number == number)
     verified = looked.event
     assert isinstance(verified, Verified)
     step = change.plan.step(verified.step)
-    yield Text(f"Step {change.plan.position(step.id) + 1} of {len(change.plan.steps)}: {step.title}")
+    yield Text(f"Step {change.plan.position(step.id) + 1} of {len(change.plan.steps)}: {clean(step.title)}")
     yield from event_lines(told, width)
     yield from gate_lines(verified.results, looked, width)

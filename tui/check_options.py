@@ -43,7 +43,8 @@ def add_explain_parser(commands: argparse._SubParsersAction[argparse.ArgumentPar
     parser = commands.add_parser(
         "explain",
         help="what a check does, or what a code means",
-        description="Explains a check (what it judges, what it can find) or the code of a finding (why it matters, "
-        "where that is known from). Without either: the list of all checks and codes.",
+        description="Explains a check (what it judges, what it can find), the code of a finding (why it matters, "
+        "where that is known from), or a kind of switch (how it is told to carry jumbo frames). Without any: the list "
+        "of all checks and codes.",
     )
-    parser.add_argument("what", nargs="?", metavar="ID|CODE", help="df-ping, IC-PATH-003, ...")
+    parser.add_argument("what", nargs="?", metavar="ID|CODE|KIND", help="df-ping, IC-PATH-003, switches, ...")

@@ -37,13 +37,16 @@ DRAIN_S = 0.3
 """How long what is still running may take to end once the screen is closed."""
 
 
-def run_console(settings: Settings, *, first: str = "checks") -> int:
-    """Run the console, beginning with that screen; returns the exit code of the last finished report."""
+def run_console(settings: Settings, *, first: str = "checks", again: str = "") -> int:
+    """Run the console, beginning with that screen; returns the exit code of the last finished report.
+
+    `again` is the command that goes on with the change that is shown, where it is more than the usual.
+    """
     if reason := no_console(os.environ, sys.__stdin__, sys.__stderr__):
         tell(f"{reason}, so the checks run as text.")
         return _run_as_text(settings)
     prepare(os.environ)
-    return _run_full_screen(settings, first=first)
+    return _run_full_screen(settings, first=first, again=again)
 
 
 def run_console_on_recording(path: Path, settings: Settings) -> int:
@@ -100,7 +103,9 @@ def _run_as_text(settings: Settings) -> int:
     return run_check(build_parser().parse_args(["check"]), settings)
 
 
-def _run_full_screen(settings: Settings, recording: Recording | None = None, *, first: str = "checks") -> int:
+def _run_full_screen(
+    settings: Settings, recording: Recording | None = None, *, first: str = "checks", again: str = ""
+) -> int:
     # What is being loaded stays: to look through it for garbage, again and again, takes a tenth of the start.
     gc.disable()
     from rich.console import Console
@@ -153,7 +158,8 @@ def _run_full_screen(settings: Settings, recording: Recording | None = None, *, 
         tell(f"the console broke down; {log.told}.")
     elif app.faults.count:
         tell(f"something inside racwire broke while the console ran; {log.told}.")
-    if told := app.known.desk.farewell("racwire change --lab" if os.environ.get(ENTERED) else "racwire change"):
+    usual = "racwire change --lab" if os.environ.get(ENTERED) else "racwire change"
+    if told := app.known.desk.farewell(again or usual):
         tell(told)
     if recording is not None and not broke:
         return leave(ExitCode.PASS)

@@ -20,18 +20,6 @@ def seconds_of(text: str, option: str) -> float:
     return seconds
 
 
-def lasting(seconds: float) -> str:
-    """A time in words, in its two largest units: `45 s`, `12 min 5 s`, `3 h 20 min`, `1 d 2 h`."""
-    whole = round(seconds)
-    units = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
-    for place, (name, length) in enumerate(units[:-1]):
-        if whole >= length:
-            below, shorter = units[place + 1]
-            rest = whole % length // shorter
-            return f"{whole // length} {name} {rest} {below}" if rest else f"{whole // length} {name}"
-    return f"{whole} s"
-
-
 def size_of(size_bytes: int) -> str:
     """The size of a file: `812 kB`, `4.1 MB`."""
     return f"{size_bytes / 1e6:,.1f} MB" if size_bytes >= 999_500 else f"{size_bytes / 1e3:,.0f} kB"

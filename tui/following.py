@@ -113,7 +113,11 @@ class Following:
     def _stamp(self) -> tuple[object, ...]:
         """What is another as soon as somebody has written: times and sizes, so that nothing has to be read."""
         conduct = self.conduct
-        return tuple(_stamp_of(path) for path in (self._source.directory, *([conduct.path] if conduct else [])))
+        try:
+            paths = (self._source.directory, *([conduct.path] if conduct else []))
+        except Exception:
+            return ()  # reading tells why
+        return tuple(map(_stamp_of, paths))
 
     def _read(self, cluster: str | None, node: str) -> JournalsRead:
         from checks.change.journal import ChangeJournalError

@@ -12,9 +12,9 @@ from checks.facts import Database, Unknown
 from checks.result import ExitCode
 from checks.settings import Settings
 from checks.traffic.recording import Header, Recording, RecordingError, Tally
-from checks.wording import counted, listed
+from checks.wording import counted, lasting, listed
 from tui.console import no_console, run_console_on_recording
-from tui.durations import lasting, size_of
+from tui.durations import size_of
 from tui.errors import UsageError
 from tui.printable import for_encoding, printable
 from tui.streams import tell

@@ -20,8 +20,9 @@ from checks.settings_file import limits_of
 from checks.traffic.header import header_now, still_unknown
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import RecordingError
+from checks.wording import lasting
 from tui.delivery import Delivery, record
-from tui.durations import lasting, seconds_of, size_of
+from tui.durations import seconds_of, size_of
 from tui.errors import UsageError
 from tui.narration import Narration
 from tui.password import password_of

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from checks.change.events import AnyEvent, GateResult, Look, Reopened, Surprise, Surprised, Verified
 from checks.change.figures import figures_of
 from checks.change.gates import GATES, Scene, watched
-from checks.change.gates.built_in import weighed
+from checks.change.gates.built_in import stood_before, weighed
 from checks.change.plan import Gate, Step
 from checks.change.planning import look_of
 from checks.change.state import Change
@@ -86,14 +86,15 @@ def _of_finding(scene: Scene | None, finding: Finding) -> Iterator[GateResult]:
     so does its result."""
     is_own = finding.check in _OWN
     status = finding.status if is_own else weighed(scene, finding)
+    before = not is_own and stood_before(scene, finding)
     together = not is_own and len(finding.nodes) != 1
     for node in ("",) if together else finding.nodes or ("",):
         yield GateResult(
             check=finding.check,
             status=status,
-            text=_without(finding.subject or finding.title, node),
+            text=_without(finding.subject or finding.title, node) + (", as before the change" if before else ""),
             node=node,
-            sentence=finding.title,
+            sentence=finding.title + (" It was so before the change." if before else ""),
             next=() if status in (Status.PASS, Status.INFO) else tuple(_steps(finding.next)),
         )
 

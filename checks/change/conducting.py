@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from functools import partial
 from pathlib import Path
 
 from checks.change import decisions
@@ -14,6 +16,7 @@ from checks.change.journal import ChangeJournal, MovedOnError, login
 from checks.change.plan import Plan
 from checks.change.planning import make_way_back
 from checks.change.state import Change, ChangeError
+from checks.change.threads import to_its_end
 from checks.change.verifying import Concluded, Verification, node_here
 from checks.database.secret import Secret
 from checks.engine import racwire_version
@@ -61,9 +64,9 @@ class Conduct:
         """Look at the gates of the current step and at those that must still hold.
 
         Tells the engine's events as they come; writes what comes of it; tells `Concluded` last, with what was written.
-        Given up early, nothing is written.
+        Given up before it has concluded, nothing is written.
         """
-        self.refresh()
+        await asyncio.to_thread(self.refresh)
         change = self.change
         if not change.is_open:
             raise ChangeError(f"The change {change.opened.id} is over: {change.outcome}.")
@@ -71,7 +74,7 @@ class Conduct:
         async with aclosing(look.events()) as events:
             async for event in events:
                 if isinstance(event, Concluded):
-                    yield Concluded(self._kept(look, event), event.report)
+                    yield Concluded(await to_its_end(partial(self._kept, look, event)), event.report)
                 else:
                     yield event
 

@@ -11,10 +11,15 @@ _FEW_CHARACTERS = 10
 
 
 def attest(change: Change, step_id: str, by: str, note: str = "") -> Attested:
-    """Say by name that what racwire cannot see of the current step is so. Raises ChangeError."""
+    """Say by name that what racwire cannot see of the current step is so. Raises ChangeError.
+
+    The last step is attested last: nobody signs off what was not looked at once more.
+    """
     step = _current(change, step_id)
     if not step.attest:
         raise ChangeError(f"Step {step.id} has nothing to attest: its gate is looked at by `racwire change verify`.")
+    if step is change.plan.steps[-1] and step.gates and not change.is_proved(step):
+        raise ChangeError(f"Look first (`racwire change verify`): {step.id} is attested once its gate has passed.")
     return Attested(step.id, _name(by, "attests"), note.strip())
 
 

@@ -7,6 +7,7 @@ from enum import StrEnum
 import msgspec
 
 from checks.change.plan import Plan
+from checks.facts import BeforeAfter
 from checks.finding import Status
 
 
@@ -58,7 +59,7 @@ class Verified(Event, frozen=True, tag="verified"):
     passed: bool
     results: tuple[GateResult, ...]
     look: Look = Look()
-    figures: dict[str, str] = msgspec.field(default_factory=dict)
+    figures: dict[str, str | BeforeAfter] = msgspec.field(default_factory=dict)
     """What was measured on the way and the report shows: `gc blocks lost prod1`, `IC ping 8K rac1 -> rac2`."""
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checks.cache_fusion import BLOCKS_LOST, CR_RECEIVED, CURRENT_RECEIVED
-from checks.facts import Activity, Cluster, Database, InstanceActivity, RecordingsCompared, Unknown
+from checks.facts import Activity, BeforeAfter, Cluster, Database, InstanceActivity, RecordingsCompared, Unknown
 from checks.wording import counted
 
 
-def figures_of(cluster: Cluster) -> dict[str, str]:
-    """Each by its name, with its unit; what was not measured is not there."""
-    found = dict(_of_kernels(cluster))
+def figures_of(cluster: Cluster) -> dict[str, str | BeforeAfter]:
+    """Each by its name, with its unit; what was not measured is not there. A comparison has both times at once."""
+    found: dict[str, str | BeforeAfter] = dict(_of_kernels(cluster))
     if isinstance(cluster.activity, Activity):
         found |= dict(_of_instances(cluster, cluster.activity))
     compared = cluster.changing if isinstance(cluster.changing, Unknown) else cluster.changing.compared

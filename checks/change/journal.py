@@ -6,12 +6,15 @@ two copies that went on apart, are found. A line that was being written when the
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import getpass
 import hashlib
 import os
 import re
+import shlex
 import stat
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -25,6 +28,8 @@ from checks.journal import now
 
 SUFFIX = ".change"
 _LOCK = ".racwire-change.lock"
+_LOCK_LIMIT_S = 10.0
+_LOCK_EVERY_S = 0.02
 _MOST_BYTES = 64_000_000
 """Far more than a change ever writes; what is larger is no journal."""
 
@@ -80,7 +85,7 @@ class ChangeJournal:
                         )
                 path = directory / f"{name_of(plan.cluster)}-{name_of(plan.id)}{SUFFIX}"
                 line = Line(number=1, at=now(), who=who, racwire=version, after="", event=Opened(plan, look))
-                raw = msgspec.json.encode(line)
+                raw = _encoded(line)
                 _create(path, raw + b"\n")
         except OSError as error:
             raise ChangeJournalError(f"No journal could be begun in {directory}: {error.strerror}.") from error
@@ -103,14 +108,15 @@ class ChangeJournal:
             number = change.lines[-1].number + 1
             line = Line(number=number, at=now(), who=who, racwire=version, after=digest(last), event=event)
             change = advance(change, line)
-            last = msgspec.json.encode(line)
+            last = _encoded(line)
             written.append(line)
             data += last + b"\n"
         try:
             self._write(data)
         except OSError as error:
+            why = "it is a link: name the file itself" if error.errno == errno.ELOOP else error.strerror
             raise ChangeJournalError(
-                f"{self.path} could not be written ({error.strerror}): the last event is not kept; mend that first."
+                f"{self.path} could not be written ({why}): the last event is not kept; mend that first."
             ) from error
         self.change = change
         self._last = last
@@ -127,7 +133,7 @@ class ChangeJournal:
     def _write(self, raw: bytes) -> None:
         handle = os.open(self.path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
         try:
-            _lock(handle)
+            _lock(handle, self.path)
             there = os.fstat(handle).st_size
             if there < self._size:
                 raise ChangeJournalError(f"{self.path} has become shorter: it was replaced or cut off; look at it.")
@@ -236,6 +242,16 @@ def _decode(path: Path, raw: bytes, number: int, last: str) -> Line:
     return line
 
 
+def _encoded(line: Line) -> bytes:
+    """Raises ChangeError for a text that is none: a name of a file can hold any bytes."""
+    try:
+        return msgspec.json.encode(line)
+    except UnicodeEncodeError as error:
+        raise ChangeError(
+            f"{error.object!r} holds bytes that are no UTF-8, which a journal cannot keep: choose another name."
+        ) from None
+
+
 def _create(path: Path, data: bytes) -> None:
     """A new file that is whole or not there, and is still there after a power cut."""
     fresh = path.with_name(f".{path.name}.new")
@@ -259,14 +275,27 @@ def _create(path: Path, data: bytes) -> None:
 def _locked(path: Path) -> Iterator[None]:
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        _lock(handle)
+        _lock(handle, path)
         yield
     finally:
         os.close(handle)
 
 
-def _lock(handle: int) -> None:
+def _lock(handle: int, path: Path) -> None:
     """Wait for our turn: others hold it for as long as one line takes. Some shared file systems have no locks; there
-    the digests still tell when two have written at once."""
-    with suppress(OSError):
-        fcntl.flock(handle, fcntl.LOCK_EX)
+    the digests still tell when two have written at once. Raises ChangeJournalError where another never lets go: one
+    that was stopped (Ctrl-Z) in the middle of it."""
+    until = time.monotonic() + _LOCK_LIMIT_S
+    while time.monotonic() < until:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_LOCK_EVERY_S)
+        except OSError:
+            return
+        else:
+            return
+    raise ChangeJournalError(
+        f"Another process keeps {path} locked and does not go on; see which one (fuser {shlex.quote(str(path))}). "
+        "Nothing was written."
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from checks.change import codes
 from checks.change.layers import by_dhcp
 from checks.change.obstacles import Obstacle
 from checks.change.plan import Layer
@@ -48,7 +49,7 @@ def _not_found(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Iterator
     ]
     if unknown:
         yield Obstacle(
-            code="CH-START-016",
+            code=codes.KEEPER_NOT_KNOWN.code,
             title=f"What keeps the MTU on {node} is not known",
             sentence=f"Nothing that racwire knows of brings up {listed(unknown)} of {node} at boot (NetworkManager, "
             "ifcfg, systemd-networkd, netplan, wicked), so how its MTU is to be kept cannot be told.",
@@ -72,7 +73,7 @@ def _not_readable(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Itera
             reasons.append(f"{layer.interface}: {kept.mtu.reason}")
     if reasons:
         yield Obstacle(
-            code="CH-START-022",
+            code=codes.FILES_NOT_READ.code,
             title=f"What {node} keeps could not be read",
             sentence=f"Which MTU the files of {node} set now could not be read: {reasons[0].rstrip('.')}.",
             next=(
@@ -88,7 +89,7 @@ def _by_dhcp(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Iterator[O
     names = [layer.interface for layer in layers if setup and by_dhcp(setup.kept_mtu(layer.interface))]
     if names:
         yield Obstacle(
-            code="CH-START-023",
+            code=codes.DHCP.code,
             title=f"{listed(names)} of {node} by DHCP",
             sentence=f"{listed(names)} of {node} {'gets' if len(names) == 1 else 'get'} the address by DHCP, whose "
             "server can send an MTU of its own (option 26), to one node and not to another.",
@@ -111,7 +112,7 @@ def _shared(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Iterator[Ob
         if kept.interface not in ours and (private := own.get(_told_in(kept))):
             where = kept.connection or kept.file
             yield Obstacle(
-                code="CH-START-024",
+                code=codes.SHARED_FILE.code,
                 title=f"{where} is about {kept.interface}, too",
                 sentence=f"{where} on {node} is about {private} and about {kept.interface}, which is not private: what "
                 "is set there for the one is set for the other at the next boot.",
@@ -140,7 +141,7 @@ def _overruled(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Iterator
     other = [line for line, wanted in fragile_of(cluster, node, layers) if line.mtu is not None and line.mtu != wanted]
     if other:
         yield Obstacle(
-            code="CH-START-017",
+            code=codes.SCRIPT.code,
             title=f"A script on {node} sets another MTU",
             sentence=f"{other[0].file} on {node} sets an MTU of {other[0].mtu} beside what keeps it: after the next "
             f"boot the change would be undone there (`{other[0].line.strip()}`).",

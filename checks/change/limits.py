@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from checks.change import codes
 from checks.change.layers import PORT, is_tagged, networks_of
 from checks.change.obstacles import Obstacle
 from checks.change.plan import Layer
-from checks.facts import Cluster, Interface, LldpNeighbour, NodeSetup, Unknown
+from checks.facts import Cluster, Interface, LldpNeighbour, Unknown
 from checks.wording import listed
 
 JUMBO, STANDARD = 9000, 1500
@@ -31,7 +32,7 @@ def limits(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterator[O
         yield from _infiniband(cluster, target, layers, infiniband)
     elif not LOWEST <= target <= HIGHEST:
         yield Obstacle(
-            code="CH-START-009",
+            code=codes.NOT_OF_ETHERNET.code,
             title="The target is no MTU for Ethernet",
             sentence=f"An MTU of {target} bytes cannot be used on Ethernet: it goes from {LOWEST} to {HIGHEST}.",
             next=(f"Choose {JUMBO}, or what the switches carry: racwire change new --to {JUMBO}",),
@@ -64,7 +65,7 @@ def switch_ports(cluster: Cluster, layers: Sequence[Layer]) -> tuple[tuple[str, 
     wanted = {(layer.node, layer.interface) for layer in layers}
     return tuple(
         (setup.name, neighbour)
-        for setup in _setups(cluster)
+        for setup in cluster.read_setups()
         if not isinstance(setup.lldp, Unknown)
         for neighbour in setup.lldp
         if (setup.name, neighbour.interface) in wanted
@@ -89,7 +90,7 @@ def _infiniband(
     ports = {(layer.node, network) for layer in layers if layer.role == PORT for network in layer.networks}
     if ports - carried:
         yield Obstacle(
-            code="CH-START-010",
+            code=codes.BOTH_FABRICS.code,
             title="InfiniBand and Ethernet at once",
             sentence="The private networks are partly InfiniBand and partly Ethernet: no one MTU fits both.",
             next=("Change them by the vendor's procedure; racwire plans one MTU for all private networks.",),
@@ -100,7 +101,7 @@ def _infiniband(
         return
     names = listed(dict.fromkeys(layer.interface for layer in infiniband))
     yield Obstacle(
-        code="CH-START-010",
+        code=codes.NOT_OF_INFINIBAND.code,
         title="The target is no MTU for InfiniBand",
         sentence=f"{names} are InfiniBand in {listed(sorted(modes))} mode, and {target} bytes do not fit that.",
         next=(
@@ -122,7 +123,7 @@ def _nics(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterator[Ob
         most = interface.max_mtu if interface else None
         if isinstance(most, int) and layer.mtu_after > most:
             yield Obstacle(
-                code="CH-START-011",
+                code=codes.NIC_LIMIT.code,
                 title="A NIC cannot carry the target",
                 sentence=f"{layer.interface} of {layer.node} carries at most {most} bytes; the target is {target}.",
                 next=(
@@ -133,11 +134,11 @@ def _nics(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterator[Ob
 
 
 def _clouds(cluster: Cluster, target: int) -> Iterator[Obstacle]:
-    for platform in sorted({s.platform for s in _setups(cluster)}):
+    for platform in sorted({s.platform for s in cluster.read_setups()}):
         most = CLOUDS.get(platform)
         if most is not None and target > most:
             yield Obstacle(
-                code="CH-START-013",
+                code=codes.CLOUD_LIMIT.code,
                 title="The cloud cannot carry the target",
                 sentence=f"The nodes run on {platform}, whose network carries at most {most} bytes.",
                 next=(f"Choose at most {most}: racwire change new --to {most}",),
@@ -151,7 +152,7 @@ def _switches(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterato
         needed = frame_bytes(layer.mtu_after, is_tagged(cluster, layer))
         if isinstance(size, int) and size < needed and not not_yet_jumbo(neighbour, target):
             yield Obstacle(
-                code="CH-START-012",
+                code=codes.SWITCH_LIMIT.code,
                 title="A switch port announces a smaller frame",
                 sentence=f"The switch port of {neighbour.interface} on {node} ({port_name(neighbour)}) announces "
                 f"frames of at most {size} bytes; an MTU of {layer.mtu_after} needs {needed}.",
@@ -174,7 +175,7 @@ def _nic_limits(cluster: Cluster, layers: Sequence[Layer]) -> list[int]:
 
 
 def _cloud_limits(cluster: Cluster) -> list[int]:
-    return [CLOUDS[s.platform] for s in _setups(cluster) if s.platform in CLOUDS]
+    return [CLOUDS[s.platform] for s in cluster.read_setups() if s.platform in CLOUDS]
 
 
 def _announced(cluster: Cluster, layers: Sequence[Layer]) -> list[int]:
@@ -190,11 +191,6 @@ def _announced(cluster: Cluster, layers: Sequence[Layer]) -> list[int]:
 def _interface(cluster: Cluster, layer: Layer) -> Interface | None:
     node = cluster.node(layer.node)
     return node.interface(layer.interface) if node else None
-
-
-def _setups(cluster: Cluster) -> tuple[NodeSetup, ...]:
-    setups = () if isinstance(cluster.setups, Unknown) else cluster.setups
-    return tuple(s for s in setups if isinstance(s, NodeSetup))
 
 
 def ports_without_networks(cluster: Cluster) -> tuple[str, ...]:

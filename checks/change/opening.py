@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
+from checks.change.codes import ASKED
 from checks.change.conducting import Conduct
 from checks.change.copies import other_copies
-from checks.change.journal import ChangeJournal, ChangeJournalError, find, login
+from checks.change.journal import ChangeJournal, ChangeJournalError, find, login, name_of
 from checks.change.places import directory_of
-from checks.change.plan import Accepted
+from checks.change.plan import Accepted, Plan
 from checks.change.planning import cluster_name, default_target, look_of, make_plan, needed_checks, next_id
 from checks.change.state import ChangeError
+from checks.change.threads import to_its_end
+from checks.change.verifying import node_here
 from checks.database.secret import Secret
 from checks.engine import Engine, racwire_version
 from checks.events import Event, RunFinished
@@ -25,12 +30,11 @@ from checks.gathering import GATHERERS, Gatherer
 from checks.journal import now
 from checks.nodes.session import Session
 from checks.nodes.shell import ShellError
-from checks.plugin import Check, Checks, Kind
+from checks.plugin import Check, Checks
 from checks.result import Report
 from checks.settings import Settings
 
 _COPIES_LIMIT_S = 5.0
-_LOOKED = Kind("CH-LOOK-002", "The nodes were asked for journals of changes")
 
 
 @dataclass(frozen=True)
@@ -53,9 +57,10 @@ async def open_change(
 
     Tells the engine's events, then `Opened`. Raises planning.PlanError with what stands in the way, ChangeError where
     another change of this cluster is open here or on a peer, ChangeJournalError. Nothing is written but the journal,
-    and that last.
+    and that last. Where this node is one of an open change that lies here, nothing is looked at either.
     """
     directory = directory_of(settings)
+    await asyncio.to_thread(_refuse_open_here, directory, os.uname().nodename)
     engine = Engine(
         (*needed_checks(found), _look_for_copies()),
         settings,
@@ -70,7 +75,8 @@ async def open_change(
                 report = event.report
             yield event
     if report is not None:
-        yield Opened(_begun(report, settings, directory, target, accepted, switches, password))
+        begun = partial(_begun, report, settings, directory, target, accepted, switches, password)
+        yield Opened(await to_its_end(begun))
 
 
 def _begun(
@@ -103,16 +109,27 @@ def _begun(
     return Conduct(journal, settings, password, cluster.local_node)
 
 
+def _refuse_open_here(directory: Path, host: str) -> None:
+    """Which cluster this is, only Clusterware tells; of which open change this host is a node, its journal does.
+    Raises ChangeError."""
+    for journal in find(directory):
+        if journal.change and journal.change.is_open and node_here(plan := journal.change.opened, host) in plan.nodes:
+            raise _still_open(plan, journal.path)
+
+
+def _still_open(plan: Plan, path: Path) -> ChangeError:
+    return ChangeError(
+        f"The change {plan.id} of {plan.cluster} is still open ({path}): finish it, go back, or give it up first."
+    )
+
+
 def _refuse_second(cluster: Cluster, directory: Path) -> None:
     """One active change for a cluster. Raises ChangeError, ChangeJournalError."""
     name = cluster_name(cluster)
     for journal in find(directory):
         if journal.change and journal.change.is_open and journal.change.opened.cluster == name:
-            raise ChangeError(
-                f"The change {journal.change.opened.id} of {name} is still open ({journal.path}): finish it, go back, "
-                "or give it up first."
-            )
-        if journal.change is None and journal.path.name.startswith(name):
+            raise _still_open(journal.change.opened, journal.path)
+        if journal.change is None and journal.path.name.startswith(f"{name_of(name)}-"):
             raise ChangeJournalError(f"{journal.problem} It may be of a change that is open.")
     for copy in _copies(cluster):
         if not copy.outcome:
@@ -130,7 +147,7 @@ def _copies(cluster: Cluster) -> list[JournalCopy]:
 def _ids_in_use(cluster: Cluster, directory: Path) -> list[str]:
     """Those of this cluster's journals here and on its peers: no two changes of a cluster have one name."""
     here = [journal.change.opened.id for journal in find(directory) if journal.change]
-    prefix = f"{cluster_name(cluster)}-"
+    prefix = f"{name_of(cluster_name(cluster))}-"
     return [*here, *(Path(copy.path).stem.removeprefix(prefix) for copy in _copies(cluster))]
 
 
@@ -155,6 +172,6 @@ def _copies_gatherer(directory: Path) -> Gatherer:
 
 def _look_for_copies() -> Check:
     def judge(cluster: Cluster) -> tuple[Finding, ...]:
-        return (_LOOKED.finding(Status.PASS, "The other nodes were asked for journals of changes.", subject="asked"),)
+        return (ASKED.finding(Status.PASS, "The other nodes were asked for journals of changes.", subject="asked"),)
 
-    return Check("change-journals", "Is a change open elsewhere?", (), (_LOOKED,), judge, ("changing",))
+    return Check("change-journals", "Is a change open elsewhere?", (), (ASKED,), judge, ("changing",))

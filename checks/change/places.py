@@ -12,8 +12,15 @@ _USUAL_DIRECTORY = "~/.local/state/racwire/changes"
 
 
 def directory_of(settings: Settings) -> Path:
-    """Where the journals of changes are: as set, else in the user's own state."""
-    return Path(settings.change.directory or _USUAL_DIRECTORY).expanduser().absolute()
+    """Where the journals of changes are: as set, else in the user's own state. Raises ChangeJournalError where that is
+    below the home of a user that there is none of."""
+    directory = settings.change.directory or _USUAL_DIRECTORY
+    try:
+        return Path(directory).expanduser().absolute()
+    except RuntimeError:
+        raise ChangeJournalError(
+            f"{directory} names a home directory that is not known: give the whole path with --directory."
+        ) from None
 
 
 def journals(settings: Settings) -> tuple[Found, ...]:

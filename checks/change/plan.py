@@ -114,6 +114,14 @@ class Accepted(msgspec.Struct, frozen=True):
     reason: str
 
 
+class Known(msgspec.Struct, frozen=True):
+    """A warning that stood before the change was begun: it is not of the change's making."""
+
+    code: str
+    subject: str
+    """The few words of its finding: only what is the same to the letter is the same warning."""
+
+
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """A whole plan."""
 
@@ -140,6 +148,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """What the target means on this cluster: fragments of a block before and after, HAIP, limits found; a sentence
     each."""
     accepted: tuple[Accepted, ...] = ()
+    known: tuple[Known, ...] = ()
+    """The warnings of the checks that the plan was made from."""
     record_s: int = 600
     """How long each of the two recordings must be, in seconds."""
     baseline_file: str = ""

@@ -10,6 +10,7 @@ from string import ascii_lowercase
 
 import msgspec
 
+from checks.change import codes
 from checks.change.commands.recording import options_of
 from checks.change.databases import databases_of
 from checks.change.events import Look
@@ -17,17 +18,16 @@ from checks.change.kept import fragile_of
 from checks.change.layers import inheriting, kind_of, layers_of, networks_of
 from checks.change.limits import JUMBO, offered, switch_ports
 from checks.change.obstacles import Obstacle, PlanError
-from checks.change.plan import Accepted, Kind, Layer, Plan, PlannedNetwork, Step
+from checks.change.plan import Accepted, Kind, Known, Layer, Plan, PlannedNetwork, Step
 from checks.change.preflight import all_obstacles
-from checks.change.remarks import remarks
+from checks.change.remarks import remarks, remarks_back
 from checks.change.state import Change
 from checks.change.steps import after, back, before, outage, people, starting
 from checks.change.steps.draft import Draft, Fragile
 from checks.change.vendors import keys, recognised, vendor
-from checks.facts import Cluster, Clusterware, Database, NodeSetup, PrivateNetwork, Unknown
+from checks.facts import Cluster, Clusterware, Database, PrivateNetwork, Unknown
 from checks.finding import Finding, Status
 from checks.plugin import Check
-from checks.plugin import Kind as FindingKind
 from checks.result import Report
 from checks.settings import Settings
 from checks.wording import all_nodes, listed
@@ -44,13 +44,6 @@ __all__ = [
     "next_id",
 ]
 
-GATHERED = FindingKind("CH-PLAN-001", "What a plan is made from was read on every node")
-NOT_GATHERED = FindingKind(
-    "CH-PLAN-002",
-    "What a plan is made from could not be read on every node",
-    "A change of the MTU is planned for every node at once; one that was not read would be left out.",
-)
-
 
 def needed_checks(found: Iterable[Check]) -> tuple[Check, ...]:
     """What is run before a plan is made: all checks, and one that has gathered what only a plan needs."""
@@ -60,7 +53,7 @@ def needed_checks(found: Iterable[Check]) -> tuple[Check, ...]:
             "change-plan",
             "Is all known that a plan of a change is made from?",
             (),
-            (GATHERED, NOT_GATHERED),
+            (codes.PLAN_READ, codes.PLAN_NOT_READ),
             _plan_facts,
             ("clusterware", "nodes", "networks", "paths", "setups", "managed"),
         ),
@@ -99,7 +92,7 @@ def make_plan(
     outweighed = tuple(Accepted(o.code, o.sentence, codes[o.code].reason) for o in found)
     checks_of = {f.code: f.check for f in report.findings}
     draft = replace(draft, excused=frozenset(checks_of[a.code] for a in outweighed if a.code in checks_of))
-    setups = [s for s in _setups(cluster) if isinstance(s.boot_id, str)]
+    setups = [s for s in cluster.read_setups() if isinstance(s.boot_id, str)]
     return Plan(
         id=id,
         cluster=cluster_name(cluster),
@@ -114,8 +107,9 @@ def make_plan(
         interconnects=interconnect_lines(cluster),
         boot_ids={s.name: str(s.boot_id) for s in setups},
         switches=draft.switches,
-        remarks=remarks(report, target, draft.networks, draft.layers, draft.databases),
+        remarks=remarks(report, target, draft.networks, draft.layers, draft.databases, draft.switches),
         accepted=outweighed,
+        known=tuple(Known(f.code, f.subject) for f in report.findings if f.status is Status.WARN and f.subject),
         record_s=draft.record_s,
         baseline_file=draft.baseline_file,
         after_file=draft.after_file,
@@ -157,13 +151,14 @@ def make_way_back(change: Change, *, made_by: str, made_at: str) -> Plan:
         made_by=made_by,
         networks=draft.networks,
         layers=draft.layers,
+        remarks=remarks_back(draft.networks, draft.layers, draft.databases, opened.switches),
         steps=tuple(msgspec.structs.replace(step, if_rolled_back="") for step in _steps_back(change, draft)),
     )
 
 
 def look_of(cluster: Cluster, plan: Plan) -> Look:
     """How the nodes of a plan are now, as far as they could be read."""
-    setups = [setup for setup in _setups(cluster) if setup.name in plan.nodes]
+    setups = [setup for setup in cluster.read_setups() if setup.name in plan.nodes]
     mtus: dict[str, dict[str, int]] = {}
     for layer in plan.layers:
         node = cluster.node(layer.node)
@@ -232,8 +227,9 @@ def _draft(
             Fragile(node, line, wanted) for node in nodes for line, wanted in fragile_of(cluster, node, layers)
         ),
         inheriting=inheriting(cluster, layers),
-        not_starting=frozenset(s.name for s in _setups(cluster) if s.autostart is False),
+        not_starting=frozenset(s.name for s in cluster.read_setups() if s.autostart is False),
         has_database=settings.database.is_set and isinstance(cluster.database, Database),
+        has_pack=settings.database.diagnostics_pack,
         record_s=settings.change.record_s,
         baseline_file=str(directory / f"{name}-{id}-before.rec"),
         after_file=str(directory / f"{name}-{id}-after.rec"),
@@ -308,22 +304,20 @@ def _grid_homes(cluster: Cluster) -> dict[str, str]:
     facts = cluster.clusterware
     usual = facts.grid_home.path if isinstance(facts, Clusterware) else ""
     homes = {node.name: usual for node in cluster.read_nodes()}
-    homes |= {s.name: s.grid_home for s in _setups(cluster) if isinstance(s.grid_home, str) and s.grid_home}
+    homes |= {s.name: s.grid_home for s in cluster.read_setups() if isinstance(s.grid_home, str) and s.grid_home}
     return {node: home for node, home in homes.items() if home}
-
-
-def _setups(cluster: Cluster) -> tuple[NodeSetup, ...]:
-    setups = () if isinstance(cluster.setups, Unknown) else cluster.setups
-    return tuple(s for s in setups if isinstance(s, NodeSetup))
 
 
 def _unknown_switches(stated: Sequence[str]) -> Iterator[Obstacle]:
     if unknown := [key for key in stated if vendor(key) is None]:
         yield Obstacle(
-            code="CH-START-020",
+            code=codes.KIND_OF_SWITCH.code,
             title="A kind of switch is not known",
             sentence=f"There is no kind of switch {listed(unknown)}.",
-            next=(f"There are {listed(keys())}; leave it out, and the questions for the network team are shown.",),
+            next=(
+                f"There are {listed(keys())}.",
+                "See what each is: racwire explain switches. Left out, the questions for the network team are shown.",
+            ),
         )
 
 
@@ -332,12 +326,12 @@ def _plan_facts(cluster: Cluster) -> Iterator[Finding]:
     missing = [n.name for n in cluster.unread_nodes()]
     missing += [n.name for n in cluster.read_nodes() if cluster.setup(n.name) is None]
     if missing:
-        yield NOT_GATHERED.finding(
+        yield codes.PLAN_NOT_READ.finding(
             Status.UNKNOWN, f"The setup of {listed(missing)} is not known.", subject="not read", nodes=missing
         )
         return
     number = len(cluster.read_nodes())
-    yield GATHERED.finding(Status.PASS, f"The setup of {all_nodes(number)} was read.", subject="read")
+    yield codes.PLAN_READ.finding(Status.PASS, f"The setup of {all_nodes(number)} was read.", subject="read")
 
 
 def _letters() -> Iterator[str]:

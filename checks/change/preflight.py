@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from checks.change import codes
 from checks.change.cured import is_cured
 from checks.change.kept import keeping
 from checks.change.layers import has_address, layers_of
@@ -14,6 +15,7 @@ from checks.change.systems import engineered
 from checks.facts import Cluster, Clusterware, Unknown, UnreadNode
 from checks.finding import Finding, Status
 from checks.networks import subnet_of
+from checks.plugin import Kind
 from checks.result import Report
 from checks.wording import listed
 
@@ -67,7 +69,7 @@ def _unread(cluster: Cluster) -> Iterator[Obstacle]:
 
 def _unreadable(what: str, reason: str) -> Obstacle:
     return Obstacle(
-        code="CH-START-001",
+        code=codes.UNREAD.code,
         title=f"{what}: not read",
         sentence=f"{what} could not be read: {reason.rstrip('.')}. A change needs every node.",
         next=("Mend the reason; for a node whose ssh fails: racwire check names what ssh said.",),
@@ -78,7 +80,7 @@ def _clusterware(cluster: Cluster) -> Iterator[Obstacle]:
     facts = cluster.clusterware
     if isinstance(facts, Unknown):
         yield Obstacle(
-            code="CH-START-003",
+            code=codes.NO_CLUSTERWARE.code,
             title="Clusterware cannot be asked",
             sentence=f"Clusterware cannot be asked on {cluster.local_node}: {facts.reason.rstrip('.')}.",
             next=("Run racwire on a node of the cluster where Clusterware is up.",),
@@ -88,7 +90,7 @@ def _clusterware(cluster: Cluster) -> Iterator[Obstacle]:
         return  # before 12.1 it is not printed; where crsctl gave no answer, that is a finding of its own
     if state != "NORMAL":
         yield Obstacle(
-            code="CH-START-006",
+            code=codes.MID_UPGRADE.code,
             title="The cluster is mid-upgrade",
             sentence=f"The cluster is in the state {state}: nodes run different software, and nothing about the "
             "interconnect may be changed until that is finished.",
@@ -102,19 +104,19 @@ def _clusterware(cluster: Cluster) -> Iterator[Obstacle]:
 def _networks(cluster: Cluster) -> Iterator[Obstacle]:
     if isinstance(cluster.networks, Unknown) or not cluster.networks:
         reason = cluster.networks.reason if isinstance(cluster.networks, Unknown) else "none is configured"
-        yield _no_network("The private networks are not known", reason)
+        yield _no_network(codes.NETWORK_NOT_KNOWN, "The private networks are not known", reason)
         return
     for network in cluster.networks:
         if isinstance(network.mtu, Unknown):
-            yield _no_network(f"{network.name} has no MTU that could be changed", network.mtu.reason)
+            yield _no_network(codes.NO_MTU, f"{network.name} has no MTU that could be changed", network.mtu.reason)
     for place in ports_without_networks(cluster):
         node, _, name = place.partition(" on ")
-        yield _no_network(f"{node} has no interface on {name}", "there is nothing there to change")
+        yield _no_network(codes.NO_PORT, f"{node} has no interface on {name}", "there is nothing there to change")
     subnets = [subnet_of(network.subnet) for network in cluster.networks]
     twice = sorted({str(subnet) for subnet in subnets if subnet is not None and subnets.count(subnet) > 1})
     if twice:
         yield Obstacle(
-            code="CH-START-015",
+            code=codes.ONE_SUBNET.code,
             title="Two private networks share a subnet",
             sentence=f"Two private networks are in one subnet, {listed(twice)}: pings leave by one of them only, so "
             "the other cannot be proved.",
@@ -122,10 +124,10 @@ def _networks(cluster: Cluster) -> Iterator[Obstacle]:
         )
 
 
-def _no_network(what: str, reason: str) -> Obstacle:
+def _no_network(kind: Kind, what: str, reason: str) -> Obstacle:
     return Obstacle(
-        code="CH-START-008",
-        title=f"{what}",
+        code=kind.code,
+        title=what,
         sentence=f"{what}: {reason.rstrip('.')}.",
         next=("See what is configured and what is there: racwire check interfaces",),
     )
@@ -143,7 +145,7 @@ def _public(cluster: Cluster, layers: Sequence[Layer]) -> Iterator[Obstacle]:
         ):
             addresses = listed(a.ip for a in interface.addresses)
             yield Obstacle(
-                code="CH-START-018",
+                code=codes.PUBLIC_BELOW.code,
                 title="A private VLAN stands on a public interface",
                 sentence=f"{layer.interface} of {layer.node} carries a private network and has an address of its own "
                 f"({addresses}): raising it would raise that network too, and racwire plans no change of it.",
@@ -154,7 +156,7 @@ def _public(cluster: Cluster, layers: Sequence[Layer]) -> Iterator[Obstacle]:
 def _nothing_to_do(target: int, layers: Sequence[Layer]) -> Iterator[Obstacle]:
     if layers and all(layer.mtu_before == layer.mtu_after for layer in layers):
         yield Obstacle(
-            code="CH-START-014",
+            code=codes.NOTHING_TO_DO.code,
             title="There is nothing to change",
             sentence=f"Every private network has MTU {target} on every node already.",
             next=(
@@ -169,7 +171,7 @@ def _stacks_down(cluster: Cluster) -> Iterator[Obstacle]:
     if down:
         verb = "is" if len(down) == 1 else "are"
         yield Obstacle(
-            code="CH-START-004",
+            code=codes.NOT_UP.code,
             title="Clusterware is not up on every node",
             sentence=f"Clusterware {verb} not fully up on {listed(down)}.",
             next=(

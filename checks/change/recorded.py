@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 
-from checks.facts import NoRecording, RecordingsCompared, SeenRecording, Unknown
+from checks.facts import BeforeAfter, NoRecording, RecordingsCompared, SeenRecording, Unknown
 from checks.traffic.compare.comparison import Compared, Comparison, Verdict
 from checks.traffic.compare.metrics import PACKETS_PER_BLOCK
 from checks.traffic.compare.recorded import runs_of
@@ -14,6 +14,7 @@ from checks.traffic.compare.verdict import Runs, compare
 from checks.traffic.compare.words import change_of, with_unit
 from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.samples import Links, NodeSample
+from checks.wording import listed
 
 HARMFUL = (
     "drops and errors",
@@ -120,15 +121,28 @@ def _moved(metric: Compared) -> str:
     return f"{metric.name} from 0 to {with_unit(metric.after.centre, metric.unit)}"
 
 
-def _both(metric: Compared) -> str:
-    return f"{with_unit(metric.before.centre, metric.unit)} before, {with_unit(metric.after.centre, metric.unit)} after"
+def _both(metric: Compared) -> BeforeAfter:
+    return BeforeAfter(
+        before=with_unit(metric.before.centre, metric.unit), after=with_unit(metric.after.centre, metric.unit)
+    )
 
 
 def _open(comparison: Comparison) -> Sequence[str]:
     """Why nothing is proved, where nothing is."""
     if comparison.shifted:
-        return comparison.shifted
+        return tuple(reason_once(comparison.shifted))
     if not comparison.is_telling:
         return ("They have too few samples: record for longer.",)
     rare = [m.name for m in comparison.too_rare if m.change > 0]
     return (f"Too rare to tell, and more often than before: {', '.join(rare)}. Record for longer.",) if rare else ()
+
+
+def reason_once(sentences: Iterable[str]) -> Iterable[str]:
+    """Sentences that end alike, after a colon, as one: each says what moved, and then what that means."""
+    moved: dict[str, list[str]] = {}
+    for sentence in sentences:
+        what, _, meaning = sentence.rpartition(": ")
+        moved.setdefault(meaning, []).append(what)
+    for meaning, whats in moved.items():
+        told = listed(what for what in whats if what)
+        yield f"{told}: {meaning}" if told else meaning

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.change.cured import is_cured
-from checks.change.layers import is_shared, is_tagged
-from checks.change.limits import frame_bytes, not_yet_jumbo, port_name, switch_ports
-from checks.change.packets import block_remarks
+from checks.change.headroom import headroom
+from checks.change.layers import is_shared
+from checks.change.packets import block_remarks, block_remarks_back
 from checks.change.plan import Layer, PlannedDatabase, PlannedNetwork
+from checks.change.vendors import PRACTICE
 from checks.facts import Cluster, Clusterware, NotAsked, Unknown
 from checks.finding import Status
 from checks.result import Report
-from checks.wording import listed
+from checks.wording import few
 
 _MOST = 12
 """Findings that are named; the report of the checks has all."""
-_FEW = 4
+_NOT_IN_THE_REGISTRY = (
+    "The MTU stands neither in the OCR nor in the GPnP profile, so oifcfg has nothing to do: it must say the same "
+    "before and after."
+)
 
 
 def remarks(
@@ -25,16 +29,17 @@ def remarks(
     networks: Sequence[PlannedNetwork],
     layers: Sequence[Layer],
     databases: Sequence[PlannedDatabase],
+    switches: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """Sentences for the plan: blocks, HAIP, timeouts, layers, switches, databases, findings."""
     cluster = report.cluster
     found = [
-        *(block_remarks(cluster, networks[0]) if networks else ()),
+        *_practice(switches),
+        *block_remarks(cluster, networks),
         *_haip(cluster, networks),
         *_misscount(cluster),
         *_layers(cluster, layers),
-        *_frames(cluster, target, layers),
-        *_announced(cluster, target, layers),
+        *headroom(cluster, target, layers),
         *_databases(cluster, databases),
         *_autostart(cluster),
         *_findings(report, target),
@@ -42,11 +47,32 @@ def remarks(
     return tuple(dict.fromkeys(found))
 
 
+def remarks_back(
+    networks: Sequence[PlannedNetwork],
+    layers: Sequence[Layer],
+    databases: Sequence[PlannedDatabase],
+    switches: Sequence[str] = (),
+) -> tuple[str, ...]:
+    """The same for a way back, which is made of what was recorded and of nothing that is looked at now."""
+    found = [
+        *_practice(switches),
+        *block_remarks_back(networks, databases),
+        _NOT_IN_THE_REGISTRY,
+        *_bonds(layers),
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def _practice(switches: Sequence[str]) -> Iterator[str]:
+    if PRACTICE in switches:
+        yield (
+            "This is the practice cluster: `racwire lab shell rac1` is a root shell on rac1; what stands under 'On the "
+            "practice switch' is typed outside it."
+        )
+
+
 def _haip(cluster: Cluster, networks: Sequence[PlannedNetwork]) -> Iterator[str]:
-    yield (
-        "The MTU stands neither in the OCR nor in the GPnP profile, so oifcfg has nothing to do: it must say the same "
-        "before and after."
-    )
+    yield _NOT_IN_THE_REGISTRY
     node = cluster.node(cluster.local_node)
     names = {p.interface for n in (cluster.networks if isinstance(cluster.networks, tuple) else ()) for p in n.ports}
     haips = [a for i in (node.interfaces if node else ()) if i.name in names for a in i.addresses if a.is_haip]
@@ -67,13 +93,17 @@ def _misscount(cluster: Cluster) -> Iterator[str]:
         )
 
 
-def _layers(cluster: Cluster, layers: Sequence[Layer]) -> Iterator[str]:
+def _bonds(layers: Sequence[Layer]) -> Iterator[str]:
     bonds = [f"{one.interface} of {one.node}" for one in layers if one.kind in ("bond", "team")]
     if bonds:
         yield (
-            f"{_some(bonds)}: a bond uses one member at a time (active-backup) or one for each peer, and each member "
+            f"{few(bonds)}: a bond uses one member at a time (active-backup) or one for each peer, and each member "
             "has a switch port of its own; prove the paths with each member down in turn."
         )
+
+
+def _layers(cluster: Cluster, layers: Sequence[Layer]) -> Iterator[str]:
+    yield from _bonds(layers)
     for layer in layers:
         node = cluster.node(layer.node)
         interface = node.interface(layer.interface) if node else None
@@ -88,32 +118,17 @@ def _layers(cluster: Cluster, layers: Sequence[Layer]) -> Iterator[str]:
                 yield f"{layer.interface} of {layer.node} also carries what is not private, and is not lowered."
 
 
-def _frames(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterator[str]:
-    if any(is_tagged(cluster, layer) for layer in layers):
-        yield (
-            f"VLAN tags add 4 bytes: the largest frame is {frame_bytes(target, True)} bytes, and the switch ports must "
-            "carry it."
-        )
-
-
-def _announced(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterator[str]:
-    small = [port_name(n) for _, n in switch_ports(cluster, layers) if not_yet_jumbo(n, target)]
-    if small:
-        yield f"By LLDP {_some(small)} still {'announces' if len(small) == 1 else 'announce'} standard frames."
-
-
 def _databases(cluster: Cluster, databases: Sequence[PlannedDatabase]) -> Iterator[str]:
     known = {instance for database in databases for instance in database.instances.values()}
-    setups = [s for node in cluster.read_nodes() if (s := cluster.setup(node.name))]
     others = [
         f"{instance} on {setup.name}"
-        for setup in setups
+        for setup in cluster.read_setups()
         if not isinstance(setup.instances, Unknown)
         for instance in setup.instances
         if instance not in known and not instance.startswith(("+", "-"))
     ]
     if others:
-        yield f"{_some(others)} runs too, and Clusterware names no database for it: stop it by hand."
+        yield f"{few(others)} runs too, and Clusterware names no database for it: stop it by hand."
     if isinstance(cluster.database, NotAsked | Unknown):
         yield "No database was asked: lost blocks, receive times and pings of the instances are not looked at."
 
@@ -121,7 +136,7 @@ def _databases(cluster: Cluster, databases: Sequence[PlannedDatabase]) -> Iterat
 def _autostart(cluster: Cluster) -> Iterator[str]:
     off = [n.name for n in cluster.read_nodes() if (s := cluster.setup(n.name)) and s.autostart is False]
     if off:
-        yield f"Clusterware does not start at boot on {_some(off)}, and is left so (crsctl enable crs changes it)."
+        yield f"Clusterware does not start at boot on {few(off)}, and is left so (crsctl enable crs changes it)."
 
 
 def _findings(report: Report, target: int) -> Iterator[str]:
@@ -134,8 +149,3 @@ def _findings(report: Report, target: int) -> Iterator[str]:
         yield f"At the start {word}: {finding.title} ({finding.code})"
     if len(told) > _MOST:
         yield f"At the start {len(told) - _MOST} more warnings and unknowns; racwire check has them all."
-
-
-def _some(names: Sequence[str]) -> str:
-    each = list(dict.fromkeys(names))
-    return listed(each) if len(each) <= _FEW else f"{', '.join(each[:_FEW])} and {len(each) - _FEW} more"

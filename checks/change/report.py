@@ -5,7 +5,6 @@ Data only. Text, JSON and whatever else is shown are views of it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import msgspec
@@ -21,16 +20,14 @@ from checks.change.events import (
     Surprised,
     Verified,
 )
+from checks.change.packets import USUAL_BLOCK
 from checks.change.plan import Accepted, Plan, Step
 from checks.change.state import Change, Mark, Standing
 from checks.change.telling import headline, sentence_of
-from checks.facts import Unknown
+from checks.facts import BeforeAfter, Unknown
 from checks.packet_sizes import fragments_of
 
 SCHEMA = "racwire-change-report/1"
-_ASSUMED_BLOCK = 8192
-"""Oracle's default of db_block_size, where no connection told it."""
-_BOTH = re.compile(r"(.+) before, (.+) after")
 _NOT_LOOKED_AT = Unknown("it was not looked at after the change was opened")
 
 
@@ -225,7 +222,7 @@ def _blocks(change: Change) -> Iterator[ReportedBlocks]:
     for network in plan.networks:
         version = 6 if ":" in network.subnet else 4
         after = _seen_on(change, network.name)
-        for name, block in dict.fromkeys(known) or [("", _ASSUMED_BLOCK)]:
+        for name, block in dict.fromkeys(known) or [("", USUAL_BLOCK)]:
             yield ReportedBlocks(
                 network=network.name,
                 database=name,
@@ -250,15 +247,15 @@ def _figures(change: Change) -> tuple[ReportedFigure, ...]:
     after: dict[str, str] = {}
     for line in change.lines:
         if isinstance(line.event, Verified):
-            (before if line.event.step == "baseline" else after).update(line.event.figures)
-    return tuple(_figure(name, before.get(name, ""), after.get(name, "")) for name in dict.fromkeys((*before, *after)))
-
-
-def _figure(name: str, before: str, after: str) -> ReportedFigure:
-    """A comparison has both values in one: `6.00 before, 1.00 after`."""
-    if both := _BOTH.fullmatch(after):
-        before, after = both.groups()
-    return ReportedFigure(name=name, before=before, after=after)
+            for name, figure in line.event.figures.items():
+                if isinstance(figure, BeforeAfter):
+                    before[name], after[name] = figure.before, figure.after
+                else:
+                    (before if line.event.step == "baseline" else after)[name] = figure
+    return tuple(
+        ReportedFigure(name=name, before=before.get(name, ""), after=after.get(name, ""))
+        for name in dict.fromkeys((*before, *after))
+    )
 
 
 def _comparison(change: Change) -> tuple[str, ...]:
@@ -287,8 +284,7 @@ def _left_standing(step: Step, marks: dict[str, Mark]) -> str:
     mark = marks.get(step.id, Mark())
     if mark.overridden is not None:
         return Standing.OVERRIDDEN.value
-    proved = not step.gates or mark.passed
-    return Standing.DONE.value if proved and (not step.attest or mark.attested is not None) else "left"
+    return Standing.DONE.value if mark.does(step) else "left"
 
 
 def _step(plan: Plan, number: int, step: Step, mark: Mark, standing: str, lines: list[Line]) -> ReportedStep:

@@ -61,6 +61,14 @@ class Mark:
         """What its gates said last."""
         return self.verified.event.results if self.verified and isinstance(self.verified.event, Verified) else ()
 
+    def proves(self, step: Step) -> bool:
+        """Whether the step that is marked so waits for no gate: it has none, or it passed, or was gone past."""
+        return not step.gates or self.passed or self.overridden is not None
+
+    def does(self, step: Step) -> bool:
+        """Whether the step that is marked so is done: proved, and attested where it is to be."""
+        return self.proves(step) and (not step.attest or self.attested is not None)
+
 
 @dataclass(frozen=True)
 class Change:
@@ -105,10 +113,12 @@ class Change:
         """The first step that is not done; None when all are."""
         return next((step for step in self.plan.steps if not self._is_done(step)), None)
 
+    def is_proved(self, step: Step) -> bool:
+        """Whether a step waits for no gate: it has none, or it passed, or was gone past."""
+        return self.mark(step).proves(step)
+
     def _is_done(self, step: Step) -> bool:
-        mark = self.mark(step)
-        proved = not step.gates or mark.passed or mark.overridden is not None
-        return proved and (not step.attest or mark.attested is not None)
+        return self.mark(step).does(step)
 
     def held(self, step: Step) -> tuple[tuple[Step, Gate], ...]:
         """The gates of earlier steps that must still hold at this one.

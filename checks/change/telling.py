@@ -18,8 +18,11 @@ from checks.change.events import (
     Verified,
 )
 from checks.change.plan import Kind, Plan
+from checks.change.state import Standing
 from checks.finding import Status
 
+STEP_SIGNS = {Standing.DONE: "✓", Standing.OVERRIDDEN: "!", Standing.CURRENT: "▶", Standing.AHEAD: "·"}
+"""The sign before a step: how it stands."""
 GATE_SIGNS = {
     Status.PASS: "✓",
     Status.INFO: "✓",

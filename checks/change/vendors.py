@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from checks.change.limits import port_name
 from checks.facts import LldpNeighbour
 
+PRACTICE = "practice"
+"""The key of the practice cluster's own switches."""
 PORT = "PORT"
 """Stands for a switch port in the commands of a kind, where LLDP does not name it."""
 
@@ -33,6 +34,8 @@ class Vendor:
     show: tuple[str, ...]
     scope: str
     """How far it reaches, and what it disturbs, in one sentence."""
+    place: str = "On every switch of the private networks"
+    """Where its commands are typed, where LLDP names no switch."""
     reloads: bool = False
     """Whether it takes effect only after a reload of the switch, which cuts every port."""
 
@@ -225,9 +228,10 @@ VENDORS = (
         ),
         ("esxcli network vswitch standard list",),
         "On every host that a node may run on (its vSwitch for VSWITCH); the physical switches behind it need it too.",
+        place="On every ESXi host that a node may run on",
     ),
     Vendor(
-        "practice",
+        PRACTICE,
         "the practice cluster",
         r"(?i)racwire practice",
         ("racwire lab switch all mtu 9216",),
@@ -235,6 +239,7 @@ VENDORS = (
         (),
         ("racwire lab switch",),
         "For every port of the practice cluster's switches, at once.",
+        place="On the practice switch, which is outside its nodes",
     ),
 )
 """Every kind that is known. Sources: the vendors' configuration guides; the figures of the Nexus 5000 and Catalyst
@@ -283,8 +288,3 @@ def showing(kind: Vendor, ports: Sequence[str]) -> tuple[str, ...]:
 def kind_of_neighbour(neighbour: LldpNeighbour) -> str:
     """The kind of one switch; empty where it does not tell."""
     return next(iter(recognised([neighbour])), "")
-
-
-def named(neighbours: Iterable[LldpNeighbour]) -> tuple[str, ...]:
-    """The switch ports in words, each once: `sw1 Ethernet1/7`."""
-    return tuple(dict.fromkeys(port_name(n) for n in neighbours))

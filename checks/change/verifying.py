@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from checks.change.codes import LOOKED
 from checks.change.concluding import conclude, results_of
 from checks.change.events import AnyEvent
 from checks.change.evidence import evidence_gatherer
@@ -25,13 +26,12 @@ from checks.facts import Cluster, Unknown
 from checks.finding import Finding, Status
 from checks.gathering import GATHERERS, Gatherer
 from checks.nodes.session import Session
-from checks.plugin import Check, Kind
+from checks.plugin import Check
 from checks.result import Report
 from checks.settings import DatabaseSettings, Settings
 
 __all__ = ["Concluded", "Verification", "conclude", "results_of"]
 
-LOOKED = Kind("CH-LOOK-001", "The nodes of a change were looked at")
 _OF_DATABASE = ("database", "activity", "history")
 _NO_NEED = Unknown("No gate of this step asks Clusterware itself.")
 

@@ -8,6 +8,7 @@ never None and never zero; None means "read, and there is none".
 
 from checks.facts.base import Fact, NotAsked, Unknown
 from checks.facts.changing import (
+    BeforeAfter,
     Changing,
     JournalCopy,
     NoRecording,
@@ -73,6 +74,7 @@ __all__ = [
     "Activity",
     "ActivityGap",
     "Address",
+    "BeforeAfter",
     "BlockTransfer",
     "Changing",
     "ClientTraffic",

@@ -30,6 +30,13 @@ class NoRecording(Fact, frozen=True):
     path: str
 
 
+class BeforeAfter(msgspec.Struct, frozen=True, kw_only=True):
+    """What was measured before a change and after it, each with its unit: `0.61 ms`."""
+
+    before: str
+    after: str
+
+
 class RecordingsCompared(Fact, frozen=True, kw_only=True):
     """What `racwire compare` says of the recordings before and after, told shortly."""
 
@@ -42,8 +49,8 @@ class RecordingsCompared(Fact, frozen=True, kw_only=True):
     """What else got worse, such as CPU time."""
     open: tuple[str, ...] = ()
     """Why nothing can be told, or not of everything: the environment shifted, too few samples, losses too rare."""
-    figures: dict[str, str] = msgspec.field(default_factory=dict)
-    """Before and after, by the metric's name: `6.02 → 1.00`."""
+    figures: dict[str, BeforeAfter] = msgspec.field(default_factory=dict)
+    """By the metric's name."""
 
 
 class JournalCopy(Fact, frozen=True, kw_only=True):

@@ -68,10 +68,13 @@ class Cluster(Fact, frozen=True):
         """The node of that name, where it could be read."""
         return next((n for n in self.read_nodes() if n.name == name), None)
 
+    def read_setups(self) -> tuple[NodeSetup, ...]:
+        """The setups that could be read."""
+        return () if isinstance(self.setups, Unknown) else tuple(s for s in self.setups if isinstance(s, NodeSetup))
+
     def setup(self, node: str) -> NodeSetup | None:
         """The setup of that node, where it could be read."""
-        setups = () if isinstance(self.setups, Unknown) else self.setups
-        return next((s for s in setups if isinstance(s, NodeSetup) and s.name == node), None)
+        return next((s for s in self.read_setups() if s.name == node), None)
 
     def interface(self, port: Port) -> Interface | None:
         """The interface at a port, where its node could be read."""

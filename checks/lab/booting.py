@@ -34,6 +34,8 @@ _PROGRAMS = (
     *("nmcli", "networkctl", "ifup", "ifdown", "systemctl"),
     *("reboot", "shutdown", "poweroff", "halt", "init", "telinit"),
 )
+_RACWIRE = "racwire"
+"""So that what a plan prints, `racwire record` and its like, can be pasted into a node's shell."""
 _MACHINE = "/run/racwire"
 """Where a node sees the machine's own /etc and /usr/sbin, as `etc` and `sbin`."""
 _ACCOUNTS = ("passwd", "shadow", "hosts", "oratab")
@@ -137,9 +139,10 @@ def _lay(links: Iterable[tuple[str, str]], own: Path, like: Path | None) -> None
 
 
 def _make_programs(own: Path, starting: str) -> None:
-    """The node's /usr/sbin: one program that goes by its name, and links to the machine's."""
+    """The node's /usr/sbin: one program that goes by its name, this racwire, and links to the machine's."""
     own.mkdir()
-    _lay(_links(Path("/usr/sbin").resolve(), f"{_MACHINE}/sbin", _PROGRAMS), own, None)
+    _lay(_links(Path("/usr/sbin").resolve(), f"{_MACHINE}/sbin", (*_PROGRAMS, _RACWIRE)), own, None)
+    _write(own / _RACWIRE, f'#!/bin/sh\nexec {shlex.join([sys.executable, "-P", "-m", "tui"])} "$@"\n', 0o755)
     first = own / _PROGRAMS[0]
     _write(first, f'#!/bin/sh\n{starting} "${{0##*/}}" "$@"\n', 0o755)
     for name in _PROGRAMS[1:]:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+
+import pytest
 
 from checks import lab
 from checks.report.json_report import from_json
 from checks.result import Report
+from tui.cli import main
 
 
 class Practice:
@@ -26,6 +31,16 @@ class Practice:
             [sys.executable, "-m", "tui", *words],
             env=self.environment, capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL,
         )  # fmt: skip
+
+    def lab(self, *words: str) -> None:
+        """`racwire lab …`, in this process: to start another takes longer than what it does."""
+        with (
+            pytest.MonkeyPatch.context() as patch,
+            redirect_stdout(io.StringIO()),
+            redirect_stderr(io.StringIO()) as told,
+        ):
+            patch.setenv("RACWIRE_LAB_DIR", self.environment["RACWIRE_LAB_DIR"])
+            assert main(["lab", *words]) == 0, told.getvalue()
 
     def check(self, *words: str) -> Report:
         """The report of `racwire check --lab`."""

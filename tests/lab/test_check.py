@@ -35,8 +35,7 @@ def cluster(built: dict[int, Practice], tmp_path_factory: pytest.TempPathFactory
     if nodes not in built:
         built[nodes] = Practice(tmp_path_factory.mktemp("lab") / "lab", nodes)
     yield built[nodes]
-    mended = built[nodes].racwire("lab", "mend")
-    assert mended.returncode == 0, mended.stderr
+    built[nodes].lab("mend")
 
 
 def problems(report: Report) -> dict[str, Finding]:
@@ -108,7 +107,7 @@ TWO_NODES = [
 
 @pytest.mark.parametrize(("fault", "titles"), TWO_NODES, ids=[fault for fault, _ in TWO_NODES])
 def test_a_fault_is_named_right_and_nothing_else_is(cluster, fault, titles):
-    assert cluster.racwire("lab", "break", fault).returncode == 0
+    cluster.lab("break", fault)
     report = cluster.check()
     found = problems(report)
     assert {code: bool(re.match(pattern, found[code].title)) for code, pattern in titles.items() if code in found} == (
@@ -119,7 +118,7 @@ def test_a_fault_is_named_right_and_nothing_else_is(cluster, fault, titles):
 
 def test_a_hung_shell_costs_its_time_limit_once_and_is_named(cluster, tmp_path):
     (tmp_path / "s.toml").write_text("[ssh]\nconnect_timeout_s = 2\n[sampling]\ninterval_without_database_s = 1\n")
-    assert cluster.racwire("lab", "break", "slow-ssh").returncode == 0
+    cluster.lab("break", "slow-ssh")
     report = cluster.check("--settings", str(tmp_path / "s.toml"))
     assert "No shell answered on rac2 within 2 s" in problems(report)["IC-IFACE-010"].title
     assert 3 <= report.duration_s < 5
@@ -127,7 +126,7 @@ def test_a_hung_shell_costs_its_time_limit_once_and_is_named(cluster, tmp_path):
 
 @pytest.mark.parametrize("cluster", [4], indirect=True)
 def test_among_four_nodes_the_port_of_one_is_accused(cluster):
-    cluster.racwire("lab", "break", "switch-mtu", "--node", "3", "--network", "1")
+    cluster.lab("break", "switch-mtu", "--node", "3", "--network", "1")
     finding = problems(cluster.check("df-ping"))["IC-PATH-003"]
     assert finding.title == ("Jumbo frames vanish on 192.168.10.0/24 between rac3 and every other node, both ways.")
     assert "the switch port of rac3" in finding.why
@@ -137,7 +136,7 @@ def test_among_four_nodes_the_port_of_one_is_accused(cluster):
 
 @pytest.mark.parametrize("cluster", [4], indirect=True)
 def test_among_four_nodes_one_way_is_told_for_all_senders(cluster):
-    cluster.racwire("lab", "break", "switch-mtu-one-way", "--node", "4")
+    cluster.lab("break", "switch-mtu-one-way", "--node", "4")
     finding = problems(cluster.check("df-ping"))["IC-PATH-003"]
     assert finding.title == (
         "Jumbo frames vanish on 192.168.11.0/24 from every other node to rac4; the other way they arrive."
@@ -146,7 +145,7 @@ def test_among_four_nodes_one_way_is_told_for_all_senders(cluster):
 
 @pytest.mark.parametrize("cluster", [4], indirect=True)
 def test_the_odd_node_among_four_is_named(cluster):
-    cluster.racwire("lab", "break", "node-mtu", "--node", "2")
+    cluster.lab("break", "node-mtu", "--node", "2")
     found = problems(cluster.check())
     assert found["IC-MTU-002"].title.startswith("eth2 of rac2 has MTU 1500 on 192.168.11.0/24; rac1, rac3 and rac4")
     assert set(found) == {"IC-MTU-002", "IC-PATH-002", "IC-PATH-010", "IC-BOOT-002"}
@@ -154,8 +153,8 @@ def test_the_odd_node_among_four_is_named(cluster):
 
 @pytest.mark.parametrize("cluster", [4], indirect=True)
 def test_one_refusing_peer_leaves_the_others_judged(cluster):
-    cluster.racwire("lab", "break", "no-ssh", "--node", "3")
-    cluster.racwire("lab", "break", "switch-mtu", "--node", "2")
+    cluster.lab("break", "no-ssh", "--node", "3")
+    cluster.lab("break", "switch-mtu", "--node", "2")
     found = problems(cluster.check())
     assert found["IC-IFACE-010"].nodes == ("rac3",)
     assert "between rac2 and every other node probed, both ways" in found["IC-PATH-003"].title
@@ -163,8 +162,8 @@ def test_one_refusing_peer_leaves_the_others_judged(cluster):
 
 @pytest.mark.parametrize("cluster", [4], indirect=True)
 def test_several_faults_at_once_are_each_named(cluster):
-    cluster.racwire("lab", "break", "switch-mtu", "--node", "2", "--network", "1")
-    cluster.racwire("lab", "break", "link-down", "--node", "3", "--network", "2")
+    cluster.lab("break", "switch-mtu", "--node", "2", "--network", "1")
+    cluster.lab("break", "link-down", "--node", "3", "--network", "2")
     found = problems(cluster.check())
     assert found["IC-PATH-003"].network == "192.168.10.0/24"
     assert found["IC-IFACE-004"].nodes == ("rac3",)
@@ -173,7 +172,7 @@ def test_several_faults_at_once_are_each_named(cluster):
 
 @pytest.mark.parametrize("cluster", [4], indirect=True)
 def test_among_four_nodes_the_one_that_filters_pings_is_named(cluster):
-    cluster.racwire("lab", "break", "icmp-filtered", "--node", "1")
+    cluster.lab("break", "icmp-filtered", "--node", "1")
     finding = problems(cluster.check("df-ping"))["IC-PATH-007"]
     assert finding.nodes == ("rac1",)
     assert any("no ping from rac1" in line for line in finding.seen)
@@ -181,8 +180,8 @@ def test_among_four_nodes_the_one_that_filters_pings_is_named(cluster):
 
 @pytest.mark.parametrize("cluster", [4], indirect=True)
 def test_what_a_router_refuses_one_way_is_not_said_to_arrive(cluster):
-    cluster.racwire("lab", "break", "switch-mtu", "--node", "2")
-    cluster.racwire("lab", "break", "routed", "--node", "2")
+    cluster.lab("break", "switch-mtu", "--node", "2")
+    cluster.lab("break", "routed", "--node", "2")
     found = problems(cluster.check())
     assert found["IC-PATH-003"].title == "Jumbo frames vanish on 192.168.11.0/24 from every other node to rac2."
     assert "from rac2 to every other node" in found["IC-PATH-004"].title
@@ -206,14 +205,14 @@ def ipv6(cluster: Practice) -> Iterator[str]:
 def test_an_ipv6_network_is_probed_alike(cluster, ipv6, tmp_path):
     words = ("--grid-home", str(tmp_path), "--network", ipv6, "--peer", "rac2")
     assert problems(cluster.check(*words)).keys() == {"IC-GRID-007"}
-    cluster.racwire("lab", "break", "switch-mtu")
+    cluster.lab("break", "switch-mtu")
     finding = problems(cluster.check(*words, "df-ping"))["IC-PATH-003"]
     assert finding.title == "Jumbo frames vanish on fd00:11::/64 between rac1 and rac2, both ways."
     assert any("8952 bytes 0/20, no error; largest that passes 1500" in line for line in finding.seen)
 
 
 def test_findings_point_at_evidence_that_is_there(cluster):
-    cluster.racwire("lab", "break", "switch-mtu")
+    cluster.lab("break", "switch-mtu")
     report = cluster.check()
     kept = {(entry.node, entry.topic) for entry in report.journal}
     for finding in report.findings:
@@ -224,7 +223,7 @@ def test_findings_point_at_evidence_that_is_there(cluster):
 
 def test_the_exit_code_and_the_text_say_the_same(cluster):
     assert cluster.racwire("check", "--lab", "df-ping").returncode == ExitCode.PASS
-    cluster.racwire("lab", "break", "switch-mtu")
+    cluster.lab("break", "switch-mtu")
     ran = cluster.racwire("check", "--lab", "df-ping")
     assert ran.returncode == ExitCode.FAILURES
     assert ran.stdout.splitlines()[1].startswith("1 FAIL")
@@ -251,7 +250,7 @@ def test_a_file_is_written_whole_and_a_full_disk_loses_nothing(cluster, tmp_path
 
 
 def test_an_interrupted_run_shows_what_it_has(cluster):
-    cluster.racwire("lab", "break", "slow-ssh")
+    cluster.lab("break", "slow-ssh")
     running = subprocess.Popen(
         [sys.executable, "-m", "tui", "check", "--lab"],
         env=cluster.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
@@ -286,7 +285,7 @@ def test_without_clusterware_the_networks_and_peers_are_named_on_the_command_lin
 def test_the_plan_names_what_a_run_uses_and_does_none_of_it(cluster):
     ran = cluster.racwire("plan", "--lab")
     assert ran.returncode == 0
-    cluster.racwire("lab", "break", "switch-mtu")
+    cluster.lab("break", "switch-mtu")
     for entry in cluster.check().journal:
         if entry.topic not in ("grid home", "ssh") and not entry.topic.startswith("path "):
             for action in entry.action.split("; "):

@@ -42,7 +42,8 @@ def test_to_jumbo_frames_killed_at_every_step_and_resumed_on_any_node(rehearsal)
     assert {(blocks.before, blocks.after) for blocks in report.blocks} == {(6, 1)}
     assert "At MTU 1500 a block came in 6.0 packets, at 9000 in 1.0 (messages not counted)." in report.comparison
     measured = {figure.name: (figure.before, figure.after) for figure in report.figures}
-    assert measured["packets per block received"] == ("6.00", "1.00")
+    packets = [float(value) for value in measured["packets per block received"]]
+    assert packets == pytest.approx([6, 1], rel=0.1)  # pings of the instances may be among them
     assert all(value.startswith("0 of ") for value in measured["gc blocks lost prac1"])
 
 

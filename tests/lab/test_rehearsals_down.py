@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.lab, needs_namespaces]
 
 @pytest.fixture
 def rehearsal(tmp_path: Path) -> Iterator[Rehearsal]:
-    made = Rehearsal(tmp_path, mtu=9000, switch_mtu=9216, keeper="networkd")
+    made = Rehearsal(tmp_path, mtu=9000, switch_mtu=9216, keeper="networkd", record_s=5)
     yield made
     made.end()
 

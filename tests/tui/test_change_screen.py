@@ -8,15 +8,26 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from checks.change.events import AnyEvent, Attested, Closed, Noted, Overridden, Surprise, Surprised
+from checks.change.events import (
+    AnyEvent,
+    Attested,
+    Closed,
+    GateResult,
+    Noted,
+    Overridden,
+    Surprise,
+    Surprised,
+    Verified,
+)
 from checks.change.journal import ChangeJournal, find
 from checks.change.obstacles import Obstacle
-from checks.change.plan import Accepted
+from checks.change.plan import Accepted, Gate
 from checks.change.state import Change
 from checks.events import Event
 from checks.finding import Finding, Status
@@ -24,7 +35,7 @@ from tests.tui.change_driving import PaperChanges, PaperConduct, in_sight, refus
 from tests.tui.clusters import UNCHANGING, black_hole, engine
 from tests.tui.conftest import NewConsole
 from tests.tui.driving import concluded, shown
-from tests.unit.change_journals import journal, looked, plan
+from tests.unit.change_journals import STEPS, journal, looked, plan
 from tui import app as app_module
 from tui import following
 from tui.app import ConsoleApp
@@ -410,6 +421,22 @@ async def test_the_last_step_is_signed_off_with_enter_and_the_change_is_over(
         assert last(changes) == Closed("signed off", "Ann Lee")
         await pilot.press("escape")
         await settled(pilot, "Changes that lie here")
+
+
+async def test_nothing_is_signed_off_before_the_last_look(new_console: NewConsole, tmp_path: Path) -> None:
+    last_step = msgspec.structs.replace(STEPS[-1], gates=(Gate("running-mtu"),))
+    journal(tmp_path, of=msgspec.structs.replace(plan(), steps=(last_step,)))
+    still = GateResult(check="running-mtu", status=Status.PASS, text="9000", node="rac1")
+    async with console(new_console, PaperChanges(tmp_path, (Verified("sign-off", True, (still,)),))) as pilot:
+        await settled(pilot, "▶ 1 sign off")
+        assert "v looks once more" in rule(pilot)
+        await pilot.press("a")
+        assert "Look first (v)" in rule(pilot)
+        await pilot.press("v")
+        await settled(pilot, "rac1 ✓ 9000")
+        await pilot.press("enter")
+        await answer(pilot, "Ann Lee", "")
+        await settled(pilot, "signed off", "change-top")
 
 
 async def test_the_way_back_is_shown_before_it_is_begun(new_console: NewConsole, changes: PaperChanges) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from checks.change.events import AnyEvent, GateResult, Look, Verified
 from checks.change.journal import ChangeJournal
 from checks.change.plan import Commands, Gate, Kind, Layer, Plan, PlannedNetwork, Step
+from checks.facts import BeforeAfter
 from checks.finding import Status
 
 WHO = "oracle@rac1"
@@ -68,7 +69,7 @@ def plan(id: str = "2026-11-20-a", cluster: str = "prodrac") -> Plan:  # noqa: A
     )  # fmt: skip
 
 
-def looked(*statuses: Status, rac2_mtu: int = 9000, figures: dict[str, str] | None = None) -> Verified:
+def looked(*statuses: Status, rac2_mtu: int = 9000, figures: dict[str, str | BeforeAfter] | None = None) -> Verified:
     """The gate of `set MTU`, with a result of that status for rac1, rac2, ..."""
     texts = {Status.PASS: "9000 kept", Status.FAIL: "1500", Status.UNKNOWN: "not read"}
     results = tuple(

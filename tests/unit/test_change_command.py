@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from checks.change.journal import ChangeJournal
 from checks.change.plan import Accepted, Kind
 from checks.change.report import ChangeReport, report_of
 from checks.change.state import fold
+from checks.facts import BeforeAfter
 from checks.finding import Status
 from checks.result import ExitCode
 from tests.unit.change_journals import journal, looked, plan
@@ -203,6 +205,7 @@ def test_a_change_that_was_cut_off_before_its_last_line_is_closed_by_the_same_wo
         (("next", "--commands"), ExitCode.USAGE, "--commands: name the node"),
         (("rollback", "--by", "Ann"), ExitCode.USAGE, "say who decides it and why: --by NAME --reason TEXT."),
         (("status", "--file", "/nowhere/at"), ExitCode.COULD_NOT_TELL, "There is no journal /nowhere/at."),
+        (("status", "--file", ""), ExitCode.USAGE, "--file: it is empty; name the journal of a change, or leave"),
         (("report", "-o", "/nowhere/r.md"), ExitCode.USAGE, "there is no directory /nowhere."),
     ],
 )  # fmt: skip
@@ -246,6 +249,31 @@ def test_the_exit_code_of_verify_says_whether_the_next_step_may_come(
     assert ("next: step 4, sign off" in told) == (code == ExitCode.PASS)
     _, out, _ = racwire("status", "--format", "json")
     assert json.loads(out)["current"] == ("sign-off" if code == ExitCode.PASS else "set-mtu")
+
+
+def test_commands_in_what_a_gate_says_can_be_typed_as_they_stand_and_what_people_said_stays(
+    racwire, changes, monkeypatch
+):
+    said = Noted("set-mtu", "Then I typed `racwire change verify`.")
+    journal(changes, AGREED, SWITCHED, said)
+    look = looked(Status.FAIL)
+    again = ("Run what this step has:", "racwire change next --node rac1", "Then look again:", "racwire change verify")
+    result = msgspec.structs.replace(look.results[0], next=again)
+    monkeypatch.setattr(change_asked, "Conduct", conduct_that_sees(msgspec.structs.replace(look, results=(result,))))
+    for words in (("verify",), ("status",)):
+        _, out, _ = racwire(*words)
+        typed = out.replace("\\\n", "").split()
+        assert " ".join(typed).count(f"racwire change next --directory {changes} --node rac1") == 1
+        assert " ".join(typed).count(f"racwire change verify --directory {changes}") == 1
+    assert "I typed `racwire change verify`." in " ".join(racwire("next")[1].split())
+    _, out, _ = racwire("status", "--format", "json")
+    assert json.loads(out)["gate"][0]["next"] == list(again)
+
+
+def test_a_refusal_names_the_next_command_as_it_is_typed(racwire, changes):
+    journal(changes, AGREED, SWITCHED)
+    _, _, told = racwire("override", "--by", "Ann", "--reason", "It will do, I know.")
+    assert f"`racwire change verify --directory {changes}`" in told
 
 
 def test_what_changed_meanwhile_stands_first_and_a_danger_is_called_one(racwire, changes, monkeypatch):
@@ -300,6 +328,9 @@ class ConductInterrupted(Conduct):
 # --- the report -------------------------------------------------------------------------------------------------------
 
 
+MEASURED = {"IC ping 8K rac1 → rac2": "0.35 ms", "packets per block": BeforeAfter(before="6.02", after="1.00")}
+
+
 @pytest.fixture
 def whole(changes) -> ChangeReport:
     """A change in which much has happened."""
@@ -314,7 +345,7 @@ def whole(changes) -> ChangeReport:
             looked(Status.PASS, Status.FAIL, rac2_mtu=1500),
             Overridden("set-mtu", "Ann Lee", "rac2 is rebuilt tomorrow anyway."),
             Reopened("set-mtu", "eth1 of rac2 is 1500 again."),
-            msgspec.structs.replace(baseline, figures={"IC ping 8K rac1 → rac2": "0.35 ms"}),
+            msgspec.structs.replace(baseline, figures=MEASURED),
             Attested("sign-off", "Ann Lee"),
             Closed("signed off", "Ann Lee"),
             of=msgspec.structs.replace(plan(), accepted=accepted),
@@ -332,6 +363,7 @@ def test_the_report_tells_before_and_after_who_and_when(whole):
     )
     assert "| 8 KB on 192.168.10.0/24, assumed |      6 |     1 |" in text
     assert "IC ping 8K rac1 → rac2" in text
+    assert re.search(r"\| packets per block +\| +6.02 \| +1.00 \|", text)
     assert "attested by Ann Lee (oracle@rac1, " in text
     assert "rac2 took long to answer." in text.partition("## Notes")[2].partition("##")[0]
     assert len(text.partition("## Log")[2].strip().splitlines()) >= 10

@@ -1,6 +1,7 @@
 """A change as both front doors have it: what is decided is kept, whoever else writes; and where the journals lie."""
 
 import asyncio
+import os
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from checks.change.planning import look_of
 from checks.change.recorded import compare_recordings, see_recording, told_shortly
 from checks.change.state import ChangeError
 from checks.change.verifying import Concluded
-from checks.facts import Cluster, NoRecording, RecordingsCompared, SeenRecording, Unknown
+from checks.facts import BeforeAfter, Cluster, NoRecording, RecordingsCompared, SeenRecording, Unknown
 from checks.gathering import GATHERERS
 from checks.journal import Journal
 from checks.nodes.read_only import fault_of_program
@@ -276,6 +277,14 @@ async def test_a_second_change_is_refused_before_anything_is_planned(settings, j
         await begin(settings, monkeypatch, now)
 
 
+async def test_on_a_node_of_an_open_change_nothing_is_looked_at(settings):
+    here = plan(nodes=("rac1", os.uname().nodename))
+    ChangeJournal.open_new(directory_of(settings), here, look_of(cluster(), here), **WHO)
+    async with aclosing(open_change(settings, Checks(()), target=9000)) as events:
+        with pytest.raises(ChangeError, match="2026-11-20-a of prodrac is still open"):
+            await anext(events)
+
+
 # --- copies on other nodes --------------------------------------------------------------------------------------------
 
 
@@ -355,7 +364,7 @@ def test_two_recordings_are_compared_as_racwire_compare_does(tmp_path):
     assert isinstance(compared, RecordingsCompared)
     assert compared.harm == ()
     assert compared.open == ()
-    assert compared.figures["packets per block received"] == "6.00 before, 1.00 after"
+    assert compared.figures["packets per block received"] == BeforeAfter(before="6.00", after="1.00")
     assert any("At MTU 1500 a block came in 6.0 packets, at 9000 in 1.0" in sentence for sentence in compared.summary)
 
 

@@ -5,15 +5,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks.change.gates import GATES, documented
-from checks.change.gates.built_in import CHECKS, WARNINGS_THAT_HOLD, weighed
+from checks.change.events import Verified
+from checks.change.gates import GATES, documented, gate_checks
+from checks.change.gates.built_in import CHECKS, TO_BE_PROVED, WARNINGS_THAT_HOLD, weighed
 from checks.change.gates.gate import Scene
-from checks.change.plan import Accepted
+from checks.change.plan import Accepted, Gate, Known
 from checks.change.state import Change
 from checks.change.verifying import results_of
 from checks.facts import (
     Changing,
     Cluster,
+    ClusterMember,
     ConfiguredInterface,
     CounterChange,
     CounterChanges,
@@ -33,12 +35,14 @@ from checks.facts import (
 from checks.finding import Finding, Status
 from checks.plugin import discover
 from tests.fixtures.clusters import clusterware
+from tests.fixtures.databases import activity, asked, database, own_activity, pings
 from tests.unit.change_gate_support import found, said, sentence
 from tests.unit.change_support import (
     NODES,
     cluster,
     down,
     layer,
+    looked,
     nic,
     plan,
     setup,
@@ -164,8 +168,8 @@ def recorded(gate: str, **changing: object) -> list[str]:
 @pytest.mark.parametrize(
     ("recording", "texts"),
     [
-        (recording(), ["PASS 10 min"]),
-        (recording(begun_at="2026-11-14T18:10:00+01:00"), ["PASS 10 min"]),
+        (recording(), ["PASS 9 min 59 s"]),
+        (recording(begun_at="2026-11-14T18:10:00+01:00"), ["PASS 9 min 59 s"]),
         (recording(begun_at="2026-11-13T17:59:00+01:00"), ["FAIL too old"]),
         (recording(seconds=300.0), ["FAIL 5 min"]),
         (recording(sampled={"rac1": 1.0, "rac2": 0.5, "rac3": 1.0}), ["FAIL rac2 missing"]),
@@ -174,7 +178,7 @@ def recorded(gate: str, **changing: object) -> list[str]:
             ["FAIL rac3 at 9000"],
         ),
         (recording(mtus={}), ["FAIL MTU not told"]),
-        (recording(private_bytes_per_s={"rac1": 900.0}), ["PASS 10 min", "INFO idle"]),
+        (recording(private_bytes_per_s={"rac1": 900.0}), ["PASS 9 min 59 s", "INFO idle"]),
         (NoRecording("/changes/before.rec"), ["FAIL not recorded"]),
         (Unknown("it is damaged."), ["UNKNOWN not readable"]),
     ],
@@ -189,12 +193,12 @@ def test_a_node_that_had_another_mtu_than_the_rest_may_have_it_in_the_baseline()
         cluster(), changing=Changing(before=recording(mtus={**AT_1500, "rac3": {"eth1": (9000,)}}))
     )
     of = until("baseline", opened=plan(layers=layers))
-    assert [f"{f.status} {f.subject}" for f in found("baseline-recording", now, of)] == ["PASS 10 min"]
+    assert [f"{f.status} {f.subject}" for f in found("baseline-recording", now, of)] == ["PASS 9 min 59 s"]
 
 
 def test_the_second_recording_must_be_of_after_the_change_at_the_new_mtu():
     new = recording(mtus={node: {"eth1": (9000,)} for node in NODES}, begun_at="2026-11-20T18:20:00+01:00")
-    assert recorded("after-recording", after=new) == ["PASS 10 min"]
+    assert recorded("after-recording", after=new) == ["PASS 9 min 59 s"]
     assert recorded("after-recording", after=recording(begun_at=new.begun_at)) == ["FAIL rac1 at 1500"]
     early = msgspec.structs.replace(new, begun_at="2026-11-20T18:01:00+01:00")
     assert recorded("after-recording", after=early) == ["FAIL too old"]
@@ -285,6 +289,28 @@ def test_oifcfg_says_the_same_afterwards():
 
 
 @pytest.mark.parametrize(
+    ("members", "text"),
+    [
+        (("rac1", "RAC2.example.com", "rac3"), "PASS the same nodes"),
+        (("rac1", "rac2", "rac3", "rac4"), "FAIL other nodes"),
+        (("rac1", "rac2"), "FAIL other nodes"),
+    ],
+)
+def test_a_node_that_was_added_or_taken_out_since_the_plan_was_made_is_seen(members, text):
+    facts = msgspec.structs.replace(clusterware(3), members=tuple(map(ClusterMember, members)))
+    now = msgspec.structs.replace(
+        cluster(), clusterware=facts, changing=Changing(before=NoRecording("/changes/before.rec"))
+    )
+    of = until("baseline")
+    assert said("members-unchanged", now, of) == {"": text}
+    results = [r for event in looked(of, now) if isinstance(event, Verified) for r in event.results]
+    seen = [r.status.value for r in results if r.check == "members-unchanged"]
+    assert seen == ([] if text.startswith("PASS") else ["FAIL"])  # watched until Clusterware is stopped
+    asleep = msgspec.structs.replace(now, clusterware=Unknown("It is down."))
+    assert said("members-unchanged", asleep, of) == {"": "UNKNOWN not told"}
+
+
+@pytest.mark.parametrize(
     ("frame", "vlan", "text"),
     [
         (9216, False, "PASS 9216 announced"),
@@ -305,8 +331,10 @@ def test_a_switch_that_announces_its_frames_must_announce_enough(frame, vlan, te
 # --- built-in checks as gates -----------------------------------------------------------------------------------------
 
 
-def as_gate(code: str, status: Status, step: str = "prove-paths", **more: object) -> Status:
-    finding = Finding(code=code, check="any", status=status, title="")
+def as_gate(
+    code: str, status: Status, step: str = "prove-paths", *, check: str = "any", subject: str = "", **more: object
+) -> Status:
+    finding = Finding(code=code, check=check, status=status, title="", subject=subject)
     of = until(step, opened=plan(**more))
     assert of.current
     return weighed(Scene(of, of.current), finding)
@@ -330,6 +358,69 @@ def test_the_baseline_takes_warnings_and_what_was_accepted_but_no_other_failure(
     assert as_gate("IC-LOST-002", Status.FAIL, "prove-paths", **accepted) is Status.FAIL
     by_parameter = {"accepted": (Accepted("IC-USE-004", "", "The vendor's document asks for it."),)}
     assert as_gate("IC-USE-004", Status.FAIL, "first-node", **by_parameter) is Status.INFO
+
+
+def test_a_warning_that_stood_in_the_same_words_when_the_change_was_opened_holds_and_nothing_worse_does():
+    stood = {"subject": "prod1: 1 of 2", "known": (Known("IC-USE-005", "prod1: 1 of 2"),)}
+    assert as_gate("IC-USE-005", Status.WARN, **stood) is Status.INFO
+    assert as_gate("IC-USE-005", Status.FAIL, **stood) is Status.FAIL
+    assert as_gate("IC-USE-005", Status.WARN, **{**stood, "subject": "prod2: 1 of 2"}) is Status.WARN
+    assert as_gate("IC-USE-006", Status.WARN, **stood) is Status.WARN
+
+
+@pytest.mark.parametrize("check", TO_BE_PROVED)
+def test_what_a_change_is_to_prove_is_not_excused_by_how_it_was_before(check):
+    stood = {"subject": "rac2: 3 failed", "known": (Known("IC-REASM-002", "rac2: 3 failed"),)}
+    assert as_gate("IC-REASM-002", Status.WARN, check=check, **stood) is Status.WARN
+
+
+def of_the_database(check: str, step: str, now: Cluster) -> list[tuple[Status, str]]:
+    """What a built-in check says of the database as a gate of that step: status and sentence."""
+    of = until(step)
+    assert of.current
+    made = gate_checks(of, msgspec.structs.replace(of.current, gates=(Gate(check),)))[check]
+    return [(r.status, r.sentence) for r in results_of(Gate(check), made.run(now), of.current, of)]
+
+
+def idle(instances: int) -> Cluster:
+    """A database whose instances had nothing from each other, and did not ping."""
+    none = dict.fromkeys(("gc blocks lost", "gc cr blocks received", "gc current blocks received"), 0)
+    told = [own_activity(number, none) for number in range(1, instances + 1)]
+    pairs = tuple(msgspec.structs.replace(p, count_500b=0, count_8k=0) for p in pings(instances))
+    return asked(2, activity=activity(instances, *told, pings=pairs, transfers=()), database=database(instances))
+
+
+@pytest.mark.parametrize(
+    ("check", "nothing"),
+    [
+        ("instance-ping", "Nothing was measured: no ping was answered between prod1 and prod2 in 30 s."),
+        ("gc-blocks-lost", "Nothing was measured: no block went between prod1 and prod2 in 30 s."),
+    ],
+)
+def test_where_nothing_was_measured_the_baseline_says_so_and_no_later_gate_holds_by_it(check, nothing):
+    assert of_the_database(check, "baseline", idle(2)) == [(Status.INFO, nothing)]
+    assert of_the_database(check, "prove-paths", idle(2)) == [(Status.UNKNOWN, nothing)]
+
+
+def test_an_instance_that_is_open_alone_has_nobody_to_have_blocks_from():
+    ((status, told),) = of_the_database("gc-blocks-lost", "prove-paths", idle(1))
+    assert status is Status.INFO
+    assert "Nothing was measured" not in told
+
+
+def test_a_result_says_that_it_was_so_before():
+    of = until("prove-paths", opened=plan(known=(Known("IC-USE-005", "prod1: 1 of 2"),)))
+    finding = Finding(
+        code="IC-USE-005",
+        check="interconnect-in-use",
+        status=Status.WARN,
+        title="prod1 uses eth1 alone.",
+        subject="prod1: 1 of 2",
+    )
+    (result,) = results_of(Gate("interconnect-in-use"), [finding], of.current, of)
+    assert result.holds
+    assert result.text == "prod1: 1 of 2, as before the change"
+    assert result.sentence == "prod1 uses eth1 alone. It was so before the change."
 
 
 def test_networks_that_differ_hold_where_the_plan_leaves_them_so():

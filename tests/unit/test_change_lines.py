@@ -30,17 +30,18 @@ from checks.change.events import (
 from checks.change.obstacles import Obstacle
 from checks.change.plan import Commands, Gate, Kind, Plan, Step
 from checks.change.state import Change, fold
-from checks.change.telling import GATE_SIGNS
+from checks.change.telling import GATE_SIGNS, STEP_SIGNS
 from checks.finding import Status
 from tests.unit.change_journals import LOOK, WHO, looked, plan
 from tui.desk import Desk, JournalsRead, Refused, Work
 from tui.theme import filters_for
 from tui.widgets.change_alarms import alarm_lines, standing_alarms
 from tui.widgets.change_gates import detail_lines, gate_lines
-from tui.widgets.change_head import SIGNS, ahead_line, behind_line, head_line
+from tui.widgets.change_head import ahead_line, behind_line, head_line
 from tui.widgets.change_overview import overview_page, refused_page
 from tui.widgets.change_questions import Question, ask_note, ask_override, ask_target
 from tui.widgets.change_step import all_blocks_text, block_text, next_words, step_page
+from tui.widgets.change_words import next_in_keys
 from tui.widgets.line import Line as Drawn
 from tui.widgets.line import command_lines, plain
 
@@ -111,7 +112,7 @@ def test_a_step_that_was_gone_past_is_marked_among_those_that_are_done():
 
 
 def test_every_sign_has_one_of_its_own_on_a_terminal_that_has_only_ascii():
-    signs = [*SIGNS.values(), *GATE_SIGNS.values(), "▸", "…"]
+    signs = [*STEP_SIGNS.values(), *GATE_SIGNS.values(), "▸", "…"]
     drawn = "".join(segment.text for sign in signs for segment in filters_for("ascii")[0].apply([Segment(sign)], BLACK))
     assert drawn.isascii()
     assert drawn.replace("?", "", 1) == "v!>.vvvxx>~"  # one sign is a question mark by itself
@@ -158,6 +159,17 @@ def test_the_way_back_keeps_only_what_is_dangerous():
     assert standing_alarms(now) == (LIVE,)
 
 
+@pytest.mark.parametrize(("mtu", "is_over"), [(9000, False), (1500, True)])
+def test_on_the_way_back_a_live_change_is_over_once_the_node_has_what_it_had_at_first(mtu: int, is_over: bool):
+    layers = tuple(msgspec.structs.replace(own, mtu_before=9000, mtu_after=1500) for own in plan().layers)
+    back = msgspec.structs.replace(plan(), kind=Kind.ROLLBACK, layers=layers)
+    up = {"rac1": True, "rac2": True}
+    fails = GateResult(check="kept-mtu", status=Status.FAIL, text="1500", node="rac1")
+    look = Verified("set-mtu", False, (fails,), Look(mtus={"rac2": {"eth1": mtu}}, running=up))
+    now = change(LIVE, RolledBack(back, "Ann", "The window ends."), look)
+    assert (standing_alarms(now) == ()) is is_over
+
+
 def test_of_many_surprises_the_first_are_shown_and_the_rest_counted():
     many = [Surprised(Surprise.OTHER, f"rac{n}", f"Something is other on rac{n}.") for n in range(9)]
     assert "and 4 more" in text(alarm_lines(change(*many), 80))
@@ -184,6 +196,21 @@ def test_a_gate_names_each_check_and_node_by_sign_and_text_and_what_is_waited_fo
     assert "kept-mtu     rac1 ✓ 9000 kept   rac2 ✗ 1500" in told
     assert "waiting for rac2: eth1 of rac2 would come up at 1500." in told
     assert "- Set it in its connection, too." in told
+
+
+@pytest.mark.parametrize(
+    ("steps", "told"),
+    [
+        (("Mend it.", "Then look again:", "racwire change verify"), ["Mend it."]),
+        (("Mend it, then look again:", "racwire change verify"), ["Mend it, then look again (v)."]),
+        (("Run what this step has:", "racwire change next --node rac2"), ["Run what this step has."]),
+        (("Go past it:", "racwire change override --by NAME --reason TEXT"), ["Go past it (o)."]),
+        (("Copy it:", "scp a b", "racwire change verify"), ["Copy it:", "scp a b"]),
+        (("Compare:", "racwire compare a b"), ["Compare:", "racwire compare a b"]),
+    ],
+)
+def test_what_is_a_key_of_this_screen_is_not_told_as_a_command(steps: tuple[str, ...], told: list[str]):
+    assert list(next_in_keys(steps)) == told
 
 
 def test_what_could_not_be_told_is_a_question_mark_and_does_not_pass():

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checks.change.gates import GATES
-from checks.change.plan import Accepted, Kind
+from checks.change.plan import Accepted, Kind, Known
 from checks.change.planning import PlanError, default_target, look_of, make_plan, needed_checks, next_id
-from checks.facts import FragileMtu, Keeper, LldpNeighbour, ManagedDatabase, Unknown
+from checks.facts import Clusterware, FragileMtu, Keeper, LldpNeighbour, ManagedDatabase, StaleHome, Unknown
 from checks.plugin import discover
 from checks.settings import DatabaseSettings, Settings
 from tests.fixtures.change_plans import (
@@ -218,7 +218,7 @@ def test_without_a_known_kind_of_switch_there_are_questions_and_how_to_name_it()
     plan = make_plan_with(Settings())
     (questions,) = plan.step("switch").commands
     assert all(line.startswith("# ") for line in questions.lines)
-    assert "--switch nexus-9000" in questions.note
+    assert "`racwire explain switches` lists those that racwire knows" in questions.note
     assert plan.step("switch").attest
 
 
@@ -346,6 +346,20 @@ def test_sixteen_nodes_are_all_there():
     plan = plan_for(to_change(16))
     assert len({block.node for block in plan.step("set-mtu").commands}) == 16
     assert {block.node for block in plan.step("stack-down").commands} == set(plan.nodes)
+
+
+def test_the_last_step_looks_once_more_there_and_back():
+    assert gates_of(plan_for(to_change()), "sign-off") == ["running-mtu", "kept-mtu", "stack-up"]
+
+
+def test_the_warnings_of_the_start_are_remembered():
+    built = to_change()
+    assert isinstance(built.clusterware, Clusterware)
+    stale = StaleHome("/u01/old", "/etc/oratab", "it has no bin")
+    home = msgspec.structs.replace(built.clusterware.grid_home, stale=(stale,))
+    warned = msgspec.structs.replace(built, clusterware=msgspec.structs.replace(built.clusterware, grid_home=home))
+    assert plan_for(built).known == ()
+    assert plan_for(warned).known == (Known("IC-GRID-002", "/etc/oratab is stale"),)
 
 
 def test_every_gate_is_one_that_racwire_can_look_at():

@@ -47,6 +47,7 @@ def lines_of(plan, step, node):
 def test_before_anything_was_stopped_there_is_only_to_be_seen_that_all_is_as_it_was(step):
     plan = way_back(standing_at(step))
     assert ids(plan) == ["untouched", "sign-off"]
+    assert [gate.check for gate in plan.steps[1].gates] == ["running-mtu", "kept-mtu", "stack-up"]
     assert [gate.check for gate in plan.steps[0].gates] == ["running-mtu", "kept-mtu", "stack-up", "autostart-on"]
     assert not plan.steps[0].commands
 

@@ -1,8 +1,13 @@
 """What stands in the way of a change: each obstacle by name, with what to do, and whether a reason can outweigh it."""
 
+import re
+from pathlib import Path
+
 import msgspec
 import pytest
 
+import checks.change
+from checks.change import codes
 from checks.change.plan import Accepted
 from checks.change.planning import PlanError
 from checks.change.preflight import obstacles
@@ -22,6 +27,10 @@ from checks.facts import (
 from tests.fixtures.change_plans import infiniband, plan_for, stacked, to_change, with_setup
 from tests.fixtures.clusters import Route, cluster, node, path, with_interface, with_paths
 from tests.fixtures.reports import report_of
+from tui.cli import main
+
+CHANGE = Path(checks.change.__path__[0])
+CODE = re.compile(r"CH-(?:START|PLAN|LOOK)-\d{3}")
 
 
 def found(built, target=9000, accepted=()):
@@ -184,7 +193,7 @@ def test_a_node_without_a_port_on_a_private_network_is_named():
     built = to_change()
     alone = msgspec.structs.replace(built.networks[1], ports=built.networks[1].ports[:1])
     built = msgspec.structs.replace(built, networks=(built.networks[0], alone))
-    assert "rac2 has no interface on 192.168.11.0/24" in found(built)["CH-START-008"].sentence
+    assert "rac2 has no interface on 192.168.11.0/24" in found(built)["CH-START-027"].sentence
 
 
 def test_what_keeps_the_mtu_must_be_known_or_accepted():
@@ -239,3 +248,19 @@ def test_a_kind_of_switch_that_is_not_known_is_refused_with_those_that_are():
     (obstacle,) = refused.value.obstacles
     assert "nexus-1" in obstacle.sentence
     assert "nexus-9000" in obstacle.next[0]
+
+
+def test_each_code_has_one_meaning_that_is_explained(capsys):
+    assert len({kind.code for kind in codes.KINDS}) == len(codes.KINDS)
+    said = {code for file in CHANGE.rglob("*.py") for code in CODE.findall(file.read_text())}
+    assert said == {kind.code for kind in codes.KINDS}
+    for code in ("CH-START-006", "CH-PLAN-002", "CH-LOOK-001"):
+        assert main(["explain", code]) == 0
+        assert code in capsys.readouterr().out
+
+
+def test_infiniband_beside_ethernet_is_another_obstacle_than_a_target_that_infiniband_does_not_have():
+    mixed = node(2, 2044)
+    built = to_change([infiniband(1), mixed])
+    assert "partly InfiniBand" in found(built, 2044)["CH-START-025"].sentence
+    assert "CH-START-010" not in found(built, 2044)

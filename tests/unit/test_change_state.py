@@ -178,6 +178,20 @@ def test_whatever_happens_there_is_one_next_step_and_all_before_it_are_behind(ev
 FAILED = after(until("baseline"), Verified("baseline", False, (result("", Status.FAIL),)))
 
 
+LAST = Step(id="sign-off", title="", what="", why="", attest="It was read.", gates=(Gate("running-mtu"),))
+AT_LAST = change(opened=plan(steps=(LAST,)))
+
+
+def test_the_last_step_is_attested_once_its_gate_passed_or_was_gone_past():
+    unseen = Verified("sign-off", False, (result("rac2", Status.FAIL, "running-mtu"),))
+    for of in (AT_LAST, after(AT_LAST, unseen)):
+        with pytest.raises(ChangeError, match="Look first"):
+            decisions.attest(of, "sign-off", "A. Lee")
+    over = Overridden("sign-off", "A. Lee", "rac2 is being replaced.")
+    for of in (after(AT_LAST, passed("sign-off")), after(AT_LAST, unseen, over)):
+        assert after(of, decisions.attest(of, "sign-off", "A. Lee")).current is None
+
+
 @pytest.mark.parametrize(
     ("decide", "said"),
     [

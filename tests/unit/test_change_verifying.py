@@ -25,6 +25,7 @@ from checks.change.verifying import Concluded, Verification, conclude, node_here
 from checks.events import CheckConcluded, GatherProgress, RunFinished
 from checks.facts import (
     Activity,
+    BeforeAfter,
     Changing,
     Cluster,
     CounterChange,
@@ -281,6 +282,15 @@ def test_a_cluster_that_lost_an_mtu_when_it_was_up_again_need_not_be_stopped_onc
     assert verified(looked(of, up)).passed
 
 
+def test_an_mtu_that_is_lost_before_the_signature_is_seen_by_the_last_look():
+    last = msgspec.structs.replace(STEPS[-1], gates=(Gate("running-mtu"),))
+    of = until("sign-off", cluster(9000, keeps=9000), plan(steps=(*STEPS[:-1], last)))
+    lost = looked(of, cluster(9000, keeps=9000, rac2=1500))
+    assert not verified(lost).passed
+    assert reopened(lost)[0] == "set-mtu"
+    assert verified(looked(of, cluster(9000, keeps=9000))).passed
+
+
 def test_on_the_way_back_a_boot_is_told_and_an_mtu_on_its_way_is_no_surprise():
     layers = tuple(layer(node, mtu_before=9000, mtu_after=1500) for node in NODES)
     back = plan(kind=Kind.ROLLBACK, layers=layers, steps=(*STEPS[2:4], STEPS[-1]))
@@ -292,7 +302,11 @@ def test_on_the_way_back_a_boot_is_told_and_an_mtu_on_its_way_is_no_surprise():
 
 
 def test_until_everything_is_stopped_a_live_change_is_watched_for_and_not_after():
-    assert [gate.check for gate in watched(*_at("agree"))] == ["only-journal", "mtu-untouched"]
+    assert [gate.check for gate in watched(*_at("agree"))] == [
+        "only-journal",
+        "mtu-untouched",
+        "members-unchanged",
+    ]
     assert [gate.check for gate in watched(*_at("stack-down"))] == ["only-journal"]  # there it is a gate of its own
     assert [gate.check for gate in watched(*_at("set-mtu"))] == ["only-journal"]
 
@@ -305,6 +319,9 @@ def _at(step: str) -> tuple[Change, object]:
 # --- figures ----------------------------------------------------------------------------------------------------------
 
 
+PACKETS = BeforeAfter(before="6.02", after="1.00")
+
+
 def test_what_was_measured_on_the_way_is_kept_for_the_report():
     activity = Activity(
         "", "", 30.0,
@@ -312,7 +329,7 @@ def test_what_was_measured_on_the_way_is_kept_for_the_report():
         pings=(InstancePing(1, 2, 10, 2000, 10, 4000), InstancePing(1, 1, 10, 1, 10, 1)),
     )  # fmt: skip
     counters = CounterChange("rac1", 5.0, KernelCounters({"Ip": {"ReasmFails": 2, "ReasmReqds": 600}}))
-    compared = RecordingsCompared(summary=(), figures={"packets per block received": "6.02 before, 1.00 after"})
+    compared = RecordingsCompared(summary=(), figures={"packets per block received": PACKETS})
     now = msgspec.structs.replace(
         cluster(),
         activity=activity,
@@ -324,7 +341,7 @@ def test_what_was_measured_on_the_way_is_kept_for_the_report():
         "gc blocks lost instance 1": "3 of 9,000 blocks in 30 s",
         "IC ping 500 B instance 1 -> instance 2": "0.20 ms",
         "IC ping 8 KB instance 1 -> instance 2": "0.40 ms",
-        "packets per block received": "6.02 before, 1.00 after",
+        "packets per block received": PACKETS,
     }
     assert figures_of(cluster()) == {}
 

@@ -20,9 +20,10 @@ from checks.traffic.header import header_now, still_unknown
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.samples import Gap, NodeSample
+from checks.wording import lasting
 from tests.unit.recording_support import BEGIN, busy, header
 from tui.delivery import Delivery
-from tui.durations import lasting, seconds_of, size_of
+from tui.durations import seconds_of, size_of
 from tui.errors import UsageError
 from tui.narration import Narration
 from tui.record_command import Tape

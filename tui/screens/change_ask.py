@@ -5,21 +5,56 @@ from __future__ import annotations
 import asyncio
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
+from textual.message import Message
 from textual.widgets import Input
 
 from tui.screens.styled import StyledScreen
 from tui.widgets.bars import rule_line
 from tui.widgets.change_questions import Question
-from tui.widgets.line import Line
+from tui.widgets.line import Line, clean
 from tui.widgets.lines import Lines
 
 Answer = tuple[str, ...]
 _LONGEST = 500
 """Characters of an answer: more is no reason but a document."""
+
+
+class _OneLine(Input):
+    """What is pasted goes onto its one line, harmless, as far as there is room for it; all that does not is told."""
+
+    def on_paste(self, event: events.Paste) -> None:
+        """What the terminal brings at once."""
+        event.prevent_default()
+        event.stop()
+        self._take(event.text)
+
+    def action_paste(self) -> None:
+        """What was copied within racwire."""
+        self._take(self.app.clipboard)
+
+    def _take(self, text: str) -> None:
+        text = clean(text)
+        start, end = sorted(self.selection)
+        room = max(_LONGEST - len(self.value) + end - start, 0)
+        self.replace(text[:room], start, end)
+        if len(text) > room:
+            self.post_message(self.Overfull(self))
+
+    class Overfull(Message):
+        """Not all of a paste had room."""
+
+        def __init__(self, line: Input) -> None:
+            super().__init__()
+            self.line = line
+
+        @property
+        def control(self) -> Input:
+            """The line."""
+            return self.line
 
 
 class AskScreen(StyledScreen[Answer | None]):
@@ -50,8 +85,8 @@ class AskScreen(StyledScreen[Answer | None]):
         for number, field in enumerate(question.fields):
             with Horizontal(classes="field"):
                 yield Lines(lambda width, name=field.name: [[(name, "label")]], classes="field-name")  # type: ignore[misc]
-                typed = Input(
-                    field.value, id=f"field-{number}", placeholder=field.hint, compact=True, max_length=_LONGEST
+                typed = _OneLine(
+                    clean(field.value), id=f"field-{number}", placeholder=field.hint, compact=True, max_length=_LONGEST
                 )
                 typed.cursor_blink = False
                 yield typed
@@ -102,6 +137,11 @@ class AskScreen(StyledScreen[Answer | None]):
         """What was wrong is being mended."""
         if self._trouble:
             self._say("")
+
+    @on(_OneLine.Overfull)
+    def say_full(self) -> None:
+        """A paste that is cut off is not to be found out from the report."""
+        self.call_later(self._say, f"What was pasted is cut off at {_LONGEST} characters.")
 
     @on(Lines.Scrolled, "#page")
     def say_where(self) -> None:

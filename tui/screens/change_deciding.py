@@ -139,8 +139,8 @@ class Deciding(ShownChange):
         change, step = self.change, self.step
         if change is None or step is None:
             return
-        is_last = change.current in (None, change.plan.steps[-1])
-        if change.is_open and is_last and step is (change.current or change.plan.steps[-1]) and not step.gates:
+        is_last = step is change.plan.steps[-1] and change.current in (None, step)
+        if change.is_open and is_last and change.is_proved(step):
             await self._sign_off(change)
             return
         report = self.desk.report
@@ -159,4 +159,4 @@ def _signed_off(change: Change) -> None:
     elif step.attest and not change.mark(step).attested:
         decisions.attest(change, step.id, "name")
     else:
-        raise ChangeError(f"The gate of {step.id} has not passed yet: v looks at it.")
+        raise ChangeError(f"Look first (`racwire change verify`): {step.id} is done once its gate has passed.")

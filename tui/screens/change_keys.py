@@ -76,17 +76,3 @@ SIGNS: Sequence[Signs] = (
         ],
     ),
 )
-
-_KEYS = {
-    "`racwire change verify`": "v",
-    "`racwire change rollback`": "b",
-    "`racwire change next` shows its next step": "this is its next step",
-}
-"""What the sentences of refusals call by command, and this screen by key."""
-
-
-def in_keys(text: str) -> str:
-    """A refusal in the words of this screen."""
-    for command, key in _KEYS.items():
-        text = text.replace(command, key)
-    return text

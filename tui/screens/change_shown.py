@@ -21,6 +21,7 @@ from tui.widgets.change_alarms import alarm_lines
 from tui.widgets.change_head import ahead_line, behind_line, head_line
 from tui.widgets.change_overview import overview_page, recording_page, refused_page
 from tui.widgets.change_step import Page, next_words, step_page
+from tui.widgets.change_words import in_keys
 from tui.widgets.help_text import Signs
 from tui.widgets.line import Line, hanging
 from tui.widgets.lines import Lines
@@ -197,7 +198,7 @@ class ShownChange(ConsoleScreen):
 
     def notice(self, text: str) -> None:
         """Say something until the next key: in the rule, or above the step where it is longer."""
-        text = keys.in_keys(text)
+        text = in_keys(text)
         fits = cell_len(text) + _NOTICE_MARGIN <= self.size.width
         super().notice(text if fits else "")
         if self._told != (told := "" if fits else text):

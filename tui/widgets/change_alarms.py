@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checks.change.events import GateResult, Look, RolledBack, Surprise, Surprised, Verified
+from checks.change.plan import Plan
 from checks.change.state import Change
 from tui.widgets.change_gates import next_lines
 from tui.widgets.line import Line, hanging
@@ -74,11 +75,12 @@ def _is_over(alarm: Surprised, change: Change) -> bool:
     look = change.look
     match alarm.what:
         case Surprise.LIVE_CHANGE:
-            return _is_all_down(look, change) or _has(look, alarm.node, change, after=False)
+            # What it was when the change was opened, also where the way back is followed, whose aim that is.
+            return _is_all_down(look, change) or _has(look, alarm.node, change.opened, after=False)
         case Surprise.STACK_STARTED:
             return look.running.get(alarm.node) is False
         case Surprise.MTU_LOST:
-            return _has(look, alarm.node, change, after=True)
+            return _has(look, alarm.node, change.plan, after=True)
     return False
 
 
@@ -86,10 +88,10 @@ def _is_all_down(look: Look, change: Change) -> bool:
     return all(look.running.get(node) is False for node in change.plan.nodes)
 
 
-def _has(look: Look, node: str, change: Change, *, after: bool) -> bool:
-    """Whether the node was last seen with the MTUs of after the plan that is followed, or of before it."""
+def _has(look: Look, node: str, plan: Plan, *, after: bool) -> bool:
+    """Whether the node was last seen with the MTUs of after the plan, or of before it."""
     seen = look.mtus.get(node, {})
-    layers = [layer for layer in change.plan.layers if layer.node == node]
+    layers = [layer for layer in plan.layers if layer.node == node]
     return bool(layers) and all(
         seen.get(layer.interface) == (layer.mtu_after if after else layer.mtu_before) for layer in layers
     )

@@ -8,8 +8,10 @@ from checks.change.events import GateResult, Verified
 from checks.change.plan import Step
 from checks.change.state import Change, Mark
 from checks.change.telling import GATE_SIGNS, gate_word
+from checks.facts import BeforeAfter
 from checks.finding import Status
 from tui.desk import Doing, Work
+from tui.widgets.change_words import next_in_keys
 from tui.widgets.finding_text import role_of
 from tui.widgets.line import Line, Span, clean, command_lines, hanging, width_of
 
@@ -19,7 +21,6 @@ _WITHIN = INDENT + 2
 _FEW_NODES = 4
 """Up to so many are told of one by one; of more, those of whom the same was said stand together."""
 _MOST_WAITING = 4
-_LOOK_AGAIN = "racwire change verify"
 
 
 def gate_lines(change: Change, step: Step, work: Work, width: int) -> Iterator[Line]:
@@ -81,18 +82,13 @@ def waiting_line(result: GateResult, width: int) -> Iterator[Line]:
 def next_lines(result: GateResult, indent: int, width: int) -> Iterator[Line]:
     """What to do about a result: sentences, and the commands that follow one with a colon."""
     are_commands = False
-    for text in _without_look(result.next):
+    for text in next_in_keys(result.next):
         is_sentence = not are_commands or text.endswith((".", ":"))
         if is_sentence:
             yield from hanging([(" " * indent + "- ", "faint")], text, width)
         else:
             yield from command_lines(text, indent + 4, width)
         are_commands = text.endswith(":") or not is_sentence
-
-
-def _without_look(steps: Sequence[str]) -> Sequence[str]:
-    """Without the last one, to look again: that is a key here."""
-    return steps[:-2] if steps[-1:] == (_LOOK_AGAIN,) and steps[-2:-1] and steps[-2].endswith(":") else steps
 
 
 def detail_lines(change: Change, step: Step, width: int) -> Iterator[Line]:
@@ -115,7 +111,8 @@ def detail_lines(change: Change, step: Step, width: int) -> Iterator[Line]:
         yield []
         yield [("Measured", "title")]
     for name, figure in figures.items():
-        yield from hanging([(f" {clean(name)}: ", "label")], figure, width)
+        told = f"{figure.before} before, {figure.after} after" if isinstance(figure, BeforeAfter) else figure
+        yield from hanging([(f" {clean(name)}: ", "label")], told, width)
 
 
 def _by_check(results: Iterable[GateResult]) -> Iterator[tuple[str, list[GateResult]]]:

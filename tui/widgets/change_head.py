@@ -8,10 +8,8 @@ from rich.cells import cell_len
 
 from checks.change.plan import Step
 from checks.change.state import Change, Standing
+from checks.change.telling import STEP_SIGNS
 from tui.widgets.line import Line, Span, clean, fitted, width_of
-
-SIGNS = {Standing.DONE: "✓", Standing.OVERRIDDEN: "!", Standing.CURRENT: "▶", Standing.AHEAD: "·"}
-"""The sign before a step."""
 
 ROLES_OF_STEPS = {
     Standing.DONE: "pass",
@@ -91,5 +89,5 @@ def _small(change: Change, step: Step) -> list[Span]:
 
 def _spans(change: Change, step: Step, text: str, gap: str) -> Iterator[Span]:
     standing = change.standing(step)
-    yield f"{gap}{SIGNS[standing]}", ROLES_OF_STEPS[standing]
+    yield f"{gap}{STEP_SIGNS[standing]}", ROLES_OF_STEPS[standing]
     yield text, "" if standing is Standing.CURRENT else "faint"

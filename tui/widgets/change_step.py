@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from checks.change.events import Attested, Noted, Overridden, Reopened
 from checks.change.plan import Commands, Plan, Step
 from checks.change.state import Change, Mark, Standing
-from checks.change.telling import minute
+from checks.change.telling import STEP_SIGNS, minute
 from tui.desk import Work
 from tui.widgets.change_gates import INDENT, LABEL, gate_lines, waiting_for
-from tui.widgets.change_head import ROLES_OF_STEPS, SIGNS
+from tui.widgets.change_head import ROLES_OF_STEPS
+from tui.widgets.change_words import in_keys
 from tui.widgets.line import Line, Span, clean, command_lines, hanging, width_of, wrapped
 
 _COPIES = "c copies"
@@ -58,9 +59,11 @@ def next_words(change: Change) -> str:
     if step is None:
         return "All steps are done: Enter signs the change off."
     mark = change.mark(step)
-    if step.gates and not mark.passed and not mark.overridden:
+    if not change.is_proved(step):
         if told := waiting_for(mark):
             return f"{told}; v looks again"
+        if step is change.plan.steps[-1]:
+            return "v looks once more, then Enter signs the change off"
         return f"{'do this' if step.commands or step.attest else 'ready'}, then v looks whether it is so"
     if step is change.plan.steps[-1]:
         return "Enter signs the change off"
@@ -89,11 +92,12 @@ def _single_lines(block: Commands) -> Iterator[str]:
 def _heading(change: Change, step: Step, width: int) -> Iterator[Line]:
     standing, mark = change.standing(step), change.mark(step)
     number = change.plan.position(step.id) + 1
-    line: list[Span] = [(f" {SIGNS[standing]} ", ROLES_OF_STEPS[standing]), (f"{number} {clean(step.title)}", "title")]
+    sign: Span = (f" {STEP_SIGNS[standing]} ", ROLES_OF_STEPS[standing])
+    line: list[Span] = [sign, (f"{number} {clean(step.title)}", "title")]
     if standing is not Standing.CURRENT:
         line += [(f"   {_standing_words(standing)}", ROLES_OF_STEPS[standing])]
     yield line
-    yield from _paragraph("", step.what, width)
+    yield from _paragraph("", in_keys(step.what), width)
     if mark.reopened and isinstance(mark.reopened.event, Reopened):
         yield from _paragraph("Again", f"to be done again: {mark.reopened.event.why}", width, "warn")
     yield from _part("Why", step.why, width, "faint")

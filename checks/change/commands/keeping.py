@@ -23,6 +23,8 @@ _WHY_NO_MORE: dict[str, str] = {
     Keeper.NETWORK_MANAGER: "`nmcli connection up` is not needed for it, and would take the link down for a moment",
     Keeper.IFCFG_NETWORK_MANAGER: "`nmcli connection up` is not needed for it, and would take the link down for a "
     "moment",
+    Keeper.NETWORKD: "`networkctl reload` needs systemd 244, and only has the running networkd know the file: with an "
+    "older one leave it out, the boot needs nothing more",
     Keeper.NETPLAN: "`netplan set` needs netplan 0.101; with an older one write mtu: into the YAML file by hand",
 }
 

@@ -8,6 +8,8 @@ from checks.settings import Settings
 from checks.wording import counted
 
 _MINUTE, _HOUR = 60, 3600
+RECORD = "racwire record"
+"""How each line that records begins."""
 
 
 def options_of(settings: Settings) -> tuple[str, ...]:
@@ -39,7 +41,7 @@ def options_of(settings: Settings) -> tuple[str, ...]:
 
 def record(file: str, label: str, seconds: int, options: tuple[str, ...] = ()) -> str:
     """The line that records for so long."""
-    return shlex.join(("racwire", "record", "--for", duration(seconds), "--label", label, *options, file))
+    return shlex.join((*RECORD.split(), "--for", duration(seconds), "--label", label, *options, file))
 
 
 def stretch_s(seconds: int) -> float | None:

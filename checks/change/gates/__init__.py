@@ -12,6 +12,7 @@ from checks.change.gates.built_in import CHECKS, as_gate
 from checks.change.gates.configuration import oifcfg_unchanged, switch_frames
 from checks.change.gates.gate import GateCheck, Scene
 from checks.change.gates.kept import kept_mtu, rebooted
+from checks.change.gates.members import members_unchanged
 from checks.change.gates.mtu import mtu_untouched, running_mtu
 from checks.change.gates.paths import one_byte_more, quiet_counters
 from checks.change.gates.reach import only_journal, ssh_apart
@@ -40,6 +41,7 @@ GATES: tuple[GateCheck, ...] = (
     autostart_on,
     instances_up,
     oifcfg_unchanged,
+    members_unchanged,
     after_recording,
     comparison,
     only_journal,
@@ -71,7 +73,7 @@ def looked_at(change: Change, step: Step) -> tuple[Gate, ...]:
 
 def watched(change: Change, step: Step) -> tuple[Gate, ...]:
     """What is looked at with every step and told only where it is bad: another journal that went on; and, until
-    Clusterware has been stopped everywhere, an MTU that somebody changes under it."""
+    Clusterware has been stopped everywhere, an MTU that somebody changes under it, and a node that was added."""
     return tuple(_watched(change, step))
 
 
@@ -81,3 +83,4 @@ def _watched(change: Change, step: Step) -> Iterator[Gate]:
     before_stop = plan.position(step.id) <= plan.position(_UNTIL_STOPPED) < len(plan.steps)
     if before_stop and not change.is_way_back and all(gate.check != mtu_untouched.id for gate in step.gates):
         yield Gate(mtu_untouched.id)
+        yield Gate(members_unchanged.id)

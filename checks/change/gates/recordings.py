@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
+from checks.change.commands.recording import RECORD
 from checks.change.commands.recording import compare as compare_line
 from checks.change.events import RolledBack, Verified
 from checks.change.gates.gate import LOOK_AGAIN, Scene, gate, whole
 from checks.change.plan import Plan
+from checks.change.telling import minute
 from checks.facts import Cluster, NoRecording, SeenRecording, Unknown
 from checks.finding import Finding, Remedy, Status
 from checks.plugin import Kind
-from checks.wording import listed
+from checks.wording import lasting, listed
 
 WHOLE = Kind("CH-RECORD-001", "A recording covers what the plan asks for")
 NOT_THERE = Kind("CH-RECORD-002", "A recording that the plan asks for is not there")
@@ -94,15 +96,16 @@ def _up_again_at(scene: Scene) -> str:
 def _judged(
     scene: Scene, found: SeenRecording | NoRecording | Unknown, since: datetime, mtus: set[int], when: str
 ) -> Iterator[Finding]:
-    again = [
-        Remedy("Record it under the usual load, as this step says.", ("racwire change next",)),
-        Remedy("Then look again.", (LOOK_AGAIN,)),
-    ]
+    then = Remedy("Then look again.", (LOOK_AGAIN,))
     if isinstance(found, NoRecording):
         yield NOT_THERE.finding(
-            Status.FAIL, f"There is no recording {found.path} on this node yet.", subject="not recorded", next=again
+            Status.FAIL,
+            f"There is no recording {found.path} on this node yet.",
+            subject="not recorded",
+            next=[Remedy("Record it under the usual load, as this step says.", ("racwire change next",)), then],
         )
         return
+    again = [Remedy("Record it again under the usual load, over the one that is there.", _over_again(scene)), then]
     if isinstance(found, Unknown):
         yield UNREADABLE.finding(
             Status.UNKNOWN,
@@ -122,8 +125,8 @@ def _judged(
         return
     yield WHOLE.finding(
         Status.PASS,
-        f"{found.path} holds {_span(found.seconds)} of {listed(scene.plan.nodes)}, begun {_minute(found.begun_at)}.",
-        subject=_span(found.seconds),
+        f"{found.path} holds {lasting(found.seconds)} of {listed(scene.plan.nodes)}, begun {minute(found.begun_at)}.",
+        subject=lasting(found.seconds),
     )
     moved = sum(found.private_bytes_per_s.values())
     if moved < _IDLE_BYTES_PER_S:
@@ -138,10 +141,10 @@ def _judged(
 def _lacking(plan: Plan, found: SeenRecording, since: datetime, mtus: set[int]) -> Iterator[tuple[str, str]]:
     """What speaks against it: a few words, and the end of a sentence."""
     if datetime.fromisoformat(found.begun_at) < since:
-        yield "too old", f"it was begun {_minute(found.begun_at)}, and must be begun after {_minute(since.isoformat())}"
+        yield "too old", f"it was begun {minute(found.begun_at)}, and must be begun after {minute(since.isoformat())}"
     # Samples are a second or more apart: what was asked for, less one of them, is all that `--for` records.
     if found.seconds < 0.95 * plan.record_s - 1:
-        yield _span(found.seconds), f"it holds {_span(found.seconds)}, and {_span(plan.record_s)} are asked for"
+        yield lasting(found.seconds), f"it holds {lasting(found.seconds)}, and {lasting(plan.record_s)} are asked for"
     for node in plan.nodes:
         share = found.sampled.get(node, 0.0)
         if share < _SAMPLED and (1 - share) * found.seconds > _STARTING_S:
@@ -176,10 +179,17 @@ def comparison(scene: Scene, cluster: Cluster) -> Iterator[Finding]:
         "See the whole comparison.",
         (compare_line(scene.change.opened.baseline_file, scene.plan.after_file, scene.plan.record_s),),
     )
-    longer = Remedy(
-        "Record again, both times under the same load, for longer: each stretch that is compared needs many samples.",
-        ("racwire change next",),
-    )
+    again = [
+        Remedy(
+            "Record the second one again, under the same load as the first, over the one that is there.",
+            _over_again(scene),
+        ),
+        Remedy(
+            "If it stays so, weigh what the comparison shows, and go past this gate with the reason: the first one "
+            "cannot be made again.",
+            ("racwire change override --by NAME --reason TEXT",),
+        ),
+    ]
     if found.harm:
         yield HARM.finding(
             Status.FAIL,
@@ -192,7 +202,7 @@ def comparison(scene: Scene, cluster: Cluster) -> Iterator[Finding]:
             Status.UNKNOWN,
             f"The recordings do not tell what the change did: {' '.join(found.open)}",
             subject="cannot tell",
-            next=[compare, longer],
+            next=[compare, *again],
         )
     else:
         yield NO_HARM.finding(
@@ -206,9 +216,7 @@ def comparison(scene: Scene, cluster: Cluster) -> Iterator[Finding]:
         yield SAID.finding(Status.INFO, sentence, subject="compared")
 
 
-def _span(seconds: float) -> str:
-    return f"{seconds / 60:.0f} min" if seconds >= 120 else f"{seconds:.0f} s"
-
-
-def _minute(at: str) -> str:
-    return at[:16].replace("T", " ")
+def _over_again(scene: Scene) -> tuple[str, ...]:
+    """The step's own line that records, for a file that is there already."""
+    lines = [line for block in scene.step.commands for line in block.lines if line.startswith(f"{RECORD} ")]
+    return tuple(line.replace(RECORD, f"{RECORD} --force", 1) for line in lines)

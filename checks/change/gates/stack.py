@@ -174,7 +174,9 @@ def autostart_off(scene: Scene, cluster: Cluster) -> Iterator[Finding]:
     for node, setup in setups(scene, cluster):
         found = setup if isinstance(setup, Unknown) else setup.autostart
         if isinstance(found, Unknown):
-            yield not_known(AUTOSTART_NOT_KNOWN, node, f"Whether Clusterware starts at boot on {node}", found.reason)
+            yield not_known(
+                AUTOSTART_NOT_KNOWN, node, f"Whether Clusterware starts when {node} boots is not known", found.reason
+            )
         elif found:
             yield of_node(
                 STARTS,
@@ -199,7 +201,9 @@ def autostart_on(scene: Scene, cluster: Cluster) -> Iterator[Finding]:
     for node, setup in setups(scene, cluster):
         found = setup if isinstance(setup, Unknown) else setup.autostart
         if isinstance(found, Unknown):
-            yield not_known(AUTOSTART_NOT_KNOWN, node, f"Whether Clusterware starts at boot on {node}", found.reason)
+            yield not_known(
+                AUTOSTART_NOT_KNOWN, node, f"Whether Clusterware starts when {node} boots is not known", found.reason
+            )
         elif found:
             yield of_node(ON, Status.PASS, node, "autostart", f"Clusterware starts by itself when {node} boots.")
         else:

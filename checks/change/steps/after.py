@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.change.commands import recording
+from checks.change.commands import awr, recording
 from checks.change.plan import Commands, Gate, Kind, Step
 from checks.change.steps.before import cluvfy
 from checks.change.steps.draft import Draft
@@ -10,6 +10,7 @@ from checks.change.steps.draft import Draft
 _OF_THE_CLUSTER = (
     "clusterware",
     "oifcfg-unchanged",
+    "members-unchanged",
     "reassembly",
     "udp-receive-buffers",
     "mtu-consistency",
@@ -58,6 +59,7 @@ def compare(draft: Draft) -> Step:
         why="What was promised is to be seen: fewer packets and fragments for the same blocks, no loss, receive times "
         "no worse. A load that differs makes the comparison say so.",
         commands=(
+            *awr.begun(draft.databases, draft.has_pack),
             Commands(
                 f"As {draft.made_by.partition('@')[0] or 'the user of racwire'} on {draft.first}, while the same load "
                 "runs:",
@@ -68,6 +70,7 @@ def compare(draft: Draft) -> Step:
                 draft.first,
                 "A recording that is there already and not good enough: add --force.",
             ),
+            *awr.over(draft.databases, draft.has_pack),
         ),
         expected="The comparison finds nothing worse in losses, reassembly, errors and receive times.",
         gates=(Gate("after-recording"), Gate("comparison")),

@@ -15,7 +15,10 @@ def untouched(draft: Draft) -> tuple[Step, ...]:
         what="Nothing was to be stopped or changed yet. Have racwire see that it is so; nothing needs to be typed.",
         why="Somebody may have begun without the plan.",
         expected=f"Every layer runs and is kept as before (MTU {draft.after}), Clusterware is up and starts at boot.",
-        gates=(Gate("running-mtu"), Gate("kept-mtu"), Gate("stack-up"), *starting.autostart_on(draft)),
+        gates=(
+            *(Gate(check, until="end") for check in ("running-mtu", "kept-mtu", "stack-up")),
+            *starting.autostart_on(draft, until="end"),
+        ),
     )
     return (step, people.sign_off(draft))
 

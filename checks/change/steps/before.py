@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from checks.change.commands import recording, saving
+from checks.change.commands import awr, recording, restoring, saving
 from checks.change.plan import Commands, Gate, Layer, Step
 from checks.change.steps.draft import Draft
 
@@ -25,6 +25,7 @@ def baseline(draft: Draft) -> Step:
         "that you can have again afterwards: the same job, the same users.",
         why="Without a recording from before, nobody can tell afterwards what the change brought, or broke.",
         commands=(
+            *awr.begun(draft.databases, draft.has_pack),
             Commands(
                 f"As {_login(draft)}, while the usual load runs:",
                 (recording.record(draft.baseline_file, f"mtu{draft.before}", draft.record_s, draft.options),),
@@ -32,6 +33,7 @@ def baseline(draft: Draft) -> Step:
                 "With --probe it also records how long packets take on each private path. A recording that is there "
                 "already and not good enough: add --force.",
             ),
+            *awr.over(draft.databases, draft.has_pack),
             cluvfy(draft, "before"),
         ),
         expected="The recording holds every node for the whole time.",
@@ -60,11 +62,11 @@ def backups(draft: Draft) -> Step:
         what="Save the cluster's registry (OCR) once, and on every node its own registry (OLR), its network files, its "
         "addresses and routes, and the GPnP profile.",
         why="The MTU stands in none of these: Clusterware keeps it neither in the OCR nor in the GPnP profile. They "
-        "are for the case that somebody's hand slips. A restore point of the database, if your site wants one, "
-        "protects data and not the network.",
+        "are for the case that somebody's hand slips.",
         commands=(
             saving.save_registry(draft.first, draft.home(draft.first)),
             *(saving.save_node(node, draft.home(node), draft.id, _places(draft, node)) for node in draft.nodes),
+            *restoring.create(draft.databases, draft.id),
         ),
         expected=f"An OCR backup of today, and {', '.join(saving.BACKUP_FILES)} in "
         f"{saving.backup_directory(draft.id)} on every node.",

@@ -46,6 +46,8 @@ class Draft:
     """The nodes on which Clusterware did not start at boot before: it is left so."""
     has_database: bool = False
     """Whether a database is asked: gates that need one are there only then."""
+    has_pack: bool = False
+    """Whether the operator says that they have the Diagnostics Pack, so that AWR may be read."""
     excused: frozenset[str] = frozenset()
     """Checks with a finding that was accepted: they cannot be a gate before the change."""
     record_s: int = 600

@@ -23,6 +23,11 @@ _NO_NAMES = (
     ", then stop Clusterware on every node, which takes the databases that it manages down with it. Stop what it does "
     "not manage by hand."
 )
+_ENDS_SESSION = "It ends your session there; the journal goes on where it was."
+_ENDS_RACWIRE = (
+    "Boot it last: racwire runs here, and ends with it. When the node is up again, log in and go on with `racwire "
+    "change`; from another node that goes as well, where the journal lies there too."
+)
 _KEPT_UNKNOWN = (
     "/etc/sysconfig",
     "/etc/systemd/network",
@@ -93,8 +98,8 @@ def survives_boot(draft: Draft) -> Step:
                 root(node),
                 ("reboot",),
                 node,
-                "Only with Clusterware down on every node. It ends your session there; the journal goes on where it "
-                "was.",
+                "Only with Clusterware down on every node. "
+                + (_ENDS_RACWIRE if node == draft.first else _ENDS_SESSION),
             )
             for node in chosen
         ),
@@ -116,7 +121,8 @@ def prove_paths(draft: Draft) -> Step:
         "MOS 341788.1).",
         commands=(*_by_hand(draft), *_bonds(draft)),
         expected=f"Every packet of {draft.after} bytes arrives, one byte more is refused by the sender's own kernel, "
-        "and no counter of lost or broken packets moves.",
+        "and no node counts a failed reassembly, a full receive buffer or a drop of the CPUs' backlog meanwhile. What "
+        "the NICs themselves drop is not read: `ip -s -s link show` tells it.",
         gates=(Gate("df-ping"), Gate("one-byte-more"), Gate("quiet-counters"), Gate("mtu-consistency")),
         if_rolled_back="Every layer gets back the MTU that it had, and every file what it set before; then "
         "Clusterware is started. Nothing runs yet, so nobody notices but the clock.",
@@ -124,12 +130,12 @@ def prove_paths(draft: Draft) -> Step:
 
 
 def one_node_per_keeper(draft: Draft) -> tuple[str, ...]:
-    """One node for each way in which nodes keep their MTU; this one only where no other is like it, since booting it
-    ends the session."""
+    """One node for each way in which nodes keep their MTU; this one only where no other is like it, and last, since
+    booting it ends racwire."""
     ways: dict[frozenset[str], str] = {}
     for node in (*draft.others, draft.first):
         ways.setdefault(frozenset(layer.keeper for layer in draft.layers_of(node)), node)
-    return tuple(node for node in draft.nodes if node in ways.values())
+    return tuple(ways.values())
 
 
 def _node_blocks(draft: Draft, node: str) -> Iterator[Commands]:

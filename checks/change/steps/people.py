@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from checks.change.commands import restoring
 from checks.change.limits import frame_bytes, not_yet_jumbo, port_name
 from checks.change.plan import Commands, Gate, Kind, Step
 from checks.change.steps.draft import SAFE_ORDER, Draft, briefly
-from checks.change.vendors import PORT, QUESTIONS, Vendor, commands_of, keys, kind_of_neighbour, showing, vendor
+from checks.change.vendors import PORT, QUESTIONS, Vendor, commands_of, kind_of_neighbour, showing, vendor
 
 
 def agree(draft: Draft) -> Step:
@@ -104,11 +105,17 @@ def sign_off(draft: Draft) -> Step:
     return Step(
         id="sign-off",
         title="sign off",
-        what="Read the report (`racwire change report`), hand it on, and sign off."
+        what="Have racwire look once more. Then read the report (`racwire change report`), hand it on, and sign off."
         + ("" if back else " Watch the databases over the next full load all the same."),
-        why="Who comes next finds in it what was done, by whom, what was seen, and what was gone past.",
-        commands=(Commands("Where racwire runs:", ("racwire change report",)),),
-        expected="The report is filed with the change.",
+        why="Between the last proof and the signature somebody may have undone something. And who comes next finds in "
+        "the report what was done, by whom, what was seen, and what was gone past.",
+        commands=(
+            Commands("Where racwire runs:", ("racwire change report",)),
+            *restoring.drop(draft.databases, draft.id),
+        ),
+        expected=f"Every layer still runs and is kept {'as before the change' if back else 'as planned'} (MTU "
+        f"{draft.after}), and Clusterware is up on every node. The report is filed with the change.",
+        gates=(Gate("running-mtu"), Gate("kept-mtu"), Gate("stack-up")),
         attest="The report was read and filed; the applications work."
         if not back
         else "All is as it was before the change; the report was read and filed.",
@@ -137,7 +144,7 @@ def _of_kind(draft: Draft, kind: Vendor) -> Iterator[Commands]:
         if kind_of_neighbour(neighbour) in (kind.key, ""):
             by_switch.setdefault(neighbour.switch, []).append(neighbour.port or PORT)
     for name, ports in (by_switch or {"": []}).items():
-        place = f"On {name}" if name else "On every switch of the private networks"
+        place = f"On {name}" if name else kind.place
         yield Commands(
             f"{place} ({kind.name}):",
             commands_of(kind, ports),
@@ -152,7 +159,12 @@ def _questions(draft: Draft) -> Commands:
         + (" (not jumbo yet)" if not_yet_jumbo(n, draft.after) else "")
         for node, n in draft.neighbours
     ]
-    kinds = "" if draft.switches else f"Name the kind of switch to see its commands here: --switch {'|'.join(keys())}"
+    kinds = (
+        ""
+        if draft.switches
+        else "Which kind of switch it is, nothing told. `racwire explain switches` lists those that racwire knows, and "
+        "`racwire explain KIND` prints the commands of one."
+    )
     # As comments of the shell: to be copied into a message, and harmless wherever they are pasted.
     lines = tuple(f"# {line}" for line in (*QUESTIONS, *ports))
     return Commands("To ask the network team:", lines, note=kinds)

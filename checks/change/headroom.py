@@ -1,0 +1,94 @@
+"""What was found of how much this cluster can carry, where the target fits: drivers, clouds, switch ports, layers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from checks.change.layers import is_tagged
+from checks.change.limits import (
+    CLOUDS,
+    DATAGRAM,
+    LARGEST_CONNECTED,
+    frame_bytes,
+    infiniband_of,
+    not_yet_jumbo,
+    port_name,
+    switch_ports,
+)
+from checks.change.plan import Layer
+from checks.facts import Cluster
+from checks.wording import counted, few
+
+_STACKED = {"bond": "bond", "team": "team", "vlan": "VLAN", "bridge": "bridge"}
+"""Kinds of interface that stand on others, by the kernel's word for them."""
+
+
+def headroom(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterator[str]:
+    """A sentence for each limit that was found, and for each that is not known."""
+    yield from _stacked(layers)
+    yield from _drivers(cluster, layers)
+    for platform in sorted({s.platform for s in cluster.read_setups()} & CLOUDS.keys()):
+        yield f"The nodes run on {platform}, whose network carries at most {CLOUDS[platform]} bytes."
+    if infiniband_of(cluster, layers):
+        yield (
+            f"InfiniBand carries {DATAGRAM[0]} or {DATAGRAM[1]} bytes in datagram mode, and in connected "
+            f"mode up to {LARGEST_CONNECTED}."
+        )
+    else:
+        yield from _tagged(cluster, target, layers)
+        yield from _switches(cluster, target, layers)
+
+
+def _stacked(layers: Sequence[Layer]) -> Iterator[str]:
+    kinds = Counter(_STACKED[layer.kind] for layer in layers if layer.kind in _STACKED)
+    if kinds:
+        told = [counted(number, kind) for kind, number in kinds.items()]
+        yield (
+            f"The private networks stand on {few(told)}: with the interfaces below, {len(layers)} layers on all nodes, "
+            "each with commands of its own."
+        )
+
+
+def _drivers(cluster: Cluster, layers: Sequence[Layer]) -> Iterator[str]:
+    most: dict[str, int] = {}
+    for layer in layers:
+        node = cluster.node(layer.node)
+        interface = node.interface(layer.interface) if node else None
+        if interface and isinstance(interface.max_mtu, int):
+            most[f"{layer.interface} of {layer.node}"] = interface.max_mtu
+    if not most:
+        yield "No driver tells the largest MTU that it takes; the kernel refuses one that is too large."
+        return
+    least = min(most.values())
+    where = few([name for name, mtu in most.items() if mtu == least])
+    untold = len(layers) - len(most)
+    rest = f"; {counted(untold, 'interface')} told none" if untold else ""
+    yield f"The smallest limit that a driver tells is {least} bytes ({where}){rest}."
+
+
+def _tagged(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterator[str]:
+    if any(is_tagged(cluster, layer) for layer in layers):
+        yield (
+            f"VLAN tags add 4 bytes: the largest frame is {frame_bytes(target, True)} bytes, and the switch ports must "
+            "carry it."
+        )
+
+
+def _switches(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterator[str]:
+    ports = [neighbour for _, neighbour in switch_ports(cluster, layers)]
+    cables = sum(1 for layer in layers if layer.level == 0)
+    if not ports:
+        yield "LLDP names no switch port of the private networks: what the switches carry, only prove-paths tells."
+        return
+    sizes = {port_name(n): n.max_frame_bytes for n in ports if isinstance(n.max_frame_bytes, int)}
+    named = f"LLDP names the switch ports of {len(ports)} of {counted(cables, 'private NIC')}"
+    if not sizes:
+        yield f"{named}; none told the largest frame that it carries: only prove-paths tells."
+        return
+    least = min(sizes.values())
+    where = few([name for name, size in sizes.items() if size == least])
+    yield f"{named}; {len(sizes)} told the largest frame, the smallest of these is {least} bytes ({where})."
+    small = [port_name(n) for n in ports if not_yet_jumbo(n, target)]
+    if small:
+        yield f"By LLDP {few(small)} still {'announces' if len(small) == 1 else 'announce'} standard frames."

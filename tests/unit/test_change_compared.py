@@ -1,0 +1,30 @@
+"""The gate that compares the two recordings: what it says where they do not tell, and what can be done about it."""
+
+import msgspec
+
+from checks.change.recorded import reason_once
+from checks.facts import Changing, RecordingsCompared
+from tests.unit.change_gate_support import found
+from tests.unit.change_support import cluster
+from tests.unit.test_change_plan_back import PLAN, standing_at
+
+
+def test_a_comparison_that_cannot_tell_says_what_can_still_be_done_with_the_very_line():
+    open_ = RecordingsCompared(summary=(), open=("The load was not the same.",))
+    now = msgspec.structs.replace(cluster(), changing=Changing(compared=open_))
+    (finding,) = found("comparison", now, standing_at("compare"))
+    lines = [line for remedy in finding.next for line in remedy.commands]
+    record = next(line for line in lines if line.startswith("racwire record"))
+    assert "--force" in record
+    assert record.replace(" --force", "") in PLAN.step("compare").commands[0].lines
+    assert any(line.startswith("racwire change override") for line in lines)
+
+
+def test_what_moved_for_one_reason_is_said_with_the_reason_once():
+    moved = ("CPU went from 3 % to 9 %: and the change cannot have done that.",
+             "ping 56 B went from 1 to 2 ms: and the change cannot have done that.",
+             "They have too few samples.")  # fmt: skip
+    assert list(reason_once(moved)) == [
+        "CPU went from 3 % to 9 % and ping 56 B went from 1 to 2 ms: and the change cannot have done that.",
+        "They have too few samples.",
+    ]

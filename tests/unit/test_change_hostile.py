@@ -1,0 +1,165 @@
+"""What a hostile world puts into a change: names that a terminal would obey, bytes that are no text, a file system that
+hangs, a process that stopped in the middle of its writing."""
+
+import asyncio
+import fcntl
+import json
+import os
+import threading
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from checks.change import journal as journal_module
+from checks.change.conduct import directory_of
+from checks.change.events import GateResult, Look, Noted, Surprise, Surprised, Verified
+from checks.change.journal import ChangeJournal, ChangeJournalError
+from checks.change.plan import Commands
+from checks.change.state import ChangeError
+from checks.change.threads import to_its_end
+from checks.finding import Status
+from checks.settings import ChangeSettings, Settings
+from tests.unit.change_journals import STEPS, WHO, journal, plan
+from tests.unit.test_change_command import AGREED, SWITCHED
+from tui import change_command
+from tui.cli import main
+
+OBEYED = "\x1b]0;mine\x07\x1b[31m\x9b2J\u202e"
+FILE = os.fsdecode(b"n\xe4chtlich")
+
+
+@pytest.fixture
+def racwire(tmp_path, capfdbinary):
+    """The command on that directory: its exit code, stdout and stderr, byte by byte."""
+
+    def run(*words: str) -> tuple[int, bytes, bytes]:
+        code = main(["change", "--directory", str(tmp_path), *words])
+        return code, *capfdbinary.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def hostile(tmp_path) -> Path:
+    """A change in which whatever comes from outside holds what a terminal would obey."""
+    block = Commands(where=f"As root on rac1: {OBEYED}\nreboot", lines=(f"true '{OBEYED}'",), node="rac1")
+    own = msgspec.structs.replace(STEPS[2], title=f"set {OBEYED}", what=OBEYED, commands=(block,))
+    result = GateResult(
+        check=f"kept{OBEYED}", status=Status.FAIL, text=OBEYED, node=f"rac2{OBEYED}", sentence=OBEYED, next=(OBEYED,)
+    )
+    held = msgspec.structs.replace(result, status=Status.PASS)
+    told = (
+        Surprised(Surprise.OTHER, f"rac2{OBEYED}", OBEYED),
+        Verified("set-mtu", False, (result, held), Look(), {OBEYED: OBEYED}),
+        Noted("set-mtu", OBEYED),
+    )
+    of = msgspec.structs.replace(plan(cluster=f"prod{OBEYED}"), steps=(*STEPS[:2], own, STEPS[3]))
+    return journal(tmp_path, AGREED, SWITCHED, *told, of=of).path
+
+
+@pytest.mark.parametrize("words", [("status",), ("next",), ("report",), ("list",), ("rollback",)], ids=" ".join)
+def test_nothing_that_a_terminal_obeys_gets_through(racwire, hostile, words):
+    code, out, err = racwire(*words)
+    assert code == 0
+    assert not any(sign in (out + err).decode() for sign in "\x1b\x07\x9b\u202e")
+
+
+@pytest.mark.parametrize("word", ["status", "next", "report", "list"])
+def test_json_holds_every_name_as_it_is_and_no_terminal_obeys_it(racwire, hostile, word):
+    code, out, _ = racwire(word, "--format", "json")
+    assert code == 0
+    assert not any(sign in out.decode() for sign in "\x1b\x07\x9b\u202e")
+    document = json.loads(out)
+    assert (document["changes"][0] if word == "list" else document)["cluster"] == f"prod{OBEYED}"
+
+
+def test_lines_for_a_shell_are_piped_as_they_are_and_their_heading_stays_a_comment(racwire, hostile):
+    code, out, _ = racwire("next", "--commands", "--node", "rac1")
+    heading, line = out.decode().splitlines()
+    assert code == 0
+    assert heading.startswith("# As root on rac1: ")
+    assert heading.endswith("reboot")
+    assert "\x1b" not in heading
+    assert line == f"true '{OBEYED}'"
+    code, out, err = racwire("next", "--commands", "--node", "rac1", "--format", "json")
+    assert (code, out) == (64, b"")
+    assert b"--format json cannot be" in err
+
+
+def test_words_that_are_no_text_in_this_locale_are_kept_all_the_same(racwire, tmp_path):
+    path = journal(tmp_path).path
+    assert racwire("note", FILE)[0] == 0
+    assert racwire("attest", "--by", FILE)[0] == 0
+    noted, attested = (line.event for line in ChangeJournal.read(path).change.lines[1:])
+    assert (noted.text, attested.by) == ("n\ufffdchtlich", "n\ufffdchtlich")
+
+
+def test_a_directory_whose_name_is_no_text_is_refused_before_anything_is_written_and_can_be_shown(tmp_path, racwire):
+    directory = tmp_path / FILE
+    with pytest.raises(ChangeError, match="no UTF-8"):
+        journal(directory, of=msgspec.structs.replace(plan(), baseline_file=str(directory / "before.rec")))
+    assert not list(directory.glob("*.change"))
+    path = journal(directory).path
+    code, out, _ = racwire("status", "--file", str(path), "--format", "json")
+    assert code == 0
+    assert json.loads(out)["journal"].endswith(r"n\udce4chtlich/prodrac-2026-11-20-a.change")
+
+
+def test_a_home_that_nobody_has_is_said(racwire):
+    settings = msgspec.structs.replace(Settings(), change=ChangeSettings(directory="~nobody-has-it/changes"))
+    with pytest.raises(ChangeJournalError, match="~nobody-has-it/changes names a home directory that is not known"):
+        directory_of(settings)
+    assert racwire("--directory", "~nobody-has-it/changes", "status")[0] == 3
+
+
+def test_the_report_never_takes_the_place_of_the_journal(racwire, tmp_path):
+    path = journal(tmp_path, AGREED).path
+    before = path.read_bytes()
+    code, _, err = racwire("report", "-o", str(path), "--force")
+    assert (code, path.read_bytes()) == (64, before)
+    assert b"is the journal of the change" in err
+
+
+def test_a_link_to_a_journal_is_not_written_through_and_is_called_one(tmp_path):
+    path = journal(tmp_path).path
+    link = tmp_path / f"link{path.suffix}"
+    link.symlink_to(path)
+    with pytest.raises(ChangeJournalError, match="it is a link: name the file itself"):
+        ChangeJournal.read(link).append(AGREED, who=WHO, version="1")
+
+
+def test_one_that_was_stopped_in_the_middle_of_its_writing_holds_up_nobody_for_ever(tmp_path, monkeypatch):
+    monkeypatch.setattr(journal_module, "_LOCK_LIMIT_S", 0.1)
+    mine = journal(tmp_path)
+    with mine.path.open() as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with pytest.raises(ChangeJournalError, match=r"keeps .* locked and does not go on"):
+            mine.append(AGREED, who=WHO, version="1")
+    assert len(ChangeJournal.read(mine.path).change.lines) == 1
+    mine.append(AGREED, who=WHO, version="1")
+
+
+async def test_what_is_being_written_is_written_though_it_is_given_up_and_the_loop_goes_on_meanwhile():
+    loop, begun, may_end = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
+
+    def write() -> str:
+        loop.call_soon_threadsafe(begun.set)
+        assert may_end.wait(5)
+        return "written"
+
+    task = asyncio.create_task(to_its_end(write))
+    await begun.wait()
+    task.cancel()
+    await asyncio.sleep(0)
+    assert not task.done()
+    may_end.set()
+    assert await task == "written"
+
+
+def test_the_console_is_left_with_a_command_that_finds_the_same_journal_again(racwire, tmp_path, monkeypatch):
+    said: list[str] = []
+    monkeypatch.setattr(change_command, "no_console", lambda *_: "")
+    monkeypatch.setattr(change_command, "run_console", lambda _, *, first, again: said.append(again) or 0)
+    racwire()
+    assert said == [f"racwire change --directory {tmp_path}"]
