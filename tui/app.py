@@ -134,8 +134,9 @@ class ConsoleApp(GuardedApp, OfferingApp, LookingApp):
 
     @property
     def _shown(self) -> ConsoleScreen | None:
-        """The main screen that is shown, if one is."""
-        return self.screen if isinstance(self.screen, ConsoleScreen) else None
+        """The main screen that is shown, if one is and what it consists of is there: it draws itself when it comes."""
+        screen = self.screen
+        return screen if isinstance(screen, ConsoleScreen) and screen.is_mounted else None
 
     def _tell(self, news: News | None = None) -> None:
         if self._shown is not None:
