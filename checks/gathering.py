@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from checks.database.activity import read_activity
 from checks.database.history import read_history
@@ -39,6 +40,8 @@ from checks.probes.paths import probe_paths
 from checks.probes.safety import UnsafePathError, public_subnets
 from checks.settings import Settings
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
 class Gatherer:
@@ -63,27 +66,36 @@ async def _clusterware(session: Session, cluster: Cluster) -> Clusterware | Unkn
 
 
 async def _nodes(session: Session, cluster: Cluster) -> tuple[Node | UnreadNode, ...] | Unknown:
-    """Every node at once; one that hangs costs its own time limit and delays nobody else."""
+    async def read(name: str) -> Node:
+        if name == session.local_node:
+            return await read_local_node(name, session.journal)
+        return await read_peer(await session.shell(name), session.journal, session.settings.ssh.read_timeout_s)
+
+    return _each_once(await _of_every_node(session, cluster, "nodes", "", read))
+
+
+async def _of_every_node(
+    session: Session, cluster: Cluster, group: str, what: str, read: Callable[[str], Awaitable[T]]
+) -> list[T | UnreadNode]:
+    """Every node at once; one that hangs costs its own time limit and delays nobody else. `what` is read of each,
+    `the setup of `; empty for the node itself."""
     names = _node_names(session, cluster)
     done = 0
 
-    async def read(name: str) -> Node | UnreadNode:
+    async def guarded(name: str) -> T | UnreadNode:
         nonlocal done
         try:
-            if name == session.local_node:
-                return await read_local_node(name, session.journal)
-            shell = await session.shell(name)
-            return await read_peer(shell, session.journal, session.settings.ssh.read_timeout_s)
+            return await read(name)
         except ShellError as error:
             return UnreadNode(name, str(error))
         except Exception as error:  # whatever one node brings about, the others have been read
-            return UnreadNode(name, f"Reading {name} failed: {type(error).__name__}: {error}")
+            return UnreadNode(name, f"Reading {what}{name} failed: {type(error).__name__}: {error}")
         finally:
             done += 1
-            session.progress("nodes", f"read {name}", done, len(names))
+            session.progress(group, f"read {what}{name}", done, len(names))
 
-    session.progress("nodes", "reading the nodes", 0, len(names))
-    return _each_once(await asyncio.gather(*(read(name) for name in names)))
+    session.progress(group, f"reading {what}the nodes", 0, len(names))
+    return await asyncio.gather(*map(guarded, names))
 
 
 def _each_once(nodes: Iterable[Node | UnreadNode]) -> tuple[Node | UnreadNode, ...]:
@@ -126,25 +138,13 @@ def _names(peer: str, node: str) -> bool:
 
 
 async def _setups(session: Session, cluster: Cluster) -> tuple[NodeSetup | UnreadNode, ...] | Unknown:
-    """Every node at once, each by the shell that the session holds there, this node included."""
-    names = _node_names(session, cluster)
-    done = 0
+    """Each by the shell that the session holds there, this node included."""
 
-    async def read(name: str) -> NodeSetup | UnreadNode:
-        nonlocal done
-        try:
-            limit_s = max(session.settings.ssh.read_timeout_s, SETUP_LIMIT_S)
-            return await read_setup(await session.shell(name), session.journal, limit_s)
-        except ShellError as error:
-            return UnreadNode(name, str(error))
-        except Exception as error:  # whatever one node brings about, the others have been read
-            return UnreadNode(name, f"Reading the setup of {name} failed: {type(error).__name__}: {error}")
-        finally:
-            done += 1
-            session.progress("setups", f"read the setup of {name}", done, len(names))
+    async def read(name: str) -> NodeSetup:
+        limit_s = max(session.settings.ssh.read_timeout_s, SETUP_LIMIT_S)
+        return await read_setup(await session.shell(name), session.journal, limit_s)
 
-    session.progress("setups", "reading the nodes' setup", 0, len(names))
-    return tuple(await asyncio.gather(*(read(name) for name in names)))
+    return tuple(await _of_every_node(session, cluster, "setups", "the setup of ", read))
 
 
 async def _managed(session: Session, cluster: Cluster) -> Managed | Unknown:
