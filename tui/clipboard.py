@@ -10,8 +10,8 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from checks.files import write_whole
 from checks.finding import Finding
-from tui.files import write_whole
 from tui.printable import printable
 
 LIMIT = 16_000

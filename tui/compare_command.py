@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 
+from checks.files import OutputError, write_whole
 from checks.result import ExitCode
 from checks.traffic.compare.comparison import Comparison, Verdict, to_json
 from checks.traffic.compare.pictures import picture_of
@@ -19,7 +20,6 @@ from tui.compare_text import comparison_text
 from tui.document import Document, output_file
 from tui.durations import seconds_of
 from tui.errors import UsageError
-from tui.files import OutputError, write_whole
 from tui.streams import tell
 
 __all__ = ["add_compare_parser", "run_compare"]

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
+from checks.files import OutputError, write_whole
 from checks.result import ExitCode
 from tui.errors import UsageError
-from tui.files import OutputError, write_whole
 from tui.streams import give_up_stdout, tell
 
 

@@ -6,10 +6,10 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
+from checks.files import OutputError, write_whole
 from checks.report.json_report import to_json
 from checks.result import Report
 from tui.clipboard import LIMIT, save_commands
-from tui.files import OutputError, write_whole
 
 
 def keep_commands(text: str, state_directory: Path) -> str:

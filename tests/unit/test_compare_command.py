@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from checks.result import ExitCode
+from checks.svg import document, element, label, text
 from checks.traffic.compare.comparison import Comparison
 from checks.traffic.compare.pictures import picture_of
 from checks.traffic.compare.recorded import runs_of
 from checks.traffic.compare.run import Better, Measured, Run
-from checks.traffic.compare.svg import document, element, label, text
 from checks.traffic.compare.verdict import Runs, compare
 from checks.traffic.recorder import Recorder
 from tests.unit.compare_support import FakeRecording, recording

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from checks.facts import UnaskedInstance
+from checks.files import OutputError, write_whole
 from checks.finding import Status
 from checks.plugin import Kind
 from checks.report.json_report import from_json, schema, to_json
@@ -17,7 +18,6 @@ from checks.result import Report
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import asked, change, counters, database, losing
 from tests.fixtures.reports import black_hole, report_of
-from tui.files import OutputError, write_whole
 from tui.printable import for_encoding, printable
 from tui.text_report import text_report
 

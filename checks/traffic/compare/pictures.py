@@ -8,7 +8,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 
-from checks.traffic.compare import svg
+from checks import svg
 from checks.traffic.compare.comparison import Compared, Comparison, Pair, Side, Verdict, folded
 from checks.traffic.compare.metrics import LOAD
 from checks.traffic.compare.words import change_of, number
