@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import redirect_stdout
-from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 import msgspec
 
@@ -25,6 +25,7 @@ from checks.nodes.session import Session
 from checks.plugin import BrokenPlugin, Check, Kind
 from checks.result import Report, make_report
 from checks.settings import Settings
+from checks.versions import versions
 
 NOT_GATHERED = Kind(
     "RW-ENGINE-001",
@@ -86,6 +87,8 @@ class Engine:
             named_networks=settings.cluster.networks,
             thresholds=settings.thresholds.as_facts(),
         )
+        self._settings: dict[str, Any] = msgspec.to_builtins(settings)
+        self._versions = versions()
         self._started_at = now()
         self._began = time.monotonic()
 
@@ -122,6 +125,8 @@ class Engine:
             findings=findings,
             journal=self.journal.entries,
             interrupted=interrupted,
+            settings=self._settings,
+            versions=self._versions,
         )
 
     def _progress(self, group: str, text: str, done: int, total: int) -> None:
@@ -193,10 +198,7 @@ class Engine:
 
 def racwire_version() -> str:
     """The version of the installed distribution."""
-    try:
-        return version("racwire")
-    except PackageNotFoundError:
-        return "not installed"
+    return versions()["racwire"]
 
 
 def needed_groups(checks: Iterable[Check], gatherers: Sequence[Gatherer] = GATHERERS) -> tuple[str, ...]:

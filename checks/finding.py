@@ -57,6 +57,24 @@ class Table(msgspec.Struct, frozen=True):
     legend: str = ""
 
 
+class Extent(msgspec.Struct, frozen=True):
+    """How bad it is, where that is a number: a higher one is worse. A waiver is lifted when it rises."""
+
+    value: float
+    unit: str
+    """What was counted or measured, with its unit: `% of packets lost`, `paths`."""
+
+
+class Waived(msgspec.Struct, frozen=True):
+    """That the operator lives with a finding until a day: from the settings (`checks.waivers`)."""
+
+    reason: str
+    by: str
+    """Who took that on."""
+    expires: str
+    """The last day on which it holds, as `2026-12-31`."""
+
+
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One thing that a check concluded. The title can be read aloud on a bridge call."""
 
@@ -77,6 +95,9 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     network: str = ""
     """The private network it is about, by name; findings on the same one are shown as joined."""
     nodes: tuple[str, ...] = ()
+    extent: Extent | None = None
+    waived: Waived | None = None
+    """Shown like any other, marked; out of the counts of problems and of the exit code."""
 
 
 def worst_first(findings: list[Finding]) -> list[Finding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import IntEnum
+from typing import Any
 
 import msgspec
 
@@ -35,6 +36,21 @@ class Rerun(msgspec.Struct, frozen=True, kw_only=True):
     """How many entries of the journal are of it. Those of all reruns stand at its end, in the order of the reruns."""
 
 
+class WaiverStanding(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a waiver in a run."""
+
+    code: str
+    subject: str
+    reason: str
+    by: str
+    expires: str
+    standing: str
+    """`in force`, `expired`, `lifted` (the finding is worse than what was waived), `not needed` (nothing like it was
+    found)."""
+    why: str = ""
+    """Of a lifted one, in what the finding is worse; a sentence."""
+
+
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """What a run knows and concluded."""
 
@@ -50,6 +66,16 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     journal: tuple[Entry, ...]
     reruns: tuple[Rerun, ...] = ()
     """What is later than `started_at`: the findings of these checks, and the facts that they need."""
+    settings: dict[str, Any] = msgspec.field(default_factory=dict)
+    """Those in use, by section; they never hold a password."""
+    versions: dict[str, str] = msgspec.field(default_factory=dict)
+    """What it was made with and on: `racwire`, `python`, `oracledb`, `kernel`, ..."""
+    waivers: tuple[WaiverStanding, ...] = ()
+    """What became of each waiver of the settings."""
+    saved_at: str = ""
+    """Where it was opened from a saved file: when that was written. Empty where it is live."""
+    is_redacted: bool = False
+    """Names and addresses in it are pseudonyms."""
 
     def count(self, status: Status) -> int:
         """How many findings ended so."""
@@ -108,6 +134,8 @@ def make_report(
     findings: Iterable[Finding],
     journal: Iterable[Entry],
     interrupted: bool = False,
+    settings: dict[str, Any] | None = None,
+    versions: dict[str, str] | None = None,
 ) -> Report:
     """Put a report together, its findings worst first."""
     return Report(
@@ -118,6 +146,8 @@ def make_report(
         cluster=cluster,
         findings=tuple(worst_first(list(findings))),
         journal=tuple(journal),
+        settings=settings or {},
+        versions=versions or {},
     )
 
 
