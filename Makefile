@@ -29,6 +29,7 @@ bench: $(READY)
 
 screenshots: $(READY)
 	@sh .ci/packages
+	@sh .ci/screenshot_packages
 	$(BIN)/python screenshots/make.py
 
 # Pins every dependency by version and hash; needs uv (pip install uv).

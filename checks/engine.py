@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import redirect_stdout
-from typing import Any
 
 import msgspec
 
@@ -25,7 +24,9 @@ from checks.nodes.session import Session
 from checks.plugin import BrokenPlugin, Check, Kind
 from checks.result import Report, make_report
 from checks.settings import Settings
+from checks.settings_values import as_plain
 from checks.versions import versions
+from checks.waivers import apply, day_of
 
 NOT_GATHERED = Kind(
     "RW-ENGINE-001",
@@ -87,7 +88,8 @@ class Engine:
             named_networks=settings.cluster.networks,
             thresholds=settings.thresholds.as_facts(),
         )
-        self._settings: dict[str, Any] = msgspec.to_builtins(settings)
+        self._waivers = settings.waivers
+        self._settings = as_plain(settings)
         self._versions = versions()
         self._started_at = now()
         self._began = time.monotonic()
@@ -117,17 +119,25 @@ class Engine:
         findings = [f for concluded in self._concluded.values() for f in concluded]
         if interrupted:
             findings += [_interrupted(c) for c in self.checks if c.id not in self._concluded]
+        marked, standings = apply(findings, self._waivers, day_of(self._started_at), self._makers)
         return make_report(
             version=racwire_version(),
             started_at=self._started_at,
             duration_s=time.monotonic() - self._began,
             cluster=self._cluster,
-            findings=findings,
+            findings=marked,
             journal=self.journal.entries,
             interrupted=interrupted,
             settings=self._settings,
             versions=self._versions,
+            waivers=standings,
         )
+
+    @property
+    def _makers(self) -> dict[str, str]:
+        """The check that can find each code; what the engine itself finds, it finds for any check."""
+        own = {kind.code: "" for kind in KINDS}
+        return own | {kind.code: check.id for check in self.checks for kind in check.kinds}
 
     def _progress(self, group: str, text: str, done: int, total: int) -> None:
         if group == "counters" and "activity" in self._under_way:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 
 class OutputError(Exception):
@@ -14,11 +16,23 @@ class OutputError(Exception):
 
 def write_whole(path: Path, data: bytes, *, replace: bool) -> None:
     """Write a file of mode 0600 so that it has all of `data` or is not there. Raises OutputError."""
+    with whole_file(path, replace=replace) as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
+def whole_file(path: Path, *, replace: bool) -> Iterator[BinaryIO]:
+    """A file to write to, of mode 0600, that is there under its name once the `with` ends well, and not before.
+
+    Raises OutputError where it cannot be written, or is there already and must not be replaced; what else is raised
+    within comes out as it is, and nothing is left there either.
+    """
     if path.exists() and not path.is_file():
-        _write_to_device(path, data)
+        with _device(path) as device:
+            yield device
         return
     if path.exists() and not replace:
-        raise OutputError(f"{path} is already there; name another file, or add --force to replace it.")
+        raise _already_there(path)
     try:
         path = path.resolve()  # a link stays a link
         handle, temporary = tempfile.mkstemp(prefix=".racwire-", dir=path.parent)
@@ -28,20 +42,41 @@ def write_whole(path: Path, data: bytes, *, replace: bool) -> None:
         raise OutputError(f"{path} could not be written: {error.strerror}.") from error
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        _put_in_place(temporary, path, replace=replace)
     except OSError as error:
+        raise OutputError(f"{path} could not be written: {error.strerror}; nothing was left there.") from error
+    finally:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
-        raise OutputError(f"{path} could not be written: {error.strerror}; nothing was left there.") from error
 
 
-def _write_to_device(path: Path, data: bytes) -> None:
+def _put_in_place(temporary: str, path: Path, *, replace: bool) -> None:
+    """Give the finished file its name; a file that came there meanwhile is not replaced unasked. Raises OSError,
+    OutputError."""
+    if not replace:
+        try:
+            os.link(temporary, path)
+        except FileExistsError:
+            raise _already_there(path) from None
+        except OSError:
+            pass  # a file system without hard links
+        else:
+            return
+    os.replace(temporary, path)
+
+
+@contextlib.contextmanager
+def _device(path: Path) -> Iterator[BinaryIO]:
     """A terminal, pipe or device is written to as it is: replacing it by a file would harm the system."""
     try:
         with path.open("wb") as device:
-            device.write(data)
+            yield device
     except OSError as error:
         raise OutputError(f"{path} could not be written: {error.strerror}.") from error
+
+
+def _already_there(path: Path) -> OutputError:
+    return OutputError(f"{path} is already there; name another file, or add --force to replace it.")

@@ -29,6 +29,8 @@ class Status(StrEnum):
 
 
 _WORST_FIRST = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.INFO, Status.PASS, Status.SKIPPED)
+PROBLEMS = frozenset({Status.FAIL, Status.UNKNOWN, Status.WARN})
+"""What somebody has to look at, or to waive: a fault, or not knowing of one."""
 
 
 class Remedy(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -62,7 +64,7 @@ class Extent(msgspec.Struct, frozen=True):
 
     value: float
     unit: str
-    """What was counted or measured, with its unit: `% of packets lost`, `paths`."""
+    """What was counted, in one word: `paths`; or measured, with its unit: `% of packets lost`, `ms on average`."""
 
 
 class Waived(msgspec.Struct, frozen=True):
@@ -101,5 +103,5 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 def worst_first(findings: list[Finding]) -> list[Finding]:
-    """The findings, gravest first, otherwise in the order given."""
-    return sorted(findings, key=lambda f: f.status.gravity)
+    """The findings, gravest first, what is waived after all other problems, otherwise in the order given."""
+    return sorted(findings, key=lambda f: (bool(f.waived) or f.status not in PROBLEMS, f.status.gravity))

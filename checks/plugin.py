@@ -18,7 +18,7 @@ from inspect import getdoc
 import msgspec
 
 from checks.facts import FACT_GROUPS, Cluster
-from checks.finding import EvidenceRef, Finding, Remedy, Status, Table
+from checks.finding import EvidenceRef, Extent, Finding, Remedy, Status, Table
 
 ENTRY_POINT_GROUP = "racwire.checks"
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -58,8 +58,14 @@ class Kind:
         table: Table | None = None,
         network: str = "",
         nodes: Iterable[str] = (),
+        extent: tuple[float, str] | None = None,
     ) -> Finding:
-        """A finding of this kind; `evidence` are (node, topic) pairs of the journal."""
+        """A finding of this kind; `evidence` are (node, topic) pairs of the journal.
+
+        `extent` tells how bad it is, where a number does, with what it counts: `(0.5, "% of packets lost")`. Higher is
+        worse. Give a share, a rate or a number of things, which stays the same while nothing changes, however long it
+        is looked at. A waiver of the finding is lifted when it rises, and `racwire diff` tells of it.
+        """
         return Finding(
             code=self.code,
             check="",
@@ -75,6 +81,7 @@ class Kind:
             table=table,
             network=network,
             nodes=tuple(nodes),
+            extent=Extent(float(f"{extent[0]:.4g}"), extent[1]) if extent else None,
         )
 
 

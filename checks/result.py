@@ -46,9 +46,11 @@ class WaiverStanding(msgspec.Struct, frozen=True, kw_only=True):
     expires: str
     standing: str
     """`in force`, `expired`, `lifted` (the finding is worse than what was waived), `not needed` (nothing like it was
-    found)."""
+    found), `not checked` (nobody could look)."""
     why: str = ""
-    """Of a lifted one, in what the finding is worse; a sentence."""
+    """Of one that is not in force, why: a sentence; of a lifted one, in what the finding is worse."""
+    check: str = ""
+    """The check that can find this code; empty where none of the run can, or any."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,8 +80,13 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Names and addresses in it are pseudonyms."""
 
     def count(self, status: Status) -> int:
-        """How many findings ended so."""
-        return sum(f.status is status for f in self.findings)
+        """How many findings ended so; a waived one does not count."""
+        return sum(f.status is status and not f.waived for f in self.findings)
+
+    @property
+    def waived(self) -> tuple[Finding, ...]:
+        """The findings that are waived."""
+        return tuple(f for f in self.findings if f.waived)
 
     def evidence(self, finding: Finding) -> list[Entry]:
         """What the finding points at, as it was read in the run that found it."""
@@ -136,6 +143,7 @@ def make_report(
     interrupted: bool = False,
     settings: dict[str, Any] | None = None,
     versions: dict[str, str] | None = None,
+    waivers: Iterable[WaiverStanding] = (),
 ) -> Report:
     """Put a report together, its findings worst first."""
     return Report(
@@ -148,11 +156,15 @@ def make_report(
         journal=tuple(journal),
         settings=settings or {},
         versions=versions or {},
+        waivers=tuple(waivers),
     )
 
 
 def exit_code(report: Report) -> ExitCode:
-    """What the command's exit status says: failures before not knowing before warnings; an interrupted run says so."""
+    """What the command's exit status says: failures before not knowing before warnings; an interrupted run says so.
+
+    What is waived does not count.
+    """
     if report.interrupted:
         return ExitCode.INTERRUPTED
     if report.count(Status.FAIL):

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from checks.facts import Thresholds
+from checks.settings_waivers import Waivers
 
 
 class _Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -383,3 +384,4 @@ class Settings(_Section, frozen=True):
     database: DatabaseSettings = DatabaseSettings()
     change: ChangeSettings = ChangeSettings()
     thresholds: ThresholdSettings = ThresholdSettings()
+    waivers: Waivers = ()

@@ -12,15 +12,16 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
 from checks.settings import Settings
 from checks.settings_values import mistakes
+from checks.wording import listed
 
 ENVIRONMENT_VARIABLE = "RACWIRE_SETTINGS"
-_HEADING = re.compile(r"""^\s*\[\s*["']?(\w+)["']?\s*\]""")
+_HEADING = re.compile(r"""^\s*\[{1,2}\s*["']?(\w+)["']?\s*\]""")
 FILE_LIMIT = 1_000_000
 """Characters of a settings file; the template has some 3,000."""
 
@@ -79,8 +80,8 @@ def parse_settings(text: str, where: str) -> Settings:
     except msgspec.ValidationError as error:
         raise SettingsError(_in_words(str(error), text, where)) from error
     for place, mistake in mistakes(settings):
-        section, _, name = place.partition(".")
-        raise SettingsError(f"{where}{_line(name, text, section)}: '{name}': {mistake}")
+        name, section, number = _place(place)
+        raise SettingsError(f"{where}{_line(name, text, section, number)}: '{name}': {mistake}")
     return settings
 
 
@@ -91,7 +92,8 @@ def template() -> str:
         f"# Read from --settings FILE, ${ENVIRONMENT_VARIABLE}, or ~/.config/racwire/settings.toml.",
     ]
     for section, table in _sections().items():
-        lines += ["", f"# {(table.__doc__ or '').strip()}", f"[{section}]"]
+        heading = f"# [[{section}]]" if section in _REPEATED else f"[{section}]"
+        lines += ["", *(f"# {line}" for line in _wrapped(" ".join((table.__doc__ or "").split()))), heading]
         for field in msgspec.structs.fields(table):
             meta = _meta(table, field.name)
             lines += [
@@ -99,12 +101,26 @@ def template() -> str:
                 *(f"# {line}" for line in _wrapped(meta.description or "")),
                 *_allowed(limits_of(table, field.name)),
             ]
-            lines.append(f"{field.name} = {_toml(field.default)}")
+            if section in _REPEATED:  # has no default, but an example, which is TOML
+                lines += [f"# {field.name} = {example}" for example in meta.examples or ()]
+            else:
+                lines.append(f"{field.name} = {toml(field.default)}")
     return "\n".join(lines) + "\n"
 
 
 def _sections() -> dict[str, type[msgspec.Struct]]:
-    return {name: kind for name, kind in get_type_hints(Settings).items() if name in Settings.__struct_fields__}
+    """The tables, by name; of one that may stand there any number of times, one of them."""
+    hints = get_type_hints(Settings)
+    return {name: _REPEATED.get(name, hints[name]) for name in Settings.__struct_fields__}
+
+
+def _repeated() -> dict[str, type[msgspec.Struct]]:
+    """The tables that may stand there any number of times, each under its heading in double brackets."""
+    tuples = {name: get_args(kind) for name, kind in get_type_hints(Settings).items() if get_origin(kind) is tuple}
+    return {name: kinds[0] for name, kinds in tuples.items()}
+
+
+_REPEATED = _repeated()
 
 
 def _meta(table: type[msgspec.Struct], field: str) -> msgspec.Meta:
@@ -130,64 +146,97 @@ def _wrapped(text: str, width: int = 100) -> list[str]:
     return re.findall(rf"\S.{{0,{width - 1}}}(?=\s|$)", text)
 
 
-def _toml(value: Any) -> str:
+def toml(value: Any) -> str:
+    """A value as TOML has it, on one line; what cannot be printed is escaped."""
     if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        plain = value.replace("\\", "\\\\").replace('"', '\\"')
+        return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in plain) + '"'
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple):
-        return "[" + ", ".join(_toml(v) for v in value) + "]"
+        return "[" + ", ".join(toml(v) for v in value) + "]"
     return str(value)
 
 
 def _refuse_unknown_names(tables: Mapping[str, Any], text: str, where: str) -> None:
     sections = _sections()
-    for name, table in tables.items():
+    for name, value in tables.items():
         if name not in sections:
             raise SettingsError(_unknown(name, sections, text, where))
-        if not isinstance(table, dict):
+        heading = f"[[{name}]]" if name in _REPEATED else f"[{name}]"
+        several = value if name in _REPEATED else [value]
+        if not isinstance(several, list) or not all(isinstance(table, dict) for table in several):
             raise SettingsError(
-                f"{where}{_line(name, text)}: '{name}' is a table of settings; write [{name}] above them."
+                f"{where}{_line(name, text)}: '{name}' is a table of settings; write {heading} above them."
             )
-        for key in table:
-            if key not in sections[name].__struct_fields__:
-                raise SettingsError(_unknown(key, sections[name].__struct_fields__, text, where, name))
+        for number, table in enumerate(several):
+            for key in table:
+                if key not in sections[name].__struct_fields__:
+                    raise SettingsError(_unknown(key, sections[name].__struct_fields__, text, where, name, number))
+            for field in msgspec.structs.fields(sections[name]):
+                if field.required and field.name not in table:
+                    what = _meta(sections[name], field.name).description or ""
+                    line = _line("", text, name, number)
+                    raise SettingsError(f"{where}{line}: {heading} has no '{field.name}' in it: {_clause(what)}.")
 
 
-def _unknown(name: str, known: Any, text: str, where: str, section: str = "") -> str:
+def _clause(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:].rstrip(".")
+
+
+def _unknown(name: str, known: Any, text: str, where: str, section: str = "", number: int = 0) -> str:
     close = difflib.get_close_matches(name, list(known), n=1)
     hint = f"did you mean '{close[0]}'?" if close else f"known are {', '.join(known)}."
-    return f"{where}{_line(name, text, section)}: '{name}' is not known; {hint}"
+    return f"{where}{_line(name, text, section, number)}: '{name}' is not known; {hint}"
 
 
-def _line(name: str, text: str, section: str = "") -> str:
-    """Where a name stands, for the message; TOML keeps no positions. Two sections may have the same name in them."""
+def _line(name: str, text: str, section: str = "", number: int = 0) -> str:
+    """Where a name stands, for the message; TOML keeps no positions. Two sections may have the same name in them, and
+    so may two tables of one section: then it is in that of the number. Without a name, where its heading stands."""
     key = rf"""["']?{re.escape(name)}["']?"""
-    alone = re.compile(rf"""\s*(\[\s*)?{key}\s*(\]|=|\.)""")
-    dotted = re.compile(rf"""\s*["']?{re.escape(section)}["']?\s*(\.\s*{key}\s*=|=\s*\{{.*\b{key}\s*=)""")
+    alone = re.compile(rf"""\s*(\[{{1,2}}\s*)?{key}\s*(\]|=|\.)""")
+    dotted = re.compile(rf"""\s*["']?{re.escape(section)}["']?\s*(\.\s*{key}\s*=|=\s*\[?\s*\{{.*\b{key}\s*=)""")
     found: dict[int, int] = {}
-    inside = ""
-    for number, line in enumerate(text.splitlines(), 1):
+    inside, times = "", -1
+    for line_number, line in enumerate(text.splitlines(), 1):
         if heading := _HEADING.match(line):
             inside = heading[1]
+            times += inside == section
+            if not name and inside == section and times == number:
+                return f" line {line_number}"
+        here = inside == section and (section not in _REPEATED or times == number)
         if alone.match(line):
-            found.setdefault(0 if inside == section or not section else 2, number)
+            found.setdefault(0 if here or not section else 2, line_number)
         elif dotted.match(line):
-            found.setdefault(1, number)
+            found.setdefault(1, line_number)
     return f" line {found[min(found)]}" if found else ""
+
+
+def _place(place: str) -> tuple[str, str, int]:
+    """The name, the section and which of its tables: `expires`, `waivers`, 1 of `waivers[1].expires`."""
+    section, _, name = place.partition(".")
+    section, _, number = section.partition("[")
+    return re.sub(r"\[.*", "", name), section, int(number.rstrip("]") or 0)
 
 
 def _in_words(message: str, text: str, where: str) -> str:
     """msgspec's "Expected `int` >= 3 - at `$.probe.packets`" as a sentence with a line."""
-    expected, place = limit_in_words(message)
-    section, _, name = place.rpartition(".")
-    return f"{where}{_line(name, text, section)}: '{name}' {expected}."
+    expected, _ = limit_in_words(message)
+    name, section, number = _place(message.partition(" - at ")[2].strip("`$."))
+    table = _sections()[section]
+    if name and get_origin(choice := get_type_hints(table)[name]) is Literal:
+        expected = f"must be {listed(get_args(choice), 'or')}"
+    if not name:
+        name, section = section, ""
+    return f"{where}{_line(name, text, section, number)}: '{name}' {expected}."
 
 
 def limit_in_words(message: str) -> tuple[str, str]:
     """msgspec's message as words, `must be a number <= 600.0`, and the place: `sampling.interval_s`."""
     expected, _, at = message.partition(" - at ")
     place = re.sub(r"\[.*?\]", "", at.strip("`$."))
+    if "`date`" in expected or "RFC3339" in expected:
+        return "must be a day, such as 2027-01-31", place
     plain = (
         expected.replace("`", "")
         .replace("Expected ", "must be ")
@@ -196,5 +245,6 @@ def limit_in_words(message: str) -> tuple[str, str]:
         .replace("bool", "true or false")
         .replace("str", "text")
         .replace("array", "a list")
+        .replace(" | null", "")
     )
     return plain, place

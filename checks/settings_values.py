@@ -1,12 +1,19 @@
-"""What cannot be a private network, a peer or any text of the settings: a sentence for the operator. No I/O."""
+"""What cannot be a private network, a peer or any text of the settings: a sentence for the operator; and the settings
+as plain data. No I/O."""
 
 from __future__ import annotations
 
 import ipaddress
+import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from datetime import date
+from typing import Any
+
+import msgspec
 
 from checks.settings import DatabaseSettings, Settings
+from checks.settings_waivers import LONGEST_DAYS, Waiver
 
 _HOST = re.compile(r"\w[\w.:%@/+-]{0,254}")
 """A name, an address, `user@host` or `ssh://host:port`: nothing that ssh, a ProxyCommand or a shell could run."""
@@ -15,8 +22,21 @@ _WITH_LOGIN = re.compile(r"^[^(]*@|password|pwd|passwd|secret\s*=|token\s*=", re
 _QUOTED = re.compile(r'"[^"]*"')
 """A name as SQL quotes it, in which any character may stand."""
 _SID = re.compile(r"[A-Za-z0-9_$#]{1,30}")
+_CODE = re.compile(r"[A-Z][A-Z0-9]*(-[A-Z0-9]+)*-\d{3}")
 _PASSWORD_PLACES = "at the prompt, in $RACWIRE_DB_PASSWORD or in a password_file"  # noqa: S105 - names places only
 _SHOWN = 60
+
+
+def as_plain(settings: Settings) -> dict[str, Any]:
+    """The settings as they are in a report and come back from JSON: by section, days as text, lists as lists."""
+    plain: dict[str, Any] = _plain(msgspec.to_builtins(settings))
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
 def mistakes(settings: Settings) -> Iterable[tuple[str, str]]:
@@ -36,6 +56,29 @@ def mistakes(settings: Settings) -> Iterable[tuple[str, str]]:
         if text and not text.isprintable():
             yield name, f"{_shown(text)} has control characters in it."
     yield from _database_mistakes(settings.database)
+    yield from _waiver_mistakes(settings.waivers, date.today())
+
+
+def _waiver_mistakes(waivers: Sequence[Waiver], today: date) -> Iterable[tuple[str, str]]:
+    """Of the waivers, each as `waivers[0].name`."""
+    for number, waiver in enumerate(waivers):
+        place = f"waivers[{number}]"
+        if not _CODE.fullmatch(waiver.code):
+            yield f"{place}.code", f"{_shown(waiver.code)} is no code of a finding; write it as IC-PATH-003."
+        for name in ("subject", "reason", "by"):
+            text = getattr(waiver, name)
+            if not text.strip() or not text.isprintable():
+                yield f"{place}.{name}", "it is empty, or has control characters in it; write a few plain words."
+        if waiver.extent is not None and not (math.isfinite(waiver.extent) and waiver.extent >= 0):
+            yield f"{place}.extent", "it must be a number, 0 or more."
+        if (waiver.expires - today).days > LONGEST_DAYS:
+            ahead = f"{waiver.expires} is over {LONGEST_DAYS} days ahead"
+            yield f"{place}.expires", f"{ahead}; choose an earlier day, and look at it again then."
+        if any((waiver.code, waiver.subject) == (other.code, other.subject) for other in waivers[:number]):
+            yield (
+                f"{place}.subject",
+                f"{waiver.code} of {_shown(waiver.subject)} is waived twice; leave one of the two.",
+            )
 
 
 def _database_mistakes(database: DatabaseSettings) -> Iterable[tuple[str, str]]:

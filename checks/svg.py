@@ -51,6 +51,31 @@ def polyline(points: Iterable[tuple[float, float]], class_: str) -> Markup:
     return element("polyline", points=" ".join(f"{_value(x)},{_value(y)}" for x, y in points), class_=class_)
 
 
+def path(steps: str, class_: str) -> Markup:
+    """A line or an area, as SVG's own short commands say it: `M0,40V12H2V14H4`. A line is as thick in a picture that is
+    stretched as in any other."""
+    return element("path", d=steps, class_=class_, vector_effect="non-scaling-stroke")
+
+
+def box(x: float, y: float, width: float, height: float, class_: str) -> Markup:
+    """A filled rectangle."""
+    return element("rect", x=x, y=y, width=width, height=height, class_=class_)
+
+
+def stretched(width: float, height: float, title: str, description: str, children: Iterable[Markup]) -> Markup:
+    """A picture within a page, drawn in these units and stretched to whatever room it has there: without text of its
+    own, and with the page's style sheet. Title and description are what is read aloud."""
+    return element(
+        "svg",
+        element("title", text(title)),
+        element("desc", text(description)),
+        *children,
+        viewBox=f"0 0 {_value(width)} {_value(height)}",
+        preserveAspectRatio="none",
+        role="img",
+    )
+
+
 def document(width: float, height: float, title: str, description: str, children: Iterable[Markup]) -> str:
     """The whole file. Title and description are what is read aloud, and what a search finds."""
     return (

@@ -14,12 +14,22 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from page import picture_of
+
+if TYPE_CHECKING:
+    from textual.pilot import Pilot
+
+    from tui.app import ConsoleApp
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 INSIDE, CHANGING = "--inside", "--changing"
+PAGE = HERE / "report-html.png"
+"""The first screenful of the HTML report that the console writes."""
 SIZES = ((80, 24), (120, 40))
-SCREENS = {"1": "checks", "2": "paths", "3": "traffic", "4": "database"}
+SCREENS = {"1": "checks", "2": "paths", "3": "traffic", "4": "database", "6": "report"}
 LIVE = "34v"
 LOOK = "v"
 """Looks at the gate of a change's step."""
@@ -41,7 +51,7 @@ def main() -> None:
 
 
 def of_a_broken_cluster() -> None:
-    """What the console shows of a black hole."""
+    """What the console shows of a black hole, and the page that it writes."""
     with tempfile.TemporaryDirectory(prefix="racwire-screenshots-") as directory:
         os.environ["RACWIRE_LAB_DIR"] = str(Path(directory) / "lab")
         from checks import lab
@@ -51,9 +61,13 @@ def of_a_broken_cluster() -> None:
             cluster = cluster.break_("switch-mtu")
             node = cluster.nodes[0]
             command = cluster.enter(node, [sys.executable, str(Path(__file__).resolve()), INSIDE])
-            subprocess.run(command, env={**os.environ, **cluster.environment(node)}, check=True)
+            environment = {**os.environ, **cluster.environment(node)}
+            subprocess.run(command, env=environment, cwd=directory, check=True)
         finally:
             lab.down()
+        [*_, page] = sorted(Path(directory).glob("racwire-*.html"))
+        if picture_of(page, PAGE):
+            print(PAGE.relative_to(ROOT))
 
 
 def of_a_change() -> None:
@@ -108,11 +122,26 @@ async def take_pictures(screens: dict[str, str], first: str = "checks") -> None:
                 for key, name in screens.items():
                     await pilot.press(key)
                     await pilot.pause(SAMPLED_S if key in LIVE else 0.5)
+                    if name == "report":
+                        await write_page(pilot, app)
                     picture = app.export_screenshot(title="racwire", simplify=True)
                     target = HERE / f"{name}-{size[0]}x{size[1]}.svg"
                     target.write_text(with_spaces_as_places(without_web_fonts(picture)), encoding="utf-8")
                     print(target.relative_to(ROOT))
                 await app.action_quit()
+
+
+async def write_page(pilot: Pilot[None], app: ConsoleApp) -> None:
+    """Have the console write the HTML report, as an operator does; for the picture, in the home directory."""
+    from tui.report_formats import FORMATS
+
+    os.environ["HOME"] = str(Path.cwd())
+    to_html = ["down"] * list(FORMATS).index("html")
+    await pilot.press(*to_html, "enter")
+    while not app.known.outbox.done:
+        await pilot.pause(0.1)
+    await pilot.press("home", *to_html)  # what was told in the rule is read by then
+    await pilot.pause(0.2)
 
 
 def without_web_fonts(svg: str) -> str:

@@ -37,6 +37,7 @@ TABS = {
     "traffic": "3 Traffic",
     "database": "4 Database",
     "change": "5 Change",
+    "report": "6 Report",
 }
 """The main screens: their mode and their tab, which begins with their key."""
 
@@ -56,6 +57,9 @@ PALETTE = Action(
     before_next_key=True,
 )
 
+EXPORT = Action("e", "app.show('report')", "e", "The Report screen: choose how it is written, and for whom.", "export")
+"""On the screens that show what a report holds."""
+
 EVERYWHERE = (*SHOW, PALETTE, HELP, QUIT)
 """What can be done on every screen."""
 
@@ -72,7 +76,7 @@ CHECKS = (
     Action("c", "copy", "c", "Copy the finding's commands to the clipboard, and write them to a file.", "copy"),
     Action("r", "rerun", "r", "Run all checks again and mark what changed.", "rerun"),
     Action("R", "rerun_one", "R", "Run only the chosen finding's check again; everything else stays."),
-    Action("e", "export", "e", "Write the whole report to a JSON file.", "export"),
+    EXPORT,
     Action("escape", "clear", "Esc", "Leave the filter."),
 )
 

@@ -15,11 +15,12 @@ from checks.result import Report
 from checks.settings import Settings
 from tui.actions import EVERYWHERE, bindings
 from tui.changing import Changing
+from tui.exporting import Exporting
 from tui.following import Changes
 from tui.guard import FaultLog, GuardedApp
 from tui.known import FeedState, Known, News
 from tui.lifeline import Lifeline
-from tui.live import Live
+from tui.live import SAMPLED, Live
 from tui.log import log_path
 from tui.look import LookingApp
 from tui.main_screens import MainScreens
@@ -32,28 +33,26 @@ from tui.messages import (
     IntervalWanted,
     RecordingEnded,
     RecordWanted,
+    ReportTold,
+    ReportWanted,
     RunFailed,
     SamplesTold,
 )
 from tui.offering import OfferingApp
 from tui.run import Run
 from tui.screens.base import ConsoleScreen
-from tui.screens.checks import ChecksScreen
-from tui.takeaway import export_report, keep_commands
+from tui.takeaway import keep_commands
 
 if TYPE_CHECKING:
     from checks.engine import Engine
     from checks.traffic.feed import Feed
-    from checks.traffic.recording import Recording
+    from tui.past import Past
 
 STOP_WITHIN_S = 0.4
 """How long leaving waits for a run to close its connections; what hangs longer is left behind."""
 
 _FOLLOWED = frozenset({"nodes", "networks", "database"})
 """Groups of facts that tell the live feed what there is to sample."""
-
-_LIVE = frozenset({"traffic", "database"})
-"""Screens that show samples: the feed begins with the first of them, and again with them where it broke down."""
 
 
 class ConsoleApp(GuardedApp, OfferingApp, LookingApp):
@@ -78,29 +77,27 @@ class ConsoleApp(GuardedApp, OfferingApp, LookingApp):
         terminal_colours: bool = False,
         driver_class: type[Driver] | None = None,
         lifeline: Lifeline | None = None,
-        recording: Recording | None = None,
+        past: Past | None = None,
         changes: Changes | None = None,
         first: str = "checks",
     ) -> None:
         """`new_engine` makes an engine for one check, or for all where none is named; `warm_up` is called in a thread
-        before, to load what it needs. With a `recording` that is shown, and nothing is sampled. `changes` is where the
+        before, to load what it needs. With a `past` that is shown, and nothing is sampled. `changes` is where the
         journals of changes are, `first` the screen that is shown first."""
-        self.DEFAULT_MODE = "traffic" if recording is not None else first  # type: ignore[misc]
+        self.DEFAULT_MODE = first  # type: ignore[misc]
         super().__init__(driver_class=driver_class, ansi_color=terminal_colours)
         self.faults = FaultLog()
         self.log_path = log_path(state_directory)
         self.report: Report | None = None
         """The report of the last finished run."""
-        self.known = Known(feed=FeedState(settings.traffic.interval_s), graphs=settings.console.graphs)
+        self.known = Known(feed=FeedState(settings.traffic.interval_s, past), graphs=settings.console.graphs)
         self._run = Run(self, new_engine, warm_up)
-        self._live = Live(self, new_feed)
+        self._live = Live(self, new_feed, past)
         self._changing = Changing(self, self.known, changes)
+        self._exporting = Exporting(self, self.known, settings, state_directory, past.recording if past else None)
         self._state_directory = state_directory
         self._settings = settings
-        self._recording = recording
-        self._screens = MainScreens(self, self.known, recording, self.broke)
-        if recording is not None:
-            self.known.feed.replayed = recording.header.label or recording.header.started_at[:10]
+        self._screens = MainScreens(self, self.known, past, self.broke)
         self._lifeline = lifeline
         self.put_on(terminal_colours=terminal_colours, encoding=encoding)
 
@@ -126,10 +123,7 @@ class ConsoleApp(GuardedApp, OfferingApp, LookingApp):
     async def action_show(self, mode: str) -> None:
         """Change to a main screen."""
         await self.switch_mode(mode)
-        if mode in _LIVE and not self._live.is_running and self._recording is None:
-            self._live.begin(self.known.cluster)
-            self._live.set_interval(self.known.feed.interval_s)
-            self.known.feed.is_running, self.known.feed.trouble = True, ""
+        if mode in SAMPLED and self._live.begin(self.known):
             self._tell()
 
     @property
@@ -189,6 +183,12 @@ class ConsoleApp(GuardedApp, OfferingApp, LookingApp):
             self.notice(told)
         self._tell(News.CHANGE)
 
+    def on_report_told(self, message: ReportTold) -> None:
+        """Take over what the work on a file of the report tells."""
+        if told := self.known.outbox.tell(message.told):
+            self.notice(told)
+        self._tell(News.REPORT)
+
     # --- what the screens want ----------------------------------------------------------------------------------------
 
     def _start(self, check: str = "") -> None:
@@ -209,9 +209,10 @@ class ConsoleApp(GuardedApp, OfferingApp, LookingApp):
         self.notice(keep_commands(message.text, self._state_directory))
         self.copy_to_clipboard(message.text)
 
-    def on_checks_screen_export_wanted(self, message: ChecksScreen.ExportWanted) -> None:
-        """Write the report to a file."""
-        self.notice(export_report(message.report, self._state_directory))
+    def on_report_wanted(self, message: ReportWanted) -> None:
+        """Do something about a file of the report."""
+        if told := self._exporting.do(message.want):
+            self.notice(told)
 
     def on_interval_wanted(self, message: IntervalWanted) -> None:
         """Sample at another pace."""
@@ -241,7 +242,8 @@ class ConsoleApp(GuardedApp, OfferingApp, LookingApp):
 
     async def action_quit(self) -> None:
         """Leave: end the run and the feed at the same time, close what they hold open, give the terminal back."""
-        ending = [asyncio.create_task(part.stop(STOP_WITHIN_S)) for part in (self._run, self._live, self._changing)]
+        parts = (self._run, self._live, self._changing, self._exporting)
+        ending = [asyncio.create_task(part.stop(STOP_WITHIN_S)) for part in parts]
         try:
             await asyncio.wait(ending, timeout=STOP_WITHIN_S)
         finally:

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
 from checks.events import CheckConcluded, Event, Gathered, GatherProgress, RunFinished, RunStarted
 from checks.facts import Cluster, Unknown
-from checks.finding import Finding, Status
+from checks.finding import PROBLEMS, Finding, Status
+from checks.finding_key import Key, could_not_look, keyed
 from checks.journal import Entry
 from checks.rerun import merged
-from checks.result import Report
+from checks.result import Report, WaiverStanding
+from checks.waivers import ended
 
-PROBLEMS = frozenset({Status.FAIL, Status.UNKNOWN, Status.WARN})
 NOT_GATHERED = Unknown("not asked for")
 """What a group of facts is until it has been gathered (`checks.facts.Cluster`)."""
 _CALM_GRAVITY = Status.INFO.gravity
 _CALM_GROUPS = {Status.INFO: "Worth knowing", Status.PASS: "Well", Status.SKIPPED: "Left out"}
-
-Key = tuple[str, str, str, tuple[str, ...], int]
-"""What makes a finding the same one in the next run: its kind and what it is about, not what was measured."""
 
 
 class Mark(Enum):
@@ -55,21 +53,26 @@ class Row:
 
     @property
     def rank(self) -> float:
-        """Worst first; what is gone stands after what is wrong and before what is well."""
-        return _CALM_GRAVITY - 0.5 if self.mark is Mark.GONE else self.finding.status.gravity
+        """Worst first; what is waived, and after it what is gone, stands after what is wrong and before what is
+        well."""
+        if self.mark is Mark.GONE:
+            return _CALM_GRAVITY - 0.25
+        return _CALM_GRAVITY - 0.5 if self.finding.waived else self.finding.status.gravity
 
     @property
     def group(self) -> str:
         """Under which heading it stands; in the order of the ranks each group stands together."""
         if self.mark is Mark.GONE:
             return "Gone"
+        if self.finding.waived:
+            return "Waived"
         return "Problems" if self.finding.status in PROBLEMS else _CALM_GROUPS[self.finding.status]
 
     def matches(self, words: str) -> bool:
         """Whether every word occurs in what the finding is and is about."""
         finding = self.finding
         text = f"{finding.status} {finding.code} {finding.check} {finding.subject} {finding.title} {self.mark.value}"
-        text = f"{text} {finding.network} {' '.join(finding.nodes)}".casefold()
+        text = f"{text} {finding.network} {' '.join(finding.nodes)} {'waived' if finding.waived else ''}".casefold()
         return all(word in text for word in words.casefold().split())
 
     def evidence(self) -> list[Entry]:
@@ -173,9 +176,22 @@ class Board:
         return sorted(rows, key=lambda row: row.rank)
 
     def counts(self) -> list[tuple[Status, int]]:
-        """How many findings ended how, worst first; what is being checked again counts as it last was."""
-        count = Counter(row.finding.status for row in self._all_rows() if row.mark is not Mark.GONE)
+        """How many findings that are not waived ended how, worst first; what is being checked again counts as it last
+        was."""
+        shown = [row for row in self._all_rows() if row.mark is not Mark.GONE and not row.finding.waived]
+        count = Counter(row.finding.status for row in shown)
         return [(status, count[status]) for status in sorted(count, key=lambda s: s.gravity)]
+
+    @property
+    def waived(self) -> int:
+        """How many findings are waived."""
+        return sum(bool(row.finding.waived) for row in self._all_rows() if row.mark is not Mark.GONE)
+
+    @property
+    def ended_waivers(self) -> tuple[WaiverStanding, ...]:
+        """The waivers that cover nothing any more, or not all that they covered; while a run goes on, of the one
+        before."""
+        return ended(self.in_header.waivers) if self.in_header else ()
 
     def changes(self) -> tuple[int, int]:
         """How many problems are new, and how many are gone."""
@@ -184,21 +200,22 @@ class Board:
 
     def _all_rows(self) -> Iterator[Row]:
         before = dict(self._found_before())
-        now = dict(_keyed(self.report.findings)) if self.report else {}
+        now = dict(keyed(self.report.findings)) if self.report else {}
         for key, finding in now.items():
             if self.report is None or finding.check in self._being_rechecked:
                 continue
             same = before.get(key)
-            changed = same is None or same[0].status is not finding.status
+            changed = same is None or same[0].status is not finding.status or bool(same[0].waived)
             compared = self.before is not None or finding.check in self._before_of
-            new = compared and changed and finding.status in PROBLEMS
+            new = compared and changed and finding.status in PROBLEMS and not finding.waived
             yield Row(key, finding, Mark.NEW if new else Mark.NONE, self.report)
         for key, (finding, report) in before.items():
             waited_for = finding.check in self.pending or (self.running and not self._checks and not self._again)
             if waited_for:
                 yield Row(key, finding, Mark.BEFORE, report)
             elif key not in now and finding.status in PROBLEMS and not self.trouble:
-                yield Row(key, finding, Mark.UNSEEN if self._could_not_look(finding) else Mark.GONE, report)
+                unseen = could_not_look(self.report.findings if self.report else (), finding)
+                yield Row(key, finding, Mark.UNSEEN if unseen else Mark.GONE, report)
 
     @property
     def _being_rechecked(self) -> tuple[str, ...]:
@@ -208,21 +225,12 @@ class Board:
     def _found_before(self) -> Iterator[tuple[Key, tuple[Finding, Report]]]:
         """What there was before: of each check since it was last run."""
         if self.before:
-            for key, finding in _keyed(self.before.findings):
+            for key, finding in keyed(self.before.findings):
                 if finding.check not in self._before_of:
                     yield key, (finding, self.before)
         for check, report in self._before_of.items():
-            for key, finding in _keyed(f for f in report.findings if f.check == check):
+            for key, finding in keyed(f for f in report.findings if f.check == check):
                 yield key, (finding, report)
-
-    def _could_not_look(self, finding: Finding) -> bool:
-        """Whether this run does not know about what the finding is about."""
-        return any(
-            other.status is Status.UNKNOWN
-            and other.check == finding.check
-            and (not (other.network or other.nodes) or _same_place(other, finding))
-            for other in (self.report.findings if self.report else ())
-        )
 
 
 def report_with(board: Board, group: str) -> Report | None:
@@ -241,16 +249,3 @@ def _lacks(cluster: Cluster, group: str) -> bool:
 def _may_come(board: Board, report: Report) -> bool:
     """Whether a group that is not there was not left out, but is still to be gathered, or never was."""
     return report is board.report and (board.running or bool(board.trouble))
-
-
-def _same_place(one: Finding, other: Finding) -> bool:
-    return (bool(one.network) and one.network == other.network) or bool(set(one.nodes) & set(other.nodes))
-
-
-def _keyed(findings: Iterable[Finding]) -> Iterator[tuple[Key, Finding]]:
-    """Each finding with its key; further ones of the same kind about the same thing are numbered."""
-    seen: Counter[tuple[str, str, str, tuple[str, ...]]] = Counter()
-    for finding in findings:
-        what = (finding.check, finding.code, finding.network, finding.nodes)
-        yield (*what, seen[what]), finding
-        seen[what] += 1

@@ -11,9 +11,9 @@ from typing import TypeVar, cast
 from checks.change.conduct import Conduct, Opened
 from checks.change.verifying import Concluded
 from checks.events import Event
-from tui.check_command import Progress, progress_line
 from tui.interrupts import interrupts
 from tui.own_loop import run_in_own_loop
+from tui.progress import Progress, progress_line
 
 _Last = TypeVar("_Last", Opened, Concluded)
 

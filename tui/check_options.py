@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from tui.report_options import add_evidence_options
+
 
 def add_check_parser(
     commands: argparse._SubParsersAction[argparse.ArgumentParser], common: argparse.ArgumentParser
@@ -21,6 +23,7 @@ def add_check_parser(
     parser.add_argument("-o", "--output", metavar="FILE", help="write the report to a file, whole or not at all")
     parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
+    add_evidence_options(parser)
 
 
 def add_plan_parser(

@@ -24,6 +24,7 @@ from tui.database_options import (
     with_database_options,
 )
 from tui.errors import UsageError
+from tui.report_options import add_diff_parser, add_report_parser, add_save_parser, add_waive_parser
 from tui.streams import give_up_stdout, open_closed_streams, tell
 from tui.traffic_options import add_open_parser, add_record_parser, add_watch_parser
 
@@ -32,7 +33,9 @@ examples:
   racwire                          the console, full screen
   racwire check                    all checks, as text; exit code 0 pass, 1 warnings, 2 failures, 3 could not tell
   racwire check df-ping            one check
-  racwire check --format json -o report.json
+  racwire report -o report.html    to hand on: HTML, Markdown, JSON, JUnit, OpenMetrics
+  racwire save night.racwire       all evidence in one file; racwire open night.racwire shows it anywhere
+  racwire diff night.racwire morning.racwire     what got better, what got worse
   racwire check --connect rac-scan:1521/prod --user racwire      network and database together
   racwire grants                   the script for a database user that can only read
   racwire explain IC-PATH-003      what a code means
@@ -83,6 +86,10 @@ def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     commands: argparse._SubParsersAction[argparse.ArgumentParser]
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     add_check_parser(commands, checked)
+    add_report_parser(commands, checked)
+    add_save_parser(commands, checked)
+    add_diff_parser(commands)
+    add_waive_parser(commands)
     add_explain_parser(commands)
     add_plan_parser(commands, checked)
     add_record_parser(commands, sampled)
@@ -174,7 +181,15 @@ def _run(args: argparse.Namespace, words: list[str]) -> int:
             from tui.explain_command import run_explain
 
             return run_explain(args)
-        if getattr(args, "lab", False):
+        if args.command == "diff":
+            from tui.diff_command import run_diff
+
+            return run_diff(args)
+        if args.command == "waive":
+            from tui.waive_command import run_waive
+
+            return run_waive(args)
+        if getattr(args, "lab", False) and not getattr(args, "from_file", None):
             from tui.lab_entry import enter_lab
 
             enter_lab(words)
@@ -187,6 +202,8 @@ def _run(args: argparse.Namespace, words: list[str]) -> int:
             from tui.check_command import run_check
 
             return run_check(args, settings)
+        if args.command in ("report", "save"):
+            return _run_report(args, settings)
         if args.command in ("record", "open", "compare", "watch"):
             return _run_traffic(args, settings)
         if args.command == "change":
@@ -199,6 +216,16 @@ def _run(args: argparse.Namespace, words: list[str]) -> int:
     except (UsageError, SettingsError) as error:
         tell(str(error))
         return ExitCode.USAGE
+
+
+def _run_report(args: argparse.Namespace, settings: Settings) -> int:
+    if args.command == "save":
+        from tui.save_command import run_save
+
+        return run_save(args, settings)
+    from tui.report_command import run_report
+
+    return run_report(args, settings)
 
 
 def _run_traffic(args: argparse.Namespace, settings: Settings) -> int:

@@ -11,7 +11,8 @@ import gc
 import logging
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -26,10 +27,10 @@ from tui.streams import leave, tell
 
 if TYPE_CHECKING:
     from checks.engine import Engine
-    from checks.plugin import Check, Checks
+    from checks.plugin import BrokenPlugin, Check, Checks
     from checks.traffic.feed import Feed
-    from checks.traffic.recording import Recording
     from tui.app import ConsoleApp
+    from tui.past import Past
 
 _LITTLE_GARBAGE = 20_000
 """Objects in cycles that may wait to be cleared away: a few megabytes."""
@@ -53,13 +54,34 @@ def run_console_on_recording(path: Path, settings: Settings) -> int:
     """Show a recording in the console, where `no_console` has nothing against it; returns 0 once it is left, whatever
     is in it. Raises RecordingError where it cannot be read."""
     prepare(os.environ)
+    from checks.traffic.judged import JudgedRecording
     from checks.traffic.recording import Recording
+    from tui.past import of_recording
+
+    def judge(checks: Sequence[Check], broken: Sequence[BrokenPlugin]) -> Engine:
+        return JudgedRecording(recording.header, checks, settings, broken=broken)
 
     recording = Recording.open(path)
     try:
-        return _run_full_screen(settings, recording)
+        return _run_full_screen(settings, of_recording(recording), judge, first="traffic")
     finally:
         recording.close()
+
+
+def run_console_on_saved(path: Path, settings: Settings, *, judged_by: Settings | None) -> int:
+    """Show what was saved in the console, where `no_console` has nothing against it; returns the exit code of its
+    report. With `judged_by` its thresholds and waivers hold, and not those of the run. Raises SavedError where it
+    cannot be read."""
+    prepare(os.environ)
+    from checks.saved import open_saved
+    from checks.saved.replay import Replay
+    from tui.past import of_saved
+
+    def judge(checks: Sequence[Check], broken: Sequence[BrokenPlugin]) -> Engine:
+        return Replay(saved.report, checks, broken=broken, settings=judged_by)
+
+    with open_saved(path) as saved:
+        return _run_full_screen(settings, of_saved(saved, datetime.now().astimezone()), judge)
 
 
 def no_console(environment: Mapping[str, str], stdin: TextIO | None, stderr: TextIO | None) -> str:
@@ -104,8 +126,14 @@ def _run_as_text(settings: Settings) -> int:
 
 
 def _run_full_screen(
-    settings: Settings, recording: Recording | None = None, *, first: str = "checks", again: str = ""
+    settings: Settings,
+    past: Past | None = None,
+    judge: Callable[[Sequence[Check], Sequence[BrokenPlugin]], Engine] | None = None,
+    *,
+    first: str = "checks",
+    again: str = "",
 ) -> int:
+    """With a `past` that is shown, and `judge` makes the engine that runs such checks on it."""
     # What is being loaded stays: to look through it for garbage, again and again, takes a tenth of the start.
     gc.disable()
     from rich.console import Console
@@ -118,7 +146,7 @@ def _run_full_screen(
 
     log = LogFile(log_path(state_directory(os.environ)))
     logging.basicConfig(stream=log, format="%(asctime)s %(name)s: %(message)s", level=logging.WARNING)
-    password = password_for(settings.database, _checks()) if recording is None else None
+    password = password_for(settings.database, _checks()) if past is None else None
 
     def new_engine(check: str) -> Engine:
         from checks.engine import Engine
@@ -126,10 +154,8 @@ def _run_full_screen(
         found = _found()
         checks = [c for c in found.checks if check in ("", c.id)]
         broken = [b for b in found.broken if check in ("", b.name)]
-        if recording is not None:
-            from checks.traffic.judged import JudgedRecording
-
-            return JudgedRecording(recording.header, checks, settings, broken=broken)
+        if judge is not None:
+            return judge(checks, broken)
         return Engine(checks, settings, broken=broken, password=password)
 
     def new_feed() -> Feed:
@@ -147,8 +173,8 @@ def _run_full_screen(
         terminal_colours=colours_in_doubt(os.environ),
         driver_class=console_driver(),
         lifeline=Lifeline(sys.__stdin__.fileno() if sys.__stdin__ else 0),
-        recording=recording,
-        changes=ClusterChanges(settings, _found, password) if recording is None else None,
+        past=past,
+        changes=ClusterChanges(settings, _found, password) if past is None else None,
         first=first,
     )
     app.error_console = Console(file=cast("IO[str]", log), width=120, markup=False, highlight=False)
@@ -161,7 +187,7 @@ def _run_full_screen(
     usual = "racwire change --lab" if os.environ.get(ENTERED) else "racwire change"
     if told := app.known.desk.farewell(again or usual):
         tell(told)
-    if recording is not None and not broke:
+    if past is not None and not past.is_saved and not broke:
         return leave(ExitCode.PASS)
     return leave(_code(app, broke=broke))
 

@@ -28,16 +28,15 @@ def output_file(named: str, *, replace: bool, option: str = "-o") -> Path:
 
 
 @dataclass(frozen=True)
-class Document:
-    """Something to hand on, in the form that was asked for."""
+class Handout:
+    """Something to hand on, made when it is delivered."""
 
     name: str
     """What it is called in a sentence: `report`."""
-    form: str
-    """`text` or `json`."""
-    json: Callable[[], bytes]
-    text: Callable[[TextIO], str]
-    """As text for that stream: a terminal has colours and a width."""
+    data: Callable[[], bytes]
+    """As it goes into a file, and to stdout too where there is no text for it."""
+    text: Callable[[TextIO], str] | None = None
+    """As text for a stream: a terminal has colours and a width."""
 
     def deliver(self, output: Path | None, code: int, *, replace: bool) -> int:
         """Save or print it, and return the exit code: the one given, or a higher one where that was not possible.
@@ -46,7 +45,7 @@ class Document:
         """
         if output is not None:
             try:
-                write_whole(output, self._as_file(), replace=replace)
+                write_whole(output, self.data(), replace=replace)
             except OutputError as error:
                 tell(f"{error} The {self.name} follows.")
                 code = max(code, ExitCode.COULD_NOT_TELL)
@@ -65,16 +64,27 @@ class Document:
                 self._write(sys.stderr)
         return code
 
-    def _as_file(self) -> bytes:
-        if self.form == "json":
-            return self.json()
-        with open("/dev/null", "w", encoding="utf-8") as plain:
-            return self.text(plain).encode(errors="replace")
-
     def _write(self, stream: TextIO) -> None:
         stream.flush()
-        if self.form == "json":
-            stream.buffer.write(self.json())  # JSON is UTF-8, whatever the locale
+        if self.text is None:
+            stream.buffer.write(self.data())  # these forms are UTF-8, whatever the locale
         else:
             stream.write(self.text(stream))
         stream.flush()
+
+
+class Document(Handout):
+    """A handout as text, or as JSON."""
+
+    def __init__(self, name: str, form: str, *, json: Callable[[], bytes], text: Callable[[TextIO], str]) -> None:
+        """`form` is `text` or `json`."""
+        if form == "json":
+            super().__init__(name, json)
+        else:
+            super().__init__(name, lambda: as_file(text), text)
+
+
+def as_file(text: Callable[[TextIO], str]) -> bytes:
+    """A text as it goes into a file: plain, and without what is no Unicode."""
+    with open("/dev/null", "w", encoding="utf-8") as plain:
+        return text(plain).encode(errors="replace")

@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from checks.facts import Cluster
 from checks.result import Report
 from checks.traffic.timeline import Timeline
 from tui.board import Board
 from tui.desk import Desk
+from tui.outbox import Outbox
+
+if TYPE_CHECKING:
+    from tui.past import Past
 
 
 class News(Enum):
@@ -25,6 +29,8 @@ class News(Enum):
     """Samples of the live feed, or its state."""
     CHANGE = auto()
     """Where a change stands, or what is being done for it."""
+    REPORT = auto()
+    """What is written of the report."""
 
 
 @dataclass
@@ -32,13 +38,29 @@ class FeedState:
     """How the live feed stands."""
 
     interval_s: float = 1.0
+    past: Past | None = None
+    """What is shown instead of the cluster as it is now."""
     is_running: bool = False
     trouble: str = ""
     """Why it ended, where it broke down."""
     recording: Path | None = None
     """The file that its samples are also written to."""
-    replayed: str = ""
-    """What recording is shown instead of samples: its label, or its day."""
+
+    @property
+    def replayed(self) -> str:
+        """What is shown instead of the cluster as it is now: `recording mtu1500`; `saved 2026-11-20 14:02, 3 days ago`.
+        Empty where it is the cluster."""
+        return self.past.words if self.past else ""
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether that is a saved state: it holds all that a run found, with samples or without."""
+        return self.past is not None and self.past.is_saved
+
+    @property
+    def held_by(self) -> str:
+        """What all that is known is from, to begin a sentence with; empty where the cluster itself is looked at."""
+        return ("The saved state" if self.is_saved else "This recording") if self.replayed else ""
 
 
 @dataclass
@@ -49,6 +71,7 @@ class Known:
     timeline: Timeline = field(default_factory=Timeline)
     feed: FeedState = field(default_factory=FeedState)
     desk: Desk = field(default_factory=Desk)
+    outbox: Outbox = field(default_factory=Outbox)
     graphs: Literal["blocks", "braille"] = "blocks"
     """How graphs are drawn, as the settings have it."""
 

@@ -25,9 +25,13 @@ if TYPE_CHECKING:
     from checks.traffic.feed import Feed
     from checks.traffic.recording import Header
     from checks.traffic.samples import Event
+    from tui.past import Past
     from tui.taping import Taping
 
 log = logging.getLogger(__name__)
+
+SAMPLED = frozenset({"traffic", "database"})
+"""Screens that show samples: the feed begins with the first of them, and again with them where it broke down."""
 
 _END_WITHIN_S = 2.0
 """How long the operator's ending a recording waits for the disk; then it ends by itself."""
@@ -36,8 +40,10 @@ _END_WITHIN_S = 2.0
 class Live:
     """Runs a feed in a worker that only posts messages to the app, and records it on demand."""
 
-    def __init__(self, app: App[None], new_feed: Callable[[], Feed]) -> None:
+    def __init__(self, app: App[None], new_feed: Callable[[], Feed], past: Past | None = None) -> None:
+        """With a `past` nothing is sampled."""
         self._app = app
+        self._past = past
         self._new_feed = new_feed
         self._feed: Feed | None = None
         self._worker: Worker[None] | None = None
@@ -48,14 +54,22 @@ class Live:
         """Whether samples are being taken."""
         return self._worker is not None and not self._worker.is_finished
 
-    def begin(self, cluster: Cluster | None) -> None:
-        """Begin to sample; does nothing where that goes on already."""
+    def begin(self, known: Known) -> bool:
+        """Begin to sample, and say so in what is known; False where that goes on already. Of the past, what was sampled
+        last of the database is told once."""
         if self.is_running:
-            return
+            return False
+        if self._past is not None:
+            if self._past.is_saved and self._worker is None:
+                self._worker = self._app.run_worker(self._look_back(self._past), group="feed", exit_on_error=False)
+            return False
         self._feed = self._new_feed()
-        if cluster is not None:
-            self._feed.follow(cluster)
+        self._feed.interval_s = known.feed.interval_s
+        if known.cluster is not None:
+            self._feed.follow(known.cluster)
         self._worker = self._app.run_worker(self._work(self._feed), group="feed", exclusive=True, exit_on_error=False)
+        known.feed.is_running, known.feed.trouble = True, ""
+        return True
 
     def follow(self, cluster: Cluster) -> None:
         """Sample what is known of the cluster now."""
@@ -121,6 +135,12 @@ class Live:
                 group.create_task(_close(feed, within_s))
         if self._worker is not None:
             self._worker.cancel()
+
+    async def _look_back(self, past: Past) -> None:
+        from checks.traffic.recording import RecordingError
+
+        with suppress(RecordingError):  # the Traffic screen tells what is wrong with it
+            self._app.post_message(SamplesTold(await asyncio.to_thread(past.last_of_the_database)))
 
     async def _work(self, feed: Feed) -> None:
         try:

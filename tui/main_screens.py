@@ -15,7 +15,7 @@ from tui.known import Known
 from tui.screens.base import BrokenScreen, ConsoleScreen
 
 if TYPE_CHECKING:
-    from checks.traffic.recording import Recording
+    from tui.past import Past
 
 SCREENS = {
     "checks": "tui.screens.checks:ChecksScreen",
@@ -23,6 +23,7 @@ SCREENS = {
     "traffic": "tui.screens.traffic:TrafficScreen",
     "database": "tui.screens.database:DatabaseScreen",
     "change": "tui.screens.change:ChangeScreen",
+    "report": "tui.screens.report:ReportScreen",
 }
 """The main screens by mode."""
 
@@ -30,19 +31,17 @@ SCREENS = {
 class MainScreens:
     """Makes each of them once, as a mode of the app."""
 
-    def __init__(
-        self, app: App[None], known: Known, recording: Recording | None, broke: Callable[[Exception], None]
-    ) -> None:
-        """`broke` is told why a screen could not be made."""
+    def __init__(self, app: App[None], known: Known, past: Past | None, broke: Callable[[Exception], None]) -> None:
+        """With a `past` that is shown. `broke` is told why a screen could not be made."""
         self._app = app
         self._known = known
-        self._recording = recording
+        self._past = past
         self._broke = broke
 
     def new(self, mode: str) -> ConsoleScreen:
         """A main screen; one that says so where it cannot be made."""
         try:
-            of = (self._recording,) if mode == "traffic" and self._recording is not None else ()
+            of = (self._past.track,) if mode == "traffic" and self._past is not None else ()
             screen = _class_of(mode)(self._known, *of)
         except Exception as error:
             self._broke(error)

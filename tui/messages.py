@@ -7,6 +7,7 @@ from textual.message import Message
 from checks.events import Event, GatherProgress
 from checks.result import Report
 from checks.traffic.samples import Event as Sample
+from tui import outbox
 from tui.desk import Told, Want, WorkGoesOn
 
 
@@ -106,5 +107,21 @@ class ChangeWanted(Message):
     """The operator wants something of a change."""
 
     def __init__(self, want: Want) -> None:
+        super().__init__()
+        self.want = want
+
+
+class ReportTold(Message):
+    """The work on a file of the report told something."""
+
+    def __init__(self, told: outbox.Told) -> None:
+        super().__init__()
+        self.told = told
+
+
+class ReportWanted(Message):
+    """The operator wants something of the report."""
+
+    def __init__(self, want: outbox.Want) -> None:
         super().__init__()
         self.want = want

@@ -1,4 +1,4 @@
-"""`racwire open FILE`: a recording in the console; without a terminal for it, what is in the recording as text."""
+"""`racwire open FILE`: what was saved, or a recording, in the console; without a terminal for it, as text."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from pathlib import Path
 
 from checks.facts import Database, Unknown
 from checks.result import ExitCode
+from checks.saved import SavedError, kind_of
 from checks.settings import Settings
 from checks.traffic.recording import Header, Recording, RecordingError, Tally
 from checks.wording import counted, lasting, listed
-from tui.console import no_console, run_console_on_recording
+from tui.console import no_console, run_console_on_recording, run_console_on_saved
 from tui.durations import size_of
 from tui.errors import UsageError
 from tui.printable import for_encoding, printable
@@ -21,8 +22,32 @@ from tui.streams import tell
 
 
 def run_open(args: argparse.Namespace, settings: Settings) -> int:
-    """Open it, and return the exit code. Raises UsageError."""
+    """Open it by what it is, and return the exit code. Raises UsageError."""
     path = Path(args.file)
+    kind = kind_of(path)
+    if kind == "recording":
+        return _open_recording(path, settings)
+    if not kind and path.is_file() and os.access(path, os.R_OK):
+        raise UsageError(f"{path} is nothing that racwire wrote; name a saved file, a report as JSON, or a recording.")
+    named = getattr(args, "settings", None)
+    return _open_saved(path, settings, named)
+
+
+def _open_saved(path: Path, settings: Settings, named: str | None) -> int:
+    """`named`: the settings file that was named, whose thresholds and waivers then hold."""
+    if no_console(os.environ, sys.__stdin__, sys.__stderr__):
+        from tui.check_command import run_check
+        from tui.cli import build_parser
+
+        words = ["check", f"--from={path}", *([f"--settings={named}"] if named is not None else [])]
+        return run_check(build_parser().parse_args(words), settings)
+    try:
+        return run_console_on_saved(path, settings, judged_by=None if named is None else settings)
+    except SavedError as error:
+        raise UsageError(str(error)) from None
+
+
+def _open_recording(path: Path, settings: Settings) -> int:
     try:
         if not no_console(os.environ, sys.__stdin__, sys.__stderr__):
             return run_console_on_recording(path, settings)

@@ -10,7 +10,7 @@ from checks.plan import plan
 from checks.plugin import Checks, discover
 from checks.settings import Settings
 from checks.traffic.plan import plan_samples
-from tui.check_command import choose
+from tui.chosen import choose
 from tui.errors import UsageError
 from tui.printable import for_encoding, printable
 

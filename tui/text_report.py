@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
+from datetime import datetime
 from typing import TextIO
 
-import msgspec
 from rich.text import Text
 
-from checks.engine import NOT_GATHERED
 from checks.facts import Clusterware, Database, Unknown
-from checks.finding import Finding, Remedy, Status, Table
+from checks.finding import PROBLEMS, Finding, Remedy, Status, Table
+from checks.report.folding import left_out_together, told_together
 from checks.result import Report
+from checks.waivers import NOT_CHECKED, ended, ended_text, lifted_for, sentence, waived_text
 from tui.paper import columns_of, printed
 from tui.printable import printable
-from tui.widgets.line import wrapped
+from tui.saved_state import saved_sentence
+from tui.widgets.line import clean, wrapped
 
 STYLES = {
     Status.PASS: "green",
@@ -30,17 +32,22 @@ STYLES = {
 _LABEL = 10
 
 
-def text_report(report: Report, stream: TextIO) -> str:
-    """The whole report for that stream: coloured for a terminal (unless NO_COLOR), plain for a pipe or a file."""
-    return printed(_lines(report, columns_of(stream)), stream)
+def text_report(report: Report, stream: TextIO, now: datetime | None = None) -> str:
+    """The whole report for that stream: coloured for a terminal (unless NO_COLOR), plain for a pipe or a file.
+
+    `now`, a time with its zone, tells how old a saved state is; without it, the clock is asked.
+    """
+    return printed(_lines(report, columns_of(stream), now), stream)
 
 
 def summary(report: Report) -> Text:
-    """How many findings of each status, worst first."""
+    """How many findings of each status, worst first, and how many are waived."""
     text = Text()
     for status in sorted(Status, key=lambda s: s.gravity):
         if count := report.count(status):
             text.append(f"{count} {status}", STYLES[status]).append("  ")
+    if report.waived:
+        text.append(f"{len(report.waived)} waived", "bold")
     text.rstrip()
     return text
 
@@ -76,27 +83,19 @@ def database_header(database: Database, width: int) -> Iterator[str]:
         yield line.replace("\N{NO-BREAK SPACE}", " ")
 
 
-def _lines(report: Report, width: int) -> Iterator[Text]:
+def _lines(report: Report, width: int, now: datetime | None) -> Iterator[Text]:
     yield Text(header(report), "bold")
+    yield from _notices(report, width, now)
     if isinstance(report.cluster.database, Database):
         yield from map(Text, database_header(report.cluster.database, width))
     yield summary(report)
-    problems = [f for f in report.findings if f.status not in (Status.PASS, Status.INFO, Status.SKIPPED)]
-    calm = [f for f in report.findings if f not in problems]
-    for finding, others in _told_together(problems):
+    problems = [f for f in report.findings if f.status in PROBLEMS and not f.waived]
+    for finding, others in told_together(problems):
         yield Text()
         yield from finding_lines(report, finding, width)
-        likewise = ", ".join(f"{other.check} ({other.code})" for other in others)
-        yield from _part("Likewise", (f"not known to {likewise}",) if others else (), width)
-    if calm:
-        yield Text()
-    left_out = [f for f in calm if f.status is Status.SKIPPED]
-    for finding in calm:
-        if finding in left_out:
-            continue
-        head = Text(f"{finding.status:<8}", STYLES[finding.status]).append(f"{finding.code:<15}", "dim")
-        yield from _hanging(head, finding.title, width)
-    yield from _left_out(left_out, width)
+        yield from _likewise(others, width)
+    yield from _waived(report, width)
+    yield from _calm(report, width)
     limits = [limit for node in report.cluster.read_nodes() for limit in node.limits]
     if limits:
         yield Text()
@@ -107,43 +106,63 @@ def _lines(report: Report, width: int) -> Iterator[Text]:
         yield Text("Interrupted: what had been found by then stands above.", "yellow")
 
 
-def _told_together(problems: list[Finding]) -> Iterator[tuple[Finding, tuple[Finding, ...]]]:
-    """Each finding, with those that could not tell for the very same reason: what they lack is told once."""
-    alike: dict[object, list[Finding]] = {}
-    for finding in problems:
-        key: object = id(finding)
-        if finding.code == NOT_GATHERED.code:
-            key = finding.title.removeprefix(finding.check), finding.seen
-        elif finding.status is Status.UNKNOWN and finding.seen and finding.table is None:
-            key = finding.seen, finding.nodes, finding.next
-        alike.setdefault(key, []).append(finding)
-    for first, *others in alike.values():
-        if others and first.code == NOT_GATHERED.code:
-            names = ", ".join(dict.fromkeys(finding.check for finding in (first, *others)))
-            title = f"{1 + len(others)} checks{first.title.removeprefix(first.check)}"
-            yield msgspec.structs.replace(first, check=names, title=title), ()
-        else:
-            yield first, tuple(others)
+def _notices(report: Report, width: int, now: datetime | None) -> Iterator[Text]:
+    """What is to be known before anything else is read: that it is not the cluster as it is now, or not its names."""
+    if report.saved_at:
+        yield from _hanging(Text("SAVED STATE  ", "bold yellow"), saved_sentence(report, now), width)
+    if report.is_redacted:
+        yield from _hanging(Text("REDACTED     ", "bold yellow"), "Names and addresses are pseudonyms.", width)
 
 
-def _left_out(findings: list[Finding], width: int) -> Iterator[Text]:
-    """Checks that were left out, those for the same reason on one line, and how to have them."""
-    alike: dict[tuple[str, str], list[Finding]] = {}
-    for finding in findings:
-        alike.setdefault((finding.code, finding.title), []).append(finding)
-    for (code, title), same in alike.items():
-        head = Text(f"{Status.SKIPPED:<8}", STYLES[Status.SKIPPED]).append(f"{code:<15}", "dim")
-        names = ", ".join(dict.fromkeys(finding.check for finding in same))
-        yield from _hanging(head, f"{title} Left out: {names}.", width)
-        for number, remedy in enumerate(same[0].next, 1):
+def _calm(report: Report, width: int) -> Iterator[Text]:
+    """What is well or worth knowing, a line each; checks that were left out for one reason on one line together."""
+    calm = [f for f in report.findings if f.status not in PROBLEMS]
+    if calm:
+        yield Text()
+    for finding in calm:
+        if finding.status is not Status.SKIPPED:
+            head = Text(f"{finding.status:<8}", STYLES[finding.status]).append(f"{clean(finding.code):<15}", "dim")
+            yield from _hanging(head, finding.title, width)
+    for finding, checks in left_out_together(calm):
+        head = Text(f"{Status.SKIPPED:<8}", STYLES[Status.SKIPPED]).append(f"{clean(finding.code):<15}", "dim")
+        yield from _hanging(head, f"{finding.title} Left out: {', '.join(checks)}.", width)
+        for number, remedy in enumerate(finding.next, 1):
             yield from _remedy("", number, remedy, width)
+
+
+def _waived(report: Report, width: int) -> Iterator[Text]:
+    """The findings that are waived, briefly, and the waivers that do not hold."""
+    for finding in report.waived:
+        yield Text()
+        head = Text(f"{finding.status:<8}", STYLES[finding.status])
+        yield head.append(f"{clean(finding.code)}  {clean(finding.check)}  ", "bold").append("WAIVED", "bold")
+        yield from _hanging(Text("  "), finding.title, width)
+        if finding.waived:
+            yield from _part("Waived", (waived_text(finding.waived),), width)
+    over = ended(report.waivers)
+    unseen = [f"{s.code} ({s.subject})" for s in report.waivers if s.standing == NOT_CHECKED]
+    if over or unseen:
+        yield Text()
+    for standing in over:
+        yield from _hanging(Text("Waiver    ", "dim"), sentence(standing), width)
+    if unseen:
+        told = f"not looked at in this run, or not everywhere: {', '.join(unseen)}"
+        yield from _hanging(Text("Waivers   ", "dim"), told, width)
+
+
+def _likewise(others: tuple[Finding, ...], width: int) -> Iterator[Text]:
+    """Those that could not tell for the same reason."""
+    names = ", ".join(f"{other.check} ({other.code})" for other in others)
+    yield from _part("Likewise", (f"not known to {names}",) if others else (), width)
 
 
 def finding_lines(report: Report, finding: Finding, width: int) -> Iterator[Text]:
     """One finding in full."""
     head = Text(f"{finding.status:<8}", STYLES[finding.status])
-    yield head.append(f"{finding.code}  {finding.check}", "bold")
+    yield head.append(f"{clean(finding.code)}  {clean(finding.check)}", "bold")
     yield from _hanging(Text("  "), finding.title, width, "bold")
+    if lost := lifted_for(finding, report.waivers):
+        yield from _part("Waiver", (ended_text(lost),), width, "yellow")
     yield from _part("Seen", finding.seen, width)
     if finding.table:
         yield from _table(finding.table)
@@ -158,8 +177,11 @@ def finding_lines(report: Report, finding: Finding, width: int) -> Iterator[Text
 
 
 def _table(table: Table) -> Iterator[Text]:
-    grid = [[printable(cell) for cell in row] for row in (table.columns, *table.rows)]
-    name, *wide = [max(len(row[column]) for row in grid) for column in range(len(table.columns))]
+    columns = max(map(len, (table.columns, *table.rows)))
+    if not columns:
+        return
+    grid = [[*map(clean, row), *("",) * (columns - len(row))] for row in (table.columns, *table.rows)]
+    name, *wide = [max(len(row[column]) for row in grid) for column in range(columns)]
     for row in grid:
         cells = "".join(f"{cell:>{max(width + 2, 9)}}" for cell, width in zip(row[1:], wide, strict=True))
         yield Text(f"  {'':{_LABEL}}{row[0]:<{max(name, 10)}}{cells}")

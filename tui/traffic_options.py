@@ -43,6 +43,15 @@ examples:
 exit codes: 0 the time of --for is over, the recording at its end, or the reader gone; 3 nothing could be sampled or
 read; 64 usage; 130 interrupted."""
 
+_OPEN = """\
+examples:
+  racwire open night.racwire        a saved file: all screens, as they were then
+  racwire open incident.json        a report as JSON: without samples
+  racwire open before.rec           a recording, also while it is being written: the Traffic screen, to scroll back
+
+exit codes: of a saved file or a report those of `racwire check`; of a recording 0, and 3 where it is damaged; 64 usage,
+and where FILE cannot be read."""
+
 
 def add_record_parser(
     commands: argparse._SubParsersAction[argparse.ArgumentParser], common: argparse.ArgumentParser
@@ -86,10 +95,13 @@ def add_open_parser(
     parser = commands.add_parser(
         "open",
         parents=[common],
-        help="look at a recording in the console",
-        description="Opens a recording in the console, to scroll through it; without a terminal, says what is in it.",
+        help="look at what was saved, or recorded, in the console",
+        description="Opens a saved file, a report as JSON or a recording in the console, with no cluster: nothing is\n"
+        "read, sent or logged in to. Without a terminal, prints the report, or what is in the recording.",
+        epilog=_OPEN,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("file", metavar="FILE", help="what `racwire record` wrote; also while it is being written")
+    parser.add_argument("file", metavar="FILE", help="what `racwire save`, `report` (JSON) or `record` wrote")
 
 
 def _add_sampling_options(parser: argparse.ArgumentParser) -> None:

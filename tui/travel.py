@@ -51,6 +51,13 @@ class Travel:
         return self._paused_at is not None
 
     @property
+    def waiting(self) -> str:
+        """What is said while there is nothing to show."""
+        if self.is_live:
+            return "Waiting for the first samples."
+        return "No samples were saved." if self._known.feed.is_saved else "There are no samples in this recording."
+
+    @property
     def cluster(self) -> Cluster | None:
         """What the samples are of."""
         return self._header.cluster if self._header else self._known.cluster

@@ -83,6 +83,7 @@ def _finding(cluster: Cluster, same: Sequence[_Faults]) -> Finding:
         evidence=device_evidence(cluster),
         network=known_network(cluster, devices[0]),
         nodes=nodes,
+        extent=(len(devices), "NICs"),
     )
 
 

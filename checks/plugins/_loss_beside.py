@@ -33,7 +33,8 @@ def claims_and_corrupt(cluster: Cluster, judged: Sequence[Loss]) -> Iterator[Fin
         number = counted(sum(loss.claims_lost for loss in losing), "claim")
         title = f"{named(_names(cluster, losing), 'instance')} lost {number} of blocks in {_time(losing)}."
         claims = {loss.instance: loss.claims_lost for loss in losing}
-        yield _beside(cluster, CLAIM_LOST, Status.WARN, title, f"{number} lost", "gc claim blocks lost", claims, look)
+        short, statistic = f"{number} lost", "gc claim blocks lost"
+        yield _beside(cluster, CLAIM_LOST, Status.WARN, title, short, statistic, claims, _seconds(losing), look)
     if spoilt := [loss for loss in judged if loss.corrupt]:
         corrupt = {loss.instance: loss.corrupt for loss in spoilt}
         look = Remedy(
@@ -44,7 +45,8 @@ def claims_and_corrupt(cluster: Cluster, judged: Sequence[Loss]) -> Iterator[Fin
         number = counted(sum(corrupt.values()), "block")
         title = f"{number} arrived corrupt at {named(_names(cluster, spoilt), 'instance')} in {_time(spoilt)}."
         short = f"{sum(corrupt.values()):,} corrupt"
-        yield _beside(cluster, CORRUPT, Status.FAIL, title, short, "gc blocks corrupt", corrupt, look)
+        statistic = "gc blocks corrupt"
+        yield _beside(cluster, CORRUPT, Status.FAIL, title, short, statistic, corrupt, _seconds(spoilt), look)
 
 
 def _beside(
@@ -55,6 +57,7 @@ def _beside(
     short: str,
     statistic: str,
     numbers: dict[int, int],
+    seconds: float,
     look: Remedy,
 ) -> Finding:
     """What a statistic that ought to be 0 says, by instance."""
@@ -68,6 +71,7 @@ def _beside(
         next=[look],
         evidence=sql(cluster, "sysstat"),
         nodes=nodes_of(cluster, numbers),
+        extent=(max(numbers.values()) / seconds, "blocks a second") if seconds > 0 else None,
     )
 
 
@@ -116,4 +120,8 @@ def _names(cluster: Cluster, losses: Sequence[Loss]) -> list[str]:
 
 
 def _time(losses: Sequence[Loss]) -> str:
-    return span(max(loss.seconds for loss in losses))
+    return span(_seconds(losses))
+
+
+def _seconds(losses: Sequence[Loss]) -> float:
+    return max(loss.seconds for loss in losses)

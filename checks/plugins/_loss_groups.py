@@ -36,6 +36,13 @@ class LossGroup:
         number, seconds = sum(loss.lost for loss in self.losses), max(loss.seconds for loss in self.losses)
         return f"{names}: {number:,} in {span(seconds)}"
 
+    @property
+    def extent(self) -> tuple[float, str] | None:
+        """How bad it is at the instance where it is worst; None where it is not known how many blocks came."""
+        if any(loss.received is None for loss in self.losses):
+            return None
+        return max(loss.percent for loss in self.losses), "% of blocks lost"
+
 
 def loss_groups(cluster: Cluster, activity: Activity, losing: Sequence[Loss]) -> Iterator[LossGroup]:
     """The instances that lose blocks, by what the most telling sign of each says."""

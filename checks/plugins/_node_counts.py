@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from checks.facts import Cluster, CounterChange, CounterChanges, Unknown
@@ -118,6 +118,14 @@ def sysctl(cluster: Cluster, node: str, key: str) -> int | None:
     return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else None
 
 
+def most_a_second(
+    counts: Sequence[NodeCounts], number: Callable[[NodeCounts], int], noun: str
+) -> tuple[float, str] | None:
+    """How bad it is at the node where it is worst, in so many a second; None where no time passed."""
+    rates = [number(c) / c.seconds for c in counts if c.seconds > 0]
+    return (max(rates), f"{noun} a second") if rates else None
+
+
 def nodes_not_known(cluster: Cluster, kind: Kind, what: str, unknown: Mapping[str, str], check: str) -> Finding:
     """One UNKNOWN finding for all nodes whose counters are not known, each with its reason. `what` is the subject of
     its sentence: `Whether {} can put fragments together`."""
@@ -135,4 +143,5 @@ def nodes_not_known(cluster: Cluster, kind: Kind, what: str, unknown: Mapping[st
         next=[Remedy("Mend the reason named above, then run this check again.", (f"racwire check {check}",))],
         evidence=[(node, topic) for node in nodes for topic in (("ssh",) if node in unread else (TOPIC, "ssh"))],
         nodes=nodes,
+        extent=(len(nodes), "nodes"),
     )

@@ -61,6 +61,7 @@ def loss(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> I
         evidence=evidence_of(paths),
         network=network.name,
         nodes=[centre] if centre else [],
+        extent=(percent, "% of packets lost"),
     )
 
 
@@ -81,6 +82,7 @@ def unreachable(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe
         evidence=evidence_of(paths),
         network=network.name,
         nodes=[centre] if centre else sorted({n for way in ways for n in way}),
+        extent=(len(paths), "paths"),
     )
 
 
@@ -111,6 +113,7 @@ def filtered(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) 
         evidence=evidence_of(paths),
         network=network.name,
         nodes=suspects,
+        extent=(len(paths), "paths"),
     )
 
 
@@ -126,4 +129,5 @@ def not_probed(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]
         next=[Remedy("Mend the reason named above, then run this check again.", ("racwire check df-ping",))],
         evidence=evidence_of(paths),
         network=network.name,
+        extent=(len(paths), "paths"),
     )

@@ -69,9 +69,10 @@ def _finding(cluster: Cluster, same: Sequence[_Waits]) -> Finding:
     total = sum(w.total_us for w in same)
     aside = ", lost blocks aside," if any(w.without_lost for w in same) else ""
     waits = "waits" if len(names) == 1 else "wait"
+    share = min(100.0, 100 * cost / total) if total else 0.0
     return EVENTS.finding(
         Status.INFO if words == {_THE_LOAD} else Status.WARN,
-        f"{percent(min(100.0, 100 * cost / total) if total else 0.0)} of what {named(names, 'instance')} {waits} for "
+        f"{percent(share)} of what {named(names, 'instance')} {waits} for "
         f"the cluster{aside} is {listed(dict.fromkeys(name for name, _ in events))}.",
         subject=f"{briefly(names, 'instance')}: {events[0][0]}",
         seen=some([f"{name}: {line}" for name, w in zip(names, same, strict=True) for line in top_lines(w.own)], 9),
@@ -80,6 +81,7 @@ def _finding(cluster: Cluster, same: Sequence[_Waits]) -> Finding:
         next=_next(words),
         evidence=sql(cluster, "system_event"),
         nodes=nodes_of(cluster, [w.own.instance for w in same]),
+        extent=(share, "% of the waits"),
     )
 
 

@@ -121,6 +121,7 @@ def _slow(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
         ],
         evidence=sql(cluster, *STATEMENTS, histogram_statement(cluster)),
         nodes=_nodes(cluster, same),
+        extent=(worst[0].worst_ms, "ms on average"),
     )
 
 
@@ -178,6 +179,7 @@ def _tail(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
         ],
         evidence=sql(cluster, histogram_statement(cluster)),
         nodes=_nodes(cluster, same),
+        extent=(100 * late / total, "% of the waits late"),
     )
 
 

@@ -121,6 +121,7 @@ def _other(group: Sequence[AtBoot]) -> Finding:
         evidence=_evidence(group),
         network=group[0].network.name,
         nodes=[at.node for at in group],
+        extent=(len(group), "interfaces"),
     )
 
 
@@ -149,6 +150,7 @@ def _by_script(group: Sequence[AtBoot]) -> Finding:
         evidence=_evidence(group),
         network=first.network.name,
         nodes=[at.node for at in group],
+        extent=(len(group), "interfaces"),
     )
 
 
@@ -180,6 +182,7 @@ def _not_kept(group: Sequence[AtBoot]) -> Iterator[Finding]:
             expected=("A file of NetworkManager, ifcfg, systemd-networkd, netplan or wicked, as on a node of its own",),
             evidence=_evidence(group),
             nodes=[at.node for at in group],
+            extent=(len(group), "interfaces"),
         )
 
 
@@ -198,6 +201,7 @@ def _not_known(interfaces: Sequence[AtBoot]) -> Iterator[Finding]:
             ],
             evidence=_evidence(group),
             nodes=[at.node for at in group],
+            extent=(len(group), "interfaces"),
         )
 
 

@@ -144,6 +144,7 @@ def _differ(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Find
             table=devices_table(cluster, group),
             network=known_network(cluster, group[0]),
             nodes=nodes_of(cluster, [d.instance for d in odd]),
+            extent=(len(odd), "NICs"),
         )
 
 
@@ -163,6 +164,7 @@ def _changed(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Fin
             evidence=device_evidence(cluster),
             network=known_network(cluster, same[0]),
             nodes=nodes_of(cluster, [d.instance for d in same]),
+            extent=(len(same), "NICs"),
         )
 
 
@@ -190,6 +192,7 @@ def _outdated(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Fi
             evidence=[*device_evidence(cluster), *((node, "interfaces") for _, node in owners)],
             network=known_network(cluster, same[0][0]),
             nodes=[node for _, node in owners],
+            extent=(len(same), "NICs"),
         )
 
 

@@ -190,6 +190,7 @@ def _receiver(network: PrivateNetwork, node: str, mtu: int, paths: list[PathProb
         evidence=[*evidence_of(paths), (node, "interfaces")],
         network=network.name,
         nodes=[node],
+        extent=(len(paths), "paths"),
     )
 
 
@@ -239,6 +240,7 @@ def _switch(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -
         evidence=evidence_of(paths),
         network=network.name,
         nodes=[centre] if centre else sorted({n for way in ways for n in way}),
+        extent=(len(paths), "paths"),
     )
 
 
@@ -287,6 +289,7 @@ def _too_big(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) 
         evidence=evidence_of(paths),
         network=network.name,
         nodes=[centre] if centre else sorted({n for way in ways_of(paths) for n in way}),
+        extent=(len(paths), "paths"),
     )
 
 
@@ -327,6 +330,7 @@ def _local(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) ->
             evidence=[*evidence_of(own), (name, "interfaces"), (name, "routes")],
             network=network.name,
             nodes=[name],
+            extent=(len(own), "paths"),
         )
 
 
@@ -349,4 +353,5 @@ def _routed(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -
         evidence=evidence_of(paths),
         network=network.name,
         nodes=[centre] if centre else [],
+        extent=(len(paths), "paths"),
     )

@@ -203,6 +203,7 @@ def _lost(cluster: Cluster, activity: Activity, group: LossGroup, fine: Sequence
         evidence=_evidence(cluster, group),
         table=loss_table(cluster, activity),
         nodes=group.nodes,
+        extent=group.extent,
     )
 
 
@@ -224,6 +225,7 @@ def _false_count(cluster: Cluster, activity: Activity, group: LossGroup, fine: S
         evidence=_evidence(cluster, group),
         table=loss_table(cluster, activity),
         nodes=group.nodes,
+        extent=group.extent,
     )
 
 

@@ -156,6 +156,7 @@ def _slow(cluster: Cluster, slow: Sequence[InstancePing], table: Table | None) -
         evidence=sql(cluster, _STATEMENT),
         table=table,
         nodes=_nodes(cluster, slow),
+        extent=(_worst_ms(worst), "ms on average"),
     )
 
 
@@ -194,6 +195,7 @@ def _large_slower(cluster: Cluster, larger: Sequence[InstancePing], table: Table
         evidence=sql(cluster, _STATEMENT),
         table=table,
         nodes=_nodes(cluster, larger),
+        extent=(_ratio(worst), "times as long"),
     )
 
 
@@ -218,6 +220,7 @@ def _large_missing(
         evidence=sql(cluster, _STATEMENT),
         table=table,
         nodes=_nodes(cluster, missing),
+        extent=(len(missing), "pairs"),
     )
 
 

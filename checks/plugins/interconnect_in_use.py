@@ -118,6 +118,7 @@ def _public(cluster: Cluster, used: Used, public: Used, set_to: Mapping[int, str
         next=[look(), unset() if set_to.keys() & used.keys() else reconfigure()],
         evidence=_evidence(cluster),
         nodes=nodes_of(cluster, used),
+        extent=(len(used), "instances"),
     )
 
 
@@ -134,6 +135,7 @@ def _elsewhere(cluster: Cluster, used: Used, elsewhere: Used, set_to: Mapping[in
         next=[look(), unset() if set_to.keys() & used.keys() else reconfigure()],
         evidence=_evidence(cluster),
         nodes=nodes_of(cluster, used),
+        extent=(len(used), "instances"),
     )
 
 
@@ -164,6 +166,7 @@ def _by_parameter(cluster: Cluster, used: Used, set_to: Mapping[int, str]) -> Fi
         next=() if engineered else (look(), unset()),
         evidence=_evidence(cluster),
         nodes=nodes_of(cluster, used),
+        extent=(len(used), "instances"),
     )
 
 
@@ -216,6 +219,7 @@ def _fewer(cluster: Cluster, used: Used) -> Finding:
         ],
         evidence=_evidence(cluster),
         nodes=nodes_of(cluster, used),
+        extent=(len(used), "instances"),
     )
 
 

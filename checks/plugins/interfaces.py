@@ -313,6 +313,7 @@ def _names(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
         evidence=[(cluster.local_node, "oifcfg getif"), *((p.node, "interfaces") for p in network.ports)],
         network=network.name,
         nodes=[node for nodes in odd.values() for node in nodes],
+        extent=(sum(map(len, odd.values())), "nodes"),
     )
 
 

@@ -123,6 +123,7 @@ def _ports(cluster: Cluster, network: PrivateNetwork, usual: int) -> Iterator[Fi
             evidence=_evidence(network),
             network=network.name,
             nodes=[p.node for p in network.ports],
+            extent=(len(network.ports) - len(by_mtu[usual]), "interfaces"),
         )
         return
     for mtu, ports in sorted(by_mtu.items()):
@@ -142,6 +143,7 @@ def _ports(cluster: Cluster, network: PrivateNetwork, usual: int) -> Iterator[Fi
             evidence=_evidence(network),
             network=network.name,
             nodes=[p.node for p in ports],
+            extent=(len(ports), "interfaces"),
         )
 
 

@@ -9,7 +9,16 @@ from checks.facts import Cluster, Node, Unknown
 from checks.finding import Finding, Remedy, Status
 from checks.plugin import Kind, check
 from checks.plugins._instances import span
-from checks.plugins._node_counts import TOPIC, NodeCounts, counts_of, lacks, nodes_not_known, sysctl, without_counts
+from checks.plugins._node_counts import (
+    TOPIC,
+    NodeCounts,
+    counts_of,
+    lacks,
+    most_a_second,
+    nodes_not_known,
+    sysctl,
+    without_counts,
+)
 from checks.plugins._together import alike, briefly, named, some
 from checks.wording import counted, listed
 
@@ -110,6 +119,7 @@ def _filtered(cluster: Cluster, same: Sequence[_Filtering]) -> Finding:
         ],
         evidence=[(node, topic) for node in nodes for topic in (TOPIC, "sysctls")],
         nodes=nodes,
+        extent=most_a_second([f.counts for f in same], lambda c: c.reverse_path, "packets"),
     )
 
 

@@ -9,7 +9,16 @@ from checks.finding import Finding, Remedy, Status
 from checks.plugin import Kind, check
 from checks.plugins._engineered import beside_udp
 from checks.plugins._instances import span
-from checks.plugins._node_counts import TOPIC, NodeCounts, counts_of, lacks, nodes_not_known, sysctl, without_counts
+from checks.plugins._node_counts import (
+    TOPIC,
+    NodeCounts,
+    counts_of,
+    lacks,
+    most_a_second,
+    nodes_not_known,
+    sysctl,
+    without_counts,
+)
 from checks.plugins._together import alike, briefly, named, some
 from checks.wording import counted
 
@@ -127,6 +136,7 @@ def _overflowed(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Find
             ],
             evidence=[(node, topic) for node in nodes for topic in (TOPIC, "sysctls")],
             nodes=nodes,
+            extent=most_a_second(same, lambda c: c.overflowed + c.no_memory, "datagrams"),
         )
 
 
@@ -157,6 +167,7 @@ def _bad_checksums(counts: Sequence[NodeCounts]) -> Iterator[Finding]:
             ],
             evidence=[(node, TOPIC) for node in nodes],
             nodes=nodes,
+            extent=most_a_second(counts, lambda c: c.bad_checksums, "datagrams"),
         )
 
 
@@ -190,6 +201,7 @@ def _backlog(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Finding
             ],
             evidence=[(node, topic) for node in nodes for topic in (TOPIC, "sysctls")],
             nodes=nodes,
+            extent=most_a_second(counts, lambda c: c.backlog_dropped, "packets"),
         )
 
 
@@ -210,6 +222,7 @@ def _other_errors(counts: Sequence[NodeCounts]) -> Iterator[Finding]:
             next=[Remedy("See which sockets count drops.", ("ss -uanm",), f"root on {named(nodes, 'node')}")],
             evidence=[(node, TOPIC) for node in nodes],
             nodes=nodes,
+            extent=most_a_second(counts, lambda c: c.other_errors, "datagrams"),
         )
 
 

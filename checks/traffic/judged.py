@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from checks.engine import Engine
-from checks.facts import FACT_GROUPS, Cluster, Unknown
-from checks.gathering import GATHERERS, Gatherer
-from checks.nodes.session import Session
+from checks.facts import FACT_GROUPS, Unknown
+from checks.given import GivenFacts
 from checks.plugin import BrokenPlugin, Check
 from checks.result import Report
 from checks.settings import Settings
@@ -22,7 +20,7 @@ _NOT_HELD = Unknown(
 )
 
 
-class JudgedRecording(Engine):
+class JudgedRecording(GivenFacts):
     """An engine over the facts of a recording. Its report is of the time at which that was begun.
 
     A check that needs what a recording does not hold (paths, counters over a while) is left out: it would only say so.
@@ -33,7 +31,7 @@ class JudgedRecording(Engine):
     ) -> None:
         held = {group for group in FACT_GROUPS if getattr(header.cluster, group) != _NEVER_GATHERED}
         able = [check for check in checks if held.issuperset(check.needs)]
-        super().__init__(able, settings, broken=broken, gatherers=_given(header.cluster))
+        super().__init__(header.cluster, able, settings, broken=broken)
         self._recorded_at = header.started_at
         self._not_held = dict.fromkeys(set(FACT_GROUPS) - held, _NOT_HELD)
 
@@ -42,17 +40,3 @@ class JudgedRecording(Engine):
         report = super().report(interrupted=interrupted)
         cluster = replace(report.cluster, **self._not_held)
         return replace(report, started_at=self._recorded_at, cluster=cluster)
-
-
-def _given(cluster: Cluster) -> list[Gatherer]:
-    """Gatherers that give what is recorded."""
-
-    def give(group: str) -> Callable[[Session, Cluster], Awaitable[object]]:
-        async def gather(session: Session, known: Cluster) -> object:
-            session.local_node = cluster.local_node
-            return getattr(cluster, group)
-
-        return gather
-
-    needs = {gatherer.group: gatherer.needs for gatherer in GATHERERS}
-    return [Gatherer(group, needs[group], give(group), limit_s=5) for group in FACT_GROUPS]

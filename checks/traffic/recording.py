@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import heapq
+import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, NamedTuple, Self
 
@@ -65,7 +66,8 @@ class Recording:
     header: Header
 
     def __init__(self, path: Path, file: sqlite3.Connection) -> None:
-        self._path = path
+        self.path = path
+        """Where it is, to be opened once more."""
         self._file = file
         self._shapes: dict[int, tuple[str, Shape | None]] = {}
         with self._readable():
@@ -151,6 +153,12 @@ class Recording:
                     found[source] = Tally(samples + 1, gaps, last)
         return found
 
+    def copy_to(self, path: Path) -> None:
+        """Write all that is in it now to a new file of mode 0600. Can be called from any thread. Raises OSError too."""
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
+        with self._readable(), closing(sqlite3.connect(path)) as copy:
+            self._file.backup(copy)
+
     def close(self) -> None:
         """Can be called twice."""
         with suppress(sqlite3.Error):
@@ -234,7 +242,7 @@ class Recording:
         try:
             yield
         except (sqlite3.Error, ValueError, TypeError, RecursionError, OverflowError) as error:
-            raise unreadable(self._path, error) from None
+            raise unreadable(self.path, error) from None
 
 
 def _time(value: object) -> int:

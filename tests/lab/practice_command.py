@@ -12,9 +12,18 @@ from pathlib import Path
 import pytest
 
 from checks import lab
+from checks.lab.oracle.backend import Cancellation
+from checks.lab.oracle.daemons import Daemons
+from checks.lab.peers import node_home
 from checks.report.json_report import from_json
 from checks.result import Report
+from tests.lab.database_client import until
+from tests.lab.node_operator import Operator, Said
 from tui.cli import main
+from tui.common_options import ENTERED
+
+_ENOUGH = 60
+"""So many blocks come to an instance in half a second; what was under way at a fault is settled by then."""
 
 
 class Practice:
@@ -23,7 +32,8 @@ class Practice:
     def __init__(self, directory: Path, nodes: int = 2, mtu: int = 9000, *, database: bool = False) -> None:
         self.environment = {**os.environ, "RACWIRE_LAB_DIR": str(directory), "HOME": "/nonexistent"}
         os.environ["RACWIRE_LAB_DIR"] = str(directory)
-        lab.up(nodes=nodes, mtu=mtu, database=database)
+        self.cluster = lab.up(nodes=nodes, mtu=mtu, database=database)
+        self._operator: Operator | None = None
 
     def racwire(self, *words: str) -> subprocess.CompletedProcess[str]:
         """What the command says and how it ends."""
@@ -42,15 +52,53 @@ class Practice:
             patch.setenv("RACWIRE_LAB_DIR", self.environment["RACWIRE_LAB_DIR"])
             assert main(["lab", *words]) == 0, told.getvalue()
 
+    def inside(self, *words: str) -> Said:
+        """A racwire command on the first node, where `--lab` leads: typed there it needs no Python of its own."""
+        if self._operator is None:
+            environment = {name: self.environment[name] for name in ("HOME", "RACWIRE_LAB_DIR")}
+            self._operator = Operator(self.cluster, self.cluster.nodes[0], {**environment, ENTERED: "1"})
+        return self._operator.type(words)
+
     def check(self, *words: str) -> Report:
-        """The report of `racwire check --lab`."""
-        ran = self.racwire("check", "--lab", "--format", "json", *words)
-        assert ran.stdout, ran.stderr
-        assert "Traceback" not in ran.stderr
-        return from_json(ran.stdout.encode())
+        """The report of `racwire check` there."""
+        ran = self.inside("check", "--format", "json", *words)
+        assert ran.out, ran.err
+        return from_json(ran.out.encode())
+
+    def until_blocks_flow(self) -> None:
+        """Wait until every instance receives blocks and none has lost any meanwhile: what was broken is mended."""
+        homes = [node_home(self.cluster.directory, node) for node in self.cluster.nodes]
+        daemons = Daemons(homes[0], homes)
+
+        def flows() -> bool:
+            begun = self._blocks(daemons)
+            until(
+                lambda: all(now >= begun.get(at, (0, 0))[0] + _ENOUGH for at, (now, _) in self._blocks(daemons).items())
+            )
+            lost = {at: lost for at, (_, lost) in begun.items()}
+            return len(lost) == len(homes) and {at: lost for at, (_, lost) in self._blocks(daemons).items()} == lost
+
+        until(flows)
+
+    def _blocks(self, daemons: Daemons) -> dict[int, tuple[int, int]]:
+        """Received and lost by each instance since it started."""
+        return {
+            state.instance: (
+                sum(t.cr_block + t.current_block for t in state.transfers.values()),
+                sum(t.lost for t in state.transfers.values()),
+            )
+            for state in daemons.states("everywhere", Cancellation())
+        }
+
+    def leave(self) -> None:
+        """Let nobody be at its nodes any longer."""
+        if self._operator is not None:
+            self._operator.leave()
+            self._operator = None
 
     def down(self) -> None:
         """Take it down."""
+        self.leave()
         os.environ["RACWIRE_LAB_DIR"] = self.environment["RACWIRE_LAB_DIR"]
         try:
             lab.down()

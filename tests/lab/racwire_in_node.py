@@ -2,7 +2,8 @@
 what they need: a rehearsal is many commands, and starting Python for each would take most of its time.
 
 Orders are lines of JSON on stdin: `words` of the command, and `kill`: `looking`, to kill it with -9 in the midst of
-looking at a gate, or `told`, as soon as it has said what came of it. Answers are lines of JSON on stdout.
+looking at a gate, or `told`, as soon as it has said what came of it; or a `program`, lines of Python, to run instead of
+a command. Answers are lines of JSON on stdout.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import os
 import select
 import signal
 import sys
+import traceback
+from importlib import import_module
 
 import checks.change.conduct
 import checks.change.gates
@@ -21,14 +24,15 @@ import checks.plugins
 import checks.report.json_report  # noqa: F401 - loaded once, for all commands
 import tui.change_command
 import tui.change_verify
-import tui.check_command
+import tui.progress
 from checks.events import Gathered
 from checks.plugin import discover
+from checks.settings_file import load_settings
 from tui.cli import main
 
 
-def carry_out(words: list[str], kill: str) -> dict[str, object]:
-    """Run one command to its end, or until it is killed."""
+def carry_out(words: list[str] | None = None, kill: str = "", program: str = "") -> dict[str, object]:
+    """Run one command, or a program, to its end, or until it is killed."""
     out, err, looking = (os.pipe() for _ in range(3))
     child = os.fork()
     if child == 0:
@@ -40,9 +44,11 @@ def carry_out(words: list[str], kill: str) -> dict[str, object]:
             wait_once_told()
         code = 99
         try:
-            code = main(words)
+            code = run_program(program) if words is None else main(words)
         except SystemExit as ended:
             code = ended.code if isinstance(ended.code, int) else 1
+        except BaseException:
+            traceback.print_exc()
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
@@ -69,6 +75,12 @@ def carry_out(words: list[str], kill: str) -> dict[str, object]:
     return {"code": os.waitstatus_to_exitcode(status), **text}
 
 
+def run_program(program: str) -> int:
+    """As `python -c` would."""
+    exec(program, {"__name__": "__main__"})
+    return 0
+
+
 def read_on(said: dict[int, bytes], pipe: int) -> None:
     """Take what is there; ssh sessions of a command that was killed may keep the pipe open, and are not waited for."""
     try:
@@ -80,14 +92,14 @@ def read_on(said: dict[int, bytes], pipe: int) -> None:
 
 def tell_of_looking(pipe: int) -> None:
     """Say so once something was gathered for a gate."""
-    tell = tui.check_command.Progress.__call__
+    tell = tui.progress.Progress.__call__
 
-    def telling(self: tui.check_command.Progress, event: object) -> None:
+    def telling(self: tui.progress.Progress, event: object) -> None:
         if isinstance(event, Gathered):
             os.write(pipe, b".")
         tell(self, event)
 
-    tui.check_command.Progress.__call__ = telling
+    tui.progress.Progress.__call__ = telling
 
 
 def wait_once_told() -> None:
@@ -95,8 +107,17 @@ def wait_once_told() -> None:
     tui.change_verify.tell = lambda _: signal.pause()
 
 
-if __name__ == "__main__":
+def load() -> None:
+    """All that a command would load once it is under way; of the database only where there is one."""
     discover()
+    import_module("tui.check_command")
+    import_module("pyroute2")
+    if load_settings(None).database.connect:
+        import_module("oracledb")
+
+
+if __name__ == "__main__":
+    load()
     for line in sys.stdin:
         order = json.loads(line)
-        print(json.dumps(carry_out(order["words"], order["kill"])), flush=True)
+        print(json.dumps(carry_out(**order)), flush=True)

@@ -13,9 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from checks.facts import Verdict
 from checks.finding import Finding, Status
 from checks.nodes.grid_home import css_daemons
 from checks.result import ExitCode, Report
+from tests.lab.lab_support import run
 from tests.lab.practice_command import Practice
 
 NETWORK_2 = "192.168.11.0/24"
@@ -46,6 +48,10 @@ def problems(report: Report) -> dict[str, Finding]:
 @pytest.mark.parametrize("cluster", [2, 8], indirect=True)
 def test_a_healthy_cluster_passes_everything(cluster):
     report = cluster.check()
+    nodes = len(cluster.cluster.nodes)
+    assert len(report.cluster.paths) == nodes * (nodes - 1) * 2
+    assert {path.verdict for path in report.cluster.paths} == {Verdict.PASSES}
+    assert max(path.elapsed_ms for path in report.cluster.paths) < 15_000
     # A packet of the many at once may be lost on a machine as small as this, once: that is told, and is no fault.
     told = {Status.PASS, Status.SKIPPED}
     assert [f.title for f in report.findings if f.status not in told and f.code != "IC-PATH-012"] == []
@@ -196,10 +202,10 @@ def ipv6(cluster: Practice) -> Iterator[str]:
         pytest.skip("this kernel has no IPv6, so IPv6 paths were not tested")
     for number in (1, 2):
         on = f"for f in {knob}; do echo 0 >$f; done; ip address add fd00:11::{number}/64 dev eth2 nodad"
-        assert cluster.racwire("lab", "shell", f"rac{number}", "bash", "-c", on).returncode == 0
+        assert run(cluster.cluster, f"rac{number}", "bash", "-c", on).returncode == 0
     yield "fd00:11::/64"
     for number in (1, 2):
-        cluster.racwire("lab", "shell", f"rac{number}", "bash", "-c", f"for f in {knob}; do echo 1 >$f; done")
+        run(cluster.cluster, f"rac{number}", "bash", "-c", f"for f in {knob}; do echo 1 >$f; done")
 
 
 def test_an_ipv6_network_is_probed_alike(cluster, ipv6, tmp_path):
@@ -238,15 +244,15 @@ def test_only_the_named_check_is_run_and_only_what_it_needs_is_asked(cluster):
 
 def test_a_file_is_written_whole_and_a_full_disk_loses_nothing(cluster, tmp_path):
     out = tmp_path / "report.json"
-    ran = cluster.racwire("check", "--lab", "--format", "json", "-o", str(out), "interfaces")
-    assert (ran.returncode, ran.stdout) == (ExitCode.PASS, "")
+    ran = cluster.inside("check", "--format", "json", "-o", str(out), "interfaces")
+    assert (ran.code, ran.out) == (ExitCode.PASS, "")
     assert json.loads(out.read_text())["schema"] == "racwire-report/1"
-    again = cluster.racwire("check", "--lab", "-o", str(out), "interfaces")
-    assert again.returncode == ExitCode.USAGE
-    full = cluster.racwire("check", "--lab", "-o", "/dev/full", "interfaces")
-    assert "No space left on device" in full.stderr
-    assert "2 PASS" in full.stdout
-    assert full.returncode == ExitCode.COULD_NOT_TELL
+    again = cluster.inside("check", "-o", str(out), "interfaces")
+    assert again.code == ExitCode.USAGE
+    full = cluster.inside("check", "-o", "/dev/full", "interfaces")
+    assert "No space left on device" in full.err
+    assert "2 PASS" in full.out
+    assert full.code == ExitCode.COULD_NOT_TELL
 
 
 def test_an_interrupted_run_shows_what_it_has(cluster):

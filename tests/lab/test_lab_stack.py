@@ -43,7 +43,9 @@ WHERE = "SELECT instance_number AS n FROM v$instance"
 @pytest.fixture(scope="module")
 def practice(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Practice]:
     with lab_directory(tmp_path_factory.mktemp("lab") / "dir") as directory:
-        yield Practice(directory, database=True)
+        practice = Practice(directory, database=True)
+        yield practice
+        practice.leave()
 
 
 @pytest.fixture

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,10 +10,11 @@ import pytest
 
 from checks.facts import Leg, PathProbe, Verdict
 from checks.lab import Lab, LabError, down, up
+from tests.lab.node_operator import Operator
 
 pytestmark = pytest.mark.lab
 
-# Run inside rac1, as racwire itself is: the gatherers that the engine uses, and the probes at the end.
+# Run inside rac1, as racwire itself is: the gatherers that the engine uses, up to the probes.
 PROBE = """
 import asyncio, sys
 import msgspec
@@ -36,7 +34,7 @@ def with_all_ports(network):
 async def main():
     session = Session(load_settings(None), Journal())
     cluster = Cluster(local_node=session.local_node, taken_at="")
-    for gatherer in GATHERERS:
+    for gatherer in (g for g in GATHERERS if g.group in ("clusterware", "nodes", "networks", "paths")):
         found = await gatherer.gather(session, cluster)
         cluster = msgspec.structs.replace(cluster, **{gatherer.group: found})
         cluster = msgspec.structs.replace(cluster, local_node=session.local_node)
@@ -56,18 +54,12 @@ Paths = dict[tuple[str, str, str], PathProbe]
 Break = Callable[..., Paths]
 
 
-def probe(lab: Lab) -> Paths:
+def probe(rac1: Operator) -> Paths:
     """Probe all paths from rac1; by network, from and to."""
-    done = subprocess.run(
-        lab.enter("rac1", [sys.executable, "-c", PROBE]),
-        env={**os.environ, **lab.environment("rac1")},
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr.decode()
-    print(done.stderr.decode())
-    paths = msgspec.json.decode(done.stdout, type=tuple[PathProbe, ...])
+    said = rac1.run(PROBE)
+    assert said.code == 0, said.err
+    print(said.err)
+    paths = msgspec.json.decode(said.out, type=tuple[PathProbe, ...])
     return {(p.network, p.from_node, p.to_node): p for p in paths}
 
 
@@ -84,12 +76,20 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         down()
 
 
+@pytest.fixture(scope="module")
+def rac1(lab: Lab) -> Iterator[Operator]:
+    operator = Operator(lab, "rac1", {})
+    yield operator
+    operator.leave()
+
+
 @pytest.fixture
-def broken(lab: Lab) -> Iterator[Break]:
+def broken(lab: Lab, rac1: Operator) -> Iterator[Break]:
     """Break something and probe; mended afterwards."""
 
     def break_and_probe(fault: str, **where: str | int) -> Paths:
-        return probe(lab.break_(fault, **where))
+        lab.break_(fault, **where)
+        return probe(rac1)
 
     try:
         yield break_and_probe
@@ -97,8 +97,8 @@ def broken(lab: Lab) -> Iterator[Break]:
         lab.mend()
 
 
-def test_a_healthy_cluster_passes_quickly(lab: Lab) -> None:
-    paths = probe(lab)
+def test_a_healthy_cluster_passes_quickly(rac1: Operator) -> None:
+    paths = probe(rac1)
     assert len(paths) == 4
     assert {p.verdict for p in paths.values()} == {Verdict.PASSES}
     assert {p.hops for p in paths.values()} == {0}
@@ -183,14 +183,3 @@ def test_without_ssh_the_way_from_the_peer_is_unknown(broken: Break) -> None:
     paths = broken("no-ssh", node="rac2")
     assert all(p.verdict is Verdict.PASSES for (_, sender, _), p in paths.items() if sender == "rac1")
     assert all(p.verdict is Verdict.UNKNOWN and p.reason for (_, sender, _), p in paths.items() if sender == "rac2")
-
-
-def test_eight_nodes_in_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lab: Lab) -> None:
-    monkeypatch.setenv("RACWIRE_LAB_DIR", str(tmp_path / "cluster"))
-    try:
-        paths = probe(up(nodes=8, database=False))
-    finally:
-        down()
-    assert len(paths) == 8 * 7 * 2
-    assert {p.verdict for p in paths.values()} == {Verdict.PASSES}
-    assert max(p.elapsed_ms for p in paths.values()) < 15_000

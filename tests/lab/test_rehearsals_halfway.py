@@ -17,14 +17,16 @@ pytestmark = [pytest.mark.lab, needs_namespaces]
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearsal]:
     """A change at the step that sets the MTU: all before it is done and proved, the load was not recorded."""
     made = Rehearsal(tmp_path_factory.mktemp("rehearsal"), keeper="ifcfg")
-    made.begin(9000)
-    made.prove(made.step())
-    made.verify()
-    said = made.change("override", "--by", "Ann Lee", "--reason", "A rehearsal without load.")
-    assert said.code == 0, said.err
-    made.walk("set-mtu")
-    yield made
-    made.end()
+    try:
+        made.begin(9000)
+        made.prove(made.step())
+        made.verify()
+        said = made.change("override", "--by", "Ann Lee", "--reason", "A rehearsal without load.")
+        assert said.code == 0, said.err
+        made.walk("set-mtu")
+        yield made
+    finally:
+        made.end()
 
 
 @pytest.fixture

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from textual.pilot import Pilot
 
 from tui.app import ConsoleApp
+from tui.outbox import Written
 from tui.screens.checks import ChecksScreen
+from tui.screens.report import FORMS
+from tui.widgets.choice_list import ChoiceList
 from tui.widgets.finding_list import FindingList
 from tui.widgets.lines import Lines
 
-HEADINGS = ("Problems", "Gone", "Worth knowing", "Well", "Left out", "Running")
+HEADINGS = ("Problems", "Waived", "Gone", "Worth knowing", "Well", "Left out", "Running")
 
 
 def shown(pilot: Pilot[None], part: str) -> str:
@@ -38,6 +43,22 @@ async def concluded(pilot: Pilot[None]) -> None:
         await app.workers.wait_for_complete(left)
     await pilot.pause()
     await pilot.pause()
+
+
+async def write(pilot: Pilot[None], form: str) -> Path:
+    """On the Report screen, write the report in that form; the file."""
+    app = pilot.app
+    assert isinstance(app, ConsoleApp)
+    before = len(app.known.outbox.done)
+    app.screen.query_one(ChoiceList).chosen = [each.name for each in FORMS].index(form)
+    app.simulate_key("enter")
+    for _ in range(1000):
+        await pilot.pause(0.005)
+        if len(app.known.outbox.done) > before:
+            break
+    done = app.known.outbox.done[0]
+    assert isinstance(done, Written), done
+    return done.path
 
 
 def checks_screen(pilot: Pilot[None]) -> ChecksScreen:

@@ -39,6 +39,7 @@ from tests.unit.change_journals import STEPS, journal, looked, plan
 from tui import app as app_module
 from tui import following
 from tui.app import ConsoleApp
+from tui.past import Past
 from tui.screens.change import ChangeScreen
 from tui.screens.change_ask import AskScreen
 from tui.widgets.lines import Lines
@@ -160,7 +161,7 @@ async def test_a_journal_that_cannot_be_followed_is_told(new_console: NewConsole
 async def test_a_recording_has_no_change(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(black_hole(), UNCHANGING)).run_test(size=(80, 24)) as pilot:
         assert isinstance(pilot.app, ConsoleApp)
-        pilot.app.known.feed.replayed = "mtu1500"
+        pilot.app.known.feed.past = Past("recording mtu1500", None, is_saved=False)
         await concluded(pilot)
         await pilot.press("5")
         await settled(pilot, "A recording is shown.")
@@ -177,7 +178,7 @@ async def test_the_current_step_is_large_and_the_way_behind_and_ahead_small(
     async with console(new_console, changes) as pilot:
         await settled(pilot, "3 set MTU")
         seen = in_sight(pilot).splitlines()
-        assert seen[1].endswith("[5 Change]")
+        assert "[5 Change]" in seen[1]
         assert seen[3] == " Change 2026-11-20-a  MTU 1500 → 9000  2 nodes  owner oracle@rac1  step 3 of 4"
         assert seen[4] == "  ✓ 1 agree  ✓ 2 switch"
         assert seen[5] == " ▶ 3 set MTU"

@@ -17,7 +17,7 @@ from tests.fixtures.databases import asked
 from tests.tui.change_driving import PaperChanges, settled
 from tests.tui.clusters import UNCHANGING, black_hole, engine
 from tests.tui.conftest import FakeFeed, NewConsole
-from tests.tui.driving import concluded
+from tests.tui.driving import concluded, shown
 from tests.tui.traffic_driving import Console
 from tests.tui.traffic_samples import cluster_events
 from tests.unit.change_journals import journal, looked
@@ -81,3 +81,20 @@ def test_change(
 
     app = new_console(lambda: engine(black_hole(), UNCHANGING), changes=PaperChanges(tmp_path))
     assert snap_compare(app, terminal_size=(80, 24), run_before=change)
+
+
+def test_report(
+    new_console: NewConsole, snap_compare: Compare, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    async def report(pilot: Pilot[None]) -> None:
+        await concluded(pilot)
+        await pilot.press("6")
+        await Console(pilot, FakeFeed()).until(lambda: "~/" in shown(pilot, "report-file"))
+        await pilot.pause()
+
+    assert snap_compare(
+        new_console(lambda: engine(black_hole(), UNCHANGING)), terminal_size=(80, 24), run_before=report
+    )

@@ -15,7 +15,7 @@ from checks.plugin import discover
 from tests.fixtures.clusters import cluster, node, with_interface
 from tests.tui.clusters import black_hole, engine, healthy
 from tests.tui.conftest import NewConsole
-from tests.tui.driving import chosen, concluded, listed, shown
+from tests.tui.driving import chosen, concluded, listed, shown, write
 
 
 def engine_for(facts: Cluster, check: str, **instead: object) -> Engine:
@@ -119,9 +119,7 @@ async def test_the_report_that_is_exported_holds_both_and_says_so(
         await pilot.press("R")
         await concluded(pilot)
         await pilot.press("e")
-        await pilot.pause()
-        (written,) = tmp_path.glob("racwire-*.json")  # noqa: ASYNC240 - a test waits for nothing else
-        told = msgspec.json.decode(written.read_bytes())
+        told = msgspec.json.decode((await write(pilot, "json")).read_bytes())
         assert [again["check"] for again in told["reruns"]] == ["df-ping"]
         assert {f["check"] for f in told["findings"]} == {f.check for f in findings}
         assert app.report is not None

@@ -24,6 +24,7 @@ from tui import main_screens
 from tui.actions import EVERYWHERE, TABS
 from tui.app import ConsoleApp
 from tui.known import News
+from tui.past import of_recording
 from tui.screens.base import ConsoleScreen
 from tui.screens.checks import ChecksScreen
 from tui.screens.palette import PaletteScreen
@@ -287,7 +288,10 @@ async def test_a_recording_is_shown_instead_of_samples_and_judged_as_far_as_it_t
         raise AssertionError("nothing is sampled")
 
     app = new_console(
-        lambda: JudgedRecording(recording.header, discover(), Settings()), new_feed=no_feed, recording=recording
+        lambda: JudgedRecording(recording.header, discover(), Settings()),
+        new_feed=no_feed,
+        past=of_recording(recording),
+        first="traffic",
     )
     async with app.run_test(size=(120, 40)) as pilot:
         await concluded(pilot)

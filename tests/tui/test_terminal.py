@@ -31,9 +31,17 @@ def console(environment: dict[str, str]) -> Iterator[Terminal]:
     terminal.close()
 
 
-def test_without_a_terminal_the_checks_run_as_text(environment: dict[str, str]) -> None:
+@pytest.fixture
+def hurried(environment: dict[str, str], tmp_path: Path) -> dict[str, str]:
+    """A user whose checks look at the kernel's counters no longer than they must."""
+    settings = tmp_path / "settings.toml"
+    settings.write_text("[sampling]\ninterval_without_database_s = 1\n")
+    return {**environment, "RACWIRE_SETTINGS": str(settings)}
+
+
+def test_without_a_terminal_the_checks_run_as_text(hurried: dict[str, str]) -> None:
     done = subprocess.run(
-        RACWIRE, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False
+        RACWIRE, env=hurried, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False
     )
     assert done.stderr.startswith("racwire: no terminal here, so the checks run as text.\n")
     assert "\x1b" not in done.stdout
@@ -41,8 +49,8 @@ def test_without_a_terminal_the_checks_run_as_text(environment: dict[str, str]) 
     assert done.returncode == 3
 
 
-def test_on_a_dumb_terminal_too(environment: dict[str, str]) -> None:
-    terminals = [Terminal({**environment, "TERM": term}) for term in ("dumb", "")]
+def test_on_a_dumb_terminal_too(hurried: dict[str, str]) -> None:
+    terminals = [Terminal({**hurried, "TERM": term}) for term in ("dumb", "")]
     try:
         for terminal in terminals:
             assert terminal.ended_within(60) == 3

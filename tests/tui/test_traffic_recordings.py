@@ -25,6 +25,7 @@ from tests.tui.driving import concluded, shown
 from tests.tui.traffic_driving import Console, console
 from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events, hostile_events, node_sample
 from tui import taping
+from tui.past import of_recording
 from tui.printable import printable
 from tui.screens import traffic
 from tui.screens.traffic import TrafficScreen
@@ -166,7 +167,8 @@ def record(path: Path, facts: Cluster, events: Iterable[Event], label: str = "mt
 async def replay(new_console: NewConsole, path: Path, size: tuple[int, int] = (80, 24)) -> AsyncIterator[Console]:
     """A console that shows that recording, as `racwire open` has it."""
     with closing(Recording.open(path)) as recording:
-        app = new_console(lambda: JudgedRecording(recording.header, discover(), Settings()), recording=recording)
+        judged = lambda: JudgedRecording(recording.header, discover(), Settings())  # noqa: E731
+        app = new_console(judged, past=of_recording(recording), first="traffic")
         async with app.run_test(size=size) as pilot:
             await concluded(pilot)
             yield Console(pilot, FakeFeed())

@@ -49,7 +49,10 @@ def test_help_teaches_with_examples_and_exit_codes():
     [
         ("", "--lab --settings --grid-home --connect --interval --awr --no-mouse --graphs", ""),
         ("check", "--lab --settings --grid-home --connect --interval --awr --days", "--no-mouse --graphs"),
-        ("plan", "--lab --settings --grid-home --connect --interval --awr --days", "--no-mouse --graphs"),
+        ("report", "--lab --settings --connect --interval --awr --from --redact --record --format", "--no-mouse"),
+        ("save", "--lab --settings --connect --interval --awr --from --redact --record --recording", "--no-mouse"),
+        ("diff", "--format", "--lab --settings --connect --from --redact"),
+        ("plan", "--lab --settings --grid-home --connect --interval --awr --days", "--no-mouse --graphs --from"),
         ("record", "--lab --settings --grid-home --connect --every --probe", "--interval --awr --days --ascii"),
         ("watch", "--lab --settings --grid-home --connect --every --probe", "--interval --awr --days --ascii"),
         ("open", "--settings --no-mouse --ascii --graphs", "--lab --peer --connect --interval"),

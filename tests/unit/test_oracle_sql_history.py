@@ -1,5 +1,6 @@
 """AWR and Statspack in the practice database's SQL: filled once, and ended with the living instances."""
 
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Any, Literal
 
@@ -24,7 +25,8 @@ class Snapshots:
             "SELECT range, 1, 1, TIMESTAMP '2026-01-01 00:00:00' + INTERVAL 1 HOUR * range FROM range(5)"
         )
 
-    def add_living(self, connection: Any, states: tuple[InstanceState, ...]) -> None:
+    def add_living(self, connection: Any, states: tuple[InstanceState, ...], tables: Collection[str]) -> None:
+        assert tables == {"dba_hist_snapshot"}, "the others are not read"
         for state in states:
             connection.execute(
                 "INSERT INTO dba_hist_snapshot (snap_id, dbid, instance_number) VALUES (100, 1, ?)", [state.instance]
@@ -67,7 +69,7 @@ def test_a_query_is_broken_off_while_its_history_is_made_too():
     cancellation = Cancellation()
 
     class Endless(Snapshots):
-        def add_living(self, connection: Any, states: tuple[InstanceState, ...]) -> None:
+        def add_living(self, connection: Any, states: tuple[InstanceState, ...], tables: Collection[str]) -> None:
             cancellation.cancel()
             connection.execute("SELECT COUNT(*) FROM range(1000000) a, range(1000000) b WHERE a.range > b.range")
 

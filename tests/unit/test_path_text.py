@@ -8,15 +8,16 @@ from hypothesis import strategies as st
 
 from checks.facts import Cluster, Leg, PathProbe, PingSeries, Port, PrivateNetwork, Unknown, UnreadNode, Verdict
 from checks.finding import Status
+from checks.path_grid import Grid, grids_of, problems
+from checks.path_words import path_line
 from checks.plugins.df_ping import df_ping
 from checks.result import make_report
 from tests.fixtures.clusters import cluster, clusterware, node, path, with_paths
 from tui.widgets.line import ROLES, plain, width_of
-from tui.widgets.path_grid import Grid, grids_of, problems
 from tui.widgets.path_matrix import matrix_lines
 from tui.widgets.path_names import headings, short_names
 from tui.widgets.path_reader import reader_lines
-from tui.widgets.path_text import foot_lines, page_of, path_line
+from tui.widgets.path_text import foot_lines, page_of
 
 
 def eth2(built: Cluster) -> PrivateNetwork:

@@ -381,10 +381,12 @@ def test_open_without_a_terminal_says_what_is_in_it(recording):
     assert all(len(line) <= 80 for line in ran.stdout.splitlines() if str(recording) not in line)
 
 
-@pytest.mark.parametrize("command", ["open", "watch"])
-def test_what_is_no_recording_is_one_sentence(tmp_path, command):
+@pytest.mark.parametrize(
+    ("command", "foreign"), [("open", "is nothing that racwire wrote"), ("watch", "is no recording of racwire")]
+)
+def test_what_is_no_recording_is_one_sentence(tmp_path, command, foreign):
     (tmp_path / "letter").write_text("a letter")
-    for name, why in (("letter", "is no recording of racwire"), ("none", "could not be read: No such file")):
+    for name, why in (("letter", foreign), ("none", "could not be read: No such file")):
         ran = racwire(command, name, cwd=tmp_path)
         assert (ran.returncode, ran.stdout, len(ran.stderr.splitlines())) == (ExitCode.USAGE, "", 1)
         assert f"racwire: {name} {why}" in ran.stderr

@@ -1,9 +1,16 @@
 """The settings file: what a mistake in it is told as, and that the template is true."""
 
+import json
+import tomllib
+from datetime import date
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from checks.settings import Settings
-from checks.settings_file import SettingsError, load_settings, parse_settings, template
+from checks.settings_file import SettingsError, load_settings, parse_settings, template, toml
+from checks.settings_values import as_plain
 
 
 def test_the_template_is_the_defaults():
@@ -176,3 +183,106 @@ def test_a_database_that_cannot_be_meant_is_refused(setting, what):
 )
 def test_every_way_to_say_where_a_database_is_is_taken(connect):
     assert parse_settings(f'[database]\nconnect = "{connect}"\n', "s.toml").database.connect == connect
+
+
+# --- waivers ----------------------------------------------------------------------------------------------------------
+
+WAIVER = """\
+[[waivers]]
+code = "IC-BOOT-002"
+subject = "eth2 rac1"
+reason = "mended in January"
+by = "Ann Lee"
+expires = 2027-01-31
+"""
+
+
+@pytest.fixture
+def today(monkeypatch):
+    """20 November 2026, whatever the clock says."""
+
+    class Day(date):
+        @classmethod
+        def today(cls):
+            return cls(2026, 11, 20)
+
+    monkeypatch.setattr("checks.settings_values.date", Day)
+
+
+@pytest.mark.usefixtures("today")
+def test_waivers_are_tables_of_which_there_may_be_any_number():
+    other = WAIVER.replace("rac1", "rac2") + 'status = "FAIL"\nextent = 0.5\nnodes = ["rac2"]\n'
+    first, second = parse_settings(f"[probe]\npackets = 30\n{WAIVER}\n{other}", "s.toml").waivers
+    assert (first.code, first.subject, first.by, first.expires) == (
+        "IC-BOOT-002",
+        "eth2 rac1",
+        "Ann Lee",
+        date(2027, 1, 31),
+    )
+    assert (first.status, first.extent, first.nodes) == ("WARN", None, ())
+    assert (second.status, second.extent, second.nodes) == ("FAIL", 0.5, ("rac2",))
+    as_text = WAIVER.replace("2027-01-31", '"2027-01-31"')
+    assert parse_settings(as_text, "s.toml").waivers == (first,)
+
+
+@pytest.mark.usefixtures("today")
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (WAIVER.replace('by = "Ann Lee"\n', ""), "line 1: [[waivers]] has no 'by' in it: who takes that on."),
+        (WAIVER + WAIVER.replace("reason", "raeson"), "line 10: 'raeson' is not known; did you mean 'reason'?"),
+        (WAIVER.replace("2027-01-31", '"soon"'), "line 6: 'expires' must be a day, such as 2027-01-31."),
+        (WAIVER.replace("2027-01-31", "2027-01-31T10:00:00"), "line 6: 'expires' must be a day, such as 2027-01-31."),
+        (
+            WAIVER.replace("2027", "2028"),
+            "line 6: 'expires': 2028-01-31 is over 366 days ahead; choose an earlier day, and look at it again then.",
+        ),
+        (WAIVER + 'status = "INFO"\n', "line 7: 'status' must be WARN, FAIL or UNKNOWN."),
+        (WAIVER + "extent = nan\n", "line 7: 'extent': it must be a number, 0 or more."),
+        (WAIVER + "extent = 'much'\n", "line 7: 'extent' must be a number, got text."),
+        (
+            WAIVER.replace("IC-BOOT-002", "boot-mtu"),
+            "line 2: 'code': 'boot-mtu' is no code of a finding; write it as IC-PATH-003.",
+        ),
+        (
+            WAIVER.replace("mended in January", " "),
+            "line 4: 'reason': it is empty, or has control characters in it; write a few plain words.",
+        ),
+        (
+            WAIVER + WAIVER,
+            "line 9: 'subject': IC-BOOT-002 of 'eth2 rac1' is waived twice; leave one of the two.",
+        ),
+        ("[waivers]\ncode = 1\n", "line 1: 'waivers' is a table of settings; write [[waivers]] above them."),
+        ("[[probe]]\npackets = 30\n", "line 1: 'probe' is a table of settings; write [probe] above them."),
+        ("waivers = 3\n", "line 1: 'waivers' is a table of settings; write [[waivers]] above them."),
+    ],
+)
+def test_a_mistake_in_a_waiver_is_told_with_its_own_line(text, sentence):
+    with pytest.raises(SettingsError) as told:
+        parse_settings(text, "s.toml")
+    assert str(told.value) == f"s.toml {sentence}"
+
+
+@pytest.mark.usefixtures("today")
+def test_an_expired_waiver_is_no_mistake():
+    assert parse_settings(WAIVER.replace("2027-01-31", "2020-01-31"), "s.toml").waivers
+
+
+@pytest.mark.usefixtures("today")
+def test_the_waiver_of_the_template_is_one_once_its_comment_signs_are_gone():
+    _, _, example = template().partition("# [[waivers]]")
+    lines = [line.removeprefix("# ") for line in example.splitlines() if " = " in line]
+    (waiver,) = parse_settings("\n".join(["[[waivers]]", *lines]), "template").waivers
+    assert waiver.expires > date(2026, 11, 20)
+
+
+def test_plain_settings_are_what_they_are_in_json():
+    settings = parse_settings(template() + WAIVER.replace("2027", "2025"), "s.toml")
+    plain = as_plain(settings)
+    assert json.loads(json.dumps(plain)) == plain
+    assert plain["waivers"][0]["expires"] == "2025-01-31"
+
+
+@given(st.text())
+def test_every_text_comes_back_from_its_toml(text):
+    assert tomllib.loads(f"a = {toml(text)}\n") == {"a": text}

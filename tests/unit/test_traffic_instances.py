@@ -2,6 +2,7 @@
 not be read is told, and a refused login is never tried again."""
 
 import asyncio
+from dataclasses import replace
 from functools import partial
 
 import msgspec
@@ -31,14 +32,17 @@ SETTINGS = TrafficSettings(database_timeout_s=5)
 
 
 class Sampling:
-    """A sampler on so many practice instances, and what it told."""
+    """A sampler on so many practice instances, and what it told.
 
-    def __init__(self, count=2, granted=None, why_alone="", facts=None, **straight):
+    `hung_s` is how long the connection waits on which all instances are asked, where it is not as long as the other.
+    """
+
+    def __init__(self, count=2, granted=None, why_alone="", facts=None, hung_s=None, **straight):
         self.instances = instances(count)
         self.straight = StraightIn(practice(self.instances, granted=granted), **straight)
         self.names = Names(facts or database(count))
         self.told = []
-        self.databases = Failing([], self.straight)
+        self.databases = Failing([], replace(self.straight, limit_s=hung_s) if hung_s else self.straight)
         self.everyone = AllInstances(self.databases, ("sysstat", "dlm_misc"), SETTINGS.database_timeout_s)
         self.sampler = InstanceSampler(self.straight, self.names, SETTINGS, self.told.append, self.everyone, why_alone)
 
@@ -136,7 +140,7 @@ async def test_a_database_that_gives_up_no_statement_is_asked_ever_more_seldom(m
     """Each attempt leaves a session behind in it, for as long as the instance hangs."""
     monkeypatch.setattr(all_instances, "AGAIN_S", 0.01)
     monkeypatch.setattr(all_instances, "_ENDED_S", -SETTINGS.database_timeout_s)
-    sampling = Sampling(why_alone="GV$SYSSTAT did not answer in time.", limit_s=0.1)
+    sampling = Sampling(why_alone="GV$SYSSTAT did not answer in time.", hung_s=0.1)
     sampling.instances.hangs = True
     waits = []
     async for told in sampling.rounds():

@@ -21,8 +21,8 @@ from tui.widgets.lines import Lines
 
 log = logging.getLogger(__name__)
 
-_NOT_OF_A_RECORDING = frozenset({"rerun", "rerun_one", "pause", "reset", "record"})
-"""Actions that do nothing, or nothing new, where a recording is shown."""
+_NOT_OF_THE_PAST = frozenset({"rerun", "rerun_one", "pause", "reset", "record"})
+"""Actions that do nothing, or nothing new, where a recording is shown, or what was saved."""
 
 
 class ConsoleScreen(StyledScreen[None]):
@@ -55,8 +55,8 @@ class ConsoleScreen(StyledScreen[None]):
             self.offer_only_replay()
 
     def offer_only_replay(self) -> None:
-        """Offer only what can be done with a recording."""
-        self.ACTIONS = tuple(a for a in self.ACTIONS if a.name not in _NOT_OF_A_RECORDING)  # type: ignore[misc]
+        """Offer only what can be done without a cluster."""
+        self.ACTIONS = tuple(a for a in self.ACTIONS if a.name not in _NOT_OF_THE_PAST)  # type: ignore[misc]
 
     def compose(self) -> ComposeResult:
         """Header, tabs, the body between two rules, keys."""

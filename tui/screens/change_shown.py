@@ -19,7 +19,7 @@ from tui.screens.base import ConsoleScreen
 from tui.widgets.bars import keys_line, rule_line
 from tui.widgets.change_alarms import alarm_lines
 from tui.widgets.change_head import ahead_line, behind_line, head_line
-from tui.widgets.change_overview import overview_page, recording_page, refused_page
+from tui.widgets.change_overview import overview_page, past_page, refused_page
 from tui.widgets.change_step import Page, next_words, step_page
 from tui.widgets.change_words import in_keys
 from tui.widgets.help_text import Signs
@@ -90,7 +90,7 @@ class ShownChange(ConsoleScreen):
         return change.current or change.plan.steps[-1]
 
     def offer_only_replay(self) -> None:
-        """With a recording nothing can be changed."""
+        """With a recording, or what was saved, nothing can be changed."""
         self.ACTIONS = ()  # type: ignore[misc]
 
     def _offer(self) -> None:
@@ -177,7 +177,7 @@ class ShownChange(ConsoleScreen):
     def _lines(self, width: int) -> Sequence[Line]:
         change, step = self.change, self.step
         if self.known.feed.replayed:
-            self._page = recording_page(width)
+            self._page = past_page(is_saved=self.known.feed.is_saved, width=width)
         elif self.refused:
             self._page = refused_page(self.refused, self._chosen, width)
         elif change is not None and step is not None:

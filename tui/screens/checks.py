@@ -9,10 +9,8 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
-from textual.message import Message
 from textual.widgets import Input
 
-from checks.result import Report
 from tui.actions import CHECKS, bindings
 from tui.board import Board, Row
 from tui.clipboard import commands_text
@@ -34,13 +32,6 @@ class ChecksScreen(ConsoleScreen):
     NAME = "checks"
     ACTIONS = CHECKS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(CHECKS)]
-
-    class ExportWanted(Message):
-        """The operator wants the report as a file."""
-
-        def __init__(self, report: Report) -> None:
-            super().__init__()
-            self.report = report
 
     def __init__(self, known: Known) -> None:
         super().__init__(known)
@@ -75,7 +66,10 @@ class ChecksScreen(ConsoleScreen):
             return
         if news is not News.PROGRESS:
             rows = self.board.rows(self._words, problems_only=self._problems_only)
-            self._list.show_rows(rows, () if self._words else self.board.pending)
+            all_shown = not self._words
+            self._list.show_rows(
+                rows, self.board.pending if all_shown else (), self.board.ended_waivers if all_shown else ()
+            )
             self.query_one("#counts", Lines).show(self._counts)
         self.draw_lower_rule()
 
@@ -199,13 +193,6 @@ class ChecksScreen(ConsoleScreen):
                 self.post_message(CopyWanted(text))
             else:
                 self.notice("This finding has no commands.")
-
-    def action_export(self) -> None:
-        """Ask for the report as a file."""
-        if self.board.report and not self.board.running:
-            self.post_message(self.ExportWanted(self.board.report))
-        else:
-            self.notice("The report can be written when all checks have concluded.")
 
     def action_rerun(self) -> None:
         """Ask for another run."""

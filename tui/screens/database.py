@@ -11,7 +11,7 @@ from textual.binding import BindingType
 from textual.timer import Timer
 
 from checks.finding import Status
-from tui.actions import SCROLLING, Action, bindings
+from tui.actions import EXPORT, SCROLLING, Action, bindings
 from tui.board import report_with
 from tui.known import Known, News
 from tui.screens.base import ConsoleScreen
@@ -29,6 +29,7 @@ DATABASE = (
     Action("n,tab", "section(1)", "n Tab", "The next section.", "next section"),
     Action("N,shift+tab", "section(-1)", "N", "The section before."),
     Action("r", "rerun", "r", "Run all checks again.", "rerun"),
+    EXPORT,
 )
 
 _SETTLE_S = 0.25
@@ -107,8 +108,8 @@ class DatabaseScreen(ConsoleScreen):
         if facts is None:
             self._begins = ()
             text = "Nothing is known of the database yet: the checks are running."
-            if self.known.feed.replayed:
-                text = "What this recording holds of the database is being looked at."
+            if held_by := self.known.feed.held_by:
+                text = f"{held_by} is being looked at."
             return [[(f" {line}", "faint")] for line in wrapped(text, width - 1)]
         sections = sections_of(facts, width)
         lines, self._begins = page_of(sections, width)
@@ -127,10 +128,11 @@ class DatabaseScreen(ConsoleScreen):
             clusters["activity"].activity,
             clusters["history"].history,
             newest.cluster,
-            live_of(self.known.timeline, self.known.feed.trouble),
+            live_of(self.known.timeline, self.known.feed.trouble, "recorded" if self.known.feed.replayed else "live"),
             board.progress if board.running else "",
             self.known.graphs,
-            bool(self.known.feed.replayed),
+            self.known.feed.held_by,
+            self.known.feed.is_saved,
         )
 
     def lower_rule(self, width: int) -> list[Line]:

@@ -9,8 +9,9 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
+from checks.path_grid import MEANINGS, OWN, Cell, Grid, grids_of, problems
 from checks.result import Report
-from tui.actions import Action, bindings
+from tui.actions import EXPORT, Action, bindings
 from tui.board import report_with
 from tui.known import Known, News
 from tui.screens.base import ConsoleScreen
@@ -20,7 +21,6 @@ from tui.widgets.board_text import state_of
 from tui.widgets.help_text import Sign, Signs
 from tui.widgets.line import Line, clean
 from tui.widgets.lines import Lines
-from tui.widgets.path_grid import MEANINGS, OWN, Cell, Grid, grids_of, problems
 from tui.widgets.path_matrix import place_at
 from tui.widgets.path_reader import reader_lines
 from tui.widgets.path_text import Page, foot_lines, no_networks_lines, page_of, waiting_lines
@@ -42,6 +42,7 @@ PATHS = (
     Action("p", "problem", "p", "The next path that has a problem or is not known.", "next problem"),
     Action("n", "network", "n", "The next private network.", "next network"),
     Action("r", "rerun", "r", "Run all checks again.", "rerun"),
+    EXPORT,
 )
 
 _BARS = 5
@@ -117,10 +118,10 @@ class PathsScreen(ConsoleScreen):
         self.draw_lower_rule()
 
     def _nothing(self, width: int) -> list[Line]:
-        recorded = bool(self.known.feed.replayed)
+        held_by = self.known.feed.held_by
         if self._report is None:
-            return waiting_lines(self.known.board.running, self.known.board.progress, width, recorded=recorded)
-        return no_networks_lines(self._report.cluster, width, recorded=recorded)
+            return waiting_lines(self.known.board.running, self.known.board.progress, width, held_by=held_by)
+        return no_networks_lines(self._report.cluster, width, held_by=held_by)
 
     def upper_rule(self, width: int) -> list[Line]:
         """Which network is shown, where there is no room for all."""

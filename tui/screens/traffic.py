@@ -134,8 +134,8 @@ class TrafficScreen(ConsoleScreen):
         shown, peaks = self._travel.shown, self._peaks if self._travel.goes_on else None
         look = Look(width, self.known.graphs, self._scales, peaks)
         trouble = self._trouble or (self.known.feed.trouble if self._travel.is_live else "")
-        height = self._body.size.height
-        self._page = page_of(shown.window if shown else None, self._places, self._view, look, height, trouble)
+        window, height, waiting = shown.window if shown else None, self._body.size.height, self._travel.waiting
+        self._page = page_of(window, self._places, self._view, look, height, trouble, waiting)
         return self._page.lines
 
     def upper_rule(self, width: int) -> list[Line]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tui.actions import Action
+from tui.actions import EXPORT, Action
 from tui.widgets.help_text import Sign, Signs
 
 TRAFFIC = (
@@ -32,6 +32,7 @@ TRAFFIC = (
     Action("minus,underscore", "interval(-1)", "-", "More often, up to once a second; of a recording, less time."),
     Action("x", "reset", "x", "Begin anew with the peaks."),
     Action("w", "record", "w", "Write the samples to a new file too; again: end that.", "record"),
+    EXPORT,
 )
 
 SIGNS = Signs(

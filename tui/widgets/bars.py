@@ -40,8 +40,9 @@ def tab_at(tabs: Mapping[str, str], shown: str, width: int, column: int) -> str:
 
 
 def _tabs(tabs: Mapping[str, str], shown: str, width: int) -> Iterator[tuple[str, str]]:
+    before = " " if sum(cell_len(tab) + 2 for tab in tabs.values()) <= width else ""
     for mode, tab in tabs.items():
-        text = f"[{tab}]" if mode == shown else f" {tab} "
+        text = f"[{tab}]" if mode == shown else f"{before}{tab} "
         if (width := width - cell_len(text)) < 0:
             return
         yield mode, text

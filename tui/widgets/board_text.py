@@ -12,6 +12,7 @@ from tui.widgets.line import Line, clean
 def counts_line(board: Board, limits: Sequence[str], width: int) -> Line:
     """How many findings ended how, after what limits the list; closer together where there is little room."""
     counts = [(f"{number} {status}", role_of(status)) for status, number in board.counts()]
+    counts += [(f"{board.waived} waived", "")] if board.waived else []
     words = [*((clean(limit), "accent") for limit in limits), *counts]
     gap = "  " if sum(len(text) + 2 for text, _ in words) < width else " "
     return [span for number, word in enumerate(words) for span in ((gap if number else " ", ""), word)]

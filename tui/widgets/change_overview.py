@@ -19,10 +19,7 @@ _WHAT = (
     "racwire runs none of the commands and changes nothing; you do. Clusterware is down on all nodes for a while: it "
     "takes a maintenance window. What happens is kept in a journal, so that you can leave and go on later.",
 )
-_OF_A_RECORDING = (
-    "A recording is shown. A change is made on the cluster itself: leave, and begin with `racwire change` on one of "
-    "its nodes."
-)
+_ELSEWHERE = "A change is made on the cluster itself: leave, and begin with `racwire change` on one of its nodes."
 _INDENT = 1
 
 
@@ -77,9 +74,9 @@ def refused_page(refused: Refused, chosen: int, width: int) -> Page:
     return Page(lines, tuple(blocks))
 
 
-def recording_page(width: int) -> Page:
-    """Where a recording is shown instead of a cluster."""
-    return Page([*_text(_OF_A_RECORDING, width)])
+def past_page(*, is_saved: bool, width: int) -> Page:
+    """Where a saved state or a recording is shown instead of a cluster."""
+    return Page([*_text(f"A {'saved state' if is_saved else 'recording'} is shown. {_ELSEWHERE}", width)])
 
 
 def mtus_of(cluster: Cluster | None) -> str:

@@ -35,7 +35,7 @@ def instances_lines(
 ) -> Iterator[Line]:
     """A row for each instance; one that is not known says why."""
     if live.trouble:
-        yield from hanging([(" ", ""), ("? ", "unknown")], f"No live figures: {live.trouble}", width)
+        yield from hanging([(" ", ""), ("? ", "unknown")], f"No {live.word} figures: {live.trouble}", width)
     samples, gaps = figures_of(database, activity, live)
     on_top = set() if live.instances else waits_on_top(activity)
     versions = {i.version for i in database.instances}
@@ -76,7 +76,7 @@ def figures_of(
     if live.instances or (live.gaps and not live.trouble):
         gaps = {**{n: reason for n, reason in gaps.items() if n not in live.instances}, **live.gaps}
         missing = [n for n in names.values() if n not in live.instances and n not in gaps]
-        return live.instances, gaps | dict.fromkeys(missing, "No live sample of it yet.")
+        return live.instances, gaps | dict.fromkeys(missing, f"No {live.word} sample of it yet.")
     if not isinstance(activity, Activity):
         return {}, gaps
     samples = {}
@@ -94,9 +94,9 @@ def when(activity: Activity | Unknown | NotAsked, live: Live) -> str:
     """Of which time the figures are, and where they come from."""
     if live.instances:
         newest = max(live.instances.values(), key=lambda s: s.at)
-        return f"live, {span(newest.seconds)} to {clock(newest.at)}"
+        return f"{live.word}, {span(newest.seconds)} to {clock(newest.at)}"
     if live.gaps and not live.trouble:
-        return "live"
+        return live.word
     if isinstance(activity, Activity):
         return f"by the checks, {span(activity.seconds)} to {activity.ended_at[11:19]}"
     return ""

@@ -31,9 +31,11 @@ class Live:
     """Why nothing can be told of any instance, where that is so."""
     pairs: PairsSample | None = None
     pairs_trouble: str = ""
+    word: str = "live"
+    """What such figures are called: of those that were saved, `recorded`."""
 
 
-def live_of(timeline: Timeline, feed_trouble: str = "") -> Live:
+def live_of(timeline: Timeline, feed_trouble: str = "", word: str = "live") -> Live:
     """The newest of what was sampled."""
     sources = timeline.sources()
     newest = {s: events[-1] for s in sources if s.startswith("instance ") and (events := timeline.window(s, -inf, inf))}
@@ -54,6 +56,7 @@ def live_of(timeline: Timeline, feed_trouble: str = "") -> Live:
         trouble,
         None if silent or trouble else pairs_of(of_pairs),
         silent.reason if isinstance(silent, Gap) else "",
+        word,
     )
 
 

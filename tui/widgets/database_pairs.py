@@ -41,9 +41,9 @@ def known_pairs(activity: Activity | Unknown | NotAsked, live: Live) -> Pairs | 
     """By the live samples of the last minute where there are any, else between the two of the run; None where neither
     is there."""
     told = live.trouble or not live.pairs_trouble  # a trouble of all instances stands above them already
-    doubts = [] if told else [f"No live figures: {live.pairs_trouble}"]
+    doubts = [] if told else [f"No {live.word} figures: {live.pairs_trouble}"]
     if live.pairs is not None:
-        when = f"live, {span(live.pairs.seconds)} to {clock(live.pairs.at)}"
+        when = f"{live.word}, {span(live.pairs.seconds)} to {clock(live.pairs.at)}"
         return Pairs(live.pairs.transfers, live.pairs.pings, when, doubts)
     if not isinstance(activity, Activity):
         return None

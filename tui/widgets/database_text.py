@@ -28,8 +28,10 @@ class Known:
     progress: str = ""
     """How far the run is, while what it has yet to gather may still come."""
     style: Style = "blocks"
-    recorded: bool = False
-    """Whether this is all that a recording holds, and nothing more will be read."""
+    held_by: str = ""
+    """`This recording`, `The saved state`: what all of it is from, where nothing more will be read."""
+    is_saved: bool = False
+    """Whether that is all that a run found, and not only the samples."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ def sections_of(known: Known, width: int) -> list[Section]:
         return [Section("Database", list(_why_not(database, known, width)))]
     limits, activity, live = known.cluster.thresholds, known.activity, known.live
     first = [*_head(database, width), *instances_lines(database, activity, live, limits, width)]
-    if known.recorded:
+    if known.held_by and not known.is_saved:
         first += hanging([(" ", "")], "What its instances counted is on the Traffic screen (3).", width)
     sections = [Section("Instances", first, when(activity, live))]
     names, pairs = names_of(database, live), known_pairs(activity, live)
@@ -106,9 +108,9 @@ def _head(database: Database, width: int) -> Iterator[Line]:
 def _why_not(group: Fact, known: Known, width: int) -> Iterator[Line]:
     """Why a group is not there; what would help, as commands."""
     reason = group.reason if isinstance(group, Unknown | NotAsked) else ""
-    if known.recorded:
-        text = reason if isinstance(known.database, Database) else f"This recording holds no database. {reason}"
-        yield from hanging([(" ", ""), ("? ", "unknown")], text or "This recording does not hold it.", width)
+    if known.held_by:
+        text = reason if isinstance(known.database, Database) else f"{known.held_by} holds no database. {reason}"
+        yield from hanging([(" ", ""), ("? ", "unknown")], text or f"{known.held_by} does not hold it.", width)
         return
     if isinstance(group, NotAsked):
         yield from hanging([(" ", "")], reason, width)

@@ -1,4 +1,5 @@
-"""The list of findings in groups, worst first, and below them the checks that are still running."""
+"""The list of findings in groups, worst first; below them the checks that are still running, and the waivers that do
+not hold."""
 
 from __future__ import annotations
 
@@ -8,7 +9,9 @@ from rich.cells import cell_len
 from textual import on
 from textual.message import Message
 
-from tui.board import PROBLEMS, Mark, Row
+from checks.finding import PROBLEMS
+from checks.result import WaiverStanding
+from tui.board import Mark, Row
 from tui.widgets.finding_text import role_of
 from tui.widgets.line import Line, clean, fitted
 from tui.widgets.lines import Lines
@@ -36,6 +39,7 @@ class FindingList(Lines):
         super().__init__(id=id)
         self._rows: Sequence[Row] = ()
         self._pending: Sequence[str] = ()
+        self._ended: Sequence[WaiverStanding] = ()
         self._index = 0
         self._moved = False
         self._lines_of: Sequence[int] = ()
@@ -46,10 +50,10 @@ class FindingList(Lines):
         """The finding under the cursor."""
         return self._rows[self._index] if self._rows else None
 
-    def show_rows(self, rows: Sequence[Row], pending: Sequence[str]) -> None:
+    def show_rows(self, rows: Sequence[Row], pending: Sequence[str], ended: Sequence[WaiverStanding] = ()) -> None:
         """Show these; the cursor stays on its finding, and on its place on the screen where that can be."""
         before, index = self.chosen, self._index
-        self._rows, self._pending = rows, pending
+        self._rows, self._pending, self._ended = rows, pending, ended
         keys = [row.key for row in rows]
         if not self._moved or before is None:
             self._index = 0
@@ -98,14 +102,15 @@ class FindingList(Lines):
         cursor = self._lines_of[self._index] if self._rows else -1
         height = max(self.size.height, 1)
         first = cursor - 1 if self._index == 0 and cursor == 1 else cursor  # the first group's heading with its row
-        self._place(lines, min(max(top, cursor - height + 1), max(first, 0)), cursor)
+        last = len(lines) - 1 if self._index == len(self._rows) - 1 else cursor  # what stands below with the last row
+        self._place(lines, min(max(top, last - height + 1), max(first, 0)), cursor)
 
     def _drawn(self, width: int) -> tuple[list[Line], list[int]]:
         """The lines, and which of them each row is on."""
         own = [min(cell_len(clean(row.finding.check)), width * 2 // 3) for row in self._rows]
         names = _NAMES if width < _NARROW else max([_NAMES, *own])
         groups = [row.group for row in self._rows]
-        headed = len({*groups, *(["pending"] if self._pending else [])}) > 1
+        headed = bool(len({*groups, *(["pending"] if self._pending else [])}) > 1 or "Waived" in groups or self._ended)
         lines: list[Line] = []
         places: list[int] = []
         for number, (row, needed) in enumerate(zip(self._rows, own, strict=True)):
@@ -116,13 +121,20 @@ class FindingList(Lines):
         if self._pending and headed:
             lines.append([(fitted(" Running", width), "faint")])
         lines += [[(fitted(f" · {clean(check)}", width), "faint")] for check in self._pending]
+        if self._ended:
+            lines.append([(fitted(" Waivers that do not hold", width), "faint")])
+        for waiver in self._ended:
+            told = clean(f"{waiver.standing}: {waiver.code} {waiver.subject}")
+            lines.append([(fitted(f"   {told}", width), "")])
         return lines, places
 
 
 def _row_line(row: Row, names: int, width: int) -> Line:
-    finding, old = row.finding, row.mark in (Mark.GONE, Mark.BEFORE, Mark.UNSEEN)
+    finding = row.finding
+    old = row.mark in (Mark.GONE, Mark.BEFORE, Mark.UNSEEN) or bool(finding.waived)
+    sign = "w" if finding.waived and row.mark is Mark.NONE else row.mark.sign
     return [
-        (row.mark.sign, "accent"),
+        (sign, "accent"),
         (f"{finding.status.letter} ", "faint" if old else role_of(finding.status)),
         (fitted(clean(finding.check), names) + " ", "faint" if old else ""),
         (_subject(row, max(width - names - 4, 0)), "faint" if old or finding.status not in PROBLEMS else ""),

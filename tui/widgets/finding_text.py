@@ -8,6 +8,7 @@ from rich.cells import cell_len
 
 from checks.finding import Finding, Remedy, Status, Table
 from checks.result import Report
+from checks.waivers import ended_text, lifted_for, waived_text
 from tui.widgets.line import Line, clean, command_lines, hanging, wrapped
 
 _LABEL = 9
@@ -21,6 +22,10 @@ def finding_lines(finding: Finding, report: Report, width: int, note: str = "") 
             yield [(text, "accent")]
     for text in wrapped(finding.title, width):
         yield [(text, "title")]
+    if finding.waived:
+        yield from _part("Waived", (waived_text(finding.waived),), width, "accent")
+    elif ended := lifted_for(finding, report.waivers):
+        yield from _part("Waiver", (ended_text(ended),), width, "warn")
     yield from _part("Seen", finding.seen, width)
     if finding.table:
         yield []

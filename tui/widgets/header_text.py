@@ -3,7 +3,8 @@ looked at. Nothing in it ticks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from checks.facts import Cluster, Clusterware, Database, Unknown
 from checks.finding import Finding, Status
@@ -16,8 +17,10 @@ def header_line(report: Report | None, width: int, feed: FeedState | None = None
     """The line; what it has no room for is left out: the time and the version first,
     then the database, nodes without problems last."""
     live = _live(feed)
-    time = [(clean(report.started_at[11:19]), "faint")] if report else []
-    for line in _shorter_and_shorter(report) if report else ([(" racwire", "title")],):
+    is_saved = feed is not None and feed.is_saved  # then it is told when that was, and another time would confuse
+    time = [(clean(report.started_at[11:19]), "faint")] if report and not is_saved else []
+    shorter: Iterable[Line] = _shorter_and_shorter(report) if report else ()
+    for line in chain(shorter, [[(" racwire", "title")]]):
         for right in ([*live, ("  ", ""), *time] if live and time else live, live or time):
             room = width - width_of(line) - width_of(right) - 1
             if room > 1 and right:
@@ -28,9 +31,9 @@ def header_line(report: Report | None, width: int, feed: FeedState | None = None
 
 
 def _live(feed: FeedState | None) -> list[tuple[str, str]]:
-    """Whether samples are being taken, and how far apart; or what recording is shown."""
+    """Whether samples are being taken, and how far apart; or what is shown instead of the cluster as it is now."""
     if feed is not None and feed.replayed:
-        return [(f"recording {clean(feed.replayed)}", "accent")]
+        return [(clean(feed.replayed), "accent")]
     if feed is None or not (feed.is_running or feed.trouble):
         return []
     if feed.trouble:
@@ -53,6 +56,7 @@ def _shorter_and_shorter(report: Report) -> Iterator[Line]:
         yield _joined([*start, *_version(cluster), *networks])
     yield _joined([*full, *_spaced(fewer), *networks])
     yield _joined([*full, *_spaced(fewer)])
+    yield _joined(full)
 
 
 def _joined(parts: list[tuple[str, str]]) -> Line:
@@ -77,8 +81,8 @@ def _name(cluster: Cluster) -> Iterator[tuple[str, str]]:
 
 def _nodes(cluster: Cluster, findings: tuple[Finding, ...]) -> Iterator[tuple[str, str]]:
     """Each node, `*` after the one racwire runs on, `?` after one that could not be read, `!` after one that has a
-    problem."""
-    wrong = {n for f in findings if f.status in (Status.FAIL, Status.WARN) for n in f.nodes}
+    problem that is not waived."""
+    wrong = {n for f in findings if f.status in (Status.FAIL, Status.WARN) and not f.waived for n in f.nodes}
     unread = {node.name for node in cluster.unread_nodes()}
     known = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
     for name in [n.name for n in known] or [cluster.local_node]:

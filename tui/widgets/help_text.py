@@ -53,6 +53,7 @@ MARKS = Signs(
         Sign("+", "a problem that the run before did not have"),
         Sign("-", "a problem that only the run before had: it is gone"),
         Sign("~", "a problem of the run before that could not be looked at again"),
+        Sign("w", "a problem that is waived: known, and lived with until a day"),
         Sign("CHANGE", "a step that changes something: only under the safe-change procedure"),
     ],
 )

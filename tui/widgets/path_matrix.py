@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
+from checks.path_grid import OWN, Cell, Grid
 from tui.widgets.line import Line, Span, clean, fitted
-from tui.widgets.path_grid import OWN, Cell, Grid
 from tui.widgets.path_names import at_right, headings
 
 _CORNER = "from \\ to"

@@ -8,12 +8,12 @@ from checks.facts import PathProbe, PingSeries, Unknown
 from checks.finding import EvidenceRef
 from checks.journal import Journal
 from checks.packet_sizes import packet_of
+from checks.path_grid import MEANINGS, Cell, Grid
+from checks.path_words import LEGS, full_payload, version_of
 from checks.result import Report
 from checks.wording import counted
 from tui.widgets.evidence_text import evidence_lines
 from tui.widgets.line import Line, clean, hanging, wrapped
-from tui.widgets.path_grid import MEANINGS, Cell, Grid
-from tui.widgets.path_text import LEGS, full_payload, version_of
 
 _HEADS = ("payload", "packet", "answered", "round trip ms", "ttl", "")
 

@@ -5,20 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from checks.facts import Cluster, Leg, PathProbe, PingSeries, Unknown
-from checks.packet_sizes import SMALL_PAYLOAD, payload_for
+from checks.facts import Cluster, Unknown
+from checks.path_grid import MEANINGS, Cell, Grid
+from checks.path_words import meaning_of, path_line
 from checks.wording import counted
 from tui.widgets.line import Line, clean, fitted, hanging, wrapped
-from tui.widgets.path_grid import MEANINGS, OWN, Cell, Grid
 from tui.widgets.path_matrix import Place, matrix_lines
-
-LEGS = {
-    Leg.REQUEST: "lost on the way there",
-    Leg.REPLY: "lost on the way back",
-    Leg.BOTH: "lost both ways",
-    Leg.UNKNOWN: "",
-}
-"""Where packets get lost, in words."""
 
 _ROLES = {"P": "pass", "R": "fail", "B": "fail", "T": "fail", "M": "fail", "L": "warn", "U": "fail", "·": "faint"}
 
@@ -96,50 +88,9 @@ def _told(cell: Cell) -> Iterator[tuple[str, str]]:
     yield path_line(cell), cell.role if cell.is_problem and cell.probe is None else ""
     if cell.probe is None:
         return
-    words = [MEANINGS[cell.letter], LEGS[cell.probe.lost_leg]]
-    if cell.probe.hops:
-        words.append(counted(cell.probe.hops, "router"))
-    yield f"{cell.letter} {', '.join(filter(None, words))}", cell.role
+    yield f"{cell.letter} {meaning_of(cell)}", cell.role
     if cell.reason:
         yield cell.reason, ""
-
-
-def path_line(cell: Cell) -> str:
-    """`rac1→rac2: 56 20/20 0.08 ms · 8972 0/20 · largest 1500 · 42 probes in 61 ms`."""
-    if cell.letter == OWN:
-        return f"{cell.from_node} itself: nothing is sent to the own node."
-    way = f"{cell.from_node}→{cell.to_node}"
-    probe = cell.probe
-    if probe is None:
-        return f"{way}: {cell.reason or 'not known.'}"
-    sizes = (SMALL_PAYLOAD, full_payload(probe))  # what the search tried besides stands in the reader
-    parts = [_series(s) for s in probe.series if s.payload in sizes]
-    if isinstance(probe.path_mtu, int) and cell.letter != "U":
-        parts.append(f"largest {probe.path_mtu}")
-    elif isinstance(probe.path_mtu, Unknown):
-        parts.append("largest not known")
-    if probe.packets_sent:
-        parts.append(f"{counted(probe.packets_sent, 'probe')} in {probe.elapsed_ms:.0f} ms")
-    if not parts:
-        return f"{way}: {cell.reason or 'nothing was sent.'}"
-    return f"{way}: {' · '.join(parts)}"
-
-
-def _series(series: PingSeries) -> str:
-    if series.refused_locally:
-        return f"{series.payload} refused here"
-    time = f" {series.rtt_ms_median:.2f} ms" if series.rtt_ms_median is not None else ""
-    return f"{series.payload} {series.received}/{series.sent}{time}"
-
-
-def full_payload(probe: PathProbe) -> int:
-    """Bytes of ping payload that fill a packet of the network's MTU."""
-    return payload_for(probe.expected_mtu, version_of(probe))
-
-
-def version_of(probe: PathProbe) -> int:
-    """4 or 6."""
-    return 6 if ":" in probe.destination_ip else 4
 
 
 def _legend(grids: Sequence[Grid], width: int) -> list[Line]:
@@ -163,21 +114,21 @@ def _legend(grids: Sequence[Grid], width: int) -> list[Line]:
 # --- nothing to show --------------------------------------------------------------------------------------------------
 
 
-def waiting_lines(running: bool, progress: str, width: int, *, recorded: bool = False) -> list[Line]:
+def waiting_lines(running: bool, progress: str, width: int, *, held_by: str = "") -> list[Line]:
     """What is being waited for, while no paths are known yet; of a recording nothing is."""
     text = "The paths are not known: the checks have not run to their end. r runs them again."
-    if recorded:
-        text = "This recording holds no paths."
+    if held_by:
+        text = f"{held_by} holds no paths."
     elif running:
         text = f"The paths are not known yet: the checks are running ({clean(progress)})."
     return [[(f" {line}", "faint")] for line in wrapped(text, width - 1)]
 
 
-def no_networks_lines(cluster: Cluster, width: int, *, recorded: bool = False) -> list[Line]:
+def no_networks_lines(cluster: Cluster, width: int, *, held_by: str = "") -> list[Line]:
     """Why there is no private network to show, and what to do; of a recording nothing can be done."""
-    if recorded:
+    if held_by:
         reason = cluster.networks.reason if isinstance(cluster.networks, Unknown) else "oifcfg named none."
-        return list(hanging([(" ? ", "unknown")], f"This recording holds no private networks. {reason}", width))
+        return list(hanging([(" ? ", "unknown")], f"{held_by} holds no private networks. {reason}", width))
     if isinstance(cluster.networks, Unknown):
         text = f"The private networks are not known. {cluster.networks.reason}"
     else:

@@ -101,12 +101,20 @@ class Page:
         return next((k for k, s in zip(reversed(self.keys), reversed(self.starts), strict=True) if s <= line), "")
 
 
-def page_of(window: Window | None, places: Places, view: View, look: Look, height: int, trouble: str = "") -> Page:
-    """The page for that width and height; `trouble`: why nothing more comes."""
+def page_of(
+    window: Window | None,
+    places: Places,
+    view: View,
+    look: Look,
+    height: int,
+    trouble: str = "",
+    waiting: str = "Waiting for the first samples.",
+) -> Page:
+    """The page for that width and height; `trouble`: why nothing more comes. `waiting` is said where there is nothing
+    to show and no trouble."""
     head: list[Line] = [[(part, "fail")] for part in wrapped(trouble, look.width)] if trouble else []
     if window is None or not view.node:
-        waiting = "" if trouble else "Waiting for the first samples."
-        return Page([*head, [(fitted(f" {waiting}", look.width), "faint")]])
+        return Page([*head, [(fitted(f" {'' if trouble else waiting}", look.width), "faint")]])
     if view.kind == "nodes":
         return _all_nodes(window, places, view, look, head)
     blocks = blocks_of(window, view.node, places, others=view.others)

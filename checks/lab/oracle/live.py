@@ -12,6 +12,8 @@ import msgspec
 from checks.lab.oracle.backend import Cancellation
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     import duckdb
 
 KIND_OF_BLOCK = ("data block", "undo header", "undo block", "others")
@@ -131,6 +133,9 @@ class HistorySource(Protocol):
         """Fill the empty tables (`dba_hist_snapshot`, `stats$snapshot`, ...): once, when one is first asked for."""
         ...
 
-    def add_living(self, connection: duckdb.DuckDBPyConnection, states: tuple[InstanceState, ...]) -> None:
-        """Add the snapshots of the living instances: for one statement, after which they are rolled back."""
+    def add_living(
+        self, connection: duckdb.DuckDBPyConnection, states: tuple[InstanceState, ...], tables: Collection[str]
+    ) -> None:
+        """Add the snapshots of the living instances to those tables, named in lower case, which one statement reads:
+        after it they are rolled back."""
         ...

@@ -45,6 +45,12 @@ case $lab in
 esac
 mount -n --bind "$home/etc" /etc
 mount -n --bind "$lab/sbin" "$sbin"
+# Nor what the machine's packages bring for its own network: a node's is what its keeper's files say.
+for directory in /usr/local/lib/systemd/network /usr/lib/systemd/network /lib/systemd/network; do
+    if [ -d "$directory" ]; then
+        mount -n -t tmpfs -o mode=755 tmpfs "$directory"
+    fi
+done
 # Wherever the machine has programs that would do to it what they should do to the node, there are the node's.
 while read -r program; do
     for directory in /usr/bin /bin /sbin; do

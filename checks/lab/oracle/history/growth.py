@@ -132,25 +132,28 @@ class Reckoning:
         others = [j for j in self.plan.numbers if j != instance]
         together: list[Counts] = []
         running = {j: dict.fromkeys(COUNTS, 0) for j in others}
-        dropped = 0
+        total = dict.fromkeys(COUNTS, 0)
         starts = {r.snapshot for r in self.plan.restarts if r.instance == instance} | falls
         for j in others:
             self.pairs[instance, j] = []
         for k in range(self.plan.snapshots):
             if k in starts:
                 running = {j: dict.fromkeys(COUNTS, 0) for j in others}
-                dropped = 0
-            dropped += self._dropped(instance, k)
+                total = dict.fromkeys(COUNTS, 0)
+            total["dropped"] += self._dropped(instance, k)
+            pings = self.plan.seconds(k) // PING_EVERY_S * (1 if k else UNITS_BEFORE) if self._up[instance][k] else 0
             for j in others:
-                moved = running[j]
-                moved["received"] += self._moved[instance, j][k]
-                moved["sent"] += self._moved[j, instance][k]
-                moved["lost"] += self.plan.blocks_lost(instance, j, k)
-                if self._up[instance][k] and self._up[j][k]:
-                    moved["pings"] += self.plan.seconds(k) // PING_EVERY_S * (1 if k else UNITS_BEFORE)
-                self.pairs[instance, j].append(dict(moved))
-            total = {count: sum(running[j][count] for j in others) for count in COUNTS}
-            together.append(total | {"dropped": dropped})
+                more = {
+                    "received": self._moved[instance, j][k],
+                    "sent": self._moved[j, instance][k],
+                    "lost": self.plan.blocks_lost(instance, j, k),
+                    "pings": pings if self._up[j][k] else 0,
+                }
+                for count, by in more.items():
+                    running[j][count] += by
+                    total[count] += by
+                self.pairs[instance, j].append(dict(running[j]))
+            together.append(dict(total))
         return together
 
     def _dropped(self, instance: int, k: int) -> int:

@@ -11,6 +11,8 @@ from checks.lab.oracle.history.recipes import STATISTIC_IDS
 from checks.lab.oracle.history.tables import STATSPACK_CACHE, HistoryTables, ping_columns, stand_in_id
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     import duckdb
 
     from checks.lab.oracle.live import InstanceState
@@ -36,9 +38,14 @@ _DEVICE_COLUMNS = (
 _NOT_COUNTED = ("if_name", "ip_addr", "net_mask", "mtu")
 
 
-def add_living(connection: duckdb.DuckDBPyConnection, plan: HistoryPlan, states: tuple[InstanceState, ...]) -> None:
-    """Add them to tables that hold the generated ones alone; `now` is when a state was taken."""
-    rows = _Rows(connection)
+def add_living(
+    connection: duckdb.DuckDBPyConnection,
+    plan: HistoryPlan,
+    states: tuple[InstanceState, ...],
+    tables: Collection[str],
+) -> None:
+    """Add them to these tables, which hold the generated ones alone; `now` is when a state was taken."""
+    rows = _Rows(connection, tables)
     last = plan.first_snap_id + plan.snapshots - 1
     before = plan.planned_ends()[-1] + timedelta(milliseconds=plan.jitter_ms)
     # Above every number that the generated instances' snapshots have taken from the sequence.
@@ -127,19 +134,20 @@ def _put(
 class _Rows:
     """Rows by table, inserted at once into the columns that the tables have."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, tables: Collection[str]) -> None:
         self.tables = HistoryTables(connection)
-        self._rows: dict[str, list[dict[str, Any]]] = {}
+        self._rows: dict[str, list[dict[str, Any]]] = {table: [] for table in tables}
 
     def add(self, table: str, row: dict[str, Any]) -> None:
-        """Keep a row for `insert`."""
-        self._rows.setdefault(table, []).append(row)
+        """Keep a row for `insert`, where its table is one of those that are wanted."""
+        if table in self._rows:
+            self._rows[table].append(row)
 
     def insert(self) -> None:
         """Insert what was added."""
         for table, rows in self._rows.items():
             there = self.tables.columns.get(table, ())
-            columns = [column for column in rows[0] if column in there]
+            columns = [column for column in rows[0] if column in there] if rows else []
             if not columns:
                 continue
             names = ", ".join(f'"{column}"' for column in columns)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 
 SHAPE = (20, 15, 12, 10, 10, 14, 30, 55, 85, 100, 110, 108, 92, 98, 112, 110, 100, 84, 70, 60, 52, 44, 35, 26)
 """How busy each hour of the day is, in percent."""
@@ -136,10 +137,12 @@ class HistoryPlan:
 
     def is_up(self, instance: int, k: int) -> bool:
         """Whether the instance runs at the end of interval k."""
-        for restart in self.restarts:
-            if restart.instance == instance and restart.snapshot - restart.down <= k < restart.snapshot:
-                return False
-        return True
+        return (instance, k) not in self._down
+
+    @cached_property
+    def _down(self) -> frozenset[tuple[int, int]]:
+        """Instances and intervals at whose end they did not run."""
+        return frozenset((r.instance, k) for r in self.restarts for k in range(r.snapshot - r.down, r.snapshot))
 
     def units_moved(self, receiver: int, sender: int, k: int, hour: int) -> int:
         """Units that went from one instance to another in interval k, which ended in that hour."""

@@ -10,6 +10,8 @@ from checks.lab.oracle.history.plan import HistoryPlan
 from checks.lab.oracle.history.tables import fill_tables
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     import duckdb
 
     from checks.lab.oracle.live import InstanceState
@@ -27,6 +29,8 @@ class GeneratedHistory:
         fill_tables(connection, self.plan)
         drop_counts(connection)
 
-    def add_living(self, connection: duckdb.DuckDBPyConnection, states: tuple[InstanceState, ...]) -> None:
+    def add_living(
+        self, connection: duckdb.DuckDBPyConnection, states: tuple[InstanceState, ...], tables: Collection[str]
+    ) -> None:
         """Add two snapshots of each living instance after the generated ones: at its start, and now."""
-        add_living(connection, self.plan, states)
+        add_living(connection, self.plan, states, tables)

@@ -74,7 +74,7 @@ class SqlEngine:
             with translated_errors(translation.sql):
                 self._load(cursor, translation.reads, states, caller)
                 if reads_history:
-                    self._load_history(cursor, snapshots)
+                    self._load_history(cursor, snapshots, translation.reads)
             values = {f"B_{name}": parameter_value(given[name]) for name in translation.binds}
             values |= {parameter(asked): self._session_value(caller, asked, states) for asked in translation.asks}
             rows = running.rows(translation.sql, values, [converter(kind) for _, kind in translation.columns])
@@ -175,7 +175,9 @@ class SqlEngine:
     def _visible(self, caller: Caller) -> list[View]:
         return [view for view in views().values() if self._is_there(view) and self.access.may_read(caller, view)]
 
-    def _load_history(self, cursor: duckdb.DuckDBPyConnection, snapshots: tuple[InstanceState, ...]) -> None:
+    def _load_history(
+        self, cursor: duckdb.DuckDBPyConnection, snapshots: tuple[InstanceState, ...], reads: Sequence[View]
+    ) -> None:
         """Add the living instances' snapshots, for this statement alone: its transaction ends with the cursor."""
         with self._history_lock:
             if not self._history_is_there:
@@ -183,7 +185,7 @@ class SqlEngine:
                 self._history_is_there = True
         cursor.execute("BEGIN")
         if self.history is not None:
-            self.history.add_living(cursor, snapshots)
+            self.history.add_living(cursor, snapshots, {view.name.lower() for view in reads if view.is_history})
 
     def _fill_history(self) -> None:
         cursor = self._duck.cursor()

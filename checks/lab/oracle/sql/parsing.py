@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.oracle import Oracle
 from sqlglot.errors import ParseError, TokenError
@@ -63,21 +63,23 @@ def what(node: exp.Expr) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", " ", type(node).__name__).upper()
 
 
+@lru_cache(maxsize=200)
 def parse(sql: str) -> Parsed:
-    """Parse one query. Raises OracleError as the database would."""
+    """Parse one query, whose tree nobody may change. Raises OracleError as the database would."""
     text = sql.rstrip().removesuffix(";")
     numbered = _NUMBERED_BIND.sub(lambda m: m[1] or f":{_BIND_PREFIX}{m[2]}", text)
     try:
-        tokens = tuple(PlainOracle().tokenize(numbered))
+        dialect = PlainOracle()
+        tokens = dialect.tokenize(numbered)
         _refuse_foreign_words(tokens)
-        trees = sqlglot.parse(numbered, dialect=PlainOracle)
+        trees = dialect.parser().parse(tokens, numbered)
     except TokenError:
         raise oracle_error(1756 if _has_open_quote(numbered) else 911) from None
     except ParseError as error:
         raise _from_parser(numbered, error) from None
     if len(trees) != 1 or not isinstance(trees[0], exp.Query):
         raise oracle_error(933 if len(trees) > 1 else 900)
-    return Parsed(trees[0], text, tokens)
+    return Parsed(trees[0], text, tuple(tokens))
 
 
 def _has_open_quote(text: str) -> bool:
@@ -94,7 +96,7 @@ _FOREIGN = {
 }
 
 
-def _refuse_foreign_words(tokens: tuple[Token, ...]) -> None:
+def _refuse_foreign_words(tokens: Sequence[Token]) -> None:
     """What the parser takes although Oracle does not, or takes for something else."""
     for token, following in zip(tokens, (*tokens[1:], None), strict=True):
         if token.token_type in _FOREIGN or token.text in ("==", "&&"):

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from checks.facts import Cluster, PathProbe, PrivateNetwork, Unknown, Verdict
 from checks.packet_sizes import SMALL_PAYLOAD
-from tui.board import NOT_GATHERED
+
+_NOT_GATHERED = Unknown("not asked for")
+"""As `Cluster` has it for a group that nothing was found out of."""
 
 OWN = "·"
 """Stands where a node meets itself."""
@@ -154,7 +156,7 @@ def _why_not(cluster: Cluster, network: PrivateNetwork, node: str) -> str:
 
 
 def _why_none(cluster: Cluster, network: PrivateNetwork) -> str:
-    if cluster.paths == NOT_GATHERED:
+    if cluster.paths == _NOT_GATHERED:
         return "Nothing was probed: no check that ran asks for it."
     if isinstance(cluster.paths, Unknown):
         return cluster.paths.reason

@@ -1,0 +1,83 @@
+"""The names in connect strings, and those that outputs of tools name in well-known ways."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_NAME = r"[\w$#+-][\w.$#+-]*"
+_IN_DESCRIPTOR = re.compile(
+    rf"\b(HOST|SERVICE_NAME|INSTANCE_NAME|SID|SID_NAME|GLOBAL_DBNAME|GLOBAL_NAME)\s*=\s*({_NAME})", re.IGNORECASE
+)
+_KINDS = {
+    "host": "host",
+    "service_name": "service",
+    "global_dbname": "service",
+    "global_name": "service",
+    "instance_name": "instance",
+    "sid": "instance",
+    "sid_name": "instance",
+}
+_EASY = re.compile(
+    rf"(?://)?(?P<hosts>[\w.,:;\[\]$#-]+?)(?::(?P<port>\d+))?/(?P<service>{_NAME})?(?::\w+)?(?:/(?P<instance>{_NAME}))?"
+)
+
+_TOLD = tuple(
+    (kind, sign, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
+    for kind, sign, pattern in (
+        ("user", "/home/", r"/home/([\w.-]*\w)"),
+        ("user", "/users/", r"/users/([\w.-]*\w)"),
+        ("user", "id=", r"\b[ug]id=\d+\(([^)\s]+)\)"),
+        (
+            "instance",
+            "_",
+            r"(?:ora|asm|mdb|apx)_(?:[psm]mon|lmon|lmd\d|lms\w|lck\d|dbw\w|lgwr|ckpt|diag|ping)_([\w$#+-]+)",
+        ),
+        ("database", "ora.", r"\bora\.([\w$#-]+)\.(?:db\b|[\w$#.-]+\.svc\b)"),
+        ("service", "ora.", r"\bora\.[\w$#-]+\.([\w$#.-]+)\.svc\b"),
+        ("database", "name:", r"\bDatabase (?:unique )?name: *([\w$#-]+)"),
+        ("database", "srvctl", r"\bsrvctl\s+\w+\s+\w+\s.{0,80}?-d(?:b|atabase)?\s+([\w$#-]+)"),
+        ("host", "scan name:", r"\bSCAN name: *([\w.-]+)"),
+        ("switch", "chassis.name=", r"\bchassis\.name=(\S[^\n]*?)\s*$"),
+        ("switch", "sysname:", r"\bSysName: *(\S[^\n]*?)\s*$"),
+        ("domain", "search", r"^search\s+([\w-]+(?:\.[\w-]+)+)"),
+        ("domain", "domain", r"^domain\s+([\w-]+(?:\.[\w-]+)+)"),
+    )
+)
+"""Kind, what must stand in a text in lower case to be worth a search, and the pattern."""
+
+
+def in_connect_string(text: str, alone: str = "service") -> Iterator[tuple[str, str]]:
+    """The hosts, services and instances of EZConnect (`//scan:1521/prod`), of a descriptor, or of an alias, which is
+    one of the kind `alone`."""
+    if not text:
+        return
+    if "(" in text:
+        yield from in_descriptor(text)
+        return
+    parts = _EASY.fullmatch(text.partition("?")[0].rpartition("tcps:")[2].rpartition("tcp:")[2])
+    hosts = parts["hosts"] if parts else re.sub(r":\d+$", "", text) if re.search(r":\d+$", text) else ""
+    for host in re.split(r"[,;]", hosts):
+        yield "host", host.partition(":")[0] if host.count(":") == 1 else host
+    if parts:
+        yield "service", parts["service"] or ""
+        yield "instance", parts["instance"] or ""
+    elif not hosts:
+        yield alone, text
+
+
+def in_descriptor(text: str) -> Iterator[tuple[str, str]]:
+    """Of `(DESCRIPTION=(ADDRESS=(HOST=...)...)(CONNECT_DATA=(SERVICE_NAME=...)))`, wherever it stands."""
+    for found in _IN_DESCRIPTOR.finditer(text):
+        yield _KINDS[found[1].lower()], found[2]
+
+
+def told_in(text: str) -> Iterator[tuple[str, str]]:
+    """The names that a text tells as what they are: processes, resources, home directories, answers of lldpd."""
+    if "(" in text and "=" in text:
+        yield from in_descriptor(text)
+    lower = text.lower()
+    for kind, sign, pattern in _TOLD:
+        if sign in lower:
+            for found in pattern.finditer(text):
+                yield kind, found[1]

@@ -1,0 +1,214 @@
+"""The names in facts, findings, settings and samples: of what kind each is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from checks import facts, finding, journal, result
+from checks.redact.connect_text import in_connect_string
+from checks.redact.well_known import VOCABULARY, is_directory_of_anyone
+from checks.traffic import recording, samples
+
+Named = tuple[str, str]
+"""A kind of name and a name."""
+
+_PORT_OF_ANY_SWITCH = re.compile(r"(?i)[a-z]{0,20}[ -]?\d+(?:[/.:]\d+){0,4}|(?:[0-9a-f]{2}:){5}[0-9a-f]{2}|")
+_PERSON_WORD = re.compile(r"[^\W\d_][\w'-]{2,}")
+_PATHS = frozenset({"grid_home", "config_file", "password_file", "oracle_home", "tns_admin", "wallet", "directory"})
+_PARAMETERS = {
+    "db_name": "database",
+    "db_unique_name": "database",
+    "instance_name": "instance",
+    "service_names": "service",
+    "db_domain": "domain",
+    "local_listener": "listener",
+    "remote_listener": "listener",
+}
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Who runs racwire, and where: what a live report may name without any fact telling it."""
+
+    logins: tuple[str, ...] = ()
+    """The user's name, and that of whoever became this user."""
+    home: str = ""
+    """The user's home directory."""
+    host: str = ""
+    """This machine's name, with its domain where it has one."""
+
+
+def names_of(identity: Identity) -> Iterator[Named]:
+    """Of who runs racwire."""
+    yield from (("user", login) for login in identity.logins)
+    yield "user", identity.home.rstrip("/").rpartition("/")[2]
+    yield from _host(identity.host)
+
+
+def names_in(parts: Iterable[msgspec.Struct]) -> Iterator[Named]:
+    """Of all of these structs, each by itself."""
+    for part in parts:
+        yield from _clusterware(part)
+        yield from _database(part)
+        yield from _nodes(part)
+        yield from _told(part)
+        yield from _sampled(part)
+
+
+def names_in_settings(settings: Mapping[str, Any]) -> Iterator[Named]:
+    """Of the settings in use, as plain data."""
+    for section in (s for s in settings.values() if isinstance(s, Mapping)):
+        for key, value in section.items():
+            if isinstance(value, str) and key in _PATHS:
+                yield from _directories(value)
+    cluster, ssh, database = (_section(settings, name) for name in ("cluster", "ssh", "database"))
+    for peer in _items(cluster.get("peers")):
+        yield from _peer(str(peer))
+    yield "user", str(ssh.get("user", ""))
+    yield "user", str(database.get("user", ""))
+    yield "instance", str(database.get("oracle_sid", ""))
+    yield from in_connect_string(str(database.get("connect", "")))
+    for waiver in _items(settings.get("waivers")):
+        if isinstance(waiver, Mapping):
+            yield from _person(str(waiver.get("by", "")))
+            yield from (("host", str(node)) for node in _items(waiver.get("nodes")))
+
+
+def _section(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    section = settings.get(name)
+    return section if isinstance(section, Mapping) else {}
+
+
+def _items(value: object) -> Iterable[object]:
+    """Of a list; of anything else, which a file made by others may have there, nothing."""
+    return value if isinstance(value, (list, tuple)) else ()
+
+
+def _clusterware(part: msgspec.Struct) -> Iterator[Named]:
+    match part:
+        case facts.Clusterware():
+            yield from _host(part.local_node)
+            yield "cluster", _text(part.cluster_name)
+        case facts.GridHome():
+            yield "user", part.owner
+            yield from _directories(part.path)
+        case facts.StaleHome():
+            yield from _directories(part.path)
+        case facts.ClusterMember():
+            yield from _host(part.name)
+            yield from _host(part.vip)
+        case facts.Haip():
+            yield from _host(part.server)
+        case facts.ManagedDatabase():
+            yield "database", part.name
+            running = () if isinstance(part.instances, facts.Unknown) else part.instances
+            for instance, node in (*running, *part.not_running):
+                yield "instance", instance
+                yield from _host(node)
+
+
+def _database(part: msgspec.Struct) -> Iterator[Named]:
+    match part:
+        case facts.Database():
+            yield "database", part.name
+            yield "database", part.container
+            yield "user", part.user
+            yield from in_connect_string(part.reached)
+        case facts.Instance() | facts.InstanceHistory():
+            yield "instance", part.name
+            yield from _host(part.host)
+        case facts.UnaskedInstance():
+            yield "instance", part.name
+        case facts.Parameter() if part.name in _PARAMETERS:
+            kind = _PARAMETERS[part.name]
+            if kind == "listener":
+                yield from in_connect_string(part.value, alone="listener")
+            else:
+                yield from ((kind, value.strip()) for value in part.value.split(","))
+
+
+def _nodes(part: msgspec.Struct) -> Iterator[Named]:
+    match part:
+        case facts.Cluster():
+            yield from _host(part.local_node)
+        case facts.Node() | facts.UnreadNode():
+            yield from _host(part.name)
+        case facts.NodeSetup():
+            yield from _host(part.name)
+            yield from _directories(_text(part.grid_home))
+            if not isinstance(part.instances, facts.Unknown):
+                yield from (("instance", name) for name in part.instances)
+        case facts.LldpNeighbour():
+            yield "switch", part.switch
+            if not _PORT_OF_ANY_SWITCH.fullmatch(part.port):
+                yield "port", part.port
+        case facts.Port() | facts.CounterChange() | facts.OcrBackup() | facts.JournalCopy():
+            yield from _host(part.node)
+        case facts.PathProbe():
+            yield from _host(part.from_node)
+            yield from _host(part.to_node)
+        case facts.CounterChanges():
+            for node in part.unread:
+                yield from _host(node)
+
+
+def _told(part: msgspec.Struct) -> Iterator[Named]:
+    match part:
+        case finding.Finding():
+            for node in part.nodes:
+                yield from _host(node)
+        case finding.EvidenceRef() | journal.Entry():
+            yield from _host(part.node)
+        case result.WaiverStanding() | finding.Waived():
+            yield from _person(part.by)
+
+
+def _sampled(part: msgspec.Struct) -> Iterator[Named]:
+    match part:
+        case recording.Header():
+            yield "label", part.label
+        case samples.NodeSample() | samples.Links():
+            yield from _host(part.node)
+        case samples.InstanceSample():
+            yield "instance", part.instance
+            yield from _host(part.host)
+        case samples.LatencySample():
+            yield from _host(part.to_node)
+
+
+def _host(name: str | facts.Unknown) -> Iterator[Named]:
+    yield "host", _text(name)
+
+
+def _peer(peer: str) -> Iterator[Named]:
+    """A node as ssh reaches it: `user@host`, `ssh://user@host:port`, or a name."""
+    user, _, host = peer.removeprefix("ssh://").rpartition("@")
+    yield "user", user
+    yield from _host(host if host.count(":") > 1 else host.partition(":")[0])
+
+
+def _person(by: str) -> Iterator[Named]:
+    """Who took something on: as it is written, and each of the names in it."""
+    yield "person", by
+    for word in _PERSON_WORD.findall(by):
+        if word.istitle() and word.casefold() not in VOCABULARY:
+            yield "person", word
+
+
+def _directories(path: str) -> Iterator[Named]:
+    """The parts of a path that somebody chose."""
+    parts = [part for part in path.split("/") if part]
+    for before, part in zip(["", *parts], parts, strict=False):
+        if before == "home":
+            yield "user", part
+        elif not is_directory_of_anyone(part):
+            yield "directory", part
+
+
+def _text(value: str | facts.Unknown) -> str:
+    return "" if isinstance(value, facts.Unknown) else value

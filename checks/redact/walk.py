@@ -1,0 +1,93 @@
+"""Going through a report, a fact or a sample: every text in it, and every struct; and building it anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from enum import Enum
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from checks.redact.fields import KEPT_SETTINGS, KEPT_VALUES, NUMBERS_ONLY, Treatment, treatment_of
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+def structs(value: object) -> Iterator[msgspec.Struct]:
+    """The struct itself, and all within it."""
+    if isinstance(value, NUMBERS_ONLY):
+        return
+    if isinstance(value, msgspec.Struct):
+        yield value
+        for field in value.__struct_fields__:
+            yield from structs(getattr(value, field))
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from structs(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from structs(item)
+
+
+def texts(value: object, treatment: Treatment = Treatment.REPLACE) -> Iterator[tuple[Treatment, str]]:
+    """Every text within, and what is done with it."""
+    if isinstance(value, NUMBERS_ONLY):
+        return
+    if isinstance(value, msgspec.Struct):
+        for field in value.__struct_fields__:
+            yield from texts(getattr(value, field), treatment_of(type(value), field))
+    elif isinstance(value, Enum):
+        return
+    elif isinstance(value, str):
+        yield treatment, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from texts(key, treatment)
+            yield from texts(item, treatment)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from texts(item, treatment)
+
+
+def rebuilt(value: T, replace: Callable[[Treatment, str], str]) -> T:
+    """The same with every text replaced; what is an enum or a number stays."""
+    return cast(T, _struct(value, replace))
+
+
+def rebuilt_settings(value: Any, replace: Callable[[Treatment, str], str]) -> Any:
+    """Plain data of settings with every value replaced that can hold a name; their own names stay."""
+    if isinstance(value, dict):
+        return {key: item if key in KEPT_SETTINGS else rebuilt_settings(item, replace) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(rebuilt_settings(item, replace) for item in value)
+    return _rebuilt(value, Treatment.REPLACE, replace)
+
+
+def _rebuilt(value: Any, treatment: Treatment, replace: Callable[[Treatment, str], str]) -> Any:
+    if isinstance(value, msgspec.Struct):
+        return _struct(value, replace)
+    if isinstance(value, Enum):
+        return value
+    if isinstance(value, str):
+        return replace(treatment, value)
+    if isinstance(value, dict):
+        return {_rebuilt(k, treatment, replace): _rebuilt(v, treatment, replace) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_rebuilt(item, treatment, replace) for item in value)
+    return value
+
+
+def _struct(value: msgspec.Struct, replace: Callable[[Treatment, str], str]) -> msgspec.Struct:
+    kind = type(value)
+    if kind in NUMBERS_ONLY:
+        return value
+    changed: dict[str, Any] = {}
+    for field in kind.__struct_fields__:
+        old = getattr(value, field)
+        treatment = treatment_of(kind, field)
+        if isinstance(old, (int, float)) or old is None or KEPT_VALUES.get((kind, field)) == old:
+            continue
+        if treatment is Treatment.KEEP and not isinstance(old, msgspec.Struct):
+            continue
+        changed[field] = rebuilt_settings(old, replace) if field == "settings" else _rebuilt(old, treatment, replace)
+    return msgspec.structs.replace(value, **changed)

@@ -1,0 +1,115 @@
+"""What stays as it is, because it identifies nobody, and the words that a name must not be mistaken for."""
+
+from __future__ import annotations
+
+import re
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+STAYS: dict[str, tuple[frozenset[str], str]] = {
+    "users": (
+        _words(
+            "root oracle grid asm nobody daemon sys system sysdba sysasm sysrac sysbackup sysoper public dbsnmp "
+            "perfstat gsmadmin_internal asmsnmp crsuser racwire oracle_ocm sshd systemd-network"
+        ),
+        "Every Linux, Grid Infrastructure or Oracle installation has them, and racwire's own user.",
+    ),
+    "hosts": (
+        _words("localhost localhost4 localhost6 localdomain ip6-localhost ip6-loopback broadcasthost"),
+        "They are this node, wherever it is.",
+    ),
+    "instances": (
+        _words("+asm -mgmtdb mgmtdb _mgmtdb asm apx +apx +ioserver"),
+        "Clusterware names them so in every cluster; a number may follow.",
+    ),
+    "containers": (frozenset({"cdb$root", "pdb$seed"}), "Every container database has them."),
+    "listeners": (
+        _words("listener listener_scan asmnet lsnr asmnet1lsnr_asm mgmtlsnr"),
+        "The names that the installer gives; a number may follow.",
+    ),
+    "domains": (
+        _words("openssh.com libssh.org localdomain in-addr.arpa ip6.arpa"),
+        "They stand in the names of ssh's algorithms, or belong to everybody.",
+    ),
+    "directories": (
+        _words(
+            "u01 u02 u03 app oracle orabase orahome oracle_base oracle_home grid gridhome product base dbhome "
+            "dbhome_1 dbhome_2 db_1 network admin wallet wallets tns ssh .ssh config etc opt home export users root "
+            "var tmp usr local lib run srv mnt nfs log state share racwire .local .config changes settings "
+            "password database inventory orainventory crs oragrid bin conf secrets keys"
+        ),
+        "An installer's own, or those of any Linux; a release such as 19.0.0 may stand between them.",
+    ),
+}
+"""Names that are not replaced, by what they are, each with the reason. Interface names stay as well: they tell which
+layer an interface is. So do addresses that no site chooses (`KEPT_NETWORKS`)."""
+
+KEPT_NETWORKS: dict[str, str] = {
+    "0.0.0.0/8": "this host, no address, and masks such as 0.0.0.255",
+    "127.0.0.0/8": "loopback",
+    "169.254.0.0/16": "HAIP and other link-local addresses: chosen at random, never routed (RFC 3927)",
+    "224.0.0.0/4": "multicast, such as Clusterware's 224.0.0.251 and 230.0.1.0",
+    "255.0.0.0/8": "netmasks and broadcast",
+    "::/127": "no address, and loopback",
+    "ff00::/8": "multicast; the part of a solicited-node address that tells a MAC address is replaced",
+}
+"""Networks whose addresses stay, each with what they are."""
+VOCABULARY = _words("""
+    a about above after again alias all an and another any are as asked at average away back bad be because been before
+    begin below between big bits block blocks bond bonding bonds boot both bridge buffer buffers busy but by bytes cable
+    cache cached can cannot change changed check checked checks client cluster clusters clusterware cold command
+    commands common configuration configured connect connected connection console copy core counted counter counters
+    cpu css current data database databases day days db dbs default default delay dev device devices df did different
+    directory disk do does done down drop dropped drops duplex each either empty end error errors eth ethernet ether
+    every exadata exit expected fail failed fails failure few file files filter finding findings first for found
+    fragment fragments frame frames free from full gap gc gcs ges get gets global good grant granted grants grid group
+    half has have haip here high history hit home host hosts hour hours how id if ifcfg in index infiniband info input
+    instance instances interconnect interconnects interface interfaces interval into ip is it its jumbo keeper kernel
+    kind known lab label large largest last late latency lab least left less level limit limits line link links lldp
+    load local long lost loss losses low lower mac main managed many master max maximum mb mean member members memory
+    message messages mib min minimum minute minutes missing more most mtu name named names net network networks never
+    next nic nics no node nodes none normal not nothing now number of off ok old on once one online offline only open
+    oracle oracles order other others out output over own packet packets page part parts pass passes path paths peer
+    peers percent ping pings place plain plan port ports primary private probe probed probes process production product
+    public queue query rac rate rates read reads real reason receive received received receives redo release remedy
+    remote report reports request reply reset resource rest restart root route router routes run running runs same
+    sample samples scan second seconds section see seen send sends sent server servers service services session
+    setting settings setup share shared short should show shows side signed silent since size sizes slow small snapshot
+    snapshots so socket some source sources speed sql ssh standby start started state static statistic statistics
+    status step still stop strict subnet such switch switches system systems table target tcp team test text than that
+    the their them then there these they this those threshold through time times to together told too topic total
+    traffic try two type udp under unit unknown unreachable until up upper use used user users value values verdict
+    version very view views vip vlan wait waits waiver was way were what when where which while who whole why wide
+    wire with without work worse would write writes wrong year you zero zone x86 mgmt pub priv
+    trace stats sys
+    """)
+"""Words of racwire's own sentences and of the tools it reads. A node or database of such a name is replaced only where
+the word stands by itself."""
+_VOCABULARY_TEXT = " ".join(sorted(VOCABULARY))
+
+INTERFACE_NAME = re.compile(
+    r"(?:lo|(?:eth|en|ens|eno|enp|enx|em|ib|bond|bondeth|bondib|team|br|virbr|vlan|net|re|p\d+p|wlan|usb|veth|dummy)"
+    r"\d[\w.:-]*)"
+)
+"""A name as the kernel, udev or an administrator gives to an interface."""
+
+_NUMBERED = re.compile(r"_?\d+$")
+
+
+def stays(name: str) -> bool:
+    """Whether a name identifies nobody."""
+    bare = name.casefold()
+    return any(bare in names or _NUMBERED.sub("", bare) in names for names, _ in STAYS.values())
+
+
+def is_directory_of_anyone(name: str) -> bool:
+    """Whether a part of a path is an installer's own, or but a release."""
+    return not re.search(r"[^\W\d_]{2}", name) or stays(name) or name.casefold() in VOCABULARY
+
+
+def is_in_vocabulary(text: str) -> bool:
+    """Whether a text is part of some word of the vocabulary."""
+    return text in _VOCABULARY_TEXT

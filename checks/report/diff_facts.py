@@ -1,0 +1,153 @@
+"""What differs between the facts of two reports that can explain why their findings do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from checks.cache_fusion import average_cr_receive_ms, average_current_receive_ms, lost, per_second
+from checks.facts import Activity, Cluster, Clusterware, CounterChanges, Database, InstanceActivity, Node, PathProbe
+from checks.report.quantities import milliseconds, rate
+from checks.result import Report
+
+_ABSENT = "not there"
+_MUCH = 1.5
+"""By what factor a rate or a time must differ to be told: what is measured twice is never equal. Ours."""
+_COUNTERS = {"failed reassemblies": ("Ip", "ReasmFails"), "receive-buffer errors": ("Udp", "RcvbufErrors")}
+_NOT_OF_THE_CLUSTER = ("console", "waivers")
+"""Settings that change nothing of what is found; waivers are told with the findings."""
+
+Values = dict[str, str]
+"""What is so, by what it is so of."""
+
+
+class FactChange(msgspec.Struct, frozen=True):
+    """A fact that is another one."""
+
+    group: str
+    """`Nodes`, `Networks`, `Interfaces`, `Paths`, `Instances`, `Rates`, `Versions`, `Settings`."""
+    name: str
+    """What it is of: `eth1 of rac2`."""
+    before: str
+    after: str
+
+
+def fact_changes(before: Report, after: Report, *, by_name: bool = True) -> tuple[FactChange, ...]:
+    """All of them, group by group. Where names do not mean the same in both, only versions and settings."""
+    one, other = before.cluster, after.cluster
+    groups: list[tuple[str, Values | None, Values | None, bool]] = [
+        ("Nodes", _nodes(one), _nodes(other), True),
+        ("Networks", _networks(one), _networks(other), True),
+        ("Interfaces", _interfaces(one), _interfaces(other), False),
+        ("Paths", _paths(one), _paths(other), False),
+        ("Instances", _instances(one), _instances(other), True),
+    ]
+    found = [change for group in groups for change in _differing(*group)] if by_name else []
+    found += _rates(one, other) if by_name else []
+    found += _differing("Versions", _versions(before, by_name), _versions(after, by_name), False)
+    found += _differing("Settings", _flat(before.settings), _flat(after.settings), False)
+    return tuple(found)
+
+
+def _differing(group: str, before: Values | None, after: Values | None, absent: bool) -> Iterator[FactChange]:
+    """What differs, where both know the group; `absent` says whether to tell also of what only one of them has."""
+    if before is None or after is None:
+        return
+    for name in [*before, *(name for name in after if name not in before)]:
+        one, other = before.get(name, _ABSENT), after.get(name, _ABSENT)
+        if one != other and (absent or _ABSENT not in (one, other)):
+            yield FactChange(group, name, one, other)
+
+
+def _nodes(cluster: Cluster) -> Values | None:
+    if not isinstance(cluster.nodes, tuple):
+        return None
+    return {node.name: "read" if isinstance(node, Node) else "could not be read" for node in cluster.nodes}
+
+
+def _networks(cluster: Cluster) -> Values | None:
+    if not isinstance(cluster.networks, tuple):
+        return None
+    return {n.name: f"MTU {n.mtu}" if isinstance(n.mtu, int) else "MTU not known" for n in cluster.networks}
+
+
+def _interfaces(cluster: Cluster) -> Values:
+    return {
+        f"{interface.name} of {node.name}": f"MTU {interface.mtu}{'' if interface.is_up else ', down'}"
+        for node in cluster.read_nodes()
+        for interface in node.interfaces
+    }
+
+
+def _paths(cluster: Cluster) -> Values | None:
+    if not isinstance(cluster.paths, tuple):
+        return None
+    return {f"{p.network} {p.from_node} -> {p.to_node}": _path(p) for p in cluster.paths}
+
+
+def _path(path: PathProbe) -> str:
+    small = isinstance(path.path_mtu, int) and path.path_mtu != path.expected_mtu
+    return f"{path.verdict}, {path.path_mtu} bytes pass" if small else f"{path.verdict} ({path.expected_mtu} bytes)"
+
+
+def _instances(cluster: Cluster) -> Values | None:
+    if not isinstance(cluster.database, Database):
+        return None
+    asked = {i.name: f"up since {i.startup_time[:19].replace('T', ' ')}" for i in cluster.database.instances}
+    return asked | {i.name: "could not be asked" for i in cluster.database.unasked}
+
+
+def _rates(before: Cluster, after: Cluster) -> Iterator[FactChange]:
+    """What was counted a second or measured on average in both, and differs by much. Times that are usual in both
+    explain nothing."""
+    one, other = dict(_measured(before)), dict(_measured(after))
+    usual_ms = min(before.thresholds.receive_attention_ms, after.thresholds.receive_attention_ms)
+    for name, (left, in_words) in one.items():
+        right = other[name][0] if name in other else left
+        told = in_words is rate or max(left, right) > usual_ms
+        if told and max(left, right) > _MUCH * min(left, right):
+            yield FactChange("Rates", name, in_words(left), in_words(right))
+
+
+def _measured(cluster: Cluster) -> Iterator[tuple[str, tuple[float, Callable[[float], str]]]]:
+    """Each rate or time by what it is of, and how it is written."""
+    if isinstance(cluster.activity, Activity) and isinstance(cluster.database, Database):
+        for own in cluster.activity.instances:
+            if isinstance(own, InstanceActivity):
+                name = cluster.database.instance_name(own.instance)
+                figures = {
+                    "lost blocks": (per_second(lost(own.statistics), own.seconds), rate),
+                    "CR blocks arrive in": (average_cr_receive_ms(own.statistics), milliseconds),
+                    "current blocks arrive in": (average_current_receive_ms(own.statistics), milliseconds),
+                }
+                yield from ((f"{name} {what}", (v, words)) for what, (v, words) in figures.items() if v is not None)
+    if isinstance(cluster.counters, CounterChanges):
+        for node in cluster.counters.nodes:
+            for what, (group, counter) in _COUNTERS.items():
+                value = per_second(node.counters.value(group, counter), node.seconds)
+                if value is not None:
+                    yield f"{node.node} {what}", (value, rate)
+
+
+def _versions(report: Report, by_name: bool) -> Values:
+    cluster = report.cluster
+    found = dict(report.versions) | {"racwire": report.racwire_version}
+    if isinstance(cluster.clusterware, Clusterware) and hasattr(cluster.clusterware.version, "version"):
+        found["Clusterware"] = cluster.clusterware.version.version
+    if by_name:
+        found |= {f"kernel of {node.name}": node.kernel_release for node in cluster.read_nodes()}
+        if isinstance(cluster.database, Database):
+            found |= {f"instance {i.name}": i.version for i in cluster.database.instances}
+    return found
+
+
+def _flat(settings: Mapping[str, Any]) -> Values:
+    """Settings as `probe.packets`."""
+    return {
+        f"{section}.{name}": str(value)
+        for section, values in settings.items()
+        if isinstance(values, dict) and section not in _NOT_OF_THE_CLUSTER
+        for name, value in values.items()
+    }

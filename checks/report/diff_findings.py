@@ -1,0 +1,189 @@
+"""Which findings of two reports are the same, and what became of each: the words of `racwire diff`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+
+import msgspec
+
+from checks.finding import PROBLEMS, Finding, Status
+from checks.finding_key import Key, could_not_look, keyed
+
+_NOISE = 0.1
+"""Of the larger one: extents that differ by less are the same, since what is measured twice is never equal. Ours."""
+
+
+class Change(StrEnum):
+    """What became of a finding. Each has its counterpart, which it is when the reports are taken the other way."""
+
+    GRAVER = "graver"
+    MILDER = "milder"
+    MORE = "more"
+    """A higher extent; what is measured has to differ by a tenth."""
+    LESS = "less"
+    WIDER = "on more nodes"
+    NARROWER = "on fewer nodes"
+    ELSEWHERE = "on other nodes"
+    """On as many, some of them others."""
+    LIFTED = "no longer waived"
+    WAIVED = "waived"
+    NEW = "new"
+    GONE = "gone"
+    UNTOLD = "cannot be told any more"
+    """It is not known now, and was; or it was found, and its place could not be looked at again."""
+    TOLD = "could not be told before"
+    LEFT_OUT = "not looked at now"
+    """Its check was not run."""
+    FIRST_LOOK = "not looked at before"
+    CALM = "calm"
+    """No problem, and only one of the two reports has it."""
+    SAME = "same"
+
+
+_WORSE = frozenset({Change.GRAVER, Change.MORE, Change.WIDER, Change.ELSEWHERE, Change.LIFTED, Change.NEW, Change.TOLD})
+
+
+class FindingChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A finding of one of the two reports, or of both."""
+
+    change: Change
+    before: Finding | None = None
+    after: Finding | None = None
+
+    @property
+    def finding(self) -> Finding:
+        """As it is known last."""
+        found = self.after or self.before
+        assert found is not None
+        return found
+
+    @property
+    def is_problem(self) -> bool:
+        """Whether it is or was one, waived or not."""
+        return any(f is not None and f.status in PROBLEMS for f in (self.before, self.after))
+
+    @property
+    def worse(self) -> Status | None:
+        """How grave it is that it got worse; None where it did not, or is waived now."""
+        if self.change is Change.UNTOLD:
+            return None if self.after and self.after.waived else Status.UNKNOWN
+        if self.change not in _WORSE or not self.after or self.after.waived:
+            return None
+        return self.after.status if self.after.status in PROBLEMS else None
+
+
+def finding_changes(
+    before: Sequence[Finding], after: Sequence[Finding], *, by_name: bool = True
+) -> tuple[FindingChange, ...]:
+    """Every finding of both, each once, those that got worse first. Where names do not mean the same in both, findings
+    are the same by their codes alone."""
+    looked = _Looked(before), _Looked(after)
+    pairs = _pairs(_known(before, by_name), _known(after, by_name), by_name)
+    changes = [_told(one, other, *looked, by_name) for one, other in pairs]
+    return tuple(sorted(changes, key=_worst_first))
+
+
+class _Looked:
+    """Where the run of a report looked."""
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self._ran: set[str] = set()
+        self._unknown: dict[str, list[Finding]] = {}
+        for finding in findings:
+            if finding.status is not Status.SKIPPED:
+                self._ran.add(finding.check)
+            if finding.status is Status.UNKNOWN:
+                self._unknown.setdefault(finding.check, []).append(finding)
+
+    def ran(self, check: str) -> bool:
+        """Whether that check was run, and was not left out."""
+        return check in self._ran
+
+    def sees(self, finding: Finding) -> bool:
+        """Whether the run knows of the place that a finding of the other report is about."""
+        return not could_not_look(self._unknown.get(finding.check, ()), finding)
+
+
+def _worst_first(change: FindingChange) -> tuple[int, int, int]:
+    gravity = change.worse.gravity if change.worse else len(Status)
+    return gravity, list(Change).index(change.change), change.finding.status.gravity
+
+
+def _known(findings: Iterable[Finding], by_name: bool) -> dict[Key, Finding]:
+    if by_name:
+        return dict(keyed(findings))
+    nameless = ((f, msgspec.structs.replace(f, network="", nodes=())) for f in findings)
+    originals, bare = zip(*nameless, strict=True) if findings else ((), ())
+    return {key: original for (key, _), original in zip(keyed(bare), originals, strict=True)}
+
+
+def _pairs(
+    before: dict[Key, Finding], after: dict[Key, Finding], by_name: bool
+) -> Iterator[tuple[Finding | None, Finding | None]]:
+    """The same findings first; then those of one kind that share nodes, most of them first: a fault that spreads is
+    told together with the nodes that it spread to, and is not another one."""
+    for key in before.keys() & after.keys():
+        yield before[key], after[key]
+    old = {key: finding for key, finding in before.items() if key not in after}
+    new = {key: finding for key, finding in after.items() if key not in before}
+    overlapping = [
+        (-len(shared), sorted((one, other)), one, other)
+        for one in old
+        for other in new
+        if by_name and one[:3] == other[:3] and (shared := set(one[3]) & set(other[3]))
+    ]
+    for _, _, one, other in sorted(overlapping):
+        if one in old and other in new:
+            yield old.pop(one), new.pop(other)
+    yield from ((finding, None) for finding in old.values())
+    yield from ((None, finding) for finding in new.values())
+
+
+def _told(one: Finding | None, other: Finding | None, before: _Looked, after: _Looked, by_name: bool) -> FindingChange:
+    if one and other:
+        change = _between(one, other, by_name) if {one.status, other.status} & PROBLEMS else Change.SAME
+    elif one:
+        change = _alone(one, after, unknown=Change.TOLD, unseen=Change.UNTOLD, rest=Change.GONE, left=Change.LEFT_OUT)
+    else:
+        assert other is not None
+        change = _alone(
+            other, before, unknown=Change.UNTOLD, unseen=Change.TOLD, rest=Change.NEW, left=Change.FIRST_LOOK
+        )
+    return FindingChange(change=change, before=one, after=other)
+
+
+def _alone(
+    finding: Finding, elsewhere: _Looked, *, unknown: Change, unseen: Change, rest: Change, left: Change
+) -> Change:
+    """What became of a finding that the other report, which looked there, does not have."""
+    if finding.status not in PROBLEMS:
+        return Change.CALM
+    if not elsewhere.ran(finding.check):
+        return left
+    if finding.status is Status.UNKNOWN:
+        return unknown
+    return rest if elsewhere.sees(finding) else unseen
+
+
+def _between(one: Finding, other: Finding, by_name: bool) -> Change:
+    """What became of a finding that both reports have."""
+    if (one.status is Status.UNKNOWN) is not (other.status is Status.UNKNOWN):
+        return Change.UNTOLD if other.status is Status.UNKNOWN else Change.TOLD
+    if one.status is not other.status:
+        return Change.GRAVER if other.status.gravity < one.status.gravity else Change.MILDER
+    if bool(one.waived) is not bool(other.waived):
+        return Change.WAIVED if other.waived else Change.LIFTED
+    if by_name and set(one.nodes) != set(other.nodes):
+        more = len(set(other.nodes)) - len(set(one.nodes))
+        return Change.WIDER if more > 0 else Change.NARROWER if more < 0 else Change.ELSEWHERE
+    return _by_extent(one, other)
+
+
+def _by_extent(one: Finding, other: Finding) -> Change:
+    if one.extent is None or other.extent is None or one.extent.unit != other.extent.unit:
+        return Change.SAME
+    left, right = one.extent.value, other.extent.value
+    if abs(left - right) <= _NOISE * max(abs(left), abs(right)):
+        return Change.SAME
+    return Change.MORE if right > left else Change.LESS

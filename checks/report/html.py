@@ -1,0 +1,88 @@
+"""The report as one page of HTML: nothing is fetched, nothing runs in it; to read on any screen, and to print.
+
+Everything of unknown origin is escaped, and what a reader would obey (control characters, turned writing) written out.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup, escape
+
+from checks.finding import Status
+from checks.report import html_journal, html_paths
+from checks.report.evidence import Evidence
+from checks.report.folding import left_out_together
+from checks.report.html_findings import calm, problem_parts
+from checks.report.html_outputs import Outputs
+from checks.report.html_sheets import cluster_sheets, settings_sheets, versions_sheet
+from checks.report.html_traffic import traffic_of
+from checks.report.plain_text import shown
+from checks.report.summary import at, cluster_name, counts, facts, first_steps, headline, place, sentences
+
+
+def to_html(evidence: Evidence) -> bytes:
+    """The whole page, UTF-8. Raises RecordingError where the samples cannot be read."""
+    report = evidence.report
+    outputs = Outputs(report)
+    problems, lived_with = problem_parts(report, outputs)
+    page = _template().render(
+        report=report,
+        title=f"{place(report)}: {headline(report)}",
+        headline=headline(report),
+        sentences=sentences(report),
+        facts=facts(report),
+        counts=counts(report),
+        steps=first_steps(report),
+        problems=problems,
+        lived_with=lived_with,
+        calm=calm(report),
+        left_out=tuple(left_out_together(report.findings)),
+        squares=html_paths.squares(report.cluster),
+        no_squares=html_paths.why_none(report.cluster),
+        traffic=traffic_of(evidence),
+        sheets=cluster_sheets(report.cluster),
+        settings=settings_sheets(report),
+        versions=versions_sheet(report),
+        journals=html_journal.journals(report, outputs),
+        cluster=cluster_name(report),
+    )
+    return page.encode()
+
+
+@cache
+def _template() -> Template:
+    """Read and compiled once. A name that the page is not given, or None, is an error and never empty text."""
+    environment = Environment(
+        loader=PackageLoader("checks.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_harmless,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "lines": _lines,
+        "brief": html_journal.brief,
+        "took": html_journal.took,
+        "clock": html_journal.clock,
+        "time": at,
+        "tip": html_paths.tip,
+    }
+    environment.tests["brief"] = html_journal.is_brief
+    environment.globals["Status"] = Status
+    return environment.get_template("report.html.j2")
+
+
+def _harmless(value: Any) -> Any:
+    """What the template writes: text on one line, unless `lines` says otherwise."""
+    if value is None:
+        raise ValueError("the page is to write a value that is not there")
+    return value if isinstance(value, Markup) else shown(str(value))
+
+
+def _lines(text: str) -> Markup:
+    """Text with its ends of lines, as commands and outputs have them."""
+    return escape(shown(text, keep_lines=True))

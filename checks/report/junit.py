@@ -1,0 +1,160 @@
+"""The report as JUnit XML, for build servers: a suite for each check, a case for each finding.
+
+| finding            | case                                     |
+|--------------------|------------------------------------------|
+| PASS, INFO         | passes                                   |
+| WARN               | passes                                   |
+| FAIL               | failure, its type the code               |
+| UNKNOWN            | error, its type the code                 |
+| SKIPPED, or waived | skipped, with the reason                 |
+
+JUnit knows no warning. One that failed would break a build that the operator lets go on (the exit code tells warnings
+apart, 1 from 2), and one that was skipped would say that nobody looked; so it passes, its text stands in the output of
+its suite, and the suite's property `warnings` counts it.
+
+The order and the attributes are those of the schema that Ant's reports and Jenkins share (windyroad's JUnit.xsd). That
+allows no zone in `timestamp`: it is the clock of the node, and the property `begun` has its zone. A suite's `time` is
+that of the run that found it out, for all checks run at once; the cases of a suite take none of their own. What XML
+cannot hold is written out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from checks.finding import Finding, Remedy, Status
+from checks.report.plain_text import shown
+from checks.report.summary import cluster_name
+from checks.result import Report
+
+_UNTOLD = "1970-01-01T00:00:00"
+"""The schema asks for a time; this stands where the report has none that can be read."""
+_NAME = 200
+
+
+def to_junit(report: Report) -> bytes:
+    """The whole report, in UTF-8, with a final newline."""
+    suites = Element("testsuites")
+    checks: dict[str, list[Finding]] = {}
+    for finding in report.findings:
+        checks.setdefault(finding.check, []).append(finding)
+    for number, (check, findings) in enumerate(checks.items()):
+        suites.append(_suite(report, number, check, findings))
+    indent(suites)
+    written: bytes = tostring(suites, "utf-8")
+    return b'<?xml version="1.0" encoding="UTF-8"?>\n' + written + b"\n"
+
+
+def _suite(report: Report, number: int, check: str, findings: list[Finding]) -> Element:
+    cases = [_case(check, name, finding) for name, finding in zip(_names(findings), findings, strict=True)]
+    ended = Counter(child.tag for case in cases for child in case)
+    suite = Element(
+        "testsuite",
+        name=_token(check) or "check",
+        package="racwire",
+        id=str(number),
+        timestamp=_local(report.found_at(check)),
+        hostname=_token(report.cluster.local_node) or "localhost",
+        tests=str(len(cases)),
+        failures=str(ended["failure"]),
+        errors=str(ended["error"]),
+        skipped=str(ended["skipped"]),
+        time=_seconds(_duration(report, check)),
+    )
+    properties = SubElement(suite, "properties")
+    for name, value in _properties(report, check, findings):
+        SubElement(properties, "property", name=name, value=shown(value))
+    suite.extend(cases)
+    SubElement(suite, "system-out").text = shown("\n".join(map(_told, findings)), keep_lines=True)
+    SubElement(suite, "system-err")
+    return suite
+
+
+def _properties(report: Report, check: str, findings: list[Finding]) -> Iterator[tuple[str, str]]:
+    yield "racwire", report.racwire_version
+    yield "cluster", cluster_name(report)
+    yield "begun", report.found_at(check)
+    yield "warnings", str(sum(f.status is Status.WARN and not f.waived for f in findings))
+    yield "waived", str(sum(f.waived is not None for f in findings))
+    if report.saved_at:
+        yield "saved", report.saved_at
+
+
+def _case(check: str, name: str, finding: Finding) -> Element:
+    case = Element("testcase", name=name, classname=f"racwire.{_token(check)}", time="0")
+    if finding.waived:
+        waived = finding.waived
+        why = f"{finding.status}, waived until {waived.expires} by {waived.by}: {waived.reason}"
+        SubElement(case, "skipped", message=shown(why)).text = _details(finding)
+    elif finding.status is Status.SKIPPED:
+        SubElement(case, "skipped", message=shown(finding.title))
+    elif finding.status in (Status.FAIL, Status.UNKNOWN):
+        tag = "failure" if finding.status is Status.FAIL else "error"
+        ended = SubElement(case, tag, message=shown(finding.title), type=_token(finding.code))
+        ended.text = _details(finding)
+    return case
+
+
+def _names(findings: Iterable[Finding]) -> Iterator[str]:
+    """A name for each: its code and its place, which stay the same from run to run, unlike figures; numbered where
+    several have the same."""
+    taken: Counter[str] = Counter()
+    for finding in findings:
+        place = ", ".join(filter(None, (finding.network, *finding.nodes)))
+        name = _token(f"{finding.code} {place}")[:_NAME].strip() or "finding"
+        taken[name] += 1
+        while taken[name] > 1:
+            name = f"{name} ({taken[name]})"
+            taken[name] += 1
+        yield name
+
+
+def _told(finding: Finding) -> str:
+    """The finding in the output of its suite; in full where its case cannot hold it."""
+    waived = ", waived" if finding.waived else ""
+    is_warning = finding.status is Status.WARN and not finding.waived
+    return f"{finding.status}{waived} {finding.code}: {_details(finding) if is_warning else finding.title}"
+
+
+def _details(finding: Finding) -> str:
+    """The finding in full, as plain text."""
+    parts = [finding.title]
+    parts += [f"Seen: {line}" for line in finding.seen]
+    if finding.table is not None:
+        parts += [" | ".join(row) for row in (finding.table.columns, *finding.table.rows)]
+        parts += [finding.table.legend] if finding.table.legend else []
+    parts += [f"Expected: {line}" for line in finding.expected]
+    parts += [f"Why: {finding.why}"] if finding.why else []
+    parts += [line for number, step in enumerate(finding.next, 1) for line in _step(number, step)]
+    return shown("\n".join(parts), keep_lines=True)
+
+
+def _step(number: int, step: Remedy) -> Iterator[str]:
+    where = f" ({step.where})" if step.where else ""
+    yield f"Next {number}: {'CHANGE ' if step.is_change else ''}{step.text}{where}"
+    yield from (f"    {command}" for command in step.commands)
+
+
+def _token(text: str) -> str:
+    """Text as XML Schema's token: one line, no blanks at its ends, never two together."""
+    return " ".join(shown(text).split())
+
+
+def _duration(report: Report, check: str) -> float:
+    return next((again.duration_s for again in report.reruns if again.check == check), report.duration_s)
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.3f}" if math.isfinite(seconds) else "0"
+
+
+def _local(time: str) -> str:
+    """A time as the schema wants it: to the second, without a zone."""
+    try:
+        return datetime.fromisoformat(time).replace(tzinfo=None).isoformat(timespec="seconds")
+    except ValueError:
+        return _UNTOLD

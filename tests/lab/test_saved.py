@@ -1,0 +1,113 @@
+"""`racwire save` on a practice cluster, and what comes out of the file where there is none."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from checks.finding import Status
+from checks.report.json_report import from_json
+from checks.result import ExitCode
+from checks.saved import open_saved
+from checks.traffic.samples import Gap, InstanceSample, NodeSample
+from tests.lab.lab_support import needs_namespaces
+from tests.lab.practice_command import Practice
+from tests.unit.saved_support import members_of
+from tui.report_options import FORMATS
+
+pytestmark = [pytest.mark.lab, needs_namespaces]
+
+
+@pytest.fixture(scope="module")
+def practice(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Practice]:
+    pytest.importorskip("duckdb", reason="SAVING WAS NOT TESTED: the extra `lab` is not installed")
+    practice = Practice(tmp_path_factory.mktemp("saved") / "lab", database=True)
+    practice.lab("break", "switch-mtu")
+    yield practice
+    practice.down()
+
+
+@pytest.fixture(scope="module")
+def night(practice: Practice, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("night") / "night.racwire"
+    ran = practice.racwire("save", "--lab", "--interval", "2", "--record", "4s", str(path))
+    assert ran.returncode == ExitCode.FAILURES, ran.stderr
+    assert ran.stdout == ""
+    assert f"{path} has 13 checks of rac1 and rac2, and " in ran.stderr
+    return path
+
+
+def elsewhere(*words: str) -> subprocess.CompletedProcess[str]:
+    """racwire where there is no cluster, no Grid home and nobody to ask."""
+    return subprocess.run(
+        [sys.executable, "-m", "tui", *words], capture_output=True, text=True, timeout=60, check=False,
+        stdin=subprocess.DEVNULL, env={"PATH": "/nonexistent", "HOME": "/nonexistent"},
+    )  # fmt: skip
+
+
+def test_the_checks_find_the_same_in_it_as_they_did_on_the_cluster(night: Path) -> None:
+    live = from_json(members_of(night)["report.json"])
+    ran = elsewhere("check", "--from", str(night), "--format", "json")
+    assert ran.returncode == ExitCode.FAILURES
+    again = from_json(ran.stdout.encode())
+    assert again.saved_at
+    assert replace(again, saved_at="") == live
+    worst = again.findings[0]
+    assert (worst.code, worst.status) == ("IC-PATH-003", Status.FAIL)
+    assert again.evidence(worst)
+
+
+def test_its_recording_has_samples_of_every_node_and_instance_from_the_time_of_the_checks(night: Path) -> None:
+    with open_saved(night) as opened:
+        assert opened.recording is not None
+        events = list(opened.recording.events())
+        assert opened.recording.header.cluster == opened.report.cluster
+    assert {e.node for e in events if isinstance(e, NodeSample)} == {"rac1", "rac2"}
+    assert {e.instance for e in events if isinstance(e, InstanceSample)} == {"prac1", "prac2"}
+    assert [e for e in events if isinstance(e, Gap)] == []
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_can_be_made_of_it_anywhere(night: Path, form: str) -> None:
+    ran = elsewhere("report", "--from", str(night), "--format", form)
+    assert ran.returncode == ExitCode.FAILURES, ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert "IC-PATH-003" in ran.stdout
+
+
+def test_a_report_of_the_live_cluster_shows_its_traffic(practice: Practice, tmp_path: Path) -> None:
+    page = tmp_path / "now.html"
+    ran = practice.racwire("report", "--lab", "--interval", "2", "--record", "3s", "-o", str(page))
+    assert ran.returncode == ExitCode.FAILURES, ran.stderr
+    assert "<svg" in page.read_text()
+
+
+def test_ended_early_it_keeps_what_there_is(practice: Practice, tmp_path: Path) -> None:
+    path = tmp_path / "early.racwire"
+    running = subprocess.Popen(
+        [sys.executable, "-m", "tui", "save", "--lab", "--interval", "60", str(path)],
+        env=practice.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    time.sleep(4)
+    os.killpg(running.pid, signal.SIGINT)
+    printed, said = running.communicate(timeout=20)
+    assert (running.returncode, printed) == (ExitCode.INTERRUPTED, ""), said
+    assert "Interrupted: what had been found by then is in the file" in said
+    with open_saved(path) as opened:
+        assert opened.report.interrupted
+        assert {f.code for f in opened.report.findings if f.check == "gc-blocks-lost"} == {"RW-ENGINE-004"}
+        assert opened.recording is not None
+        assert "node rac2" in opened.recording.sources()
+    again = json.loads(elsewhere("check", "--from", str(path), "--format", "json").stdout)
+    assert {**again, "saved_at": ""} == json.loads(members_of(path)["report.json"])
+    assert os.listdir(tmp_path) == [path.name]

@@ -1,0 +1,235 @@
+"""`racwire open`: what was saved, in the console, with no cluster."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+import pytest
+from textual.pilot import Pilot
+
+from checks.facts import Cluster
+from checks.plugin import discover
+from checks.report.json_report import from_json, to_json
+from checks.result import ExitCode, Report
+from checks.saved import open_saved, save
+from checks.saved.replay import Replay
+from checks.traffic.samples import Event
+from tests.fixtures.databases import asked
+from tests.tui.clusters import black_hole, engine
+from tests.tui.conftest import FakeFeed, NewConsole
+from tests.tui.driving import concluded, shown, write
+from tests.tui.terminal import LEAVE_ALTERNATE_SCREEN, RACWIRE, Terminal, nobody
+from tests.tui.test_traffic_recordings import record
+from tests.tui.traffic_driving import Console
+from tests.tui.traffic_samples import HOSTILE, cluster_events
+from tui.actions import TABS
+from tui.outbox import SAVED
+from tui.past import of_saved
+from tui.printable import printable
+from tui.widgets.lines import Lines
+
+SAVED_AT = "2026-11-20T14:02:44.000+01:00"
+NOW = datetime.fromisoformat("2026-11-23T17:00:00+01:00")
+
+
+async def report_of(facts: Cluster) -> Report:
+    """What a run says of such a cluster."""
+    run = engine(facts, tuple(discover()))
+    async for _ in run.events():
+        pass
+    return msgspec.structs.replace(run.report(), saved_at=SAVED_AT)
+
+
+async def saved_file(directory: Path, facts: Cluster, events: Sequence[Event] = ()) -> Path:
+    """Such a cluster, saved, with a recording of these samples where there are any."""
+    recording = record(directory / "samples.rec", facts, events, label="") if events else None
+    path = directory / "night.racwire"
+    save(path, await report_of(facts), recording, replace=True)
+    return path
+
+
+def no_feed() -> FakeFeed:
+    raise AssertionError("nothing is sampled")
+
+
+@asynccontextmanager
+async def opened(new_console: NewConsole, path: Path, size: tuple[int, int] = (80, 24)) -> AsyncIterator[Console]:
+    """The console as `racwire open` has it."""
+    with open_saved(path) as saved:
+        app = new_console(lambda: Replay(saved.report, discover()), new_feed=no_feed, past=of_saved(saved, NOW))
+        async with app.run_test(size=size) as pilot:
+            await concluded(pilot)
+            yield Console(pilot, FakeFeed())
+
+
+def text(pilot: Pilot[None], part: str) -> str:
+    return " ".join(shown(pilot, part).split())
+
+
+async def test_it_is_said_on_every_screen_to_be_saved_and_how_old_it_is(
+    new_console: NewConsole, tmp_path: Path
+) -> None:
+    path = await saved_file(tmp_path, black_hole())
+    for width in (60, 80):
+        async with opened(new_console, path, (width, 24)) as on:
+            for tab in TABS.values():
+                await on.press(tab[0])
+                assert "saved 2026-11-20 14:02, 3 days ago" in shown(on.pilot, "header")
+
+
+async def test_the_checks_and_paths_are_those_that_were_saved(new_console: NewConsole, tmp_path: Path) -> None:
+    path = await saved_file(tmp_path, black_hole())
+    async with opened(new_console, path) as on:
+        assert "IC-PATH-003" in shown(on.pilot, "finding")
+        await on.press("enter")
+        assert "DF ping -s 8972" in shown(on.pilot, "page"), "the evidence is there too"
+        await on.press("escape", "2")
+        assert "1500 B" in shown(on.pilot, "path-matrix")
+        await on.press("5")
+        assert "A saved state is shown." in text(on.pilot, "change-page")
+
+
+async def test_what_needs_a_cluster_is_not_offered(new_console: NewConsole, tmp_path: Path) -> None:
+    path = await saved_file(tmp_path, black_hole())
+    async with opened(new_console, path, (120, 40)) as on:
+        for key in "123456":
+            await on.press(key)
+            keys = shown(on.pilot, "keys")
+            assert not [word for word in ("rerun", "record", "pause", "plan a change") if word in keys]
+            await on.press("question_mark")
+            assert "Run all checks again" not in shown(on.pilot, "page")
+            await on.press("escape")
+
+
+async def test_traffic_and_database_show_the_samples_that_were_saved(new_console: NewConsole, tmp_path: Path) -> None:
+    path = await saved_file(tmp_path, asked(2), cluster_events(30))
+    async with opened(new_console, path) as on:
+        await on.press("3")
+        await on.until(lambda: "eth1" in on.body)
+        await on.press("4")
+        await on.until(lambda: "recorded, 1 s to" in shown(on.pilot, "database-page"))
+
+
+async def test_without_samples_traffic_says_so_and_the_database_is_as_the_run_saw_it(
+    new_console: NewConsole, tmp_path: Path
+) -> None:
+    path = await saved_file(tmp_path, asked(2))
+    async with opened(new_console, path) as on:
+        await on.press("3")
+        await on.until(lambda: "No samples were saved." in on.body)
+        await on.press("+", "left", "home", "a", "n", "6")
+        await on.until(lambda: "None were saved." in shown(on.pilot, "report-says"))
+        await on.press("4")
+        assert "by the checks" in shown(on.pilot, "database-page")
+
+
+async def test_a_report_as_json_opens_like_a_saved_file(new_console: NewConsole, tmp_path: Path) -> None:
+    path = tmp_path / "incident.json"
+    path.write_bytes(to_json(msgspec.structs.replace(await report_of(black_hole()), saved_at="")))
+    async with opened(new_console, path) as on:
+        assert "IC-PATH-003" in shown(on.pilot, "finding")
+        assert "saved 2026-11-20 14:02, 3 days ago" in shown(on.pilot, "header"), "as old as its run"
+
+
+async def test_reports_are_written_from_it_and_it_can_be_saved_once_more(
+    new_console: NewConsole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = await saved_file(tmp_path, asked(2), cluster_events(30))
+    async with opened(new_console, path) as on:
+        await on.press("6")
+        await on.until(lambda: "Of 2 nodes and 2 instances" in shown(on.pilot, "report-says"))
+        report = from_json((await write(on.pilot, "json")).read_bytes())
+        again = await write(on.pilot, SAVED)
+    with open_saved(path) as first, open_saved(again) as second:
+        assert to_json(report) == to_json(first.report) == to_json(second.report)
+        assert first.recording is not None
+        assert second.recording is not None
+        assert list(first.recording.events()) == list(second.recording.events())
+
+
+async def test_of_a_saved_state_too_pseudonyms_are_written_and_no_second_ones_for_them(
+    new_console: NewConsole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    path = await saved_file(tmp_path, asked(2), cluster_events(5))
+    async with opened(new_console, path) as on:
+        await on.press("6", "d")
+        redacted = await write(on.pilot, SAVED)
+    async with opened(new_console, redacted) as on:
+        await on.press("6", "d")
+        assert "pseudonyms, as it was saved" in shown(on.pilot, "report-done")
+        again = await write(on.pilot, SAVED)
+    with open_saved(redacted) as first, open_saved(again) as second:
+        assert first.report.is_redacted
+        assert to_json(first.report) == to_json(second.report)
+        assert first.recording is not None
+        assert second.recording is not None
+        assert first.recording.sources() == second.recording.sources()
+        nodes = [node.name for node in first.report.cluster.read_nodes()]
+        assert "rac1" not in nodes
+        assert f"node {nodes[0]}" in first.recording.sources(), "the same pseudonym for the same node"
+
+
+async def test_hostile_names_in_a_saved_file_are_shown_and_not_obeyed(new_console: NewConsole, tmp_path: Path) -> None:
+    hostile = msgspec.structs.replace(await report_of(black_hole()), started_at=HOSTILE, saved_at=HOSTILE)
+    path = tmp_path / "evil.racwire"
+    save(path, hostile, None, replace=True)
+    async with opened(new_console, path) as on:
+        for key in "612345":
+            await on.press(key)
+            for lines in on.pilot.app.screen.query(Lines):
+                assert all(line == printable(line) for line in lines.text.split("\n")), (key, lines.id)
+
+
+# --- the command ------------------------------------------------------------------------------------------------------
+
+
+def racwire(*words: str, home: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*RACWIRE, *words], env=nobody(home), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
+    )
+
+
+async def test_in_a_terminal_it_is_the_console_and_nothing_is_left_behind(tmp_path: Path) -> None:
+    path = await saved_file(tmp_path, asked(2), cluster_events(30))
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    terminal = Terminal({**nobody(tmp_path), "TMPDIR": str(scratch)}, [*RACWIRE, "open", str(path)])
+    try:
+        terminal.read_until(b"[1 Checks]")
+        terminal.send(b"3")
+        terminal.read_until(b"eth1")
+        terminal.process.terminate()
+        code = terminal.ended_within(10)
+    finally:
+        terminal.close()
+    assert LEAVE_ALTERNATE_SCREEN in terminal.seen
+    assert code in (*ExitCode,)
+    assert os.listdir(scratch) == []
+
+
+async def test_without_a_terminal_it_is_the_text_report_with_the_exit_code_of_the_checks(tmp_path: Path) -> None:
+    path = await saved_file(tmp_path, black_hole())
+    ran = racwire("open", str(path), home=tmp_path)
+    assert ran.returncode == ExitCode.FAILURES
+    assert "IC-PATH-003" in ran.stdout
+    assert "saved" in ran.stdout
+
+
+@pytest.mark.parametrize("damage", ["cut", "garbled"])
+async def test_a_damaged_file_is_one_sentence(tmp_path: Path, damage: str) -> None:
+    path = await saved_file(tmp_path, black_hole())
+    whole = path.read_bytes()
+    middle = len(whole) // 2
+    path.write_bytes(whole[:middle] if damage == "cut" else whole[:middle] + b"\0" * 99 + whole[middle + 99 :])
+    ran = racwire("open", str(path), home=tmp_path)
+    assert (ran.returncode, ran.stdout, len(ran.stderr.splitlines())) == (ExitCode.USAGE, "", 1)
+    assert "night.racwire" in ran.stderr

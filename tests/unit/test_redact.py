@@ -1,0 +1,323 @@
+"""`--redact`: no name and no address is left in anything that is handed on, and what it says is still true."""
+
+import re
+import zipfile
+from contextlib import closing
+from enum import Enum
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as effort
+
+from checks.facts import Address, Cluster, Node, NodeSetup, PrivateNetwork
+from checks.redact import Pseudonyms, Redactor
+from checks.report.evidence import Evidence
+from checks.report.json_report import from_json, to_json
+from checks.result import Report
+from checks.saved import save
+from checks.traffic.recorder import Recorder
+from checks.traffic.recording import Recording
+from checks.traffic.samples import Gap, LatencySample, Links, NodeSample
+from checks.traffic.timeline import Timeline
+from tests.fixtures.clusters import cluster
+from tests.fixtures.databases import asked
+from tests.fixtures.hostile import hostile_report
+from tests.fixtures.reports import black_hole, report_of
+from tests.fixtures.structs import any_of
+from tests.unit.recording_support import BEGIN, busy, header
+from tests.unit.redact_support import IDENTITY, ORIGINALS, STAYS, WORDS, site, track
+from tui.report_formats import FORMATS
+
+
+@pytest.fixture(scope="module")
+def evidence() -> Evidence:
+    made = redactor()
+    return Evidence(made.report(site()), made.track(track()))
+
+
+@pytest.fixture(scope="module")
+def redacted(evidence: Evidence) -> Report:
+    return evidence.report
+
+
+def redactor(pseudonyms: Pseudonyms | None = None) -> Redactor:
+    made = Redactor(pseudonyms or Pseudonyms(), IDENTITY)
+    made.learn(site())
+    made.learn_track(track())
+    return made
+
+
+def left(data: bytes) -> list[str]:
+    """The originals that are still there, each with what is around it."""
+    text = data.decode("utf-8", errors="replace").lower()
+    found = [text[max(0, at - 40) : at + 60] for o in ORIGINALS if (at := text.find(o.lower())) >= 0]
+    return found + [m[0] for word in WORDS for m in re.finditer(rf"(?<![a-z]){word}(?![a-z]).{{0,40}}", text)]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_no_original_is_in_any_format(form: str, evidence: Evidence) -> None:
+    assert left(FORMATS[form].write(evidence)) == []
+
+
+def test_the_made_up_site_does_hold_every_original() -> None:
+    text = to_json(site()).decode().lower()
+
+    assert [o for o in (*ORIGINALS, *WORDS) if o.lower() not in text] == []
+
+
+def test_no_original_is_in_a_saved_file_or_in_the_bytes_of_its_recording(tmp_path: Path) -> None:
+    made = redactor()
+    report = made.report(site())
+    with closing(Recorder.create(tmp_path / "samples.rec", _header("before the change of prodrac"))) as recorder:
+        recorder.write(_events())
+
+    made.recording(tmp_path / "samples.rec", tmp_path / "redacted.rec")
+    save(tmp_path / "night.racwire", report, tmp_path / "redacted.rec", replace=False)
+
+    with zipfile.ZipFile(tmp_path / "night.racwire") as archive:
+        assert [found for name in archive.namelist() for found in left(archive.read(name))] == []
+    assert left((tmp_path / "redacted.rec").read_bytes()) == []
+    assert b"before the change" not in (tmp_path / "redacted.rec").read_bytes()
+
+
+def test_what_identifies_nobody_and_tells_something_stays(redacted: Report) -> None:
+    text = to_json(redacted).decode()
+
+    assert [s for s in STAYS if s not in text] == []
+    assert "chacha20-poly1305@openssh.com getty@tty1.service" in text
+    assert '\\"at\\": \\"2026-11-20T14:02:31.100+01:00\\"' in text
+
+
+def test_the_redacted_report_says_that_it_is_and_is_left_as_it_is_after_that(redacted: Report) -> None:
+    assert redacted.is_redacted
+    assert redactor().report(redacted) is redacted
+
+
+def test_the_same_mapping_gives_the_same_report_again() -> None:
+    first = Pseudonyms()
+    once = redactor(first).report(site())
+
+    again = redactor(Pseudonyms(first.kept())).report(site())
+
+    assert again == once
+    assert redactor().report(site()) == once
+
+
+def test_another_clusters_names_change_no_pseudonym() -> None:
+    kept = Pseudonyms()
+    redactor(kept).report(site())
+    before = kept.kept().names
+    other = report_of(cluster(2))
+
+    Redactor(kept).report(
+        from_json(to_json(other).replace(b"rac1", b"zulu1").replace(b"rac2", b"zulu2").replace(b"192.168.", b"172.20."))
+    )
+
+    after = kept.kept().names
+    assert {(kind, *item) for kind, names in before.items() for item in names.items()} <= {
+        (kind, *item) for kind, names in after.items() for item in names.items()
+    }
+    assert {"zulu1", "zulu2"} <= after["host"].keys()
+
+
+def test_checks_find_the_same_in_the_redacted_facts(redacted: Report) -> None:
+    told = report_of(redacted.cluster)
+
+    assert [(f.code, f.status) for f in told.findings] == [(f.code, f.status) for f in site().findings]
+    assert [f.title for f in told.findings] == [f.title for f in redacted.findings]
+
+
+@pytest.mark.parametrize("base", [asked(4), asked(black_hole(3)), cluster(16)], ids=["well", "black hole", "16 nodes"])
+def test_checks_find_the_same_word_for_word_in_any_cluster(base: Cluster) -> None:
+    report = Redactor(Pseudonyms()).report(report_of(base))
+
+    assert report_of(report.cluster).findings == report.findings
+
+
+@pytest.mark.parametrize("name", ["a", "up", "eth1", "node", "db", "bond", "mtu", "ok", "gc"])
+def test_a_node_with_an_ordinary_name_is_replaced_and_the_words_that_checks_need_are_not(name: str) -> None:
+    base = asked(3)
+    text = re.sub(rb'"rac2(-vip)?"', rf'"{name}\1"'.encode(), msgspec.json.encode(base))
+    original = msgspec.json.decode(text, type=Cluster)
+
+    report = Redactor(Pseudonyms()).report(report_of(original))
+
+    told = report_of(report.cluster)
+    assert [(f.code, f.status) for f in told.findings] == [(f.code, f.status) for f in report.findings]
+    node = report.cluster.read_nodes()[1]
+    assert node.name not in (name, "rac2")
+    assert [i.name for i in node.interfaces] == ["eth0", "eth1", "eth2"]
+    assert {i.operational_state for i in node.interfaces} == {"up"}
+    assert node.name in {p.to_node for p in report.cluster.paths}  # type: ignore[union-attr]
+
+
+@effort(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(any_of(Report))
+def test_any_report_keeps_its_shape_and_gets_the_same_pseudonyms_again(report: Report) -> None:
+    original = msgspec.structs.replace(report, is_redacted=False)
+    pseudonyms = Pseudonyms()
+
+    once = Redactor(pseudonyms).report(original)
+
+    assert _without_text(once.cluster) == _without_text(original.cluster)
+    assert [_without_text(f) for f in once.findings] == [_without_text(f) for f in original.findings]
+    assert Redactor(Pseudonyms(pseudonyms.kept())).report(original) == once
+
+
+def test_a_hostile_report_is_redacted_like_any_other() -> None:
+    hostile = msgspec.structs.replace(hostile_report(), is_redacted=False)
+
+    replaced = Redactor(Pseudonyms()).report(hostile)
+
+    assert [n.name for n in replaced.cluster.read_nodes()] == ["host_a", "host_c", "host_e"]
+
+
+def test_what_was_on_one_subnet_is_on_one_subnet(redacted: Report) -> None:
+    before, after = site().cluster, redacted.cluster
+    assert isinstance(before.networks, tuple)
+    assert isinstance(after.networks, tuple)
+
+    assert [_shape(n) for n in after.networks] == [_shape(n) for n in before.networks]
+    assert len({n.subnet for n in after.networks}) == len(after.networks)
+    for network in after.networks:
+        assert all(
+            address.network.with_prefixlen == network.subnet
+            for port in network.ports
+            for address in _interface_addresses(after.node(port.node), port.interface)
+        )
+
+
+def test_a_link_local_address_is_made_of_the_pseudonym_of_the_mac_address(redacted: Report) -> None:
+    public = redacted.cluster.read_nodes()[0].interfaces[0]
+    linked = next(a.ip for a in public.addresses if a.ip.startswith("fe80:"))
+
+    assert public.mac_address == "02:00:00:00:00:01"
+    assert linked == "fe80::ff:fe00:1"
+
+
+def test_names_made_of_names_stay_made_of_them(redacted: Report) -> None:
+    names = {m.name: m.vip for m in redacted.cluster.clusterware.members}  # type: ignore[union-attr]
+
+    assert names == {"host_a": "host_a-vip", "host_b": "host_b-vip", "host_c": "host_c-vip"}
+    assert [i.name for i in redacted.cluster.database.instances] == ["base_a1", "base_a2", "base_a3"]  # type: ignore[union-attr]
+
+
+def test_the_case_of_a_name_stays(redacted: Report) -> None:
+    text = redacted.journal[-1].text
+
+    assert re.search(r"host_a\.domain_[a-c] HOST_A host_a-vip", text)
+    assert "ora_pmon_BASE_A1 ora_lms0_base_a2 asm_pmon_+ASM1" in text
+    assert "ora.CLUSTER_A.vip CLUSTER_A_1" in text
+
+
+def test_evidence_still_belongs_to_its_findings(redacted: Report) -> None:
+    plain = site()
+
+    assert [len(redacted.evidence(f)) for f in redacted.findings] == [len(plain.evidence(f)) for f in plain.findings]
+
+
+def test_settings_keep_their_own_names_and_words(redacted: Report) -> None:
+    kept = redacted.settings
+
+    assert kept["console"] == {"graphs": "blocks", "ascii": False}
+    assert re.fullmatch(r"/home/user_[a-c]/\.ssh/config", kept["ssh"]["config_file"])
+    assert kept["ssh"]["read_timeout_s"] == 10.0
+    assert kept["waivers"][0]["code"] == "IC-PATH-003"
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"cluster": 3}, {"cluster": {"peers": 3}}, {"waivers": 3}, {"waivers": [3, {"by": 3, "nodes": 3}]}, {"ssh": [[]]}],
+)
+def test_settings_that_are_none_harm_nothing(settings: dict[str, object]) -> None:
+    report = msgspec.structs.replace(report_of(cluster(2)), settings=settings)
+
+    assert Redactor(Pseudonyms()).report(report).settings == settings
+
+
+def test_samples_are_found_under_the_pseudonyms() -> None:
+    made = redactor()
+    report, samples = made.report(site()), made.track(track())
+    first, second = (n.name for n in report.cluster.read_nodes()[:2])
+
+    assert samples.sources() == (f"node {first}", f"node {second}")
+    assert isinstance(sample := samples.newest(f"node {first}"), NodeSample)
+    assert sample.source == f"node {first}"
+    assert isinstance(links := samples.links(first, 2.0), Links)
+    assert links.links[0].network == report.cluster.networks[0].name  # type: ignore[union-attr,index]
+    assert samples.links("rac1", 2.0) is None or samples.links("rac1", 2.0) == links
+    assert samples.window(f"node {second}", 0.0, 9.0)[0].source == f"node {second}"
+    assert samples.span() == track().span()
+
+
+def test_a_node_called_node_keeps_its_samples() -> None:
+    timeline = Timeline()
+    timeline.add([NodeSample("node", 1.0, 1.0), Gap("node node", 2.0, "node gave no answer"), _latency("node")])
+    made = Redactor(Pseudonyms())
+    made.learn_track(timeline)
+
+    samples = made.track(timeline)
+
+    assert samples.sources()[0] == samples.window(samples.sources()[0], 0, 9)[0].source
+    assert {e.source for s in samples.sources() for e in samples.window(s, 0, 9)} == set(samples.sources())
+
+
+def test_a_recording_holds_the_same_numbers_afterwards(tmp_path: Path) -> None:
+    with closing(Recorder.create(tmp_path / "plain.rec", header())) as recorder:
+        for events in busy(12):
+            recorder.write(events)
+
+    Redactor(Pseudonyms()).recording(tmp_path / "plain.rec", tmp_path / "redacted.rec")
+
+    with (
+        closing(Recording.open(tmp_path / "plain.rec")) as plain,
+        closing(Recording.open(tmp_path / "redacted.rec")) as redacted,
+    ):
+        events, replaced = list(plain.events()), list(redacted.events())
+        assert [(type(e), e.at) for e in replaced] == [(type(e), e.at) for e in events]
+        assert [_numbers(e) for e in replaced] == [_numbers(e) for e in events]
+        assert len(redacted.sources()) == len(plain.sources())
+        assert not set(redacted.sources()) & (set(plain.sources()) - {"pairs"})
+    assert (tmp_path / "redacted.rec").stat().st_mode & 0o777 == 0o600
+
+
+def _without_text(value: object) -> object:
+    """What is left of a value when its texts are taken out, but for enums: what checks compute with."""
+    if isinstance(value, msgspec.Struct):
+        return type(value), [_without_text(getattr(value, field)) for field in value.__struct_fields__]
+    if isinstance(value, (list, tuple)):
+        return [_without_text(item) for item in value]
+    if isinstance(value, dict):
+        return [_without_text(item) for item in value.values()]
+    return str if isinstance(value, str) and not isinstance(value, Enum) else value
+
+
+def _numbers(event: object) -> object:
+    return (event.counters, event.interfaces) if isinstance(event, NodeSample) else getattr(event, "statistics", None)
+
+
+def _latency(node: str) -> LatencySample:
+    return LatencySample("192.168.10.0/24", node, 56, 3.0, 1.0, 10, 10)
+
+
+def _header(label: str) -> object:
+    return msgspec.structs.replace(header(label), cluster=site().cluster, settings=site().settings)
+
+
+def _events() -> list[object]:
+    samples = track()
+    found = [e for source in samples.sources() for e in samples.window(source, 0, 9)]
+    return [samples.links("rac1", 9.0), *found, *(e for events in busy(3, BEGIN) for e in events)]
+
+
+def _shape(network: PrivateNetwork) -> tuple[object, ...]:
+    return network.interface, network.subnet.partition("/")[2], len({p.ip for p in network.ports}), network.mtu
+
+
+def _interface_addresses(node: Node | NodeSetup | None, name: str) -> list[Address]:
+    assert isinstance(node, Node)
+    found = node.interface(name)
+    assert found
+    return [a for a in found.addresses if not a.is_haip]

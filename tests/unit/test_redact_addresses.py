@@ -1,0 +1,209 @@
+"""Pseudonyms of addresses: subnets stay subnets, and no two addresses become one."""
+
+import ipaddress
+import re
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from checks.facts import IPAddress, IPNetwork
+from checks.redact import Pseudonyms, RedactionError
+from checks.redact.addresses import Addresses, is_kept
+from checks.redact.blocks import Blocks
+from checks.redact.names import Names
+from checks.redact.text import Text
+from checks.redact.well_known import KEPT_NETWORKS
+
+any_ip4 = st.ip_addresses(v=4).filter(lambda a: not is_kept(ipaddress.ip_network(f"{a}/32")))
+one_ip4 = st.builds(lambda low: ipaddress.IPv4Address(0x0A140000 + low), st.integers(0, 0x3FFFF)) | any_ip4
+one_ip6 = st.builds(
+    lambda upper, low: ipaddress.IPv6Address(0x2A02_1234_5678_0000 + upper << 64 | low),
+    st.integers(0, 0xFFFF), st.integers(0, 2**64 - 1),
+)  # fmt: skip
+mac = st.binary(min_size=6, max_size=6).filter(lambda b: any(b) and not b[0] & 1)
+
+
+NOBODYS = """
+127.0.0.1 0.0.0.0 0.0.0.255 255.255.255.0 255.255.255.255 0.0.0.0/1 128.0.0.0/1 2000::/3 fd00::/8 169.254.17.4
+224.0.0.251 230.0.1.0 :: ::1 ff02::1 00:00:00:00:00:00 ff:ff:ff:ff:ff:ff 01:00:5e:00:00:fb default
+00:ff:ff:ff:ff:12:40:1b:ff:ff:00:00:00:00:00:00:ff:ff:ff:ff e33ca7a9-01c5-4ffb-a86d-ef255a035b65
+19.22.0.0.0 12.1.0.2 19.3.0.0 11.2.0.4 /u01/app/12.2.0.1/grid 5.15.0-200.el8uek.x86_64 9.3(8)
+2026-11-20T14:02:31.100+01:00 14:02:31 14:02:31.100 2026-11-20 300.1.2.3 1.2.3.4.5 CRS-4638:
+0000:3b:00.0 1:2 00000000:0000 Net::Ping eth1@if9: eth1:1
+"""
+
+
+def subnets_of(address: st.SearchStrategy[IPAddress], least: int, most: int) -> st.SearchStrategy[IPNetwork]:
+    return st.builds(lambda a, n: ipaddress.ip_network(f"{a}/{n}", strict=False), address, st.integers(least, most))
+
+
+def text_of(pseudonyms: Pseudonyms | None = None) -> Text:
+    pseudonyms = pseudonyms or Pseudonyms()
+    return Text(pseudonyms, Addresses(pseudonyms), Names({}))
+
+
+@given(st.lists(one_ip4 | one_ip6, unique=True, max_size=30))
+def test_no_two_addresses_become_one_and_none_stays(originals: list[IPAddress]) -> None:
+    pseudonyms = Pseudonyms()
+    pseudonyms.avoid_addresses(originals)
+    addresses = Addresses(pseudonyms)
+
+    replaced = [addresses.ip(a) for a in originals]
+
+    assert len(set(replaced)) == len(originals)
+    assert not set(replaced) & set(originals)
+
+
+@given(st.lists(subnets_of(one_ip4, 8, 30), max_size=8), st.lists(one_ip4, max_size=12))
+def test_an_address_is_in_a_known_subnet_before_and_after(networks: list[IPNetwork], others: list[IPAddress]) -> None:
+    assume(
+        not any(n.overlaps(ipaddress.ip_network(kept)) for n in networks for kept in KEPT_NETWORKS if ":" not in kept)
+    )
+    pseudonyms = Pseudonyms()
+    for network in sorted(networks, key=lambda n: n.prefixlen):
+        pseudonyms.learn(network)
+    addresses = Addresses(pseudonyms)
+
+    for network in networks:
+        first, last = addresses.ip(network.network_address), addresses.ip(network.broadcast_address)
+        image = ipaddress.ip_network(f"{first}/{network.prefixlen}")  # its network's address is one
+        assert last == image.broadcast_address
+        for address in others:
+            assert (addresses.ip(address) in image) == (address in network)
+
+
+@given(st.lists(subnets_of(one_ip4, 8, 26), min_size=1, max_size=10), st.data())
+def test_subnets_are_subnets_in_whatever_order_they_are_learnt(networks: list[IPNetwork], data: st.DataObject) -> None:
+    pseudonyms = Pseudonyms()
+    for network in data.draw(st.permutations(networks)):
+        pseudonyms.learn(network)
+
+    images = dict(_pairs(pseudonyms))
+
+    assert len(set(images.values())) == len(images)
+    for a, image in images.items():
+        assert a.prefixlen == image.prefixlen
+        for b, other in images.items():
+            assert a.overlaps(b) == image.overlaps(other)
+            assert (a.network_address == b.network_address) == (image.network_address == other.network_address)
+            assert (a.broadcast_address == b.broadcast_address) == (image.broadcast_address == other.broadcast_address)
+
+
+def test_a_subnet_learnt_late_takes_in_what_lies_in_it_and_the_old_pseudonym_can_still_be_looked_up() -> None:
+    pseudonyms = Pseudonyms()
+    addresses = Addresses(pseudonyms)
+    for third in (5, 17, 18, 40):
+        addresses.ip(ipaddress.ip_address(f"10.20.{third}.1"))
+    before = str(addresses.ip(ipaddress.ip_address("10.20.18.1")))
+
+    pseudonyms.learn(ipaddress.ip_network("10.20.16.0/20"))
+
+    image = ipaddress.ip_network(f"{addresses.ip(ipaddress.ip_address('10.20.16.0'))}/20")
+    inside = [addresses.ip(ipaddress.ip_address(f"10.20.{third}.1")) in image for third in (5, 17, 18, 40)]
+    assert inside == [False, True, True, False]
+    kept = pseudonyms.kept()
+    assert kept.retired[f"{before[:-1]}0/24"] == "10.20.18.0/24"
+    assert kept.addresses["10.20.18.1"] == str(addresses.ip(ipaddress.ip_address("10.20.18.1")))
+
+
+def test_a_full_network_has_room_for_the_subnets_that_it_is_made_of() -> None:
+    pseudonyms = Pseudonyms()
+    for third in range(256):
+        pseudonyms.learn(ipaddress.ip_network(f"10.20.{third}.0/24"))
+    for third in range(0, 256, 64):
+        pseudonyms.learn(ipaddress.ip_network(f"10.20.{third}.0/18"))
+
+    images = dict(_pairs(pseudonyms))
+
+    eighteen = [images[ipaddress.ip_network(f"10.20.{third}.0/18")] for third in range(0, 256, 64)]
+    for third in range(256):
+        image = images[ipaddress.ip_network(f"10.20.{third}.0/24")]
+        assert [image.subnet_of(n) for n in eighteen] == [n == third // 64 for n in range(4)]
+
+
+def test_too_many_networks_are_refused_in_a_sentence() -> None:
+    blocks = Blocks(4)
+    for first in range(1, 16):
+        blocks.learn(ipaddress.ip_network(f"{first}.0.0.0/8"))
+
+    with pytest.raises(RedactionError, match="more networks in it than there are pseudonyms"):
+        blocks.learn(ipaddress.ip_network("16.0.0.0/8"))
+
+
+@given(st.lists(one_ip4 | one_ip6, unique=True, min_size=1, max_size=8), st.lists(mac, min_size=1, max_size=4))
+def test_what_was_kept_gives_the_same_pseudonyms(originals: list[IPAddress], macs: list[bytes]) -> None:
+    first = Pseudonyms()
+    words = [str(a) for a in originals] + [m.hex(":") for m in macs]
+    once = [text_of(first).replaced(word) for word in words]
+
+    again = [text_of(Pseudonyms(first.kept())).replaced(word) for word in reversed(words)]
+
+    assert again[::-1] == once
+
+
+@given(st.lists(mac, unique=True, max_size=10))
+def test_mac_addresses_stay_apart_and_become_locally_administered_ones(originals: list[bytes]) -> None:
+    text = text_of()
+
+    replaced = [text.replaced(m.hex(":")) for m in originals]
+
+    assert len(set(replaced)) == len(originals)
+    assert all(int(m[:2], 16) & 3 == 2 for m in replaced)
+    assert not set(replaced) & {m.hex(":") for m in originals}
+    assert [text.replaced(m.hex("-").upper()) for m in originals] == [m.replace(":", "-").upper() for m in replaced]
+
+
+@given(mac, st.integers(0, 0xFFFF))
+def test_an_ipv6_address_made_of_a_mac_address_tells_nothing_of_it(address: bytes, subnet: int) -> None:
+    identifier = bytes([address[0] ^ 2]) + address[1:3] + b"\xff\xfe" + address[3:]
+    text = text_of()
+    own = bytes.fromhex(text.replaced(address.hex(":")).replace(":", ""))
+
+    for upper in (0xFE80 << 48, 0x2A02_1234_5678_0000 + subnet):
+        replaced = ipaddress.ip_address(
+            text.replaced(str(ipaddress.IPv6Address(upper << 64 | int.from_bytes(identifier))))
+        )
+        assert replaced.packed[8:] == bytes([own[0] ^ 2]) + own[1:3] + b"\xff\xfe" + own[3:]
+
+
+@pytest.mark.parametrize("text", NOBODYS.split())
+def test_what_is_nobodys_address_stays(text: str) -> None:
+    assert text_of().replaced(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        ("10.20.0.1/24", r"240\.1\.0\.1/24"),
+        ("10.20.0.1:1521,", r"240\.1\.0\.1:1521,"),
+        ("(10.20.0.1)", r"\(240\.1\.0\.1\)"),
+        ("ip=10.20.0.1;", r"ip=240\.1\.0\.1;"),
+        ("1.0.20.10.in-addr.arpa", r"1\.0\.1\.240\.in-addr\.arpa"),
+        ("0100140A:0016", "010001F0:0016"),
+        ("0000000000000000FFFF00000100140A:0016", "0000000000000000FFFF0000010001F0:0016"),
+        ("::ffff:10.20.0.1", r"::ffff:240\.1\.0\.1|::ffff:f001:1"),
+        ("64:ff9b::10.20.0.1", "64:ff9b::f001:1"),
+        ("[2a02:1234:5678:9::7]:1521", r"\[3fff:0:1:1::7\]:1521|\[3fff:\S+::7\]:1521"),
+        ("2a02:1234:5678:9::7:", r"3fff:\S+::7:"),
+        ("dst:2a02:1234:5678:9::7/64", r"dst:3fff:\S+::7/64"),
+        ("fe80::2%eth1", "fe80::2%eth1"),
+        ("b859.9f0a.1b2c", r"0200\.0000\.0001"),
+        ("01:b8:59:9f:0a:1b:2c", "01:02:00:00:00:00:01"),
+        ("SHA256:" + "q" * 43, "key_a"),
+        ("kim@elsewhere.org", "mail_a@mail.invalid"),
+    ],
+)  # fmt: skip
+def test_an_address_is_known_in_every_form(text: str, shape: str) -> None:
+    assert re.fullmatch(shape, text_of().replaced(text))
+
+
+def test_four_numbers_that_look_like_a_release_are_an_address_where_their_network_is_known() -> None:
+    pseudonyms = Pseudonyms()
+    pseudonyms.learn(ipaddress.ip_network("12.1.0.0/24"))
+
+    assert text_of(pseudonyms).replaced("12.1.0.2") != "12.1.0.2"
+
+
+def _pairs(pseudonyms: Pseudonyms) -> list[tuple[IPNetwork, IPNetwork]]:
+    return [(ipaddress.ip_network(a), ipaddress.ip_network(b)) for a, b in pseudonyms.kept().networks.items()]

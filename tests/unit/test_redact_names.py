@@ -1,0 +1,252 @@
+"""Pseudonyms of names: every name goes, wherever it stands, and no other word changes."""
+
+import html
+import json
+import re
+from urllib.parse import quote
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checks.facts import Cluster, Database, Unknown
+from checks.finding import Finding, Status
+from checks.journal import Entry
+from checks.redact import Identity, Pseudonyms, RedactionError, Redactor
+from checks.redact.connect_text import in_connect_string, told_in
+from checks.redact.names import Reach, is_derived, reach_of
+from checks.redact.well_known import STAYS, VOCABULARY, stays
+from checks.report.json_report import to_json
+from checks.result import Report, make_report
+from tests.fixtures.clusters import cluster
+from tests.fixtures.databases import asked, database
+from tests.fixtures.reports import report_of
+
+LETTERS = "abcdefghijklmnopqrstuvwxyzäöß"
+any_name = st.from_regex(rf"[{LETTERS}][{LETTERS}0-9]{{0,11}}(-[{LETTERS}0-9]{{1,4}})?", fullmatch=True).filter(
+    lambda name: not stays(name)
+)
+
+
+def of_nodes(*names: str) -> Report:
+    """A report of nodes with these names, and what a tool might print of them."""
+    built = cluster(len(names))
+    data = msgspec.json.encode(built)
+    for number, name in enumerate(names, 1):
+        data = re.sub(rf'"rac{number}(-vip)?"'.encode(), rf'"{name}\1"'.encode(), data)
+    text = "\n".join(f"{n} {n.upper()} {n}-vip {n}.acme.example: ora.{n}.vip [{n}] /{n}/ ({n})" for n in names)
+    return make_report(
+        version="1.2.3", started_at=built.taken_at, duration_s=1.0, cluster=msgspec.json.decode(data, type=Cluster),
+        findings=[Finding(code="IC-GRID-001", check="clusterware", status=Status.PASS, title=f"{names[0]} is well.")],
+        journal=[Entry(names[0], "output", "cat", built.taken_at, text=text)],
+    )  # fmt: skip
+
+
+def text_with(text: str, report: Report | None = None, identity: Identity | None = None) -> str:
+    """That text as it stands in the redacted report of a cluster with it."""
+    built = report or report_of(asked(2))
+    entry = Entry("rac1", "output", "cat", "2026-11-20T14:02:31.100+01:00", text=text)
+    replaced = Redactor(Pseudonyms(), identity).report(msgspec.structs.replace(built, journal=(entry,)))
+    return replaced.journal[0].text
+
+
+@given(st.lists(any_name, min_size=2, max_size=4, unique_by=str.lower))
+def test_no_name_of_a_node_survives_in_any_field(names: list[str]) -> None:
+    pseudonyms = Pseudonyms()
+
+    report = Redactor(pseudonyms).report(of_nodes(*names))
+
+    told = [n.name for n in report.cluster.read_nodes()]
+    assert len(set(told)) == len(names)
+    assert not {n.lower() for n in told} & {n.lower() for n in names}
+    text = to_json(report).decode()
+    for name in names:
+        more = r"\d" if name[-1].isdigit() else r"\b\B"
+        if reach_of(name) is Reach.ANYWHERE:
+            assert not re.search(rf"{re.escape(name)}(?!{more})", text, re.IGNORECASE)
+        elif reach_of(name) is Reach.BETWEEN_LETTERS:
+            assert not re.search(rf"(?<![^\W\d_]){re.escape(name)}(?!{more}|[^\W\d_])", text, re.IGNORECASE)
+        else:
+            assert not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", report.journal[0].text, re.IGNORECASE)
+    assert report.findings[0].code == "IC-GRID-001"
+    given_ = [p for of_kind in pseudonyms.kept().names.values() for p in of_kind.values()]
+    assert len(set(given_)) == len(given_)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["host", "user", "database", "switch"]), any_name), max_size=40))
+def test_the_mapping_is_injective_and_no_pseudonym_has_an_original_in_it(named: list[tuple[str, str]]) -> None:
+    pseudonyms = Pseudonyms()
+    pseudonyms.avoid(name for _, name in named)
+
+    given_ = {name: pseudonyms.name(kind, name) for kind, name in named}
+
+    assert len(set(given_.values())) == len({name.lower() for name in given_})
+    for pseudonym in given_.values():
+        assert not [name for name in given_ if len(name) > 2 and name.lower() in pseudonym]
+        assert not set(pseudonym.split("_")) & set(given_)
+
+
+@pytest.mark.parametrize("name", ["host", "a", "hos", "host_a", "machine"])
+def test_a_node_called_like_a_pseudonym_gets_another_one(name: str) -> None:
+    pseudonyms = Pseudonyms()
+    pseudonyms.name("host", "rac7")  # of an earlier report: host_a
+
+    pseudonyms.avoid([name, "rac7"])
+
+    assert name not in pseudonyms.name("host", "rac7").split("_")
+    assert pseudonyms.name("host", name) != pseudonyms.name("host", "rac7")
+    assert set(pseudonyms.kept().retired.values()) <= {"rac7"}
+
+
+@pytest.mark.parametrize(
+    ("text", "replaced"),
+    [
+        ("rac1 rac2", "host_a host_b"),
+        ("RAC1.", "HOST_A."),
+        ("Rac1", "Host_a"),
+        ("rac12 rac1", "rac12 host_a"),
+        ("rac1-vip,rac1-priv1", "host_a-vip,host_a-priv1"),
+        ("xrac1x", "xhost_ax"),
+        ("rac1.tar.gz other.tar.gz", "host_a.tar.gz other.tar.gz"),
+        ("oracle@rac1.acme.com and grid@other.acme.com", "oracle@host_a.domain_a and grid@host_d.domain_a"),
+        ("/etc/oracle/scls_scr/rac2/root/ohasdstr", "/etc/oracle/scls_scr/host_b/root/ohasdstr"),
+        ("prodrac-scan PRODRAC_1", "cluster_a-scan CLUSTER_A_1"),
+        ("product production reproduce prod", "product production reproduce base_a"),
+        (
+            "ora_lmon_prod1 ora.prod.db PROD_DATA +DATA/PROD/",
+            "ora_lmon_base_a1 ora.base_a.db BASE_A_DATA +DATA/BASE_A/",
+        ),
+        ("oracle grid root sys SYSTEM racwire", "oracle grid root sys SYSTEM racwire"),
+        ("+ASM1 -MGMTDB LISTENER_SCAN1 localhost CDB$ROOT", "+ASM1 -MGMTDB LISTENER_SCAN1 localhost CDB$ROOT"),
+    ],
+)
+def test_a_name_is_replaced_where_it_is_meant(text: str, replaced: str) -> None:
+    assert text_with(text) == replaced
+
+
+@pytest.mark.parametrize(
+    ("text", "gone"),
+    [
+        ("rac1.corp.acme.example", "corp.acme"),
+        ("rac1.corp.acme.example and db7.acme.example, lab3.corp.acme.example:22", "db7"),
+        ("rac1.corp.acme.example and db7.acme.example, lab3.corp.acme.example:22", "lab3"),
+        ("HOST=rac1.corp.acme.com:22, and db7.acme.com", "acme"),
+        ("HOST=rac1.corp.acme.com:22, and db7.acme.com", "db7"),
+        ("rac1.corp.acme.co.uk; www2.acme.co.uk", "acme"),
+        ("bob-rac1@rac1.corp.acme.example", "bob"),
+        ("search corp.acme.example", "acme"),
+        ("/home/zaphod/.ssh/known_hosts and zaphod@10.1.1.1", "zaphod"),
+        ("uid=1001(zaphod) gid=1001(zaphods)", "zaphod"),
+        ("ora_pmon_HRDB1", "hrdb"),
+        ("ora.hrdb.payslips.svc", "payslips"),
+        ("srvctl status database -d hrdb", "hrdb"),
+        ("(ADDRESS=(PROTOCOL=TCP)(HOST=hrhost9)(PORT=1521))", "hrhost9"),
+        ("(CONNECT_DATA=(SID=HRSID))", "hrsid"),
+        ("lldp.eth1.chassis.name=core-sw-north", "core-sw-north"),
+        ("SCAN name: hr-scan.acme.example, Network: 1", "hr-scan"),
+        ("rac1%2ecorp http://rac1:80 &quot;rac1&quot; \\u0022rac1\\u0022", "rac1"),
+    ],
+)
+def test_what_an_output_names_in_a_well_known_way_goes(text: str, gone: str) -> None:
+    assert gone not in text_with(text).lower()
+
+
+def test_names_with_signs_in_them_go_as_html_json_and_web_addresses_have_them() -> None:
+    who = "Zoë O'Neil & <Sons>"
+    report = msgspec.structs.replace(report_of(asked(2)), settings={"waivers": [{"by": who}]})
+    forms = [who, html.escape(who), json.dumps(who), quote(who, safe="")]
+
+    replaced = text_with("\n".join(forms), report)
+
+    assert replaced.splitlines() == ["person_a", "person_a", '"person_a"', "person_a"]
+
+
+def test_who_runs_racwire_and_where_goes() -> None:
+    identity = Identity(("root", "zaphod"), "/export/zaphod", "beeblebox.heart.example")
+
+    replaced = text_with("ssh zaphod@beeblebox in /export/zaphod of beeblebox.heart.example", identity=identity)
+
+    assert not re.search("zaphod|beeblebox|heart", replaced)
+    assert re.fullmatch(r"ssh user_a@(host_\w) in /export/user_a of \1\.domain_a", replaced)
+
+
+def test_an_interface_keeps_its_name_but_for_names_in_it() -> None:
+    data = msgspec.json.encode(asked(2)).replace(b"eth2", b"prodracp2")
+    base = report_of(msgspec.json.decode(data, type=Cluster))
+
+    report = Redactor(Pseudonyms()).report(base)
+
+    assert [i.name for i in report.cluster.read_nodes()[0].interfaces] == ["eth0", "eth1", "cluster_ap2"]
+    assert report_of(report.cluster).findings == report.findings
+
+
+def test_reasons_of_what_could_not_be_read_are_redacted_too() -> None:
+    reason = "GV$DLM_MISC could not be read as AUDITOR_KIM on rac2 (10.20.0.2)."
+    base = msgspec.structs.replace(cluster(2), database=database(2, user="AUDITOR_KIM", parameters=Unknown(reason)))
+
+    told = Redactor(Pseudonyms()).report(report_of(base)).cluster.database
+
+    assert isinstance(told, Database)
+    assert isinstance(told.parameters, Unknown)
+    assert re.fullmatch(
+        r"GV\$DLM_MISC could not be read as USER_A on host_b \(24\d\.\d+\.\d+\.2\)\.", told.parameters.reason
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "reach"),
+    [
+        ("prodrac", Reach.ANYWHERE), ("rac1", Reach.ANYWHERE), ("db01", Reach.ANYWHERE), ("leaf-7", Reach.ANYWHERE),
+        ("prod", Reach.BETWEEN_LETTERS), ("acme", Reach.BETWEEN_LETTERS), ("inter", Reach.BETWEEN_LETTERS),
+        ("up", Reach.WORD), ("node", Reach.WORD), ("eth1", Reach.WORD), ("bond0.200", Reach.WORD), ("r1", Reach.WORD),
+    ],
+)  # fmt: skip
+def test_a_name_is_looked_for_as_far_as_it_does_no_harm(name: str, reach: Reach) -> None:
+    assert reach_of(name) is reach
+
+
+@pytest.mark.parametrize(
+    ("name", "derived"),
+    [("rac1-vip", True), ("prod2", True), ("prodrac-scan", True), ("rac12", False), ("prod_payroll", False)],
+)
+def test_only_what_anybody_would_add_makes_a_name_of_another(name: str, *, derived: bool) -> None:
+    assert is_derived(name, {"rac1", "prod", "prodrac"}) is derived
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("rac-scan:1521/prod", {("host", "rac-scan"), ("service", "prod")}),
+        ("//rac-scan.acme.example/prod:dedicated/prod1", {
+            ("host", "rac-scan.acme.example"), ("service", "prod"), ("instance", "prod1"),
+        }),
+        ("tcps://h1,h2:1522/prod?wallet_location=/w", {("host", "h1"), ("host", "h2"), ("service", "prod")}),
+        ("PRODALIAS", {("service", "PRODALIAS")}),
+        ("h1:1521", {("host", "h1")}),
+        ("(DESCRIPTION=(ADDRESS=(HOST = h1))(DATA=(service_name=prod)))", {("host", "h1"), ("service", "prod")}),
+        ("", set()),
+    ],
+)  # fmt: skip
+def test_the_names_in_a_connect_string(text: str, names: set[tuple[str, str]]) -> None:
+    assert {found for found in in_connect_string(text) if found[1]} == names
+
+
+def test_plain_sentences_name_nobody() -> None:
+    assert list(told_in("Jumbo frames vanish on eth2 between two nodes; the domain of the search is unknown.")) == []
+
+
+def test_what_stays_is_told_with_its_reason() -> None:
+    for kind, (names, reason) in STAYS.items():
+        assert names, kind
+        assert reason.endswith("."), kind
+        assert names == {name.lower() for name in names}
+    assert all(word == word.lower() for word in VOCABULARY)
+
+
+def test_more_names_than_pseudonyms_are_refused_in_a_sentence() -> None:
+    pseudonyms = Pseudonyms()
+    pseudonyms.avoid(["host", "machine", "computer", "name", "thing", "xx", "yy", "zz", "qq"])
+
+    with pytest.raises(RedactionError, match="too many names"):
+        pseudonyms.name("host", "rac1")

@@ -1,0 +1,197 @@
+"""`racwire report` and `check --from`: which format goes where, and what is said of a saved state."""
+
+import io
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from checks.report.json_report import from_json, to_json
+from checks.result import ExitCode
+from checks.saved import open_saved
+from checks.traffic.recording import RecordingError
+from tests.fixtures.reports import black_hole, report_of
+from tests.unit.saved_support import saved
+from tui.cli import main
+from tui.report_formats import FORMATS, Format
+from tui.report_options import FORMATS as FORMAT_NAMES
+
+FIRST = str(Path(__file__).parents[1] / "fixtures" / "saved" / "first.racwire")
+TOLD = f"racwire: {FIRST} was saved 2026-11-20 14:05 +01:00 by racwire 1.2.3, "
+
+
+class Terminal(io.TextIOWrapper):
+    """A stdout that somebody looks at."""
+
+    def __init__(self):
+        super().__init__(io.BytesIO(), encoding="utf-8")
+
+    def isatty(self):
+        return True
+
+
+def test_check_of_a_saved_file_says_what_was_found_and_that_it_is_a_saved_state(capsys):
+    assert main(["check", "--from", FIRST]) == ExitCode.FAILURES
+    out, err = capsys.readouterr()
+    assert "Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2" in out
+    assert "SAVED STATE" in out
+    assert err.startswith(TOLD)
+    assert err.endswith("; nothing is read, asked or sent now.\n")
+
+
+def test_check_of_a_saved_file_as_json_is_the_saved_report(capsys):
+    assert main(["check", "--from", FIRST, "--format", "json"]) == ExitCode.FAILURES
+    assert from_json(capsys.readouterr().out.encode()) == open_saved(Path(FIRST), recording=False).report
+
+
+def test_a_report_as_json_can_be_taken_too(tmp_path, capsys):
+    report = report_of(black_hole())
+    (tmp_path / "r.json").write_bytes(to_json(report))
+    assert main(["check", "--from", str(tmp_path / "r.json"), "--format", "json"]) == ExitCode.FAILURES
+    assert replace(from_json(capsys.readouterr().out.encode()), saved_at="") == report
+
+
+def test_only_some_of_the_checks_can_be_looked_at(capsys):
+    assert main(["check", "--from", FIRST, "clusterware", "--format", "json"]) == ExitCode.PASS
+    assert {f["check"] for f in json.loads(capsys.readouterr().out)["findings"]} == {"clusterware"}
+    assert main(["check", "--from", FIRST, "--skip", "df-ping", "--format", "json"]) == ExitCode.PASS
+    assert "df-ping" not in {f["check"] for f in json.loads(capsys.readouterr().out)["findings"]}
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["no-such-check"], "There is no check 'no-such-check'; there are boot-mtu, "),
+        (["gc-blocks-lost"], "Nothing was saved of gc-blocks-lost; there is "),
+        (["df-ping", "--skip", "df-ping"], "No check is left: all were skipped."),
+    ],
+)
+def test_checks_that_are_not_in_it_are_told(words, told, capsys):
+    assert main(["check", "--from", FIRST, *words]) == ExitCode.USAGE
+    assert told in capsys.readouterr().err
+
+
+def test_a_lab_that_is_not_there_is_not_needed_and_what_is_not_used_is_told(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("RACWIRE_LAB_DIR", str(tmp_path / "none"))
+    assert main(["check", "--lab", "--peer", "rac9", "--awr", "--from", FIRST]) == ExitCode.FAILURES
+    assert f"--lab, --peer and --awr: not used; all there is comes from {FIRST}.\n" in capsys.readouterr().err
+
+
+def test_nobody_is_asked_for_a_password(monkeypatch, capsys):
+    monkeypatch.setattr("tui.password._asked", lambda _: pytest.fail("it asked"))
+    assert main(["--connect", "h/p", "--user", "u", "check", "--from", FIRST]) == ExitCode.FAILURES
+
+
+def test_other_settings_judge_it_anew_where_they_are_named(tmp_path, monkeypatch, capsys):
+    waives = tmp_path / "s.toml"
+    waives.write_text(
+        '[[waivers]]\ncode = "IC-PATH-003"\nsubject = "*"\nreason = "known"\nby = "Ann Lee"\n'
+        'expires = 2026-11-30\nstatus = "FAIL"\n'
+    )
+    assert main(["check", "--from", FIRST, "--settings", str(waives)]) == ExitCode.PASS
+    monkeypatch.setenv("RACWIRE_SETTINGS", str(waives))
+    assert main(["check", "--from", FIRST]) == ExitCode.FAILURES
+
+
+def test_a_check_that_is_not_installed_here_keeps_its_findings_and_that_is_told(tmp_path, capsys):
+    report = report_of(black_hole())
+    findings = tuple(replace(f, check="acme-links" if f.check == "interfaces" else f.check) for f in report.findings)
+    path = saved(tmp_path, replace(report, findings=findings))
+    main(["check", "--from", str(path), "--format", "json"])
+    out, err = capsys.readouterr()
+    assert json.loads(out)["findings"] == json.loads(to_json(replace(report, findings=findings)))["findings"]
+    assert "The findings of acme-links are as they were saved: what judged them is not installed here.\n" in err
+
+
+# --- formats ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_help_lists_the_formats_that_there_are():
+    assert set(FORMAT_NAMES) == set(FORMATS)
+
+
+@pytest.mark.parametrize("name", FORMAT_NAMES)
+def test_every_format_goes_to_stdout_and_into_a_file_alike(name, tmp_path, capfdbinary):
+    assert main(["report", "--from", FIRST, "--format", name]) == ExitCode.FAILURES
+    printed = capfdbinary.readouterr().out
+    path = tmp_path / f"r{FORMATS[name].ending}"
+    assert main(["report", "--from", FIRST, "-o", str(path)]) == ExitCode.FAILURES
+    assert f"the report is in {path}." in capfdbinary.readouterr().err.decode()
+    assert printed
+    assert len(path.read_bytes()) == pytest.approx(len(printed), abs=20)  # the age that it tells goes on
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_the_format_is_the_one_that_is_named_then_that_of_the_file_then_text(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    main(["report", "--from", FIRST, "--format", "json", "-o", "a.txt"])
+    assert from_json((tmp_path / "a.txt").read_bytes())
+    main(["report", "--from", FIRST, "-o", "report"])
+    assert (tmp_path / "report").read_text().startswith("racwire 1.2.3  prodrac")
+    assert main(["report", "--from", FIRST, "-o", "a.pdf"]) == ExitCode.USAGE
+    assert "a.pdf ends like no format (.txt, " in capsys.readouterr().err
+    assert not (tmp_path / "a.pdf").exists()
+
+
+def test_nothing_is_written_over_unasked(tmp_path, capsys):
+    path = tmp_path / "r.md"
+    path.write_text("mine")
+    assert main(["report", "--from", FIRST, "-o", str(path)]) == ExitCode.USAGE
+    assert path.read_text() == "mine"
+    assert "already there" in capsys.readouterr().err
+    assert main(["report", "--from", FIRST, "-o", str(path), "--force"]) == ExitCode.FAILURES
+    assert path.read_text() != "mine"
+
+
+def test_a_terminal_is_not_filled_with_html(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    assert main(["report", "--from", FIRST, "--format", "html"]) == ExitCode.USAGE
+    assert capsys.readouterr().err == (
+        "racwire: A terminal shows no HTML; add -o report.html, or lead it into a file.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--from", FIRST, "-o", "x.html", "--record", "5s"], "--record: nothing can be recorded of what was saved"),
+        (["--format", "junit", "--record", "5s"], "--record: the junit format shows no traffic"),
+        (["--format", "html", "--record", "soon"], "--record: write a time such as 90s"),
+    ],
+)
+def test_what_cannot_be_recorded_is_told_before_anything_is_done(words, told, monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["report", *words]) == ExitCode.USAGE
+    assert told in capsys.readouterr().err
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_full_disk_costs_no_report(capsys):
+    assert main(["report", "--from", FIRST, "--format", "json", "-o", "/dev/full"]) == ExitCode.COULD_NOT_TELL
+    out, err = capsys.readouterr()
+    assert from_json(out.encode()).findings
+    assert "No space left on device. The report follows." in err
+
+
+def test_a_recording_that_cannot_be_read_costs_only_itself(monkeypatch, capfd):
+    def write(evidence):
+        if evidence.track is not None:
+            raise RecordingError("The recording is damaged.")
+        return b"without it"
+
+    monkeypatch.setitem(FORMATS, "html", Format("html", ".html", "?", write))
+    assert main(["report", "--from", FIRST, "--format", "html"]) == ExitCode.FAILURES
+    out, err = capfd.readouterr()
+    assert out == "without it"
+    assert "The recording is damaged. The report is without it.\n" in err
+
+
+def test_what_is_no_saved_file_is_one_sentence(tmp_path, capsys):
+    (tmp_path / "x").write_text("?")
+    assert main(["report", "--from", str(tmp_path / "x")]) == ExitCode.USAGE
+    assert capsys.readouterr().err == (
+        f"racwire: {tmp_path / 'x'} is no saved file of racwire; `racwire save FILE` makes one.\n"
+    )

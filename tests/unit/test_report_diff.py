@@ -1,0 +1,285 @@
+"""What got better and worse between two reports: which findings are the same, and what became of each."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checks.facts import Clusterware, UnreadNode, Verdict
+from checks.finding import Extent, Finding, Status, Waived
+from checks.report.diff import Difference, diff, exit_code, to_json
+from checks.report.diff_findings import Change, FindingChange, finding_changes
+from checks.result import ExitCode, Report
+from tests.fixtures.clusters import cluster, clusterware, node, path, with_interface, with_paths
+from tests.fixtures.databases import asked, losing
+from tests.fixtures.reports import black_hole, report_of
+
+WAIVED = Waived("?", "Ann Lee", "2027-01-31")
+FAIL, WARN, UNKNOWN, PASS, INFO, SKIPPED = (
+    Status.FAIL,
+    Status.WARN,
+    Status.UNKNOWN,
+    Status.PASS,
+    Status.INFO,
+    Status.SKIPPED,
+)
+
+
+def finding(status: Status = FAIL, **more: object) -> Finding:
+    return msgspec.convert({"code": "T-1", "check": "t", "status": status, "title": "?", **more}, Finding)
+
+
+def extent(value: float, unit: str = "% lost") -> Extent:
+    return Extent(value, unit)
+
+
+def change(before: list[Finding], after: list[Finding]) -> FindingChange:
+    """The one thing that changed."""
+    (told,) = [c for c in finding_changes(before, after) if c.change not in (Change.SAME, Change.CALM)]
+    return told
+
+
+CALM = finding(PASS, code="T-2")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told", "worse"),
+    [
+        ([CALM], [finding()], Change.NEW, FAIL),
+        ([finding()], [CALM], Change.GONE, None),
+        ([finding(WARN)], [finding(FAIL)], Change.GRAVER, FAIL),
+        ([finding(INFO)], [finding(WARN)], Change.GRAVER, WARN),
+        ([finding(FAIL)], [finding(WARN)], Change.MILDER, None),
+        ([finding(extent=extent(1))], [finding(extent=extent(2))], Change.MORE, FAIL),
+        ([finding(extent=extent(2))], [finding(extent=extent(1))], Change.LESS, None),
+        ([finding(nodes=["rac1"])], [finding(nodes=["rac1", "rac2"])], Change.WIDER, FAIL),
+        ([finding(nodes=["rac1", "rac2"])], [finding(nodes=["rac1"])], Change.NARROWER, None),
+        ([finding(nodes=["rac1", "rac2"])], [finding(nodes=["rac1", "rac3"])], Change.ELSEWHERE, FAIL),
+        ([finding()], [finding(waived=WAIVED)], Change.WAIVED, None),
+        ([finding(waived=WAIVED)], [finding()], Change.LIFTED, FAIL),
+        ([finding()], [finding(UNKNOWN)], Change.UNTOLD, UNKNOWN),
+        ([CALM], [finding(UNKNOWN)], Change.UNTOLD, UNKNOWN),
+        ([finding(UNKNOWN)], [finding(WARN)], Change.TOLD, WARN),
+        ([finding(UNKNOWN)], [CALM], Change.TOLD, None),
+        ([finding()], [], Change.LEFT_OUT, None),
+        ([finding()], [finding(SKIPPED, code="RW-ENGINE-005")], Change.LEFT_OUT, None),
+        ([], [finding()], Change.FIRST_LOOK, None),
+    ],
+)
+def test_what_became_of_a_finding_and_how_grave_that_is(before, after, told, worse):
+    assert (change(before, after).change, change(before, after).worse) == (told, worse)
+
+
+def test_what_is_waived_now_is_told_and_is_not_worse():
+    found = change([CALM], [finding(waived=WAIVED)])
+    assert (found.change, found.worse) == (Change.NEW, None)
+
+
+def test_what_is_measured_twice_counts_as_more_only_from_a_tenth_on_and_in_the_same_unit():
+    for left, right in ((extent(1.0), extent(1.1)), (extent(1, "paths"), extent(3, "% lost")), (None, extent(1))):
+        (told,) = finding_changes([finding(extent=left)], [finding(extent=right)])
+        assert told.change is Change.SAME
+
+
+def test_a_fault_whose_place_could_not_be_looked_at_again_is_not_gone():
+    unseen = finding(UNKNOWN, code="T-3", nodes=["rac1"])
+    lost = finding(nodes=["rac1"])
+    assert {c.change for c in finding_changes([lost, CALM], [unseen, CALM]) if c.is_problem} == {Change.UNTOLD}
+    elsewhere = finding(UNKNOWN, code="T-3", nodes=["rac9"])
+    told = {c.finding.code: c.change for c in finding_changes([lost, CALM], [elsewhere, CALM])}
+    assert told["T-1"] is Change.GONE
+
+
+def test_two_findings_of_one_kind_about_different_networks_are_two():
+    one, other = finding(network="eth1"), finding(network="eth2")
+    assert {c.change for c in finding_changes([one, CALM], [other, CALM])} == {Change.SAME, Change.NEW, Change.GONE}
+
+
+def test_what_got_worse_stands_first():
+    before = [finding(WARN, code="T-4"), finding(FAIL, code="T-5"), CALM]
+    after = [finding(FAIL, code="T-4"), finding(WARN, code="T-6"), CALM]
+    assert [(c.finding.code, c.worse) for c in finding_changes(before, after)][:2] == [("T-4", FAIL), ("T-6", WARN)]
+
+
+# --- whatever there is ------------------------------------------------------------------------------------------------
+
+findings = st.lists(
+    st.builds(
+        finding,
+        st.sampled_from(list(Status)),
+        code=st.sampled_from(["T-1", "T-2"]),
+        check=st.sampled_from(["t", "u"]),
+        network=st.sampled_from(["", "eth1"]),
+        nodes=st.lists(st.sampled_from(["rac1", "rac2", "rac3"]), unique=True, max_size=3),
+        extent=st.none() | st.builds(extent, st.floats(0, 9), st.sampled_from(["paths", "% lost"])),
+        waived=st.none() | st.just(WAIVED),
+    ),
+    max_size=8,
+)
+MIRRORED = {
+    Change.GRAVER: Change.MILDER,
+    Change.MORE: Change.LESS,
+    Change.WIDER: Change.NARROWER,
+    Change.LIFTED: Change.WAIVED,
+    Change.NEW: Change.GONE,
+    Change.UNTOLD: Change.TOLD,
+    Change.FIRST_LOOK: Change.LEFT_OUT,
+}
+MIRRORED |= {other: one for one, other in MIRRORED.items()}
+
+
+@given(findings)
+def test_nothing_differs_from_itself(found):
+    assert {c.change for c in finding_changes(found, found)} <= {Change.SAME}
+
+
+@given(findings, findings, st.booleans())
+def test_every_finding_of_both_is_accounted_for_once(before, after, by_name):
+    changes = finding_changes(before, after, by_name=by_name)
+
+    def each(those):
+        return sorted(msgspec.json.encode(f) for f in those)
+
+    assert each(c.before for c in changes if c.before) == each(before)
+    assert each(c.after for c in changes if c.after) == each(after)
+
+
+@given(findings, findings, st.booleans())
+def test_taken_the_other_way_everything_is_its_counterpart(before, after, by_name):
+    def told(changes, mirror=False):
+        one, other = ("after", "before") if mirror else ("before", "after")
+        kind = {c: c for c in Change} | (MIRRORED if mirror else {})
+        return sorted(
+            (kind[c.change], msgspec.json.encode(getattr(c, one)), msgspec.json.encode(getattr(c, other)))
+            for c in changes
+        )
+
+    there = finding_changes(before, after, by_name=by_name)
+    back = finding_changes(after, before, by_name=by_name)
+    assert told(there) == told(back, mirror=True)
+
+
+# --- whole reports ----------------------------------------------------------------------------------------------------
+
+
+def later(report: Report, **more: object) -> Report:
+    return msgspec.structs.replace(report, started_at="2026-11-21T09:00:00.000+01:00", **more)
+
+
+def facts_of(difference: Difference) -> dict[tuple[str, str], tuple[str, str]]:
+    return {(f.group, f.name): (f.before, f.after) for f in difference.facts}
+
+
+WELL = report_of(asked(cluster(3)))
+
+
+def test_a_report_does_not_differ_from_itself():
+    same = diff(WELL, WELL)
+    assert (same.facts, same.cautions) == ((), ())
+    assert exit_code(same) is ExitCode.PASS
+
+
+def test_the_facts_tell_why_the_findings_differ():
+    smaller = cluster([node(1), node(2), with_interface(node(3), "eth1", mtu=1500)])
+    losing_now = report_of(asked(smaller, activity=losing(2, 37, {1: 37}, 3)))
+    told = facts_of(diff(WELL, later(losing_now)))
+    assert told["Interfaces", "eth1 of rac3"] == ("MTU 9000", "MTU 1500")
+    assert told["Rates", "prod2 lost blocks"] == ("0/s", "1.23/s")
+    assert {group for group, _ in told} == {"Interfaces", "Rates"}
+
+
+def test_a_path_that_became_a_black_hole_is_told_with_what_still_passes():
+    hole = report_of(asked(black_hole(3)))
+    found = facts_of(diff(WELL, later(hole)))
+    assert found == {
+        ("Paths", f"192.168.11.0/24 {a} -> {b}"): ("passes (9000 bytes)", "black hole, 1500 bytes pass")
+        for a, b in (("rac1", "rac2"), ("rac2", "rac1"))
+    }
+    assert exit_code(diff(WELL, later(hole))) is ExitCode.FAILURES
+    assert exit_code(diff(hole, later(WELL))) is ExitCode.PASS
+
+
+def test_loss_that_only_varies_is_no_other_path():
+    base = cluster(2)
+    network = base.networks[0]
+    reports = [
+        report_of(with_paths(base, path(network, "rac1", "rac2", Verdict.LOSS, path_mtu=9000, reason=reason)))
+        for reason in ("1 of 20", "2 of 20")
+    ]
+    assert facts_of(diff(*reports)) == {}
+
+
+def test_nodes_and_instances_that_come_go_or_cannot_be_read_are_told():
+    unread = report_of(cluster([node(1), node(2), UnreadNode("rac3", "ssh asked for a password.")], clusterware(3)))
+    assert facts_of(diff(report_of(cluster(3)), unread))["Nodes", "rac3"] == ("read", "could not be read")
+    assert facts_of(diff(report_of(cluster(2)), report_of(cluster(3))))["Nodes", "rac3"] == ("not there", "read")
+    fewer = facts_of(diff(WELL, report_of(asked(cluster(2)))))
+    assert fewer["Instances", "prod3"][1] == "not there"
+
+
+def test_what_was_not_asked_for_in_one_of_them_is_not_called_gone():
+    without_database = report_of(cluster(3))
+    assert not any(f.group in ("Instances", "Rates") for f in diff(WELL, without_database).facts)
+
+
+def test_versions_and_settings_that_differ_are_told():
+    one = msgspec.structs.replace(
+        WELL, settings={"thresholds": {"few_blocks": 100}, "console": {"mouse": True}}, versions={"oracledb": "26.0"}
+    )
+    other = later(
+        one,
+        settings={"thresholds": {"few_blocks": 5}, "console": {"mouse": False}},
+        versions={"oracledb": "26.1"},
+        racwire_version="2.0",
+    )
+    assert facts_of(diff(one, other)) == {
+        ("Versions", "oracledb"): ("26.0", "26.1"),
+        ("Versions", "racwire"): ("1.2.3", "2.0"),
+        ("Settings", "thresholds.few_blocks"): ("100", "5"),
+    }
+
+
+def named(report: Report, name: str) -> Report:
+    told = report.cluster.clusterware
+    assert isinstance(told, Clusterware)
+    other = msgspec.structs.replace(told, cluster_name=name)
+    return msgspec.structs.replace(report, cluster=msgspec.structs.replace(report.cluster, clusterware=other))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "caution"),
+    [
+        (WELL, named(WELL, "testrac"), "These are not of the same cluster: A is of prodrac, B of testrac."),
+        (later(WELL), WELL, "B is older than A: what is called worse got better. Name the earlier one first."),
+        (WELL, later(WELL, is_redacted=True), "B has pseudonyms and A has not, so names cannot be matched"),
+        (
+            later(WELL, is_redacted=True),
+            later(WELL, is_redacted=True),
+            "Both have pseudonyms: they mean the same only where one and the same mapping made them.",
+        ),
+        (WELL, later(WELL, interrupted=True), "The run of B was interrupted"),
+    ],
+)
+def test_what_speaks_against_comparing_is_said_first(before, after, caution):
+    assert diff(before, after).cautions[0].startswith(caution)
+
+
+def test_names_that_are_pseudonyms_in_one_of_them_are_not_compared():
+    hole = report_of(asked(black_hole(3)))
+    renamed = tuple(msgspec.structs.replace(f, network="net1", nodes=("node-1", "node-2")) for f in hole.findings)
+    told = diff(hole, later(hole, findings=renamed, is_redacted=True))
+    assert {c.change for c in told.findings} == {Change.SAME}
+    assert told.facts == ()
+
+
+def test_as_json_it_has_the_documented_shape():
+    told = json.loads(to_json(diff(WELL, later(report_of(asked(black_hole(3)))), ("a.racwire", "b\x1b.json"))))
+    assert told["schema"] == "racwire-diff/1"
+    assert list(told) == ["schema", "before", "after", "cautions", "findings", "facts"]
+    assert told["after"]["name"] == "b\\x1b.json"
+    assert (told["findings"][0]["change"], told["findings"][0]["after"]["code"]) == ("new", "IC-PATH-003")
+    assert msgspec.convert(told, Difference).findings[0].worse is FAIL

@@ -1,0 +1,156 @@
+"""A report in which every text is hostile is harmless in every format, and what it says arrives as data."""
+
+import html
+import json
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+from xml.etree.ElementTree import Element, fromstring
+
+import html5lib
+import jsonschema
+import junitparser
+import msgspec
+import pytest
+from markdown_it import MarkdownIt
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+from checks.facts import Cluster
+from checks.finding import PROBLEMS, Finding, Status, Table
+from checks.report.evidence import Evidence
+from checks.report.json_report import from_json, schema
+from checks.report.plain_text import shown
+from checks.result import Report
+from tests.fixtures.clusters import cluster
+from tests.fixtures.hostile import TEXTS, hostile_report
+from tests.fixtures.reports import report_of
+from tui.report_formats import FORMATS, format_of
+from tui.report_options import FORMATS as OFFERED
+
+OBEYED = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029\ufeff\ufffe\uffff]"
+)
+REPORT = hostile_report()
+WRITTEN = {name: form.write(Evidence(REPORT)).decode() for name, form in FORMATS.items()}
+
+
+def without_blanks(text: str) -> str:
+    return "".join(text.split())
+
+
+def titles() -> list[str]:
+    """What each problem says, as it is to be seen: long ones are cut in some formats."""
+    return [
+        without_blanks(shown(re.sub(r"[ \t\n]+", " ", f.title)))[:200] for f in REPORT.findings if f.status in PROBLEMS
+    ]
+
+
+def elements(page: Element) -> Iterator[tuple[str, dict[str, str]]]:
+    """The elements of a page of HTML, with their attributes."""
+    for element in page.iter():
+        yield str(element.tag).rpartition("}")[2], {name.rpartition("}")[2]: value for name, value in element.items()}
+
+
+def test_every_sort_of_hostile_text_is_in_it():
+    held = str(msgspec.to_builtins(REPORT))
+    assert all(str([text])[2:-2] in held for text in TEXTS)
+
+
+def test_the_formats_are_those_that_the_command_line_offers_each_with_an_ending_of_its_own():
+    assert sorted(FORMATS) == sorted(OFFERED)
+    endings = {name: form.ending for name, form in FORMATS.items()}
+    assert endings == {
+        "text": ".txt", "markdown": ".md", "html": ".html", "json": ".json", "junit": ".xml", "openmetrics": ".prom",
+    }  # fmt: skip
+    assert all(format_of(f"a/night{form.ending}") is form for form in FORMATS.values())
+    assert format_of("night.pdf") is None
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_nothing_in_it_would_be_obeyed_by_a_terminal(name):
+    assert OBEYED.search(WRITTEN[name]) is None
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_tables_of_odd_shape_and_reports_of_nothing_are_written_too(name):
+    for table in (Table((), ()), Table(("a",), (("1", "2", "3"), ())), Table((), (("x",),))):
+        odd = Finding(code="", check="", status=Status.FAIL, title="", table=table)
+        FORMATS[name].write(Evidence(msgspec.structs.replace(report_of(cluster(1)), findings=(odd,))))
+    bare = Report(racwire_version="", started_at="", duration_s=0, cluster=Cluster("", ""), findings=(), journal=())
+    assert FORMATS[name].write(Evidence(bare))
+
+
+def test_text_says_each_problem():
+    seen = without_blanks(WRITTEN["text"])
+    assert all(title in seen for title in titles())
+
+
+def test_json_holds_to_the_schema_and_comes_back_as_the_same_report():
+    jsonschema.Draft202012Validator(json.loads(schema())).validate(json.loads(WRITTEN["json"]))
+    expected = msgspec.convert(halves_written_out(msgspec.to_builtins(REPORT)), Report)
+    assert from_json(WRITTEN["json"].encode()) == expected
+
+
+def halves_written_out(value: Any) -> Any:
+    """Plain data as JSON can hold it: half characters are written out, and nothing else is changed."""
+    if isinstance(value, dict):
+        return {halves_written_out(key): halves_written_out(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [halves_written_out(item) for item in value]
+    return re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):x}", value) if isinstance(value, str) else value
+
+
+def test_markdown_makes_no_markup_of_data():
+    parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    tokens = parser.parse(WRITTEN["markdown"])
+    inline = [child for token in tokens for child in token.children or []]
+    assert not [token.content for token in (*tokens, *inline) if token.type.startswith("html")]
+    assert {child.type for child in inline} <= {"text", "text_special", "code_inline", "strong_open", "strong_close"}
+    assert {token.content for token in tokens if token.type == "code_block"} == set()
+    headings = [after.content for token, after in pairwise(tokens) if token.type == "heading_open"]
+    assert "Heading" not in headings
+    bold = [after.content for token, after in pairwise(inline) if token.type == "strong_open"]
+    assert not set(bold) & {"x", "bold"}
+    seen = without_blanks("".join(token.content for token in (*tokens, *inline) if token.type != "inline"))
+    assert all(title in seen for title in titles()[:3])
+
+
+def test_no_word_of_data_in_markdown_calls_anybody_or_leads_anywhere():
+    parser = MarkdownIt("commonmark", {"html": True}).enable(["table"])
+    running = [
+        c.content for t in parser.parse(WRITTEN["markdown"]) for c in t.children or [] if c.type != "code_inline"
+    ]
+    assert not [text for text in running if re.search(r"@\w|://|www\.|(?<!\w)#\d", text)]
+
+
+def test_html_has_no_script_no_handler_and_no_address_elsewhere():
+    page = html5lib.HTMLParser(strict=True).parse(WRITTEN["html"])
+    found = list(elements(page))
+    assert not {tag for tag, _ in found} & {"script", "img", "iframe", "object", "embed", "link", "base", "form"}
+    attributes = [(name, value) for _, own in found for name, value in own.items()]
+    assert not [name for name, _ in attributes if name.startswith("on")]
+    assert not [value for name, value in attributes if name in ("href", "src", "action") and not value.startswith("#")]
+    seen = without_blanks("".join(page.itertext()).replace("\\x0a", ""))  # where a line ends is shown
+    assert all(title in seen for title in titles())
+
+
+def test_junit_is_read_and_says_each_problem():
+    suites = list(junitparser.JUnitXml.fromstring(WRITTEN["junit"].encode()))
+    assert sum(suite.tests for suite in suites) == len(REPORT.findings)
+    seen = without_blanks("".join(fromstring(WRITTEN["junit"].encode()).itertext()))
+    assert all(title in seen for title in titles())
+
+
+def test_openmetrics_has_one_end_and_each_code_as_a_label():
+    families = list(text_string_to_metric_families(WRITTEN["openmetrics"]))
+    assert [s.value for f in families for s in f.samples if f.name == "racwire_run_exit_code"] == [130]
+    codes = {s.labels["code"] for f in families for s in f.samples if f.name == "racwire_finding"}
+    assert {shown(f.code)[:127] for f in REPORT.findings if f.status in PROBLEMS} == {code[:127] for code in codes}
+
+
+def test_no_template_is_filled_in():
+    for written in WRITTEN.values():
+        plain = html.unescape(written).replace("\\*", "*").replace("\\$", "$")
+        assert "{{7*7}}{% raw %}${7*7}" in plain
+        assert "49{%" not in plain

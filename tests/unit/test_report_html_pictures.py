@@ -1,0 +1,298 @@
+"""The pictures of the page: what was sampled, thinned out without losing a peak; a gap is a gap and never 0."""
+
+import math
+import re
+from contextlib import closing
+from datetime import timedelta, timezone
+from pathlib import Path
+
+import hypothesis.strategies as st
+import msgspec
+import pytest
+from hypothesis import given
+
+from checks.facts import Cluster, History, Unknown
+from checks.report.pictures import Curve, level, nice_top, strip
+from checks.report.pictures_facts import history_figure, interval_figures
+from checks.report.pictures_places import MOST_PLACES, Places, stretch_of
+from checks.report.pictures_samples import sampled as pictures_of
+from checks.traffic.recorder import Recorder
+from checks.traffic.recording import Recording
+from checks.traffic.samples import Gap, InstanceSample, InterfaceCounts, NodeSample
+from checks.traffic.timeline import Timeline, Track
+from tests.fixtures.clusters import cluster
+from tests.fixtures.databases import activity, asked, counters, history, losing, period
+from tests.fixtures.reports import report_of
+from tests.unit.html_support import Page, busy_track, cells, large_track, losing_report, name_of, words
+from tests.unit.recording_support import BEGIN, busy, header
+
+# --- drawing ----------------------------------------------------------------------------------------------------------
+
+
+def drawn(*values: float | None, look: str = "area", top: float = 10.0) -> list[str]:
+    """The paths of a strip, without its floor."""
+    made = strip("rac1 eth1", (Curve(values, look),), top, "title", "told")  # type: ignore[arg-type]
+    return re.findall(r'd="([^"]+)"', made.picture)[:-1]
+
+
+def test_a_course_is_steps_from_place_to_place():
+    assert drawn(0, 10, 10, 5) == ["M0,100V100h1v-98h2v49h1V100Z"]
+    assert drawn(0, 10, 10, 5, look="line") == ["M0,100h1v-98h2v49h1"]
+
+
+def test_a_gap_ends_one_line_and_begins_another_and_is_marked():
+    made = strip("rac1", (Curve((1.0, None, None, 2.0), "line"),), 2.0, "title", "told")
+    assert re.findall(r'd="(M[^"]+)" class="line"', made.picture) == ["M0,51h1", "M3,2h1"]
+    assert '<rect x="1" y="0" width="2" height="100" class="gap"/>' in made.picture
+
+
+def test_what_is_known_of_one_curve_only_is_no_gap():
+    made = strip("rac1", (Curve((1.0, None), "area"), Curve((1.0, 1.0), "line")), 1.0, "title", "told")
+    assert "gap" not in made.picture
+
+
+def test_the_smallest_loss_can_be_seen():
+    assert drawn(1e-9, look="bars") == ["M0,100V96h1V100Z"]
+    assert 'width="0.4"' in level("prod1", 1, 1e9, "title", "told").picture
+
+
+def test_a_picture_says_what_it_is_to_who_cannot_see_it():
+    made = strip("rac1", (Curve((1.0,), "area"),), 1.0, "Traffic of <eth1>\x1b", "at most 1 b/s")
+    assert "<title>Traffic of &lt;eth1&gt;\\x1b</title><desc>at most 1 b/s</desc>" in made.picture
+    assert 'role="img"' in made.picture
+
+
+@given(st.floats(1e-6, 1e18))
+def test_the_full_height_holds_the_highest_and_is_not_far_above_it(highest):
+    assert highest <= nice_top(highest) <= 2.6 * highest
+
+
+# --- by time ----------------------------------------------------------------------------------------------------------
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 100), st.floats(0.1, 20), st.floats(0, 1e9)), min_size=1, max_size=20),
+    st.integers(1, 40),
+)
+def test_no_peak_is_lost_and_nothing_is_made_up(samples, count):
+    stretch = stretch_of(0.0, 100.0, 100 / count)
+    assert stretch
+    places = Places(stretch)
+    inside = [value for at, seconds, value in samples if 0 <= at - seconds / 2 < 100]
+    for at, seconds, value in samples:
+        places.put("x", at, seconds, value)
+    known = [value for value in places.values("x") if value is not None]
+    assert set(known) <= {value for *_, value in samples}
+    assert not inside or max(known) >= max(inside)
+
+
+def test_time_that_no_sample_covers_is_not_known():
+    stretch = stretch_of(0.0, 6.0, 1.0)
+    assert stretch
+    places = Places(stretch)
+    for at in (1.0, 2.01, 2.99, 6.0):
+        places.put("x", at, 1.0, 5.0)
+    assert places.values("x") == [5.0, 5.0, 5.0, None, None, 5.0]
+    assert places.unknown_s("x") == 2.0
+
+
+def test_a_sample_of_long_shows_in_every_place_that_it_covers():
+    stretch = stretch_of(0.0, 6.0, 1.0)
+    assert stretch
+    places = Places(stretch)
+    places.put("x", 5.0, 4.0, 7.0)
+    assert places.values("x") == [None, 7.0, 7.0, 7.0, 7.0, None]
+
+
+@pytest.mark.parametrize("value", [None, math.nan, math.inf])
+def test_what_is_no_number_is_not_known(value):
+    stretch = stretch_of(0.0, 2.0, 1.0)
+    assert stretch
+    places = Places(stretch)
+    for at, seconds in ((1.0, 1.0), (math.nan, 1.0), (1e300, 1.0), (1.0, math.inf), (1.0, 0.0), (1.0, -1.0)):
+        places.put("x", at, seconds, value)
+        places.put("y", at, seconds, 1.0)
+    assert places.values("x") == [None, None]
+    assert places.values("y") == [1.0, None]
+
+
+def test_a_long_time_is_thinned_out():
+    stretch = stretch_of(0.0, 86_400.0, 1.0)
+    assert stretch
+    assert stretch.count == MOST_PLACES
+    assert stretch_of(5.0, 5.0, 1.0) is stretch_of(0.0, math.nan, 1.0) is stretch_of(0.0, math.inf, 1.0) is None
+
+
+# --- samples ----------------------------------------------------------------------------------------------------------
+
+
+def figures(track: Track, of: Cluster | None = None) -> dict[str, dict[str, str]]:
+    """What stands beside each strip, by figure and strip."""
+    found = pictures_of(track, of or cluster(2), None)
+    assert found
+    return {figure.title: {strip.name: strip.told for strip in figure.strips} for figure in found.figures}
+
+
+def node_sample(second: int, bytes_: int = 125_000, failed: int = 0, node: str = "rac1") -> NodeSample:
+    private = {"eth1": InterfaceCounts(rx_bytes=bytes_, tx_bytes=2 * bytes_)}
+    return NodeSample(node, BEGIN + second, 1.0, private, {"Ip.ReasmFails": failed})
+
+
+def of(*events: object) -> Timeline:
+    track = Timeline()
+    track.add(events)  # type: ignore[arg-type]
+    return track
+
+
+def test_traffic_is_drawn_for_each_port_of_each_private_network():
+    assert figures(of(node_sample(1), node_sample(2, 250_000))) == {
+        "Traffic on 192.168.10.0/24": {"rac1 eth1": "at most 2 Mb/s in, 4 Mb/s out"},
+    }
+    of_all = figures(large_track(2, 10))
+    assert list(of_all) == [
+        "Traffic on 192.168.10.0/24", "Traffic on 192.168.11.0/24", "Lost blocks", "Failed reassemblies",
+    ]  # fmt: skip
+    assert list(of_all["Traffic on 192.168.11.0/24"]) == ["rac1 eth2", "rac2 eth2"]
+    assert list(of_all["Lost blocks"]) == ["prod1", "prod2"]
+
+
+def test_faults_are_counted_and_what_had_none_is_told_without_a_picture():
+    track = of(*(node_sample(second, failed=12 * (second == 3)) for second in range(1, 6)))
+    assert figures(track)["Failed reassemblies"] == {"rac1": "12 in all, at most 12/s"}
+    calm = pictures_of(of(*map(node_sample, range(1, 6))), cluster(2), None)
+    assert calm
+    assert "Failed reassemblies" not in {figure.title for figure in calm.figures}
+    assert "Failed reassemblies: none at rac1." in calm.sentences
+
+
+def test_a_gap_is_drawn_measured_and_explained():
+    events = [node_sample(second) for second in (1, 2, 3, 7, 8)]
+    track = of(*events[:3], Gap("node rac1", BEGIN + 4, "ssh was lost."), *events[3:])
+    found = pictures_of(track, cluster(2), None)
+    assert found
+    (figure,) = found.figures
+    assert figure.strips[0].told.endswith("nothing known of 3 s")
+    assert '<rect x="3" y="0" width="3" height="100" class="gap"/>' in figure.strips[0].picture
+    assert ("gap", "not known") in figure.legend
+    assert "Not sampled for a time: node rac1. ssh was lost." in found.sentences
+    assert "Failed reassemblies: none at rac1; not known are 3 s of rac1." in found.sentences
+
+
+def test_lost_blocks_of_which_nothing_is_known_are_not_drawn_as_none():
+    told = InstanceSample("prod1", 1, "rac1", BEGIN + 1, 1.0, {"gc blocks lost": 3})
+    missing = InstanceSample("prod1", 1, "rac1", BEGIN + 2, 1.0)
+    assert figures(of(told, missing))["Lost blocks"] == {"prod1": "3 in all, at most 3/s; nothing known of 1 s"}
+
+
+def test_a_recording_is_drawn_as_the_samples_in_it(tmp_path: Path):
+    file = tmp_path / "night.racwire-rec"
+    recorder = Recorder.create(file, header())
+    for events in busy(20):
+        recorder.write(events)
+    recorder.close()
+    with closing(Recording.open(file)) as recording:
+        assert figures(recording) == figures(busy_track(20))
+
+
+def test_times_are_those_of_the_node():
+    found = pictures_of(of(node_sample(1), node_sample(2)), cluster(2), timezone(timedelta(hours=2)))
+    assert found
+    assert found.sentences[0] == (
+        "Sampled for 2 s from 2026-09-10 02:26:40 +02:00 on; the pictures show the highest of each 1 s."
+    )
+    assert found.figures[0].axis == ("02:26:40", "02:26:41", "02:26:42")
+
+
+def test_nothing_sampled_is_no_picture():
+    assert pictures_of(Timeline(), cluster(2), None) is None
+    assert pictures_of(of(Gap("node rac1", BEGIN, "down")), cluster(2), None) is None
+
+
+def test_unknown_networks_are_said():
+    unknown = msgspec.structs.replace(cluster(2), networks=Unknown("?"))
+    found = pictures_of(of(node_sample(1), node_sample(2)), unknown, None)
+    assert found
+    assert "Which interfaces are private is not known, so that their traffic is not drawn." in found.sentences
+
+
+# --- facts ------------------------------------------------------------------------------------------------------------
+
+
+def test_without_samples_the_interval_of_the_checks_is_drawn():
+    built = asked(2, activity=losing(2, 37, {1: 37}))
+    (lost,) = interval_figures(built)
+    assert lost.title == "Lost blocks in 30 s"
+    assert [(strip.name, strip.told) for strip in lost.strips] == [
+        ("prod1", "0 of 12,400 blocks received 0 %"), ("prod2", "37 of 12,400 blocks received 0.298 %"),
+    ]  # fmt: skip
+    assert interval_figures(asked(2, activity=activity(2), counters=counters(2))) == ()
+
+
+def test_the_past_is_drawn_by_its_parts_and_a_missing_one_is_a_gap():
+    parts = tuple(period(1, day, 37 if day == 17 else 0) for day in (14, 15, 17))
+    figure = history_figure(asked(2, history=history(2, periods=parts)))
+    assert figure is not None
+    assert not isinstance(figure, str)
+    (prod1,) = figure.strips
+    assert prod1.told == "37 in all, at most 37 at a time"
+    assert '<rect x="2" y="0" width="1" height="100" class="gap"/>' in prod1.picture
+    assert figure.sentence.endswith("2026-11-20 14:00:00; the most in each 1 d. Full height is 50.")
+    assert figure.axis == ("2026-11-14 00:00", "2026-11-18 00:00")
+
+
+def test_a_past_without_losses_is_a_sentence():
+    assert history_figure(asked(2)) == "AWR, 2026-11-13 14:00:00 to 2026-11-20 14:00:00: no block was lost."
+    assert history_figure(cluster(2)) is None
+
+
+@pytest.mark.parametrize("begin", ["", "yesterday", "0001-01-01T00:00:00", "9999-12-31T23:59:59"])
+def test_times_that_are_none_harm_nothing(begin):
+    odd = msgspec.structs.replace(period(1, 14, 5), begin=begin)
+    built = history(1, periods=(odd, period(1, 15, 2)))
+    assert isinstance(built, History)
+    history_figure(asked(1, history=built))
+
+
+# --- in the page ------------------------------------------------------------------------------------------------------
+
+
+def test_pictures_stand_in_the_page_with_title_and_description():
+    page = Page(losing_report(), large_track(2, 30, without=range(10, 15)))
+    pictures = page.all("svg")
+    assert len(pictures) == 4 + 2 + 2 + 3  # ports, lost blocks, failed reassemblies; the past of three instances
+    assert all([name_of(child) for child in picture][:2] == ["title", "desc"] for picture in pictures)
+    assert "nothing known of 5 s" in page.text("traffic")
+    assert any(e.get("class") == "gap" for e in page.all("rect"))
+
+
+def test_who_lost_whose_blocks_is_a_square():
+    page = Page(losing_report())
+    squares = [t for t in page.by_id("traffic").iter("table") if t.get("class") == "square"]
+    now, past = map(cells, squares)
+    assert now == [
+        ["lost by, sent by", "prod1", "prod2", "prod3"],
+        ["prod1", "·", "", ""],
+        ["prod2", "37", "·", ""],
+        ["prod3", "", "", "·"],
+    ]
+    assert past[2] == ["prod2", "1,204", "·", ""]
+
+
+def test_that_nothing_was_sampled_is_said():
+    told = Page(report_of(asked(2))).text("traffic")
+    assert "The traffic was not sampled: there is no picture of it over time." in told
+
+
+def test_the_matrix_of_paths_has_a_letter_a_size_and_figures_for_each_way():
+    page = Page(losing_report())
+    _, second = list(page.by_id("paths").iter("table"))
+    assert cells(second) == [
+        ["from, to", "rac1", "rac2", "rac3"],
+        ["rac1", "·", "B 1500", "P 9000"],
+        ["rac2", "B 1500", "·", "P 9000"],
+        ["rac3", "P 9000", "P 9000", "·"],
+    ]
+    tips = [td.get("title") for td in second.iter("td")]
+    assert tips[1] == "rac1→rac2: 56 20/20 0.08 ms · 8972 0/20 · largest 1500: black hole, lost on the way there"
+    assert "B black hole" in page.text("paths")
+    assert next(words(li) for li in page.by_id("paths").iter("li")).startswith("rac1→rac2: 56 20/20")

@@ -1,0 +1,202 @@
+"""The report as Markdown for a ticket, rendered as a tracker would, to see that it says what it means."""
+
+import re
+from itertools import pairwise
+
+import hypothesis.strategies as st
+import msgspec
+import pytest
+from hypothesis import example, given
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from checks.facts import NotAsked
+from checks.finding import EvidenceRef, Finding, Remedy, Status, Table, Waived
+from checks.report.markdown import MOST, to_markdown
+from checks.report.markdown_text import fence, inline, table
+from checks.report.plain_text import shown
+from checks.result import Report, WaiverStanding
+from tests.fixtures.clusters import cluster
+from tests.fixtures.databases import asked, losing
+from tests.fixtures.reports import black_hole, report_of
+
+PIECES = [*"\\`*_[]<>~|$&#@!-+=0123.):/ \t\n\r\x1bab\u00a0é", "http://x.y", "www.a", "&lt;", "&#64;", "GH-1", "<b>"]
+PIECES += ["``", "mailto:a", "    ", "---", "```", "[a]: b", "<!--", "a@b.c", "x#1", "1. ", "# "]
+anything = st.one_of(st.text(), st.lists(st.sampled_from(PIECES)).map("".join))
+PLAIN = {"text", "text_special", "code_inline"}
+
+
+def parsed(markdown: str) -> list[Token]:
+    return MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).parse(markdown)
+
+
+def texts(markdown: str) -> list[str]:
+    """What each piece of running text reads as, when nothing in it was obeyed."""
+    pieces = [token.children or [] for token in parsed(markdown) if token.type == "inline"]
+    assert {child.type for piece in pieces for child in piece} <= PLAIN
+    return ["".join(child.content for child in piece).strip() for piece in pieces]
+
+
+def read(markdown: str) -> str:
+    """All that a reader sees, blanks apart."""
+    pieces = [token.children or [token] for token in parsed(markdown) if token.type in ("inline", "fence")]
+    return " ".join(" ".join(child.content for child in piece) for piece in pieces)
+
+
+def plain(text: str) -> str:
+    return shown(re.sub(r"[ \t\n]+", " ", text)).strip()
+
+
+def of(*findings: Finding, **more: object) -> Report:
+    return msgspec.structs.replace(report_of(cluster(2)), findings=findings, **more)
+
+
+def finding(status: Status = Status.FAIL, title: str = "Blocks get lost.", **more: object) -> Finding:
+    return Finding(code="T-MD-001", check="df-ping", status=status, title=title, **more)  # type: ignore[arg-type]
+
+
+def markdown(report: Report) -> str:
+    return to_markdown(report).decode()
+
+
+@pytest.mark.parametrize("before", ["", "- ", "1. ", "## "])
+@given(text=anything)
+def test_any_text_renders_as_that_very_text(before, text):
+    written = f"{before}{inline(text)}\n"
+    assert "".join(texts(written)) == plain(text)
+    blocks = {token.type.partition("_")[0] for token in parsed(written)}
+    assert blocks <= {"inline", "paragraph", "bullet", "ordered", "list", "heading"}
+
+
+@given(cells=st.lists(st.lists(anything, max_size=3).map(tuple), min_size=1, max_size=3))
+def test_any_table_keeps_each_text_in_its_cell(cells):
+    columns, *rows = cells
+    width = max(map(len, cells))
+    written = "\n".join(table(Table(columns, tuple(rows)), most=1000)) + "\n"
+    expected = [plain(text) for row in cells for text in (*row, *("",) * (width - len(row)))]
+    assert texts(written) == (expected if width else [])
+
+
+@given(text=anything, indent=st.sampled_from([0, 3]))
+@example(text="cat <<E\n```\nE\n", indent=0)
+@example(text="cat <<E\n`````\n# x\nE", indent=3)
+def test_any_command_stays_in_its_block(text, indent):
+    start = "1. x\n\n" if indent else ""
+    tokens = parsed(start + "\n".join(fence(text, indent)) + "\n\nafter\n")
+    blocks = [token for token in tokens if token.type == "fence"]
+    assert len(blocks) == 1
+    assert [line.rstrip() for line in blocks[0].content.split("\n")[:-1]] == [
+        line.rstrip() for line in shown(text, keep_lines=True).split("\n")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("rac1 -> rac2: 8972 bytes 0/20, no error", "rac1 -> rac2: 8972 bytes 0/20, no error"),
+        ("net.ipv4.ipfrag_high_thresh is 5", "net.ipv4.ipfrag_high_thresh is 5"),
+        ("GV$SYSSTAT", r"GV\$SYSSTAT"),
+        ("as RACWIRE @everyone", "as RACWIRE `@everyone`"),
+        ("see #12 and x/y#3", "see `#12` and `x/y#3`"),
+        ("go to https://evil.example/a_b_", "go to `https://evil.example/a_b_`"),
+        ("a`b@c", "``a`b@c``"),
+        ("# 1. x", r"\# 1. x"),
+        ("- [ ] x", r"\- \[ \] x"),
+        ("1. x", r"1\. x"),
+        ("&lt;b>", r"\&lt;b>"),
+    ],
+)
+def test_only_what_would_be_obeyed_is_changed_in_the_source(text, written):
+    assert inline(text) == written
+
+
+def test_a_long_text_says_how_much_is_left_out():
+    assert inline("x" * 5000, 300) == f"{'x' * 300}… (4,700 characters more)"
+
+
+def test_the_headline_comes_first_then_what_was_looked_at_then_the_problems():
+    told = markdown(report_of(asked(black_hole(3), activity=losing(2, 37, {1: 37}, 3))))
+    assert told.startswith(
+        "# Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2, both ways.\n\n"
+        "Besides, there is 1 more failure.\n\n"
+        "- Cluster: prodrac\n"
+        "- Nodes: rac1 (this one), rac2, rac3\n"
+    )
+    order = [
+        "**2 FAIL, ",
+        "## Problems",
+        "### FAIL: Jumbo",
+        "**Seen**",
+        "| rac1 |",
+        "**Expected**",
+        "**Why it matters:**",
+    ]
+    order += ["**Next**", "   ping -c 3", "**CHANGE**", "**Likely one cause with:**", "**Rests on:**", "**Sources:**"]
+    order += ["### FAIL: prod2 lost 37", "## Well", "## How this was found"]
+    places = [told.index(part) for part in order]
+    assert places == sorted(places)
+
+
+def test_commands_stand_in_blocks_to_copy_and_tables_are_tables():
+    tokens = parsed(markdown(report_of(black_hole(3))))
+    commands = [token.content for token in tokens if token.type == "fence"]
+    assert "ping -c 3 -M do -I 192.168.11.1 -s 8972 192.168.11.2\n" in "".join(commands)
+    cells = [b.content for a, b in pairwise(tokens) if a.type in ("th_open", "td_open")]
+    assert cells[:8] == ["from \\\\ to", "rac1", "rac2", "rac3", "rac1", "·", "1500 B", "9000 P"]
+
+
+def test_what_it_rests_on_is_named_and_where_the_rest_is():
+    rests = tuple(EvidenceRef("rac1", f"topic {n}") for n in range(7))
+    told = read(markdown(of(finding(evidence=rests))))
+    assert "topic 0 on rac1, topic 1 on rac1, topic 2 on rac1, topic 3 on rac1, topic 4 on rac1 and 2 more" in told
+    assert "the report as HTML or JSON has it, and so has the saved file" in told
+    assert "eth1 ..." not in told
+
+
+def test_waived_findings_and_every_other_waiver_are_told_apart():
+    known = finding(title="Known.", waived=Waived("The switch is replaced.", "Ann Lee", "2027-01-31"))
+    standings = tuple(
+        WaiverStanding(
+            code="T-MD-00" + n, subject="eth2", reason="r", by="Bo", expires="2026-12-01", standing=how, why=why
+        )
+        for n, how, why in (("1", "in force", ""), ("2", "lifted", "It is a failure by now."))
+    )
+    told = markdown(of(known, finding(Status.PASS, "Fine."), waivers=standings))
+    assert told.startswith("# No other problem was found")
+    assert "**1 PASS, 1 waived**" in told
+    waived = told.partition("## Waived\n\n")[2].partition("\n\n")[0].splitlines()
+    assert waived == [
+        "- FAIL T-MD-001: Known. Waived until 2027-01-31 by Ann Lee: The switch is replaced.",
+        "- The waiver of T-MD-002 (eth2) by Bo, until 2026-12-01, is lifted. It is a failure by now.",
+    ]
+
+
+def test_what_is_well_and_what_is_worth_knowing_take_a_line_each():
+    told = markdown(of(finding(Status.PASS, "All well."), finding(Status.INFO, "HAIP is not in use.")))
+    assert "## Worth knowing\n\n- T-MD-001: HAIP is not in use.\n\n## Well\n\n- T-MD-001: All well.\n" in told
+
+
+def test_what_was_left_out_and_what_could_not_be_read_is_said():
+    left_out = NotAsked("No database connection is set.")
+    built = cluster(2)
+    limited = msgspec.structs.replace(built.nodes[0], limits=("The routes of rac1 could not be read: root could.",))
+    report = msgspec.structs.replace(
+        report_of(msgspec.structs.replace(built, nodes=(limited, built.nodes[1]), database=left_out)),
+        findings=tuple(finding(Status.SKIPPED, left_out.reason, next=(Remedy("Connect."),)) for _ in range(2)),
+    )
+    told = markdown(report)
+    assert "## Left out\n\n- No database connection is set. Left out: df-ping.\n" in told
+    assert "## Not read\n\n- The routes of rac1 could not be read: root could.\n" in told
+
+
+def test_it_fits_into_a_ticket_however_much_there_is():
+    many = [
+        finding(Status.FAIL, f"Number {n}: {'@x <b> ' * 200}", seen=("y" * 2000,) * 100, nodes=(f"rac{n}",))
+        for n in range(500)
+    ]
+    told = markdown(of(*many))
+    assert len(told) < MOST
+    assert "## More problems, in short" in told
+    assert re.search(r"^- and \d+ more$", told, re.MULTILINE)
+    usual = [finding(Status.FAIL, f"Number {n}.", seen=("rac1: lost",) * 5) for n in range(40)]
+    assert markdown(of(*usual)).count("### FAIL: Number") == 40

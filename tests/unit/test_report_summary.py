@@ -1,0 +1,184 @@
+"""What a report says in plain sentences."""
+
+from datetime import datetime
+
+import msgspec
+import pytest
+
+from checks.facts import Cluster, NotAsked, Unknown, UnreadNode
+from checks.finding import Finding, Remedy, Status, Waived
+from checks.plugin import Kind
+from checks.report.folding import told_together
+from checks.report.plain_text import shown
+from checks.report.summary import at, counts, facts, first_steps, headline, problems, sentences
+from checks.result import Report, Rerun, WaiverStanding
+from tests.fixtures.clusters import cluster, clusterware, node
+from tests.fixtures.databases import asked
+from tests.fixtures.reports import black_hole, report_of
+
+LATER = datetime.fromisoformat("2026-11-23T14:02:31+01:00")
+WAIVED = Waived("The switch is replaced in January.", "Ann Lee", "2027-01-31")
+
+
+def finding(status: Status, title: str = "?", **more: object) -> Finding:
+    fields = {"code": "T-SUM-001", "check": "df-ping", "status": status, "title": title, **more}
+    return Finding(**fields)  # type: ignore[arg-type]
+
+
+def with_findings(*findings: Finding, **more: object) -> Report:
+    return msgspec.structs.replace(report_of(cluster(2)), findings=findings, **more)
+
+
+def test_the_headline_is_the_worst_finding_as_it_would_be_read_aloud():
+    assert headline(report_of(black_hole(3))) == (
+        "Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2, both ways."
+    )
+    fail, warn = finding(Status.FAIL, "Blocks get lost."), finding(Status.WARN, "Blocks are late.")
+    assert headline(with_findings(fail, finding(Status.UNKNOWN), warn)) == "Blocks get lost."
+    assert headline(with_findings(warn)) == "Blocks are late."
+
+
+def test_all_well_is_said_of_the_cluster_by_name():
+    assert headline(report_of(cluster(2))) == "No problem was found on the private interconnect of prodrac."
+    nameless = msgspec.structs.replace(cluster(2), clusterware=Unknown("down"))
+    report = msgspec.structs.replace(report_of(cluster(2)), cluster=nameless)
+    assert headline(report) == "No problem was found on the private interconnect of rac1 and rac2."
+
+
+def test_not_knowing_is_never_told_as_well():
+    one = finding(Status.UNKNOWN, "rac3 could not be read.")
+    assert headline(with_findings(one)) == "rac3 could not be read."
+    other = finding(Status.UNKNOWN, "No statistics were granted.")
+    assert headline(with_findings(one, other, finding(Status.PASS))) == (
+        "Whether all is well on prodrac could not be told: 2 questions without an answer."
+    )
+    assert headline(with_findings()) == "Nothing was judged on prodrac."
+    assert headline(with_findings(finding(Status.SKIPPED))) == "Nothing was judged on prodrac."
+
+
+def test_checks_that_lack_the_same_facts_speak_once():
+    lacking = [
+        finding(Status.UNKNOWN, f"{check} could not tell: No listener answers.", code="RW-ENGINE-001", check=check)
+        for check in ("gc-blocks-lost", "gc-receive-time")
+    ]
+    assert headline(with_findings(*lacking)) == "2 checks could not tell: No listener answers."
+
+
+def test_what_is_waived_does_not_speak_for_what_is_not():
+    one = finding(Status.UNKNOWN, seen=("prod2 hangs.",))
+    known = msgspec.structs.replace(one, waived=WAIVED)
+    assert [len(others) for _, others in told_together([one, one, known])] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("statuses", "besides"),
+    [
+        ("FAIL", ()),
+        ("FAIL FAIL", ("Besides, there is 1 more failure.",)),
+        ("FAIL FAIL FAIL WARN", ("Besides, there are 2 more failures and 1 warning.",)),
+        ("FAIL UNKNOWN", ("Besides, there is 1 unanswered question.",)),
+        ("FAIL UNKNOWN UNKNOWN WARN", ("Besides, there is 1 warning and 2 unanswered questions.",)),
+        ("UNKNOWN WARN WARN", ("Besides, there are 2 warnings.",)),
+        ("WARN WARN", ("Besides, there is 1 more warning.",)),
+        ("PASS INFO", ()),
+    ],
+)
+def test_what_there_is_besides_is_counted(statuses, besides):
+    assert sentences(with_findings(*(finding(Status(s)) for s in statuses.split()))) == besides
+
+
+def test_a_waived_problem_is_no_headline_and_is_not_counted_but_said():
+    known, fail = finding(Status.FAIL, "Known.", waived=WAIVED), finding(Status.FAIL, "Unheard of.")
+    assert headline(with_findings(known, fail)) == "Unheard of."
+    assert problems(with_findings(known, fail)) == (fail,)
+    alone = with_findings(known, finding(Status.PASS))
+    assert headline(alone) == "No other problem was found on the private interconnect of prodrac."
+    assert counts(alone) == ((Status.PASS, 1),)
+    assert sentences(alone) == ("1 known problem is waived by Ann Lee: shown below, and not counted.",)
+
+
+def test_waivers_that_hold_no_more_are_said():
+    def standing(how: str) -> WaiverStanding:
+        return WaiverStanding(code="A-B-001", subject="", reason="", by="Ann", expires="2027-01-31", standing=how)
+
+    report = with_findings(waivers=tuple(map(standing, ("lifted", "expired", "expired", "in force"))))
+    assert sentences(report) == (
+        "1 waiver is lifted, since the finding is worse than what was waived.",
+        "2 waivers have expired.",
+    )
+
+
+def test_what_is_missing_is_said_first():
+    built = cluster([node(1), UnreadNode("rac2", "ssh asked for a password.")], clusterware(2))
+    report = with_findings(finding(Status.FAIL), finding(Status.WARN), cluster=built, interrupted=True)
+    assert sentences(report) == (
+        "The run was ended before every check had concluded: what had been found by then is here.",
+        "rac2 could not be read: ssh asked for a password.",
+        "Besides, there is 1 warning.",
+    )
+
+
+def test_left_out_saved_redacted_and_rerun_are_said():
+    report = with_findings(
+        *(finding(Status.SKIPPED, "No database connection is set.", check=check) for check in ("a", "b")),
+        saved_at="2026-11-20T14:02:31.000+01:00",
+        is_redacted=True,
+        reruns=(Rerun(check="df-ping", started_at="2026-11-20T14:03:00+01:00", duration_s=1.0, entries=0),),
+    )
+    assert sentences(report, LATER) == (
+        "2 checks were left out: No database connection is set.",
+        "The check df-ping was run once more at 2026-11-20 14:03:00 +01:00.",
+        "This is a saved state of 2026-11-20 14:02:31 +01:00, 3 d ago, not the cluster as it is now.",
+        "Names and addresses are pseudonyms, the same one for the same name throughout.",
+    )
+
+
+@pytest.mark.parametrize("saved_at", ["yesterday", "2026-11-20T14:02:31", "2126-11-20T14:02:31+01:00"])
+def test_an_age_that_cannot_be_told_is_left_out(saved_at):
+    told = sentences(with_findings(saved_at=saved_at), LATER)
+    assert told == (f"This is a saved state of {at(saved_at)}, not the cluster as it is now.",)
+
+
+def test_a_change_is_never_the_only_first_step():
+    change = Remedy("Raise the MTU.", is_change=True)
+    look = Remedy("Look.", ("ip link",))
+    lone, good = finding(Status.FAIL, next=(change,)), finding(Status.WARN, next=(look, change))
+    assert first_steps(with_findings(lone)) == ()
+    assert first_steps(with_findings(lone, good)) == (look, change)
+    assert first_steps(with_findings(finding(Status.FAIL, next=(look,) * 5))) == (look,) * 3
+
+
+def test_facts_name_what_was_looked_at():
+    told = dict(facts(report_of(asked(2))))
+    assert told["Nodes"] == "rac1 (this one), rac2"
+    assert told["Private networks"] == "192.168.10.0/24 (MTU 9000), 192.168.11.0/24 (MTU 9000)"
+    assert told["Database"] == "PROD 19.22.0.0.0, 2 instances"
+    assert told["Begun"] == "2026-11-20 14:02:31 +01:00, and took 1.2 s"
+    bare = report_of(Cluster("rac1", "", database=NotAsked("not asked")))
+    assert [name for name, _ in facts(bare)] == ["Nodes", "Begun", "Made by"]
+
+
+def test_the_headline_has_no_doubt_where_only_skipped_and_passed():
+    kind = Kind("T-SUM-002", "?")
+    report = with_findings(kind.finding(Status.PASS, "All there."), kind.finding(Status.SKIPPED, "Not asked."))
+    assert headline(report).startswith("No problem was found")
+
+
+@pytest.mark.parametrize(
+    ("text", "harmless"),
+    [
+        ("\x1b]0;owned\x07", "\\x1b]0;owned\\x07"),
+        ("\x9b2J\x7f", "\\x9b2J\\x7f"),
+        ("\u202eevil\u061c", "\\x202eevil\\x61c"),
+        ("\udcff\uffff\U0010fffe", "\\xdcff\\xffff\\x10fffe"),
+        ("a\u2028b\ufeff", "a\\x2028b\\xfeff"),
+        ("naïve 中文 עברית 👍", "naïve 中文 עברית 👍"),
+    ],
+)
+def test_what_would_be_obeyed_is_shown(text, harmless):
+    assert shown(text) == shown(text, keep_lines=True) == harmless
+
+
+def test_ends_of_lines_stay_only_where_they_are_wanted():
+    assert shown("a\n\tb\r", keep_lines=True) == "a\n\tb\\x0d"
+    assert shown("a\n\tb") == "a\\x0a\\x09b"

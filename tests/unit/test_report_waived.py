@@ -1,0 +1,112 @@
+"""The text report of what is waived, of a saved state and of pseudonyms: in sight, and told from what counts."""
+
+from __future__ import annotations
+
+import io
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from checks.finding import Finding, Status, Waived
+from checks.result import Report, WaiverStanding
+from tests.fixtures.reports import black_hole, report_of
+from tui.text_report import text_report
+
+WAIVED = Waived("mended in the January window", "Ann Lee", "2027-01-31")
+
+
+def words(report: Report, now: datetime | None = None) -> str:
+    return " ".join(text_report(report, io.StringIO(), now).split())
+
+
+def with_waived(finding: Finding | None = None, *standings: WaiverStanding) -> Report:
+    """A black hole that is waived, and another finding that is not."""
+    base = report_of(black_hole())
+    findings = [msgspec.structs.replace(f, waived=WAIVED) if f.status is Status.FAIL else f for f in base.findings]
+    return msgspec.structs.replace(base, findings=(*([finding] if finding else []), *findings), waivers=standings)
+
+
+def ended(standing: str, why: str = "") -> WaiverStanding:
+    return WaiverStanding(
+        code="IC-BOOT-002",
+        subject="eth2 rac1",
+        reason="mended in January",
+        by="Ann Lee",
+        expires="2026-10-31",
+        standing=standing,
+        why=why,
+        check="boot-mtu",
+    )
+
+
+WORSE = Finding(code="IC-BOOT-002", check="boot-mtu", status=Status.WARN, title="Worse.", subject="eth2 rac1")
+
+
+def test_a_waived_finding_keeps_its_status_and_says_who_waived_it_until_when_and_why():
+    text = words(with_waived())
+    assert "FAIL IC-PATH-003 df-ping WAIVED Jumbo frames vanish on 192.168.11.0/24" in text
+    assert "Waived until 2027-01-31 by Ann Lee: mended in the January window" in text
+
+
+def test_it_is_counted_apart_and_told_briefly_after_what_counts():
+    text = words(with_waived(WORSE))
+    counts = text.partition("WARN IC-BOOT")[0]
+    assert "1 WARN" in counts
+    assert "1 waived" in counts
+    assert "FAIL" not in counts
+    assert text.index("Worse.") < text.index("IC-PATH-003") < text.index("PASS IC-")
+    assert "CHANGE" not in text, "its next steps are in the other formats"
+
+
+def test_waivers_that_do_not_hold_take_a_line_each_and_those_in_force_none():
+    text = words(
+        with_waived(
+            None,
+            ended("expired", "The finding counts again."),
+            ended("lifted", "It was waived as WARN, and is FAIL now."),
+            ended("not needed"),
+            ended("in force"),
+        )
+    )
+    waiver = "Waiver IC-BOOT-002 (eth2 rac1) by Ann Lee"
+    assert f"{waiver}: expired on 2026-10-31. The finding counts again." in text
+    assert f"{waiver}: lifted. It was waived as WARN, and is FAIL now." in text
+    assert f"{waiver}: not needed. Nothing like it was found; take it out of the settings." in text
+    assert text.count("IC-BOOT-002 (eth2 rac1)") == 3
+
+
+def test_waivers_that_nobody_could_look_at_share_a_line():
+    text = words(with_waived(None, ended("not checked", "boot-mtu could not look everywhere.")))
+    assert "Waivers not looked at in this run, or not everywhere: IC-BOOT-002 (eth2 rac1)" in text
+
+
+def test_a_finding_whose_waiver_was_lifted_says_so_itself():
+    text = words(with_waived(WORSE, ended("lifted", "It was waived at 0.5, and is 0.6 % now.")))
+    assert "Worse. Waiver by Ann Lee, lifted. It was waived at 0.5, and is 0.6 % now." in text
+
+
+def test_a_saved_state_says_of_when_it_is_and_how_old():
+    report = msgspec.structs.replace(report_of(black_hole()), saved_at="2026-11-20T14:03:00.000+01:00")
+    now = datetime(2026, 11, 23, 14, 2, 31, tzinfo=UTC)
+    text = words(report, now)
+    assert "SAVED STATE of 2026-11-20 14:02:31 +01:00, 3 d 1 h ago; saved 2026-11-20 14:03:00 +01:00." in text
+    assert "later than it is here now" in words(report, now - timedelta(days=30))
+    assert text.count("The cluster was not asked.") == 1
+    undated = msgspec.structs.replace(report, started_at="yesterday")
+    assert "SAVED STATE of yesterday; saved" in words(undated, now)
+
+
+def test_pseudonyms_are_named_as_such_and_a_live_report_says_neither():
+    report = report_of(black_hole())
+    assert "Names and addresses are pseudonyms." in words(msgspec.structs.replace(report, is_redacted=True))
+    assert "SAVED" not in words(report)
+    assert "pseudonyms" not in words(report)
+
+
+def test_hostile_words_of_a_waiver_are_shown_and_not_obeyed():
+    evil = Waived("\x1b[2J[bold red]\u202e", "Ann\x07", "2027\r\n")
+    report = report_of(black_hole())
+    findings = tuple(msgspec.structs.replace(f, waived=evil) for f in report.findings)
+    shown = text_report(msgspec.structs.replace(report, findings=findings), io.StringIO())
+    assert not any(sign in shown for sign in "\x1b\x07\u202e\r")
+    assert "[bold red]" in shown

@@ -1,0 +1,225 @@
+"""`racwire save`: what goes into the file, what is said of it, and what happens where it cannot be written."""
+
+import io
+import os
+import re
+import signal
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from checks.files import OutputError
+from checks.finding import Status
+from checks.report.json_report import from_json
+from checks.result import ExitCode
+from checks.saved import open_saved
+from checks.traffic.recording import Recording
+from checks.traffic.samples import Event
+from tests.unit.saved_support import members_of, recording
+from tui import save_command
+from tui.cli import main
+
+FIRST = str(Path(__file__).parents[1] / "fixtures" / "saved" / "first.racwire")
+
+
+@pytest.fixture(autouse=True)
+def places(tmp_path_factory, monkeypatch):
+    """The working directory, where state is kept, and where temporary files go, which must be gone at the end."""
+    here, state, temporary = (tmp_path_factory.mktemp(name) for name in ("here", "state", "temporary"))
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("XDG_STATE_HOME", str(state))
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    yield here, state, temporary
+    assert [name for name in os.listdir(temporary) if not name.endswith(".racwire")] == []
+
+
+def events_in(path: str) -> list[Event]:
+    """All events of the recording in a saved file."""
+    with open_saved(Path(path)) as opened:
+        assert opened.recording is not None
+        return list(opened.recording.events())
+
+
+def test_what_was_saved_can_be_saved_again_and_is_as_old_as_it_was(capsys):
+    assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.FAILURES
+    with open_saved(Path(FIRST)) as first, open_saved(Path("b.racwire")) as second:
+        assert second.report == first.report
+    assert events_in("b.racwire") == events_in(FIRST)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert re.search(r"^racwire: b.racwire has \d checks of rac1 and rac2, and 2 s of traffic: \d kB\.$", err, re.M)
+    assert "racwire: next: racwire open b.racwire, or racwire report --from b.racwire -o report.html\n" in err
+
+
+def test_live_it_runs_the_checks_and_its_exit_code_is_theirs(capsys):
+    assert main(["save", "here.racwire", "interfaces", "--record", "0s"]) == ExitCode.COULD_NOT_TELL
+    with open_saved(Path("here.racwire")) as opened:
+        assert {f.check: f.status for f in opened.report.findings} == {"interfaces": Status.UNKNOWN}
+        assert opened.recording is None
+        assert opened.report.settings["thresholds"]
+    assert "here.racwire has 1 check of " in capsys.readouterr().err
+
+
+def test_a_recording_of_before_can_be_put_in(tmp_path):
+    before = recording(tmp_path / "before.rec")
+    main(["save", "--from", FIRST, "b.racwire", "--recording", str(before)])
+    with open_saved(Path("b.racwire")) as opened:
+        assert opened.recording is not None
+        assert opened.recording.header.label == "mtu1500"
+        assert opened.recording.tallies() == Recording.open(before).tallies()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["b", "--recording", "nowhere.rec"], "--recording: nowhere.rec could not be read: No such file or directory."),
+        (["b", "--recording", FIRST], "is no recording of racwire"),
+        (["b", "--recording", "a.rec", "--record", "5s"], "--record and --recording: one file takes one recording"),
+        (["b", "--from", FIRST, "--record", "5s"], "--record: nothing can be recorded of what was saved"),
+        (["."], "FILE needs the name of a file"),
+        (["no/such/directory"], "there is no directory no/such"),
+        (["there"], "there is already there; name another file, or add --force"),
+        (["b", "chekc"], "There is no check 'chekc'"),
+    ],
+)
+def test_what_cannot_be_done_is_told_before_anything_is(words, told, capsys):
+    Path("there").write_text("mine")
+    assert main(["save", *words]) == ExitCode.USAGE
+    assert told in capsys.readouterr().err
+    assert os.listdir() == ["there"]
+    assert Path("there").read_text() == "mine"
+
+
+def test_quiet_it_says_nothing_but_that_the_state_is_a_saved_one(capsys):
+    main(["save", "-q", "--from", FIRST, "b.racwire"])
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def refuses(*refused: str):
+    """A `save` that finds the disk full in these directories."""
+
+    def save(path, report, traffic, *, replace):
+        if any(str(path.absolute()).startswith(directory) for directory in refused):
+            raise OutputError(f"{path} could not be written: No space left on device; nothing was left there.")
+        kept(path, report, traffic, replace=replace)
+
+    kept = save_command.save
+    return save
+
+
+def test_on_a_full_disk_what_was_gathered_goes_where_there_is_room(places, monkeypatch, capsys):
+    here, state, _ = places
+    monkeypatch.setattr(save_command, "save", refuses(str(here)))
+    assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.COULD_NOT_TELL
+    (kept,) = (state / "racwire").iterdir()
+    with open_saved(kept) as opened, open_saved(Path(FIRST)) as first:
+        assert opened.report == first.report
+        assert opened.recording is not None
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert f"No space left on device; nothing was left there.\nracwire: It is in {kept} instead.\n" in err
+
+
+def test_where_the_state_has_no_room_either_it_goes_among_the_temporary_files(places, monkeypatch, capsys):
+    here, state, temporary = places
+    monkeypatch.setattr(save_command, "save", refuses(str(here), str(state)))
+    assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.COULD_NOT_TELL
+    (kept,) = temporary.iterdir()
+    assert open_saved(kept, recording=False).report.findings
+
+
+def test_where_there_is_no_room_at_all_the_report_goes_to_stdout(monkeypatch, capsys):
+    monkeypatch.setattr(save_command, "save", refuses("/"))
+    assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.COULD_NOT_TELL
+    out, err = capsys.readouterr()
+    assert from_json(out.encode()) == open_saved(Path(FIRST), recording=False).report
+    assert "the report follows, without the traffic" in err
+
+
+def test_on_a_terminal_it_follows_as_text(monkeypatch, capsys):
+    screen = io.StringIO()
+    screen.isatty = lambda: True  # type: ignore[method-assign]
+    monkeypatch.setattr(sys, "stdout", screen)
+    monkeypatch.setattr(save_command, "save", refuses("/"))
+    assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.COULD_NOT_TELL
+    assert "Jumbo frames vanish" in screen.getvalue()
+
+
+def test_a_recording_that_cannot_be_put_in_costs_only_itself(tmp_path, monkeypatch, capsys):
+    before = recording(tmp_path / "before.rec")
+    monkeypatch.setattr("checks.saved.writing.RECORDING_BYTES", 1000)
+    assert main(["save", "--from", FIRST, "b.racwire", "--recording", str(before)]) == ExitCode.FAILURES
+    assert "The file is written without the recording." in capsys.readouterr().err
+    assert open_saved(Path("b.racwire")).recording is None
+
+
+def test_a_request_to_end_it_while_it_is_written_removes_the_temporary_files(monkeypatch):
+    def ended(*_: object, **__: object) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(save_command, "save", ended)
+    assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.INTERRUPTED
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+# --- with pseudonyms -------------------------------------------------------------------------------------------------
+
+
+def leaked(path: Path, names: tuple[str, ...] = ("rac1", "rac2", "prodrac", "192.168.1", "10.20.0")) -> list[str]:
+    """The names and addresses that are in a saved file, in any of its members."""
+    whole = b"".join(members_of(path).values()).lower()
+    return [name for name in names if name.encode() in whole]
+
+
+def test_redacted_no_name_is_in_any_member_and_it_says_so(places, capsys):
+    assert main(["save", "--from", FIRST, "b.racwire", "--redact"]) == ExitCode.FAILURES
+    assert leaked(Path(FIRST)) != []
+    assert leaked(Path("b.racwire")) == []
+    with open_saved(Path("b.racwire")) as opened:
+        assert opened.report.is_redacted
+    assert [event.at for event in events_in("b.racwire")] == [event.at for event in events_in(FIRST)]
+    assert str(places[1] / "racwire" / "redaction.json") in capsys.readouterr().err
+
+
+def test_redacted_the_checks_still_find_the_same(capsys):
+    main(["save", "--from", FIRST, "b.racwire", "--redact"])
+    capsys.readouterr()
+    assert main(["check", "--from", "b.racwire", "--format", "json"]) == ExitCode.FAILURES
+    found = from_json(capsys.readouterr().out.encode())
+    assert found == open_saved(Path("b.racwire"), recording=False).report
+    before = open_saved(Path(FIRST), recording=False).report
+    assert [(f.code, f.status) for f in found.findings] == [(f.code, f.status) for f in before.findings]
+
+
+def test_what_has_pseudonyms_already_keeps_them(capsys):
+    main(["save", "--from", FIRST, "b.racwire", "--redact"])
+    main(["save", "--from", "b.racwire", "c.racwire", "--redact"])
+    once, twice = members_of(Path("b.racwire")), members_of(Path("c.racwire"))
+    assert once["report.json"] == twice["report.json"]
+    assert events_in("b.racwire") == events_in("c.racwire")
+
+
+def test_a_recording_with_names_gets_pseudonyms_beside_a_report_that_has_them(tmp_path):
+    main(["save", "--from", FIRST, "b.racwire", "--redact"])
+    before = recording(tmp_path / "before.rec")
+    main(["save", "--from", "b.racwire", "c.racwire", "--recording", str(before)])
+    assert leaked(Path("c.racwire")) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--redaction-map", "m.json"], "--redaction-map: nothing is redacted; add --redact."),
+        (["--redact", "--redaction-map", "no/such/file/m.json"], "m.json"),
+        (["--redact", "--redaction-map", "damaged.json"], "damaged.json"),
+    ],
+)
+def test_a_mapping_that_cannot_be_used_is_told_before_anything_is_run(words, told, monkeypatch, capsys):
+    Path("damaged.json").write_text("{")
+    Path("no").write_text("a file, and no directory")
+    monkeypatch.setattr("tui.evidence._live", lambda *_: pytest.fail("it ran"))
+    assert main(["save", "b.racwire", *words]) == ExitCode.USAGE
+    assert told in capsys.readouterr().err
+    assert not Path("b.racwire").exists()

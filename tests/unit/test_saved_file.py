@@ -1,0 +1,261 @@
+"""A saved file: what is in it, what comes back out of it, and how old it says that it is."""
+
+import os
+import stat
+import sys
+import tempfile
+import time
+import zipfile
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from checks.files import OutputError
+from checks.report.json_report import from_json, to_json
+from checks.result import Report
+from checks.saved import Saved, SavedError, kind_of, open_saved, save
+from checks.saved import reading as reading_module
+from checks.saved import writing as writing_module
+from checks.traffic.recorder import Recorder
+from checks.traffic.recording import Recording
+from tests.fixtures.databases import asked
+from tests.fixtures.reports import black_hole, report_of
+from tests.unit.recording_support import busy, header
+from tests.unit.saved_support import members_of, packed, recording, saved
+
+SAVED = Path(__file__).parents[1] / "fixtures" / "saved"
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path_factory, monkeypatch):
+    """Where temporary files go, which must be empty again at the end."""
+    directory = tmp_path_factory.mktemp("temporary")
+    monkeypatch.setattr(tempfile, "tempdir", str(directory))
+    yield directory
+    assert os.listdir(directory) == []
+
+
+def test_the_report_comes_back_as_it_was_but_for_when_it_was_saved(tmp_path):
+    for number, built in enumerate((black_hole(3), asked(2))):
+        report = report_of(built)
+        save(tmp_path / f"{number}", report, None, replace=False)
+        with open_saved(tmp_path / f"{number}") as opened:
+            assert opened.report.saved_at
+            assert replace(opened.report, saved_at="") == report
+            assert opened.recording is None
+
+
+def test_the_recording_comes_back_with_all_its_events_and_is_gone_once_closed(tmp_path, temporary):
+    traffic = recording(tmp_path / "a.rec")
+    save(tmp_path / "s", report_of(black_hole()), traffic, replace=False)
+    before = list(Recording.open(traffic).events())
+    with open_saved(tmp_path / "s") as opened:
+        assert opened.recording is not None
+        assert list(opened.recording.events()) == before
+        assert opened.recording.header.label == "mtu1500"
+        (directory,) = temporary.iterdir()
+        assert stat.S_IMODE(directory.stat().st_mode) == 0o700
+    assert os.listdir(temporary) == []
+
+
+def test_the_recording_is_not_unpacked_for_who_does_not_ask_for_it(tmp_path, temporary):
+    with open_saved(saved(tmp_path, with_recording=True), recording=False) as opened:
+        assert opened.recording is None
+        assert os.listdir(temporary) == []
+
+
+def test_a_recording_can_be_saved_while_it_is_written(tmp_path):
+    recorder = Recorder.create(tmp_path / "a.rec", header())
+    seconds = busy(4)
+    recorder.write(next(seconds))
+    recorder.write(next(seconds))
+    save(tmp_path / "s", report_of(black_hole()), tmp_path / "a.rec", replace=False)
+    then = list(Recording.open(tmp_path / "a.rec").events())
+    for events in seconds:
+        recorder.write(events)
+    recorder.close()
+    with open_saved(tmp_path / "s") as opened:
+        assert opened.recording is not None
+        assert list(opened.recording.events()) == then
+    assert len(list(Recording.open(tmp_path / "a.rec").events())) > len(then)
+
+
+def test_anybody_can_look_into_it_with_unzip(tmp_path):
+    path = saved(tmp_path, with_recording=True)
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        assert set(archive.namelist()) == {"manifest.json", "report.json", "recording.rec"}
+        assert {stat.S_IMODE(info.external_attr >> 16) for info in archive.infolist()} == {0o600}
+    assert from_json(members_of(path)["report.json"]) == report_of(black_hole())
+
+
+def test_it_is_of_mode_0600_and_never_over_another_unasked(tmp_path):
+    path = saved(tmp_path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    before = path.read_bytes()
+    with pytest.raises(OutputError, match="already there"):
+        save(path, report_of(black_hole()), None, replace=False)
+    assert path.read_bytes() == before
+    save(path, report_of(black_hole(3)), None, replace=True)
+    assert open_saved(path).report.cluster == black_hole(3)
+    assert os.listdir(tmp_path) == [path.name]
+
+
+def test_a_file_that_came_there_while_it_was_made_is_not_replaced(tmp_path, monkeypatch):
+    def slowly(report: Report) -> bytes:
+        (tmp_path / "s").write_text("somebody else's")
+        return to_json(report)
+
+    monkeypatch.setattr(writing_module, "to_json", slowly)
+    with pytest.raises(OutputError, match="already there"):
+        save(tmp_path / "s", report_of(black_hole()), None, replace=False)
+    assert (tmp_path / "s").read_text() == "somebody else's"
+    assert os.listdir(tmp_path) == ["s"]
+
+
+def test_a_recording_that_is_none_is_told_and_nothing_is_written(tmp_path):
+    (tmp_path / "a.rec").write_text("no recording")
+    with pytest.raises(SavedError, match=r"a\.rec is no recording of racwire"):
+        save(tmp_path / "s", report_of(black_hole()), tmp_path / "a.rec", replace=False)
+    assert not (tmp_path / "s").exists()
+
+
+def test_a_recording_that_no_saved_file_takes_is_told_before_it_is_copied(tmp_path, monkeypatch):
+    monkeypatch.setattr(writing_module, "RECORDING_BYTES", 1000)
+    with pytest.raises(SavedError, match="keep it beside"):
+        save(tmp_path / "s", report_of(black_hole()), recording(tmp_path / "a.rec"), replace=False)
+
+
+def test_no_room_for_the_recording_is_told_with_what_to_do(tmp_path, monkeypatch):
+    path = saved(tmp_path, with_recording=True)
+    monkeypatch.setattr(reading_module.shutil, "disk_usage", lambda _: type("", (), {"free": 1000}))
+    with pytest.raises(SavedError, match="No space left on device; set TMPDIR"):
+        open_saved(path)
+    with open_saved(path, recording=False) as opened:
+        assert opened.report.findings
+
+
+def test_no_room_to_copy_the_recording_is_told_with_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setattr(writing_module.shutil, "disk_usage", lambda _: type("", (), {"free": 1000}))
+    with pytest.raises(SavedError, match="No space left on device; set TMPDIR"):
+        save(tmp_path / "s", report_of(black_hole()), recording(tmp_path / "a.rec"), replace=False)
+
+
+def test_a_node_that_lost_its_clock_saves_all_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(writing_module.time, "localtime", lambda: time.gmtime(0))
+    assert open_saved(saved(tmp_path)).report.findings
+
+
+def test_what_was_opened_and_is_saved_again_keeps_its_age(tmp_path):
+    first = open_saved(saved(tmp_path)).report
+    save(tmp_path / "again", first, None, replace=False)
+    assert open_saved(tmp_path / "again").report == first
+    assert from_json(members_of(tmp_path / "again")["report.json"]).saved_at == ""
+
+
+def test_a_report_as_json_opens_too_and_is_as_old_as_its_run(tmp_path):
+    report = report_of(black_hole())
+    (tmp_path / "r.json").write_bytes(b"\n " + to_json(report))
+    with open_saved(tmp_path / "r.json") as opened:
+        assert opened.saved_at == report.started_at
+        assert replace(opened.report, saved_at="") == report
+        assert opened.recording is None
+
+
+def test_kinds_are_told_apart_by_what_is_in_them(tmp_path):
+    (tmp_path / "r.txt").write_bytes(to_json(report_of(black_hole())))
+    (tmp_path / "db").write_bytes(b"SQLite format 3\0" + bytes(100))
+    (tmp_path / "empty").touch()
+    assert kind_of(saved(tmp_path)) == "saved"
+    assert kind_of(tmp_path / "r.txt") == "report"
+    assert kind_of(recording(tmp_path / "b.rec")) == "recording"
+    assert [kind_of(Path(p)) for p in (tmp_path / "db", tmp_path / "empty", tmp_path, "/dev/zero", "/nowhere")] == [
+        ""
+    ] * 5
+
+
+def test_a_recording_alone_is_refused_with_what_shows_it(tmp_path):
+    with pytest.raises(SavedError, match=r"racwire open .*a\.rec` shows it"):
+        open_saved(recording(tmp_path / "a.rec"))
+
+
+@pytest.mark.parametrize(
+    ("later", "told"),
+    [
+        (timedelta(seconds=5), "just now"),
+        (timedelta(seconds=-5), "just now"),
+        (timedelta(minutes=12, seconds=5), "12 min 5 s ago"),
+        (timedelta(days=1, hours=1), "1 day ago"),
+        (timedelta(days=1200), "1,200 days ago"),
+        (timedelta(hours=-2), "in the future by this clock"),
+    ],
+)
+def test_it_says_how_old_it_is(later, told):
+    report = replace(report_of(black_hole()), saved_at="2026-11-20T14:02:31.000+01:00")
+    now = datetime.fromisoformat(report.saved_at) + later
+    opened = Saved(Path("x"), report)
+    assert opened.told(now) == f"saved 2026-11-20 14:02 +01:00 by racwire 1.2.3, {told}"
+    assert opened.age(now) == later
+
+
+@pytest.mark.parametrize("at", ["", "yesterday", "\x1b[2J"])
+def test_a_time_that_is_none_is_no_reason_to_break(at):
+    opened = Saved(Path("x"), replace(report_of(black_hole()), saved_at=at))
+    assert opened.told(datetime.now().astimezone()) == "saved by racwire 1.2.3, at a time that it does not tell"
+
+
+def test_a_file_of_the_first_racwire_that_saved_any_opens(tmp_path):
+    with open_saved(SAVED / "first.racwire") as opened:
+        assert opened.saved_at == "2026-11-20T14:05:00.000+01:00"
+        assert {f.code for f in opened.report.findings} >= {"IC-PATH-003", "IC-GRID-001"}
+        assert opened.recording is not None
+        assert "node rac2" in opened.recording.sources()
+
+
+def test_a_file_of_an_older_racwire_opens_with_what_it_has():
+    """Its report has no settings, versions, waivers; its manifest no time; and a field that is not known here."""
+    with open_saved(SAVED / "older.racwire") as opened:
+        report = opened.report
+        assert (report.settings, report.versions, report.waivers, report.reruns) == ({}, {}, (), ())
+        assert opened.saved_at == report.started_at
+        assert report.findings[0].code == "IC-PATH-003"
+
+
+@pytest.mark.parametrize(
+    ("manifest", "report"),
+    [({"format": "racwire-saved/2"}, b"{}"), ({}, b'{"schema": "racwire-report/2"}')],
+)
+def test_a_file_of_a_newer_racwire_says_so(tmp_path, manifest, report):
+    path = packed(tmp_path / "new.racwire", {"report.json": report}, **manifest)
+    with pytest.raises(SavedError, match=r"saved by a newer racwire \(format racwire-(saved|report)/2; this one reads"):
+        open_saved(path)
+
+
+def test_it_is_not_larger_than_a_text_of_it_has_to_be(tmp_path):
+    path = saved(tmp_path, report_of(black_hole(8)))
+    assert path.stat().st_size < len(members_of(path)["report.json"]) / 8
+
+
+def test_a_full_disk_leaves_nothing_and_is_told():
+    with pytest.raises(OutputError, match="No space left on device"):
+        save(Path("/dev/full"), report_of(black_hole()), None, replace=True)
+    assert Path("/dev/full").is_char_device()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of file sizes were not tested")
+def test_a_file_system_that_takes_no_more_leaves_nothing_behind(tmp_path):
+    import resource
+    import signal
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(OutputError, match="File too large; nothing was left there"):
+            save(tmp_path / "s", report_of(black_hole()), None, replace=False)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, ignored)
+    assert os.listdir(tmp_path) == []

@@ -1,0 +1,195 @@
+"""A saved report judged again: the same comes out, unless other checks or other settings judge it."""
+
+from datetime import date
+
+import pytest
+from msgspec.structs import replace
+
+from checks.engine import INTERRUPTED, PLUGIN_BROKEN, Engine
+from checks.events import RunFinished, RunStarted
+from checks.facts import NotAsked, Unknown
+from checks.finding import Status
+from checks.gathering import Gatherer
+from checks.plugin import BrokenPlugin, Kind, check, discover
+from checks.rerun import merged
+from checks.result import Report
+from checks.saved.replay import Replay
+from checks.settings import Settings, ThresholdSettings
+from checks.settings_waivers import Waiver
+from tests.fixtures.clusters import cluster, node, with_interface
+from tests.fixtures.databases import asked, change, counters, losing
+from tests.fixtures.reports import black_hole, report_of
+from tests.unit.saved_support import replayed
+
+GOOD = Kind("T-SAVED-001", "All is well")
+BAD = Kind("T-SAVED-002", "A node is not as it was")
+
+
+async def live(built, settings: Settings | None = None, *, without: tuple[str, ...] = ()) -> Report:
+    """The report of a run over these facts, gathered one after the other as from a cluster."""
+
+    def gives(group: str) -> Gatherer:
+        async def gather(session, known):
+            session.local_node = built.local_node
+            with session.journal.entry(built.local_node, f"sql {group}", group) as entry:
+                entry.text = f"{group} was read"
+            return getattr(built, group)
+
+        return Gatherer(group, (), gather, limit_s=5)
+
+    groups = ("clusterware", "nodes", "networks", "paths", "counters", "database", "activity", "history", "setups")
+    engine = Engine(
+        [c for c in discover() if c.id not in without], settings or Settings(), gatherers=[*map(gives, groups)]
+    )
+    (finished,) = [event.report async for event in engine.events() if isinstance(event, RunFinished)]
+    return finished
+
+
+@pytest.mark.parametrize(
+    "built",
+    [
+        cluster(1),
+        black_hole(3),
+        asked(2),
+        asked(black_hole(3), activity=losing(2, 37, {1: 37}, 3), counters=counters(3, change("rac2", Ip_ReasmFails=9))),
+        replace(cluster(2), nodes=Unknown("ssh asked for a password."), networks=Unknown("oifcfg was not found.")),
+        replace(cluster(2), database=NotAsked("No database is named.", ("racwire check --connect",))),
+        replace(asked(2), activity=Unknown("GRANT SELECT ON GV_$SYSSTAT TO RACWIRE; is missing. Ask a DBA.")),
+    ],
+    ids=["healthy", "black hole", "database", "losing", "nothing known", "not asked", "no grant"],
+)
+async def test_the_same_comes_out_as_of_the_live_run(built):
+    report = await live(built)
+    assert await replayed(report) == report
+
+
+async def test_when_it_was_saved_stays_in_it():
+    report = replace(await live(black_hole()), saved_at="2026-11-20T14:05:00.000+01:00", is_redacted=True)
+    assert await replayed(report) == report
+
+
+async def test_only_what_was_run_then_is_run_again_and_nothing_is_gathered():
+    report = await live(black_hole(), without=("interfaces", "df-ping"))
+    engine = Replay(report, discover())
+    (started,) = [event async for event in engine.events() if isinstance(event, RunStarted)]
+    assert not {"interfaces", "df-ping"}.intersection(started.checks)
+    assert engine.report() == report
+    assert engine.journal.entries == list(report.journal)
+
+
+async def test_before_it_has_run_it_knows_all_facts_and_only_the_findings_that_it_keeps():
+    report = await live(black_hole())
+    engine = Replay(report, [])
+    assert engine.report() == report
+    engine = Replay(report, discover())
+    assert engine.report().cluster == report.cluster
+    assert {f.check for f in engine.report().findings} == set(engine.kept)
+
+
+async def test_a_check_that_is_not_installed_or_cannot_be_loaded_here_keeps_its_findings():
+    report = await live(black_hole())
+    here = [c for c in discover() if c.id not in ("df-ping", "interfaces")]
+    broken = [BrokenPlugin("interfaces", "it has a fault"), BrokenPlugin("another", "it has one too")]
+    engine = Replay(report, here, broken=broken)
+    assert engine.kept["df-ping"] == "is not installed here"
+    assert engine.kept["interfaces"] == "could not be loaded here: it has a fault"
+    assert "another" not in engine.kept
+    assert await replayed(report, here, broken=broken) == report
+
+
+async def test_a_check_judges_as_it_does_here():
+    @check("interfaces", question="?", needs=("nodes",), kinds=(GOOD, BAD))
+    def newer(facts):
+        yield BAD.finding(Status.FAIL, f"{facts.nodes[0].name} is not as it was.", subject="rac1")
+
+    report = await live(cluster(2))
+    here = [c for c in discover() if c.id != "interfaces"] + [newer]
+    found = (await replayed(report, here)).findings
+    assert [f.code for f in found if f.check == "interfaces"] == ["T-SAVED-002"]
+    assert found[0].code == "T-SAVED-002"
+    assert {f.code for f in found if f.check != "interfaces"} == {
+        f.code for f in report.findings if f.check != "interfaces"
+    }
+
+
+async def test_a_check_that_here_needs_more_than_was_found_out_keeps_its_findings():
+    @check("interfaces", question="?", needs=("nodes", "managed"), kinds=(GOOD, BAD))
+    def newer(facts):
+        yield GOOD.finding(Status.PASS, "?")
+
+    report = await live(cluster(2))
+    assert await replayed(report, [newer]) == report
+
+
+async def test_a_run_that_was_interrupted_stays_so():
+    whole = await live(black_hole())
+    findings = [f for f in whole.findings if f.check != "df-ping"]
+    unfinished = replace(INTERRUPTED.finding(Status.UNKNOWN, "df-ping had not concluded."), check="df-ping")
+    report = replace(whole, interrupted=True, findings=(unfinished, *findings))
+    assert await replayed(report) == report
+
+
+async def test_a_check_that_could_not_be_loaded_then_is_not_run_now():
+    broken = replace(PLUGIN_BROKEN.finding(Status.UNKNOWN, "It could not be loaded."), check="df-ping")
+    whole = await live(black_hole(), without=("df-ping",))
+    report = replace(whole, findings=(broken, *whole.findings))
+    assert await replayed(report) == report
+
+
+async def test_what_a_later_run_of_another_check_replaced_is_not_judged_by_the_new_facts():
+    """The interfaces were well when all checks ran; when df-ping ran once more, the nodes had been read again."""
+    then = await live(cluster(3))
+    now = await live(cluster([node(1), node(2), with_interface(node(3), "eth1", mtu=1500)]))
+    report = merged(then, now, "df-ping", ("clusterware", "nodes", "networks", "paths"))
+    again = Replay(report, discover())
+    assert again.kept["interfaces"] == "was judged by facts that a later run of another check replaced"
+    assert "df-ping" not in again.kept
+    assert await replayed(report) == report
+
+
+async def test_thresholds_are_those_of_the_run_unless_others_are_given():
+    built = asked(2, activity=losing(2, 37, {1: 37}, 2))
+    report = await live(built, Settings(thresholds=ThresholdSettings(lost_blocks_fail_percent=0.001)))
+    assert {f.status for f in report.findings if f.check == "gc-blocks-lost"} == {Status.FAIL}
+    assert await replayed(report) == report
+    milder = Settings(thresholds=ThresholdSettings(lost_blocks_fail_percent=99))
+    again = await replayed(report, settings=milder)
+    assert {f.status for f in again.findings if f.check == "gc-blocks-lost"} == {Status.WARN}
+    assert again.settings["thresholds"]["lost_blocks_fail_percent"] == 99
+    assert again.settings["probe"] == report.settings["probe"]
+
+
+def waiver(expires: str, **more: str) -> Settings:
+    given = {"code": "IC-PATH-003", "subject": "*", "reason": "known", "by": "Ann Lee", "status": "FAIL", **more}
+    return Settings(waivers=(Waiver(expires=date.fromisoformat(expires), **given),))
+
+
+async def test_waivers_hold_on_the_day_of_the_run():
+    built = black_hole()
+    report = replace(await live(built, waiver("2026-11-25")), started_at="2026-11-20T14:02:31.000+01:00")
+    report = await replayed(report)
+    assert [s.standing for s in report.waivers] == ["in force"]
+    assert report.waived
+    assert report.count(Status.FAIL) == 0
+    assert await replayed(report) == report
+    later = await replayed(replace(report, started_at="2026-11-26T14:02:31.000+01:00"))
+    assert [s.standing for s in later.waivers] == ["expired"]
+    assert later.count(Status.FAIL) == 1
+
+
+async def test_waivers_of_other_settings_take_the_place_of_those_of_the_run():
+    report = await live(black_hole())
+    again = await replayed(report, settings=waiver("2999-01-01"))
+    assert [f.code for f in again.waived] == ["IC-PATH-003"]
+    assert [f.code for f in (await replayed(again, settings=Settings())).waived] == []
+
+
+async def test_a_waiver_of_what_is_kept_as_it_was_stands_as_it_stood():
+    report = await live(black_hole(), waiver("2999-01-01"))
+    here = [c for c in discover() if c.id != "df-ping"]
+    assert await replayed(report, here) == report
+
+
+async def test_a_report_of_nothing_is_replayed_as_such():
+    report = replace(report_of(cluster(1)), findings=(), journal=())
+    assert await replayed(report) == report

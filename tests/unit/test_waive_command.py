@@ -1,0 +1,137 @@
+"""`racwire waive`: a waiver for the settings file, made of what a report found."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checks.finding import Extent, Finding, Status, Waived
+from checks.report.json_report import to_json
+from checks.result import Report
+from checks.settings_file import parse_settings
+from checks.waivers import apply
+from tests.fixtures.clusters import cluster
+from tests.fixtures.reports import report_of
+from tui.cli import main
+from tui.waive_command import _block, _pattern
+
+SOON = (date.today() + timedelta(days=30)).isoformat()
+LOST = Finding(
+    code="IC-LOST-002",
+    check="gc-blocks-lost",
+    status=Status.FAIL,
+    title="?",
+    subject="prod2: 37 in 30 s",
+    nodes=("rac2", "rac1"),
+    extent=Extent(0.298, "% of blocks lost"),
+)
+BOOT = Finding(code="IC-BOOT-002", check="boot-mtu", status=Status.WARN, title="?", subject="eth1 rac1: 9000 -> 1500")
+OTHER = msgspec.structs.replace(BOOT, subject="eth2 rac2: 9000 -> 1500", nodes=("rac2",))
+
+
+def waive(directory: Path, code: str, *options: str, report: Report | None = None) -> int:
+    """Waive what that report holds."""
+    file = directory / "now.json"
+    made = report or msgspec.structs.replace(report_of(cluster(2)), findings=(LOST, BOOT, OTHER))
+    file.write_bytes(to_json(made))
+    given = {"--from": str(file), "--reason": "until the window", "--by": "Ann Lee", "--until": SOON}
+    given |= dict(zip(options[::2], options[1::2], strict=True))
+    return main(["waive", code, *(word for pair in given.items() for word in pair)])
+
+
+def test_it_prints_what_the_settings_take_and_says_where_that_goes(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("RACWIRE_SETTINGS", "/etc/racwire.toml")
+    assert waive(tmp_path, "IC-LOST-002") == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines() == [
+        "[[waivers]]",
+        'code = "IC-LOST-002"',
+        'subject = "prod2: * in * s"',
+        'reason = "until the window"',
+        'by = "Ann Lee"',
+        f"expires = {SOON}",
+        'status = "FAIL"',
+        "extent = 0.298  # % of blocks lost: more than that lifts the waiver",
+        'nodes = ["rac2", "rac1"]',
+    ]
+    assert "put this at the end of the settings file (/etc/racwire.toml)" in err
+    (waiver,) = parse_settings(out, "settings.toml").waivers
+    (marked,) = apply([LOST], [waiver], date.today(), {})[0]
+    assert marked.waived is not None
+
+
+def test_what_is_no_measure_stays_in_the_subject_as_it_is(tmp_path, capsys):
+    assert waive(tmp_path, "IC-BOOT-002", "--subject", "eth1 rac1: 9000 -> 1500") == 0
+    assert 'subject = "eth1 rac1: 9000 -> 1500"' in capsys.readouterr().out
+
+
+def test_of_several_findings_one_is_to_be_chosen_or_all_by_a_star(tmp_path, capsys):
+    assert waive(tmp_path, "IC-BOOT-002") == 64
+    told = capsys.readouterr().err
+    assert 'has 2 findings IC-BOOT-002; choose one by --subject: "eth1 rac1: 9000 -> 1500" and "eth2 rac2:' in told
+    assert waive(tmp_path, "IC-BOOT-002", "--subject", "eth*") == 0
+    out = capsys.readouterr().out
+    assert 'subject = "eth*"' in out
+    assert "nodes" not in out, "one of them names no node, so that nodes cannot say how far it spread"
+
+
+@pytest.mark.parametrize(
+    ("code", "options", "sentence"),
+    [
+        ("IC-BOOT-009", (), "has no finding IC-BOOT-009; it has IC-LOST-002 and IC-BOOT-002."),
+        ("IC-LOST-002", ("--subject", "prod1"), "is not about 'prod1'; it is about \"prod2: 37 in 30 s\"."),
+        ("IC-LOST-002", ("--until", "2020-01-31"), "--until 2020-01-31 is over; name today or a later day."),
+        (
+            "IC-LOST-002",
+            ("--until", "9999-01-31"),
+            "--until 9999-01-31 is over 366 days ahead; name an earlier day, and look again then.",
+        ),
+        ("IC-LOST-002", ("--until", "soon"), "--until needs a day such as 2027-01-31; 'soon' is none."),
+        ("IC-LOST-002", ("--reason", " "), "--reason needs a few plain words, 500 characters at most."),
+        ("IC-LOST-002", ("--by", "\x1b[2J"), "--by needs a few plain words, 100 characters at most."),
+        ("IC-LOST-002", ("--from", "/nowhere.json"), "/nowhere.json"),
+    ],
+)
+def test_what_cannot_be_waived_is_one_sentence_and_no_output(tmp_path, capsys, code, options, sentence):
+    assert waive(tmp_path, code, *options) == 64
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert sentence in err
+    assert err.count("\n") == 1
+
+
+def test_what_is_well_needs_no_waiver(tmp_path, capsys):
+    assert waive(tmp_path, "IC-PATH-001", report=report_of(cluster(2))) == 64
+    assert "IC-PATH-001 is PASS" in capsys.readouterr().err
+
+
+def test_pseudonyms_are_refused_and_a_waiver_that_is_there_is_told_of(tmp_path, capsys):
+    base = msgspec.structs.replace(report_of(cluster(2)), findings=(LOST,))
+    assert waive(tmp_path, "IC-LOST-002", report=msgspec.structs.replace(base, is_redacted=True)) == 64
+    assert "has pseudonyms" in capsys.readouterr().err
+    held = msgspec.structs.replace(LOST, waived=Waived("?", "Ann Lee", SOON))
+    assert waive(tmp_path, "IC-LOST-002", report=msgspec.structs.replace(base, findings=(held,))) == 0
+    assert "let this one take its place" in capsys.readouterr().err
+
+
+texts = st.text(max_size=30) | st.text("a1 *?[]\"'\\\n\x1b\x7f:,.", max_size=30)
+
+
+@given(
+    texts.map(lambda t: t.strip()),
+    st.sampled_from([Status.WARN, Status.FAIL, Status.UNKNOWN]),
+    st.none()
+    | st.builds(Extent, st.floats(0, 1e9), st.sampled_from(["paths", "% of packets lost", "ms \n on average"])),
+    st.lists(texts, max_size=3),
+)
+def test_whatever_a_finding_holds_its_waiver_can_be_read_and_covers_it(subject, status, extent, nodes):
+    found = msgspec.structs.replace(LOST, subject=subject, status=status, extent=extent, nodes=tuple(nodes))
+    block = _block([found], _pattern(found), 'the "window"', "Ann", date(2026, 1, 31))
+    (waiver,) = parse_settings(block, "settings.toml").waivers
+    (marked,) = apply([found], [waiver], date(2026, 1, 1), {})[0]
+    assert marked.waived is not None

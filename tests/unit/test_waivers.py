@@ -1,0 +1,259 @@
+"""Waivers: what they cover, when they end by themselves, and that nothing is hidden by them."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import date
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checks.engine import Engine
+from checks.finding import Extent, Finding, Status
+from checks.plugin import Kind, check
+from checks.report.json_report import from_json, to_json
+from checks.rerun import merged
+from checks.result import ExitCode, Report, exit_code
+from checks.settings import Settings
+from checks.settings_waivers import Waiver, matches
+from checks.waivers import apply, lifted_for, waivers_in
+from tests.fixtures.clusters import cluster
+from tests.fixtures.reports import report_of
+
+LAST_DAY = date(2027, 1, 31)
+TODAY = date(2026, 11, 20)
+MAKERS = {"IC-BOOT-002": "boot-mtu", "IC-PATH-005": "df-ping"}
+
+
+def waiver(**more: object) -> Waiver:
+    given = {"code": "IC-BOOT-002", "subject": "eth2 rac1", "reason": "in January", "by": "Ann Lee"}
+    return msgspec.convert({**given, "expires": LAST_DAY, **more}, Waiver)
+
+
+def finding(status: Status = Status.WARN, **more: object) -> Finding:
+    facts = {"code": "IC-BOOT-002", "check": "boot-mtu", "status": status, "title": "?", "subject": "eth2 rac1"}
+    return msgspec.convert({**facts, **more}, Finding)
+
+
+def standing(waived: Waiver, *findings: Finding, on: date = TODAY) -> tuple[str, str]:
+    """What became of the one waiver, and why."""
+    (told,) = apply(findings, [waived], on, MAKERS)[1]
+    return told.standing, told.why
+
+
+def holds(waived: Waiver, found: Finding, on: date = TODAY) -> bool:
+    (marked,) = apply([found], [waived], on, MAKERS)[0]
+    return marked.waived is not None
+
+
+def test_it_marks_the_finding_and_changes_nothing_else_of_it():
+    (marked,) = apply([finding()], [waiver()], TODAY, MAKERS)[0]
+    assert marked.waived is not None
+    assert (marked.waived.by, marked.waived.reason, marked.waived.expires) == ("Ann Lee", "in January", "2027-01-31")
+    assert msgspec.structs.replace(marked, waived=None) == finding()
+    assert standing(waiver(), finding()) == ("in force", "")
+
+
+def test_it_holds_on_its_last_day_and_not_on_the_day_after():
+    assert holds(waiver(), finding(), LAST_DAY)
+    assert not holds(waiver(), finding(), date(2027, 2, 1))
+    after = date(2027, 2, 1)
+    assert standing(waiver(), finding(), on=after) == ("expired", "The finding counts again.")
+    assert standing(waiver(), finding(Status.PASS), on=after) == ("expired", "")
+    longer = waiver(subject="*", expires=date(2027, 6, 1))
+    assert apply([finding()], [waiver(), longer], after, MAKERS)[1][0].why == "Another waiver covers the finding."
+
+
+@pytest.mark.parametrize(
+    ("waived_as", "covered"),
+    [("WARN", {Status.WARN}), ("FAIL", {Status.FAIL, Status.WARN}), ("UNKNOWN", {Status.UNKNOWN})],
+)
+def test_it_covers_what_is_no_graver_and_not_knowing_only_where_that_was_waived(waived_as, covered):
+    problems = (Status.WARN, Status.FAIL, Status.UNKNOWN)
+    assert {status for status in problems if holds(waiver(status=waived_as), finding(status))} == covered
+
+
+def test_without_a_status_it_covers_a_warning_and_says_why_it_does_not_cover_a_failure():
+    assert standing(waiver(), finding(Status.FAIL)) == ("lifted", "It was waived as WARN, and is FAIL now.")
+    assert standing(waiver(), finding(Status.UNKNOWN))[1] == "It was waived as WARN, and cannot be told any more."
+
+
+def test_what_is_well_is_never_waived():
+    assert not holds(waiver(subject="*"), finding(Status.PASS))
+    assert not holds(waiver(subject="*"), finding(Status.INFO))
+
+
+def test_it_is_lifted_when_the_number_rises_and_not_when_it_falls():
+    half = waiver(extent=0.5)
+    assert holds(half, finding(extent=Extent(0.5, "% of packets lost")))
+    assert holds(half, finding(extent=Extent(0.1, "% of packets lost")))
+    worse = finding(extent=Extent(0.6, "% of packets lost"))
+    assert standing(half, worse) == ("lifted", "It was waived at 0.5, and is 0.6 % of packets lost now.")
+    assert standing(half, finding()) == ("lifted", "It was waived at 0.5, and does not tell how bad it is now.")
+    assert holds(waiver(), worse)
+
+
+def test_it_is_lifted_when_another_node_is_concerned():
+    of_rac1 = waiver(nodes=["rac1", "rac2"])
+    assert holds(of_rac1, finding(nodes=["rac1"]))
+    assert standing(of_rac1, finding(nodes=["rac1", "rac3"])) == (
+        "lifted",
+        "It was waived for rac1 and rac2, and is about rac3 as well.",
+    )
+
+
+def test_a_star_stands_for_any_text_and_nothing_else_does():
+    assert holds(waiver(subject="* rac1"), finding())
+    assert holds(waiver(subject="*"), finding())
+    assert not holds(waiver(subject="* rac2"), finding())
+    assert not holds(waiver(subject="eth? rac1"), finding())
+    assert holds(waiver(subject="[a] ?"), finding(subject="[a] ?"))
+
+
+@given(st.lists(st.text("ab[]?", max_size=3), min_size=1, max_size=4), st.text("ab[]?*", max_size=2))
+def test_what_a_star_left_out_is_found_again(parts, between):
+    assert matches("*".join(parts), between.join(parts))
+
+
+def test_of_several_subjects_it_says_which_got_worse():
+    every = waiver(subject="*")
+    both = (finding(), finding(Status.FAIL, subject="eth2 rac2"))
+    marked, (told,) = apply(both, [every], TODAY, MAKERS)
+    assert [bool(f.waived) for f in marked] == [True, False]
+    assert (told.standing, told.why) == ("lifted", "eth2 rac2: It was waived as WARN, and is FAIL now.")
+
+
+def test_a_finding_that_another_waiver_covers_lifts_none():
+    narrow, wide = waiver(status="FAIL"), waiver(subject="*")
+    _, standings = apply([finding(Status.FAIL), finding(subject="eth2 rac2")], [wide, narrow], TODAY, MAKERS)
+    assert [s.standing for s in standings] == ["in force", "in force"]
+
+
+def test_it_is_not_needed_where_the_check_looked_and_found_nothing_like_it():
+    assert standing(waiver(), finding(Status.PASS, code="IC-BOOT-001", subject="")) == ("not needed", "")
+    assert standing(waiver(), finding(subject="eth2 rac3")) == (
+        "not needed",
+        "IC-BOOT-002 was found about something else: eth2 rac3.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("waived", "found", "why"),
+    [
+        ({"code": "IC-BOTO-002"}, (), "No check of this run can find this code."),
+        ({}, (), "boot-mtu has not concluded."),
+        ({}, (finding(Status.UNKNOWN, code="IC-BOOT-004", subject="rac3"),), "boot-mtu could not look everywhere."),
+        ({}, (finding(Status.SKIPPED, code="RW-ENGINE-005"),), "boot-mtu could not look everywhere."),
+    ],
+)
+def test_it_is_not_called_unneeded_where_nobody_could_look(waived, found, why):
+    assert standing(waiver(**waived), *found) == ("not checked", why)
+
+
+# --- in a run ---------------------------------------------------------------------------------------------------------
+
+LOSS = Kind("T-LOSS-001", "?")
+FINE = Kind("T-FINE-001", "?")
+
+
+def report_with(*waivers: Waiver, found: Status = Status.FAIL) -> Report:
+    """The report of a run of two checks: one finds something, the other is well."""
+
+    @check("lossy", question="?", needs=(), kinds=(LOSS,))
+    def lossy(_cluster):
+        yield LOSS.finding(found, "Packets get lost.", subject="eth2", nodes=["rac1"], extent=(0.25, "% lost"))
+
+    @check("fine", question="?", needs=(), kinds=(FINE,))
+    def fine(_cluster):
+        yield FINE.finding(Status.PASS, "All well.")
+
+    async def run():
+        engine = Engine([lossy, fine], Settings(waivers=waivers))
+        async for _ in engine.events():
+            pass
+        return engine.report()
+
+    return asyncio.run(run())
+
+
+def of_loss(**more: object) -> Waiver:
+    return waiver(code="T-LOSS-001", subject="eth2", **{"expires": date(9999, 1, 1), "status": "FAIL", **more})
+
+
+def test_what_is_waived_is_in_the_report_and_out_of_the_exit_code():
+    report = report_with(of_loss())
+    assert exit_code(report) is ExitCode.PASS
+    assert report.count(Status.FAIL) == 0
+    assert [f.code for f in report.waived] == ["T-LOSS-001"]
+    assert exit_code(report_with()) is ExitCode.FAILURES
+    assert exit_code(report_with(of_loss(extent=0.1))) is ExitCode.FAILURES
+
+
+def test_the_report_tells_of_every_waiver_and_comes_back_as_it_is():
+    report = report_with(of_loss(), waiver(), waiver(code="T-FINE-001"))
+    assert [(s.code, s.standing, s.check) for s in report.waivers] == [
+        ("T-LOSS-001", "in force", "lossy"),
+        ("IC-BOOT-002", "not checked", ""),
+        ("T-FINE-001", "not needed", "fine"),
+    ]
+    assert from_json(to_json(report)) == report
+    assert waivers_in(report.settings) == (of_loss(), waiver(), waiver(code="T-FINE-001"))
+    assert waivers_in({"waivers": [{"code": 3}]}) == ()
+
+
+def test_a_waived_problem_comes_after_those_that_count():
+    fail = finding(Status.FAIL, subject="eth3")
+    report = report_with(of_loss())
+    statuses = [(f.status, bool(f.waived)) for f in report.findings]
+    assert statuses == [(Status.FAIL, True), (Status.PASS, False)]
+    whole = merged(report, msgspec.structs.replace(report, findings=(fail,)), "boot-mtu", [])
+    assert [f.subject for f in whole.findings] == ["eth3", "eth2", ""]
+
+
+@pytest.mark.parametrize(("again", "told", "code"), [(Status.FAIL, "in force", 0), (Status.PASS, "not needed", 0)])
+def test_a_check_that_is_run_again_has_its_waivers_looked_at_again(again, told, code):
+    whole, part = report_with(of_loss(), waiver()), report_with(of_loss(), waiver(), found=again)
+    of_one = msgspec.structs.replace(part, findings=tuple(f for f in part.findings if f.check == "lossy"))
+    after = merged(whole, of_one, "lossy", [])
+    assert [s.standing for s in after.waivers] == [told, "not checked"]
+    assert exit_code(after) == code
+
+
+def test_a_waiver_of_what_any_check_can_find_is_looked_at_in_all_of_them_after_a_check_was_run_again():
+    lacking = finding(Status.UNKNOWN, code="RW-ENGINE-001", check="fine", subject="paths not known")
+    any_check = waiver(code="RW-ENGINE-001", subject="paths not known", status="UNKNOWN", expires=date(9999, 1, 1))
+    base = report_with(any_check)
+    whole = msgspec.structs.replace(base, findings=(*base.findings, lacking))
+    after = merged(whole, base, "lossy", [])
+    assert [s.standing for s in after.waivers] == ["in force"]
+
+
+def test_the_waiver_that_a_finding_has_lost_is_found():
+    report = report_with(of_loss(extent=0.1))
+    failing = report.findings[0]
+    ended = lifted_for(failing, report.waivers)
+    assert ended is not None
+    assert (ended.standing, ended.by) == ("lifted", "Ann Lee")
+    assert lifted_for(report.findings[1], report.waivers) is None
+    held = report_with(of_loss())
+    assert lifted_for(held.findings[0], held.waivers) is None
+
+
+def test_a_built_in_check_tells_how_bad_it_is_wherever_a_number_does():
+    from tests.fixtures.databases import asked, change, counters, losing
+    from tests.fixtures.reports import black_hole
+
+    report = report_of(
+        asked(
+            black_hole(3),
+            activity=losing(2, 37, {1: 37}, 3),
+            counters=counters(3, change("rac2", Ip_ReasmFails=9), change("rac3", Udp_RcvbufErrors=9)),
+        )
+    )
+    told = {f.check: f.extent for f in report.findings if f.status in (Status.FAIL, Status.WARN)}
+    assert told["df-ping"] == Extent(2, "paths")
+    assert told["gc-blocks-lost"] == Extent(0.2984, "% of blocks lost")
+    assert all(told.values())
+    assert all(f.extent is None for f in report_of(cluster(2)).findings if f.status is Status.PASS)
