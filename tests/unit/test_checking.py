@@ -26,16 +26,6 @@ from tui.short_recording import ShortRecording
 BUILT = replace(cluster(2), database=NotAsked("No database is named."))
 
 
-@pytest.fixture(autouse=True)
-def signals():
-    """As they were before, whatever a run leaves behind for its process."""
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.getsignal(number) for number in numbers}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
-
-
 def engine(*, hangs: str = "", ids: tuple[str, ...] = ("interfaces", "clusterware", "gc-blocks-lost")) -> Engine:
     """Three checks over a healthy cluster; the group that hangs is never found out."""
 
