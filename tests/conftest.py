@@ -10,6 +10,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from tui import streams
+
 # No test is about a time, since the machine may be busy; a third of the usual examples find what more would, in a few
 # runs.
 settings.register_profile("racwire", deadline=None, max_examples=30)
@@ -31,3 +33,11 @@ def signals_as_they_were() -> Iterator[None]:
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
+
+
+@pytest.fixture(autouse=True)
+def threads_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command ends its process where a thread hangs. One that another test has left must not end all tests."""
+    others = set(streams.waited_for())
+    told = streams.waited_for
+    monkeypatch.setattr(streams, "waited_for", lambda: [t for t in told() if t not in others])

@@ -43,7 +43,7 @@ def give_up_stdout() -> None:
 
 def leave(code: int) -> int:
     """Return the code, unless a thread hangs in the kernel (a dead file server): Python would wait for its end."""
-    others = [t for t in threading.enumerate() if t is not threading.main_thread() and not t.daemon]
+    others = waited_for()
     for thread in others:
         thread.join(_LAST_WAIT_S)
     if any(thread.is_alive() for thread in others):
@@ -52,3 +52,8 @@ def leave(code: int) -> int:
                 stream.flush()
         os._exit(code)
     return code
+
+
+def waited_for() -> list[threading.Thread]:
+    """The threads whose end Python would wait for."""
+    return [t for t in threading.enumerate() if t is not threading.main_thread() and not t.daemon]
