@@ -37,6 +37,12 @@ def received(statistics: Statistics) -> int | None:
     return _sum(statistics, CR_RECEIVED, CURRENT_RECEIVED)
 
 
+def due(statistics: Statistics) -> int | None:
+    """Blocks that were sent to this instance: they came, or were lost. What a share of lost blocks is a share of, so
+    that it is never over 100 %. AWR and Statspack have no such figure; the base is ours."""
+    return _plus(received(statistics), lost(statistics))
+
+
 def served(statistics: Statistics) -> int | None:
     """Blocks sent to other instances, consistent-read and current."""
     return _sum(statistics, CR_SERVED, CURRENT_SERVED)

@@ -66,6 +66,11 @@ class Extent(msgspec.Struct, frozen=True):
     unit: str
     """What was counted, in one word: `paths`; or measured, with its unit: `% of packets lost`, `ms on average`."""
 
+    @property
+    def is_measured(self) -> bool:
+        """Whether it is another number each time, though nothing has changed; a count is not."""
+        return " " in self.unit
+
 
 class Waived(msgspec.Struct, frozen=True):
     """That the operator lives with a finding until a day: from the settings (`checks.waivers`)."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from checks.facts import Cluster, PathProbe, PrivateNetwork, Unknown, Verdict
 from checks.packet_sizes import SMALL_PAYLOAD
+from checks.wording import continued
 
 _NOT_GATHERED = Unknown("not asked for")
 """As `Cluster` has it for a group that nothing was found out of."""
@@ -151,7 +152,7 @@ def _why_not(cluster: Cluster, network: PrivateNetwork, node: str) -> str:
     """Why a node's own paths are not known; empty where it is not the node."""
     unread = next((n for n in cluster.unread_nodes() if n.name == node), None)
     if unread is not None:
-        return f"{node} could not be read: {unread.reason}"
+        return f"{node} could not be read: {continued(unread.reason)}"
     return "" if network.port(node) else f"{node} has no port on {network.name}."
 
 
@@ -161,7 +162,7 @@ def _why_none(cluster: Cluster, network: PrivateNetwork) -> str:
     if isinstance(cluster.paths, Unknown):
         return cluster.paths.reason
     if isinstance(network.mtu, Unknown):
-        return f"The MTU of {network.name} is not known: {network.mtu.reason}"
+        return f"The MTU of {network.name} is not known: {continued(network.mtu.reason)}"
     return "This path was not probed."
 
 

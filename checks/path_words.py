@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checks.facts import Leg, PathProbe, PingSeries, Unknown
-from checks.packet_sizes import SMALL_PAYLOAD, payload_for
+from checks.packet_sizes import SMALL_PAYLOAD, packet_of, payload_for
 from checks.path_grid import MEANINGS, OWN, Cell
 from checks.wording import counted
 
@@ -19,7 +19,7 @@ LEGS = {
 
 
 def path_line(cell: Cell) -> str:
-    """`rac1→rac2: 56 20/20 0.08 ms · 8972 0/20 · largest 1500 · 42 probes in 61 ms`."""
+    """`rac1→rac2: 84 bytes 20/20 0.08 ms · 9000 bytes 0/20 · largest 1500 · 42 probes in 61 ms`: sizes of packets."""
     if cell.letter == OWN:
         return f"{cell.from_node} itself: nothing is sent to the own node."
     way = f"{cell.from_node}→{cell.to_node}"
@@ -27,7 +27,7 @@ def path_line(cell: Cell) -> str:
     if probe is None:
         return f"{way}: {cell.reason or 'not known.'}"
     sizes = (SMALL_PAYLOAD, full_payload(probe))  # what the search tried besides stands in its evidence
-    parts = [_series(s) for s in probe.series if s.payload in sizes]
+    parts = [_series(probe, s) for s in probe.series if s.payload in sizes]
     if isinstance(probe.path_mtu, int) and cell.letter != "U":
         parts.append(f"largest {probe.path_mtu}")
     elif isinstance(probe.path_mtu, Unknown):
@@ -63,9 +63,10 @@ def version_of(probe: PathProbe) -> int:
     return 6 if ":" in probe.destination_ip else 4
 
 
-def _series(series: PingSeries) -> str:
+def _series(probe: PathProbe, series: PingSeries) -> str:
+    size = f"{packet_of(series.payload, version_of(probe))} bytes"
     if series.refused_locally:
-        return f"{series.payload} refused here"
+        return f"{size} refused here"
     time = series.rtt_ms_median
     told = "" if time is None else " <0.01 ms" if 0 < time < 0.005 else f" {time:.2f} ms"
-    return f"{series.payload} {series.received}/{series.sent}{told}"
+    return f"{size} {series.received}/{series.sent}{told}"

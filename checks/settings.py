@@ -257,8 +257,8 @@ class ThresholdSettings(_Section, frozen=True):
         Meta(
             gt=0,
             le=100,
-            description="Lost blocks among those received, in percent, above which it is a failure and not a warning. "
-            "MOS 563566.1 has any lost block investigated; the 0.1 % are ours.",
+            description="Lost blocks, in percent of those received or lost, above which it is a failure and not a "
+            "warning. MOS 563566.1 has any lost block investigated; the 0.1 % are ours.",
         ),
     ] = 0.1
     few_blocks: Annotated[

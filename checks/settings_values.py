@@ -46,7 +46,13 @@ def mistakes(settings: Settings) -> Iterable[tuple[str, str]]:
         if wrong := _wrong_network(network):
             yield "cluster.networks", f"{_shown(network)} {wrong}"
     for peer in cluster.peers:
-        if not _HOST.fullmatch(peer):
+        login, _, _ = peer.removeprefix("ssh://").rpartition("@")
+        if ":" in login:
+            yield (
+                "cluster.peers",
+                "one seems to hold a password; write user and host alone, such as grid@rac2, and let ssh use a key.",
+            )
+        elif not _HOST.fullmatch(peer):
             yield "cluster.peers", f"{_shown(peer)} is no host name; write it as for ssh, such as rac2."
     for name, text in (
         ("cluster.grid_home", cluster.grid_home),

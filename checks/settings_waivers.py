@@ -49,8 +49,9 @@ class Waiver(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     extent: Annotated[
         float | None,
         Meta(
-            description="How bad it was, where the finding has a number for that: a higher one lifts the waiver. "
-            "Without it the number does not matter.",
+            description="How bad it may be, where the finding has a number for that: a higher one lifts the waiver. "
+            "racwire waive writes a count as it was found and leaves room above what was measured, which is another "
+            "number each time. Without it the number does not matter.",
             examples=["0.5"],
         ),
     ] = None

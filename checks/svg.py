@@ -5,21 +5,18 @@ Colours stand in one style sheet, twice: for light and for dark surroundings. Pa
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from xml.sax.saxutils import escape, quoteattr
 
-_NOT_XML = re.compile(
-    "[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u200e\u200f\u202a-\u202e\u2066-\u2069]"
-)
+from checks.plain_text import shown
 
 Markup = str
 """Finished SVG; only `element` and `text` make it of anything else."""
 
 
 def text(content: str) -> Markup:
-    """Text from anywhere: escaped, and without what XML does not allow or what would turn its direction."""
-    return escape(_NOT_XML.sub("\N{REPLACEMENT CHARACTER}", content))
+    """Text from anywhere: escaped, with what XML does not allow or what would turn its direction written out."""
+    return escape(shown(content))
 
 
 def element(tag: str, *children: Markup, **attributes: str | float) -> Markup:
@@ -101,7 +98,7 @@ def document(width: float, height: float, title: str, description: str, children
 
 def _value(value: str | float) -> str:
     if isinstance(value, str):
-        return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", value)
+        return shown(value)
     return f"{value:.1f}".removesuffix(".0")
 
 

@@ -7,21 +7,30 @@ more. Nothing is hidden: a waived finding stays in the report, and each waiver h
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import date
+from decimal import ROUND_CEILING, Context, Decimal
+from difflib import get_close_matches
+from functools import cache
 from typing import Any
 
 import msgspec
 
-from checks.finding import PROBLEMS, Finding, Status, Waived
+from checks.finding import PROBLEMS, Extent, Finding, Status, Waived
+from checks.plugin import discover
 from checks.result import WaiverStanding
-from checks.settings_waivers import Waiver, Waivers, matches
+from checks.settings_waivers import Waiver, matches
 from checks.wording import listed
 
 IN_FORCE, EXPIRED, LIFTED, NOT_NEEDED, NOT_CHECKED = "in force", "expired", "lifted", "not needed", "not checked"
 
 _COVERS = {"FAIL": (Status.FAIL, Status.WARN), "WARN": (Status.WARN,), "UNKNOWN": (Status.UNKNOWN,)}
 """Not knowing is neither good nor bad: what was waived as a fault may be a worse one by now."""
+
+_HEADROOM = 2
+"""So many times what was measured lifts a new waiver: what is measured again is never the same. Ours."""
 
 
 def apply(
@@ -43,12 +52,25 @@ def why_lifted(waiver: Waiver, finding: Finding) -> str:
     if finding.status not in _COVERS[waiver.status]:
         return f"It was waived as {waiver.status}, and is {finding.status} now."
     if waiver.extent is not None and finding.extent is None:
-        return f"It was waived at {waiver.extent:g}, and does not tell how bad it is now."
+        return f"It was waived up to {waiver.extent:g}, and does not tell how bad it is now."
     if waiver.extent is not None and finding.extent is not None and finding.extent.value > waiver.extent:
-        return f"It was waived at {waiver.extent:g}, and is {finding.extent.value:g} {finding.extent.unit} now."
+        return f"It was waived up to {waiver.extent:g}, and is {finding.extent.value:g} {finding.extent.unit} now."
     if more := [node for node in finding.nodes if node not in waiver.nodes] if waiver.nodes else []:
         return f"It was waived for {listed(waiver.nodes)}, and is about {listed(more)} as well."
     return ""
+
+
+def allowed(found: Extent) -> float:
+    """Up to what extent a finding that was found at this one is to be waived: a count as it is; what is measured twice
+    as much, but a share at most half the way to all of it, and rounded up to two digits."""
+    if not found.is_measured or found.value <= 0:
+        return found.value
+    most = _HEADROOM * found.value
+    if found.unit.startswith("%"):
+        most = max(found.value, min(most, (found.value + 100) / 2))
+    if not math.isfinite(most):
+        return found.value
+    return float(Context(prec=2, rounding=ROUND_CEILING).create_decimal(Decimal(repr(most))))
 
 
 def lifted_for(finding: Finding, standings: Iterable[WaiverStanding]) -> WaiverStanding | None:
@@ -85,11 +107,15 @@ def ended(standings: Iterable[WaiverStanding]) -> tuple[WaiverStanding, ...]:
 
 
 def waivers_in(settings: Mapping[str, Any]) -> tuple[Waiver, ...]:
-    """The waivers of the settings that a report was made with; none where it is of a racwire without them."""
-    try:
-        return msgspec.convert(settings.get("waivers", ()), Waivers)
-    except msgspec.ValidationError:
-        return ()
+    """The waivers of the settings that a report was made with, as far as they can be read: one of another racwire may
+    have fields that this one does not know."""
+    saved = settings.get("waivers", ())
+    found = []
+    for table in saved if isinstance(saved, (list, tuple)) else ():
+        known = {k: v for k, v in table.items() if k in Waiver.__struct_fields__} if isinstance(table, dict) else table
+        with suppress(msgspec.ValidationError):
+            found.append(msgspec.convert(known, Waiver))
+    return tuple(found)
 
 
 def day_of(started_at: str) -> date:
@@ -146,7 +172,7 @@ def _of_what_expired(about: Sequence[Finding]) -> str:
 def _why_not_checked(waiver: Waiver, marked: Sequence[Finding], makers: Mapping[str, str]) -> str:
     """Why nobody could have found it; empty where somebody looked."""
     if waiver.code not in makers:
-        return "No check of this run can find this code."
+        return _why_nobody_finds(waiver.code)
     check = makers[waiver.code]
     own = [f for f in marked if f.check == check]
     if check and not own:
@@ -154,6 +180,15 @@ def _why_not_checked(waiver: Waiver, marked: Sequence[Finding], makers: Mapping[
     if any(f.status in (Status.UNKNOWN, Status.SKIPPED) for f in own):
         return f"{check} could not look everywhere."
     return ""
+
+
+@cache
+def _why_nobody_finds(code: str) -> str:
+    known = {kind.code for check in discover() for kind in check.kinds}
+    if code in known:
+        return "No check of this run can find this code."
+    close = get_close_matches(code, sorted(known), n=1)
+    return f"No check here has the code {code}{f'; did you mean {close[0]}?' if close else '.'}"
 
 
 def _not_needed(waiver: Waiver, marked: Sequence[Finding]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 
 Way = tuple[str, str]
@@ -21,6 +22,15 @@ def few(names: Iterable[str], most: int = 4) -> str:
     """Each once, by name while they are few: `a, b, c, d and 3 more`."""
     each = list(dict.fromkeys(names))
     return listed(each) if len(each) <= most else f"{', '.join(each[:most])} and {len(each) - most} more"
+
+
+_BEGINNING = re.compile("(A|All|An|Gathering|It|Its|No|None|Nothing|Of|Only|Reading|Some|The|There|This|User|What) ")
+"""First words that are no names: those of sentences that tell why something is not known."""
+
+
+def continued(sentence: str) -> str:
+    """A sentence to stand after a colon: its first word in lower case, unless it is a name."""
+    return sentence[:1].lower() + sentence[1:] if _BEGINNING.match(sentence) else sentence
 
 
 def counted(number: int, noun: str) -> str:

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from page import picture_of
+from page import picture_of, print_of
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
@@ -28,6 +28,8 @@ ROOT = HERE.parent
 INSIDE, CHANGING = "--inside", "--changing"
 PAGE = HERE / "report-html.png"
 """The first screenful of the HTML report that the console writes."""
+SHEET = HERE / "report-print.png"
+"""The same page on paper: its first sheet."""
 SIZES = ((80, 24), (120, 40))
 SCREENS = {"1": "checks", "2": "paths", "3": "traffic", "4": "database", "6": "report"}
 LIVE = "34v"
@@ -66,8 +68,9 @@ def of_a_broken_cluster() -> None:
         finally:
             lab.down()
         [*_, page] = sorted(Path(directory).glob("racwire-*.html"))
-        if picture_of(page, PAGE):
-            print(PAGE.relative_to(ROOT))
+        for take, target in ((picture_of, PAGE), (print_of, SHEET)):
+            if take(page, target):
+                print(target.relative_to(ROOT))
 
 
 def of_a_change() -> None:

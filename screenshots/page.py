@@ -1,23 +1,42 @@
-"""The HTML report as a reader sees it: its first screenful in headless Chromium."""
+"""The HTML report as a reader sees it, in headless Chromium: its first screenful, and its first sheet of paper."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 DESKTOP = "1280,1500"
+_DOTS_PER_INCH = "100"
 _WITHIN_S = 60
 
 
 def picture_of(page: Path, target: Path) -> bool:
     """Take a picture of a page; False where no Chromium is installed. Raises CalledProcessError."""
+    return _browse(page, ["--hide-scrollbars", f"--window-size={DESKTOP}", f"--screenshot={target}"])
+
+
+def print_of(page: Path, target: Path) -> bool:
+    """Take a picture of the first sheet that a page is printed on; False where there is no Chromium, or no pdftoppm of
+    poppler-utils. Raises CalledProcessError."""
+    to_picture = shutil.which("pdftoppm")
+    with tempfile.TemporaryDirectory(prefix="racwire-print-") as directory:
+        printed = Path(directory) / "page.pdf"
+        if to_picture is None or not _browse(page, ["--no-pdf-header-footer", f"--print-to-pdf={printed}"]):
+            return False
+        command = [to_picture, "-png", "-singlefile", "-r", _DOTS_PER_INCH, printed, target.with_suffix("")]
+        subprocess.run(command, check=True, capture_output=True, timeout=_WITHIN_S)
+    return True
+
+
+def _browse(page: Path, options: Sequence[str]) -> bool:
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     if browser is None:
         return False
     with tempfile.TemporaryDirectory(prefix="racwire-chromium-") as profile:
-        command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run"]
-        command += [f"--user-data-dir={profile}", f"--window-size={DESKTOP}", f"--screenshot={target}"]
-        subprocess.run([*command, page.resolve().as_uri()], check=True, capture_output=True, timeout=_WITHIN_S)
+        command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
+        command += [f"--user-data-dir={profile}", *options, page.resolve().as_uri()]
+        subprocess.run(command, check=True, capture_output=True, timeout=_WITHIN_S)
     return True

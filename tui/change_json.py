@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -12,9 +11,8 @@ from checks.change.events import Line, Reopened, Surprised, Verified
 from checks.change.journal import Found
 from checks.change.plan import Step
 from checks.change.state import Change
+from checks.plain_text import json_escaped
 from tui.change_text import commands_for, waits_for
-
-_OBEYED = re.compile("[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def as_json(document: dict[str, Any]) -> bytes:
@@ -24,7 +22,7 @@ def as_json(document: dict[str, Any]) -> bytes:
 
 def harmless(json: bytes) -> bytes:
     """The same JSON with every character escaped that a terminal would obey: JSON itself leaves those beyond ASCII."""
-    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", json.decode()).encode()
+    return json_escaped(json.decode()).encode()
 
 
 def status_document(change: Change, path: str) -> dict[str, Any]:

@@ -6,6 +6,10 @@ import argparse
 
 from tui.report_options import add_evidence_options
 
+_CHECK = """\
+exit codes: 0 pass, 1 warnings, 2 failures, 3 could not tell, or the report could not be written; 64 usage;
+130 interrupted. What a waiver of the settings covers does not count."""
+
 
 def add_check_parser(
     commands: argparse._SubParsersAction[argparse.ArgumentParser], common: argparse.ArgumentParser
@@ -16,11 +20,13 @@ def add_check_parser(
         parents=[common],
         help="run checks and print the report",
         description="Runs the checks on this node and its peers, and prints what was found, worst first.",
+        epilog=_CHECK,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("ids", nargs="*", metavar="ID", help="only these checks (racwire explain lists them)")
     parser.add_argument("--skip", action="append", default=[], metavar="ID", help="leave this check out (repeatable)")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how the report is written")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the report to a file, whole or not at all")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write to a file of mode 0600, whole or not at all")
     parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
     add_evidence_options(parser)

@@ -132,6 +132,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     open_closed_streams()
     words = list(sys.argv[1:] if argv is None else argv)
     args, unknown = build_parser(words).parse_known_args(words)
+    if hasattr(args, "ids") and not any(word.startswith("-") for word in unknown):
+        args.ids, unknown = [*args.ids, *unknown], []  # argparse takes no more of them after an option
     if unknown:
         return _refuse(unknown[0], args.command)
     try:
@@ -145,6 +147,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return ExitCode.PASS
     except OSError as error:
         tell(f"{error.filename or 'output'}: {error.strerror}.")
+        give_up_stdout()
+        return ExitCode.COULD_NOT_TELL
+    except MemoryError:
+        tell("there is not enough memory for that here: look at fewer checks or a shorter time, or go where more is.")
         give_up_stdout()
         return ExitCode.COULD_NOT_TELL
 

@@ -10,6 +10,7 @@ import asyncio
 import gc
 import logging
 import os
+import pwd
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -113,9 +114,16 @@ def colours_in_doubt(environment: Mapping[str, str]) -> bool:
 
 
 def state_directory(environment: Mapping[str, str]) -> Path:
-    """Where the log and copied commands are kept."""
-    base = environment.get("XDG_STATE_HOME", "")
-    return Path(base if base.startswith("/") else Path.home() / ".local" / "state") / "racwire"
+    """Where the log and copied commands are kept; in the home that the system knows where HOME says none."""
+    base, home = environment.get("XDG_STATE_HOME", ""), environment.get("HOME", "")
+    if base.startswith("/"):
+        return Path(base) / "racwire"
+    if not home.startswith("/"):
+        try:
+            home = pwd.getpwuid(os.getuid()).pw_dir
+        except KeyError:  # a user without a name
+            home = "/"
+    return Path(home, ".local", "state", "racwire")
 
 
 def _run_as_text(settings: Settings) -> int:

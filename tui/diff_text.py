@@ -1,4 +1,4 @@
-"""What differs between two reports, as text: what got worse first."""
+"""What differs between two reports, as text: what it comes to, then what got worse, then the rest."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import TextIO
 from rich.text import Text
 
 from checks.finding import PROBLEMS, Finding
+from checks.report.age import at
 from checks.report.diff import Difference, Side
 from checks.report.diff_facts import FactChange
 from checks.report.diff_findings import Change, FindingChange
-from checks.report.summary import at
+from checks.report.diff_verdict import verdict
 from checks.waivers import waived_text
 from checks.wording import few, listed
 from tui.paper import columns_of, printed
@@ -35,8 +36,10 @@ def diff_text(difference: Difference, stream: TextIO) -> str:
 
 def lines_of(difference: Difference, width: int) -> Iterator[Text]:
     """The lines, for so many columns."""
-    yield from _paragraph("BEFORE  ", _named(difference.before), width, "bold")
-    yield from _paragraph("AFTER   ", _named(difference.after), width, "bold")
+    yield from _paragraph("", verdict(difference.findings), width, "bold")
+    yield Text()
+    yield from _paragraph("BEFORE  ", _named(difference.before), width)
+    yield from _paragraph("AFTER   ", _named(difference.after), width)
     for caution in difference.cautions:
         yield from _paragraph("NOTE    ", caution, width, "yellow")
     sections: dict[str, list[FindingChange]] = {heading: [] for heading in _HEADINGS}
@@ -48,10 +51,10 @@ def lines_of(difference: Difference, width: int) -> Iterator[Text]:
             yield Text()
             yield Text(f"{heading}: {len(changes)}", "bold")
         for change in changes:
-            yield from _finding(change, width)
+            yield from _finding(change, width, difference.by_name)
     yield from _facts(difference.facts, width)
     yield Text()
-    yield from _paragraph("", _same(difference, anything=any(sections.values())), width)
+    yield from _paragraph("", _same(difference), width)
 
 
 def _named(side: Side) -> str:
@@ -77,29 +80,31 @@ def _heading(change: FindingChange) -> str:
     return "Worse" if change.change in _WORSE else "Better"
 
 
-def _finding(change: FindingChange, width: int) -> Iterator[Text]:
+def _finding(change: FindingChange, width: int, by_name: bool) -> Iterator[Text]:
     """The finding in its own words, as it is known last, and what became of it."""
     finding = change.finding
     head = Text(f"{_INDENT}{finding.status:<8}", STYLES[finding.status])
-    head.append(f"{finding.code}  {finding.check}", "bold")
+    head.append(f"{clean(finding.code)}  {clean(finding.check)}", "bold")
     yield head
     yield from _paragraph(_INDENT * 2, finding.title, width)
-    if remark := _remark(change):
+    if remark := _remark(change, by_name):
         yield from _paragraph(_INDENT * 2, remark, width, "dim")
 
 
-def _remark(change: FindingChange) -> str:
+def _remark(change: FindingChange, by_name: bool) -> str:
     """What became of it, where the heading does not say it all."""
     one, other = change.before, change.after
     waived = f"Waived {waived_text(other.waived)}" if other and other.waived else ""
     if one is None or other is None:
         return waived or _alone(change)
+    if one.code != other.code:
+        return f"Was {one.status} {one.code}: {one.title}"
     told = [f"was {one.status}"] if one.status is not other.status else []
     if _extent(one) != _extent(other):
         told.append(f"was {_extent(one) or 'not measured'}, is {_extent(other) or 'not measured'}")
-    if came := [node for node in other.nodes if node not in one.nodes]:
+    if by_name and (came := [node for node in other.nodes if node not in one.nodes]):
         told.append(f"also on {listed(came)}")
-    if left := [node for node in one.nodes if node not in other.nodes]:
+    if by_name and (left := [node for node in one.nodes if node not in other.nodes]):
         told.append(f"not on {listed(left)} any more")
     if change.change is Change.LIFTED and one.waived:
         told.append(f"was waived until {one.waived.expires} by {one.waived.by}")
@@ -144,14 +149,13 @@ def _facts(facts: Sequence[FactChange], width: int) -> Iterator[Text]:
             yield from _paragraph(f"{_INDENT}{label}", f"and {len(alike) - _MOST_FACTS} more (--format json)", width)
 
 
-def _same(difference: Difference, *, anything: bool) -> str:
+def _same(difference: Difference) -> str:
     """How much is as it was."""
     same = [c.finding for c in difference.findings if c.change is Change.SAME]
     problems = sum(f.status in PROBLEMS for f in same)
     of_them = f", {problems} of them {'a problem' if problems == 1 else 'problems'}" if problems else ""
     waived = sum(bool(f.waived) for f in same)
-    told = f"Same: {len(same)}{of_them}{f' ({waived} waived)' if waived else ''}."
-    return told if anything else f"Nothing got better or worse. {told}"
+    return f"Same: {len(same)}{of_them}{f' ({waived} waived)' if waived else ''}."
 
 
 def _paragraph(label: str, text: str, width: int, style: str = "") -> Iterator[Text]:

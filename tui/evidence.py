@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 import tempfile
@@ -78,11 +79,13 @@ def taken(args: argparse.Namespace, settings: Settings, *, record_s: float | Non
 
 def record_seconds(args: argparse.Namespace) -> float:
     """How long the traffic is to be recorded. Raises UsageError."""
-    if args.from_file and args.record is not None:
-        raise UsageError("--record: nothing can be recorded of what was saved; leave it out.")
     if args.record is None:
         return RECORDED_S
-    return 0.0 if args.record.strip() in ("0", "0s") else seconds_of(args.record, "--record")
+    if args.record.strip() in ("0", "0s"):
+        return 0.0
+    if args.from_file:
+        raise UsageError("--record: nothing can be recorded of what was saved; leave it out.")
+    return seconds_of(args.record, "--record")
 
 
 @contextmanager
@@ -174,11 +177,23 @@ def _refuse_a_mapping_that_cannot_be_used(args: argparse.Namespace) -> None:
         from checks.redact import RedactionError, held
         from tui.redaction import map_path
 
+        mapping = map_path(args.redaction_map)
+        _refuse_a_mapping_that_is_another_file(mapping, args)
         try:
-            with held(map_path(args.redaction_map)):
+            with held(mapping):
                 pass
         except (OutputError, RedactionError) as error:
             raise UsageError(str(error)) from None
+
+
+def _refuse_a_mapping_that_is_another_file(mapping: Path, args: argparse.Namespace) -> None:
+    """It would be written over, and what the pseudonyms stand for be lost. Raises UsageError."""
+    own = {os.path.realpath(mapping), os.path.realpath(f"{mapping}.lock")}
+    others = {"-o": "output", "FILE": "file", "--from": "from_file", "--recording": "recording"}
+    for option, name in others.items():
+        named = getattr(args, name, None)
+        if named is not None and os.path.realpath(named) in own:
+            raise UsageError(f"{option} {named} is where the pseudonyms are kept ({mapping}); name another file.")
 
 
 def _redacted(evidence: Evidence, map_file: str | None) -> Evidence:

@@ -19,7 +19,18 @@ from checks.result import Report
 from checks.settings import Settings
 from tui.known import Known
 from tui.messages import ReportTold
-from tui.outbox import LookWhere, NotWritten, Told, Want, Where, WriteReport, Writing, Written, standing
+from tui.outbox import (
+    LookWhere,
+    NotWritten,
+    Told,
+    Want,
+    Where,
+    WriteReport,
+    Writing,
+    Written,
+    has_pseudonyms,
+    standing,
+)
 
 if TYPE_CHECKING:
     from checks.traffic.recording import Recording
@@ -98,7 +109,7 @@ class Exporting:
         if not self._known.feed.replayed:
             return ""
         try:
-            return samples_told(self._recording, self._known.feed)
+            return samples_told(self._recording, self._known.feed, self._known.zone)
         except RecordingError as error:
             return str(error)
 
@@ -126,7 +137,7 @@ class Exporting:
         except Abandoned:
             return
         except Exception as error:
-            self._post(NotWritten(_why(error), datetime.now()))
+            self._post(NotWritten(_why(error), datetime.now(self._known.zone)))
 
     def _write(self, job: Job) -> Written:
         """In a thread."""
@@ -135,7 +146,9 @@ class Exporting:
         self._desk = TemporaryDirectory(prefix="racwire-", ignore_cleanup_errors=True)
         with self._desk as desk:
             path = write_report(job, Path(desk), self._elsewhere, self._tell)
-        return Written(path, path.stat().st_size, datetime.now())
+        return Written(
+            path, path.stat().st_size, datetime.now(self._known.zone), has_pseudonyms(job.report, job.is_redacted)
+        )
 
     def _tell(self, words: str) -> None:
         """From the thread."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
 from enum import Enum, auto
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from checks.facts import Cluster
+from checks.report.age import zone_of
 from checks.result import Report
 from checks.traffic.timeline import Timeline
 from tui.board import Board
@@ -48,9 +50,14 @@ class FeedState:
 
     @property
     def replayed(self) -> str:
-        """What is shown instead of the cluster as it is now: `recording mtu1500`; `saved 2026-11-20 14:02, 3 days ago`.
+        """What is shown instead of the cluster as it is now: `recording mtu1500`; `saved 2026-11-20 14:02, 3 d ago`.
         Empty where it is the cluster."""
         return self.past.words if self.past else ""
+
+    @property
+    def word(self) -> str:
+        """What figures of samples are called."""
+        return "recorded" if self.replayed else "live"
 
     @property
     def is_saved(self) -> bool:
@@ -79,6 +86,13 @@ class Known:
     def report(self) -> Report | None:
         """The newest report: of the run that goes on, or of the last one."""
         return self.board.report or self.board.before
+
+    @property
+    def zone(self) -> tzinfo | None:
+        """The zone that times of samples are told in: this node's; of what was saved or recorded, that of its run."""
+        if self.feed.replayed:
+            return zone_of(self.report.started_at) if self.report else None
+        return datetime.now().astimezone().tzinfo
 
     @property
     def cluster(self) -> Cluster | None:

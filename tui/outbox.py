@@ -98,6 +98,8 @@ class Written:
     path: Path
     size_bytes: int
     at: datetime
+    is_redacted: bool = False
+    """Whether names in it are pseudonyms."""
 
 
 @dataclass(frozen=True)
@@ -152,10 +154,17 @@ def new_name(directory: Path, stem: str, ending: str, is_taken: Callable[[Path],
     return next(path for name in names if not is_taken(path := directory / name))
 
 
-def stem_of(report: Report) -> str:
-    """What the file of a report is called, without its ending: by when its run began, in the zone of the cluster."""
+def has_pseudonyms(report: Report, is_redacted: bool) -> bool:
+    """Whether a file of the report has pseudonyms for names, where they are wanted or not."""
+    return is_redacted or report.is_redacted
+
+
+def stem_of(report: Report, is_redacted: bool) -> str:
+    """What the file of a report is called, without its ending: by when its run began, in the zone of the cluster; and
+    whether it can be handed to others."""
+    marked = "-redacted" if has_pseudonyms(report, is_redacted) else ""
     try:
         begun = datetime.fromisoformat(report.started_at)
     except ValueError:
-        return "racwire-report"  # of a saved file, which somebody may have written by hand
-    return f"racwire-{begun:%Y%m%d-%H%M%S}"
+        return f"racwire-report{marked}"  # of a saved file, which somebody may have written by hand
+    return f"racwire-{begun:%Y%m%d-%H%M%S}{marked}"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING
 
+from checks.report.age import state_in_brief
 from checks.traffic.samples import Event, Links
 from checks.traffic.timeline import Track
-from checks.wording import counted
 from tui.widgets.database_live import PAIRS_S
 
 if TYPE_CHECKING:
@@ -26,6 +26,10 @@ class Past:
     """Where the samples are; None where none were saved."""
     is_saved: bool
     """Whether it holds all that a run found, and not only samples."""
+    longer: str = ""
+    """The words where there is much room; empty where there are no others."""
+    shorter: str = ""
+    """The words where there is little."""
 
     @property
     def track(self) -> Track:
@@ -50,17 +54,8 @@ def of_recording(recording: Recording) -> Past:
 
 def of_saved(saved: Saved, now: datetime) -> Past:
     """What was saved, as it is looked at now, a time with a zone."""
-    at, age = saved.saved_at, saved.age(now)
-    if age is None:
-        return Past("saved, nobody knows when", saved.recording, is_saved=True)
-    return Past(f"saved {at[:10]} {at[11:16]}{_ago(age)}", saved.recording, is_saved=True)
-
-
-def _ago(age: timedelta) -> str:
-    """In one unit, since the header has little room."""
-    units = (("day", age.days), ("hour", age.seconds // 3600), ("minute", age.seconds // 60))
-    unit, number = next(((unit, number) for unit, number in units if number), ("", 0))
-    return f", {counted(number, unit)} ago" if number and age > timedelta(0) else ""
+    longer, words, shorter = state_in_brief(saved.report, now)
+    return Past(words, saved.recording, is_saved=True, longer=longer, shorter=shorter)
 
 
 class NoSamples:

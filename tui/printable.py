@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.report.plain_text import shown
+from checks.plain_text import shown
 
 _PLAIN = str.maketrans(
     {"·": ".", "→": ">", "←": "<", "─": "-", "│": "|", "▶": ">", "✓": "v", "✗": "x", "…": "...", "±": "~"}

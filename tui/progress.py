@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator
 
 from checks.events import CheckConcluded, Event, Gathered, GatherProgress, RunStarted
-from tui.printable import printable
 
 _WIDTH = 78
 

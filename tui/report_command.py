@@ -47,18 +47,21 @@ def _format(args: argparse.Namespace) -> Format:
 
 def _record_s(args: argparse.Namespace, form: Format) -> float | None:
     """How long traffic is recorded; None where the format does not show any. Raises UsageError."""
+    record_s = record_seconds(args)
     if form.name == _WITH_TRAFFIC:
-        return record_seconds(args)
-    if args.record is not None:
+        return record_s
+    if args.record is not None and record_s:
         raise UsageError(f"--record: the {form.name} format shows no traffic; leave it out, or write HTML.")
     return None
 
 
 def _handout(form: Format, evidence: Evidence) -> Handout:
     if form.name == "text":
-        return Handout("report", lambda: form.write(evidence), lambda stream: text_report(evidence.report, stream))
+        return Handout(
+            "report", lambda: form.write(evidence), lambda stream: text_report(evidence.report, stream), form.ending
+        )
     data = _written(form, evidence)
-    return Handout("report", lambda: data)
+    return Handout("report", lambda: data, ending=form.ending)
 
 
 def _written(form: Format, evidence: Evidence) -> bytes:

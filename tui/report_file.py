@@ -65,7 +65,7 @@ def write_report(job: Job, desk: Path, elsewhere: Path, tell: Callable[[str], No
         tell(f"writing {size_of(len(data))} to {short(path)}")
         write_whole(path, data, replace=False)
 
-    return _to_new_file(job.report, form.ending, elsewhere, write)
+    return _to_new_file(job, form.ending, elsewhere, write)
 
 
 def directories(elsewhere: Path) -> list[Path]:
@@ -77,13 +77,13 @@ def directories(elsewhere: Path) -> list[Path]:
     return [here, elsewhere] if os.access(here, os.W_OK | os.X_OK) else [elsewhere]
 
 
-def _to_new_file(report: Report, ending: str, elsewhere: Path, write: Callable[[Path], None]) -> Path:
+def _to_new_file(job: Job, ending: str, elsewhere: Path, write: Callable[[Path], None]) -> Path:
     """Where the first directory takes no file, the next may; why the first did not is told where none does."""
     first: OutputError | None = None
     for directory in directories(elsewhere):
         try:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            path = new_name(directory, stem_of(report), ending, os.path.lexists)
+            path = new_name(directory, stem_of(job.report, job.is_redacted), ending, os.path.lexists)
             write(path)
         except OutputError as error:
             first = first or error
@@ -109,7 +109,7 @@ def _save(job: Job, desk: Path, elsewhere: Path, tell: Callable[[str], None]) ->
         tell(f"saving everything to {short(path)}")
         save(path, report, samples, replace=False)
 
-    return _to_new_file(job.report, SAVED_ENDING, elsewhere, write)
+    return _to_new_file(job, SAVED_ENDING, elsewhere, write)
 
 
 def _samples(job: Job, path: Path) -> Path | None:

@@ -1,11 +1,16 @@
-"""The formats that a report can be written in: the only table of them, for the command line and for the console."""
+"""The formats that a report can be written in: the only table of them, for the command line, its help and the console.
+
+The command line reads it at every start: what writes a format is loaded when it writes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from checks.report.evidence import Evidence
+if TYPE_CHECKING:
+    from checks.report.evidence import Evidence
 
 
 @dataclass(frozen=True)
@@ -24,10 +29,10 @@ class Format:
 
 
 def _text(evidence: Evidence) -> bytes:
+    from tui.document import as_file
     from tui.text_report import text_report
 
-    with open("/dev/null", "w", encoding="utf-8") as plain:
-        return text_report(evidence.report, plain).encode(errors="replace")
+    return as_file(lambda plain: text_report(evidence.report, plain))
 
 
 def _markdown(evidence: Evidence) -> bytes:

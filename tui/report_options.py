@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import argparse
 
-FORMATS = ("text", "json", "markdown", "html", "junit", "openmetrics")
-"""The names of the formats (`tui.report_formats` has what writes them, which takes longer to load)."""
+from tui.report_formats import FORMATS
 
 _Commands = argparse._SubParsersAction
 
-_REPORT = """\
-formats:
-  text         to read, to mail
-  markdown     for a ticket
-  html         for whoever was not there: one file, nothing fetched, to print too
-  json         all facts, findings and evidence (racwire schema)
-  junit        for a build server
-  openmetrics  for node_exporter's textfile collector
+_FORMATS = "\n".join(f"  {form.name:<12} {form.ending:<6} {form.what}" for form in FORMATS.values())
+_REPORT = f"""\
+formats, and what their files end in:
+{_FORMATS}
 
 examples:
   racwire report -o incident.html                 the checks, a short recording, and all of it in one page
   racwire report --from night.racwire -o night.md           of what was saved, on any machine
   racwire report --redact -o vendor.html          names and addresses as pseudonyms
   racwire report df-ping --format junit -o racwire.xml
-  racwire report --format openmetrics > racwire.prom.new && mv racwire.prom.new racwire.prom
+  racwire report --format openmetrics > racwire.prom.new; mv racwire.prom.new racwire.prom
 
-The exit code is that of `racwire check`: 0 pass, 1 warnings, 2 failures, 3 could not tell; 64 usage."""
+The last one is for node_exporter: with `;`, since `&&` would keep the old metrics whenever there is a problem. Where
+node_exporter runs as the same user, -o racwire.prom --force does it: files of -o are readable to their owner alone.
+
+exit codes: those of `racwire check`: 0 pass, 1 warnings, 2 failures, 3 could not tell, or the report could not be
+written; 64 usage; 130 interrupted."""
 
 _SAVE = """\
 FILE holds what the checks found and what they found it in: facts, outputs as they were read, probes, results of the
@@ -37,13 +36,14 @@ database, and a recording of the traffic meanwhile. It needs no cluster and no O
   racwire report --from night.racwire -o night.html
   racwire diff night.racwire morning.racwire      what got better, what got worse
 
-The exit code is that of `racwire check`; 3 also where the file could not be written."""
+exit codes: those of `racwire check`: 0 pass, 1 warnings, 2 failures, 3 could not tell, or the file could not be
+written; 64 usage; 130 interrupted."""
 
 _DIFF = """\
 A and B are saved files or reports as JSON; B is the later one.
 
 exit codes: 0 nothing is worse; 1 a warning is new or graver; 2 a failure is; 3 something is not known any more that
-was; 64 usage."""
+was, or the comparison could not be written; 64 usage."""
 
 _WAIVE = """\
 Prints a waiver to be put into the settings file, for a finding that you know of and live with. It stays in every
@@ -55,9 +55,21 @@ report, marked, and out of the exit code, until it expires or the finding gets w
 
 def add_evidence_options(parser: argparse.ArgumentParser) -> None:
     """What a report is made of, and who may read it."""
-    evidence = parser.add_argument_group("the evidence")
-    evidence.add_argument("--from", metavar="FILE", dest="from_file", help="of a saved file or a report as JSON")
-    evidence.add_argument("--redact", action="store_true", help="names and addresses become pseudonyms")
+    evidence = parser.add_argument_group(
+        "the evidence",
+        "With --from, thresholds and waivers are those that were saved, unless --settings is given.",
+    )
+    evidence.add_argument(
+        "--from",
+        metavar="FILE",
+        dest="from_file",
+        help="take the evidence from FILE (a saved file, or a report as JSON) instead of the cluster",
+    )
+    evidence.add_argument(
+        "--redact",
+        action="store_true",
+        help="names and addresses become pseudonyms; names like oracle, grid, root and racwire stay",
+    )
     evidence.add_argument(
         "--redaction-map",
         metavar="FILE",
@@ -131,7 +143,12 @@ def add_waive_parser(commands: _Commands[argparse.ArgumentParser]) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("code", metavar="CODE", help="of the finding, such as IC-PATH-003")
-    parser.add_argument("--subject", metavar="TEXT", default="", help="of the finding, where several have the code")
+    parser.add_argument(
+        "--subject",
+        metavar="TEXT",
+        default="",
+        help="of the finding, where several have the code; `*` stands for any text",
+    )
     parser.add_argument("--from", metavar="FILE", dest="from_file", required=True, help="the report that has it")
     parser.add_argument("--reason", required=True, metavar="TEXT", help="why it may stay")
     parser.add_argument("--by", required=True, metavar="NAME", help="who takes that on")

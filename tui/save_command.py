@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,8 +17,7 @@ from checks.saved import SavedError, save
 from checks.settings import Settings
 from checks.traffic.recording import Recording, RecordingError
 from checks.wording import counted, lasting, listed
-from tui.console import state_directory
-from tui.document import Handout, output_file
+from tui.document import Handout, kept_elsewhere, output_file
 from tui.durations import size_of
 from tui.errors import UsageError
 from tui.evidence import Taken, record_seconds, taken
@@ -104,14 +101,9 @@ def _save(report: Report, recording: Path | None, path: Path, *, replace: bool) 
 
 def _rescued(report: Report, recording: Path | None, code: int) -> int:
     """What was waited for is not lost: it goes where there is room, else to stdout."""
-    name = f"racwire-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.racwire"
-    for directory in (state_directory(os.environ), Path(tempfile.gettempdir())):
-        try:
-            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _save(report, recording, directory / name, replace=False)
-        except (OutputError, OSError):
-            continue
-        tell(f"It is in {directory / name} instead.")
+    kept = kept_elsewhere("saved", ".racwire", lambda path: _save(report, recording, path, replace=False))
+    if kept is not None:
+        tell(f"It is in {kept} instead.")
         return max(code, ExitCode.COULD_NOT_TELL)
     tell("It could be kept nowhere else; the report follows, without the traffic.")
     text: Callable[..., str] | None = (lambda stream: text_report(report, stream)) if sys.stdout.isatty() else None

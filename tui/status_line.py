@@ -7,7 +7,7 @@ import shutil
 import sys
 from contextlib import suppress
 
-from tui.printable import for_encoding, printable
+from tui.printable import for_encoding
 from tui.streams import tell
 
 _CLEAR = "\r\x1b[K"
@@ -25,7 +25,7 @@ class StatusLine:
         """Overwrite the line, cut to the terminal's width."""
         if self._on_terminal:
             width = shutil.get_terminal_size().columns - 1
-            self._write(_CLEAR + for_encoding(printable(text), sys.stderr.encoding)[:width])
+            self._write(_CLEAR + for_encoding(shown(text), sys.stderr.encoding)[:width])
             self._is_shown = True
 
     def tell(self, sentence: str) -> None:

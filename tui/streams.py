@@ -7,7 +7,7 @@ import sys
 import threading
 from contextlib import suppress
 
-from tui.printable import printable
+from checks.plain_text import shown
 
 _LAST_WAIT_S = 0.1
 
@@ -30,9 +30,9 @@ def open_closed_streams() -> None:
 
 
 def tell(sentence: str) -> None:
-    """A sentence on stderr, whatever names stand in it and whether or not stderr can still be written."""
+    """A sentence on stderr, on one line whatever names stand in it, and whether or not stderr can still be written."""
     with suppress(OSError, ValueError):
-        print(f"racwire: {printable(sentence)}", file=sys.stderr, flush=True)
+        print(f"racwire: {shown(sentence)}", file=sys.stderr, flush=True)
 
 
 def give_up_stdout() -> None:

@@ -9,14 +9,15 @@ from typing import TextIO
 
 from rich.text import Text
 
-from checks.facts import Clusterware, Database, Unknown
+from checks.facts import Database, Unknown
 from checks.finding import PROBLEMS, Finding, Remedy, Status, Table
+from checks.report.age import at, saved_state
 from checks.report.folding import left_out_together, told_together
+from checks.report.summary import cluster_name, counts
 from checks.result import Report
 from checks.waivers import NOT_CHECKED, ended, ended_text, lifted_for, sentence, waived_text
 from tui.paper import columns_of, printed
 from tui.printable import printable
-from tui.saved_state import saved_sentence
 from tui.widgets.line import clean, wrapped
 
 STYLES = {
@@ -37,15 +38,15 @@ def text_report(report: Report, stream: TextIO, now: datetime | None = None) -> 
 
     `now`, a time with its zone, tells how old a saved state is; without it, the clock is asked.
     """
-    return printed(_lines(report, columns_of(stream), now), stream)
+    state = saved_state(report, now, kept=not stream.isatty())
+    return printed(_lines(report, columns_of(stream), state), stream)
 
 
 def summary(report: Report) -> Text:
     """How many findings of each status, worst first, and how many are waived."""
     text = Text()
-    for status in sorted(Status, key=lambda s: s.gravity):
-        if count := report.count(status):
-            text.append(f"{count} {status}", STYLES[status]).append("  ")
+    for status, count in counts(report):
+        text.append(f"{count} {status}", STYLES[status]).append("  ")
     if report.waived:
         text.append(f"{len(report.waived)} waived", "bold")
     text.rstrip()
@@ -55,13 +56,12 @@ def summary(report: Report) -> Text:
 def header(report: Report) -> str:
     """One line: which cluster, which nodes, when, how long it took."""
     cluster = report.cluster
-    facts = cluster.clusterware
-    name = facts.cluster_name if isinstance(facts, Clusterware) and isinstance(facts.cluster_name, str) else ""
+    name = cluster_name(report)
     known = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
     nodes = " ".join(n.name + ("*" if n.name == cluster.local_node else "") for n in known) or f"{cluster.local_node}*"
     parts = [f"racwire {report.racwire_version}", *([name] if name else []), nodes]
-    parts += [report.started_at[:19].replace("T", " "), f"{report.duration_s:.1f} s"]
-    return printable("  ".join(parts))
+    parts += [at(report.started_at), f"{report.duration_s:.1f} s"]
+    return "  ".join(map(clean, parts))
 
 
 def database_header(database: Database, width: int) -> Iterator[str]:
@@ -78,14 +78,14 @@ def database_header(database: Database, width: int) -> Iterator[str]:
         database.driver,
         f"{count} {'instance' if known + missing == 1 else 'instances'}",
     ]
-    whole = "  ".join(printable(part).replace(" ", "\N{NO-BREAK SPACE}") for part in parts if part)
+    whole = "  ".join(clean(part).replace(" ", "\N{NO-BREAK SPACE}") for part in parts if part)
     for line in textwrap.wrap(whole, width, subsequent_indent="  ", break_on_hyphens=False):
         yield line.replace("\N{NO-BREAK SPACE}", " ")
 
 
-def _lines(report: Report, width: int, now: datetime | None) -> Iterator[Text]:
+def _lines(report: Report, width: int, state: str) -> Iterator[Text]:
     yield Text(header(report), "bold")
-    yield from _notices(report, width, now)
+    yield from _notices(report, width, state)
     if isinstance(report.cluster.database, Database):
         yield from map(Text, database_header(report.cluster.database, width))
     yield summary(report)
@@ -106,10 +106,10 @@ def _lines(report: Report, width: int, now: datetime | None) -> Iterator[Text]:
         yield Text("Interrupted: what had been found by then stands above.", "yellow")
 
 
-def _notices(report: Report, width: int, now: datetime | None) -> Iterator[Text]:
+def _notices(report: Report, width: int, state: str) -> Iterator[Text]:
     """What is to be known before anything else is read: that it is not the cluster as it is now, or not its names."""
-    if report.saved_at:
-        yield from _hanging(Text("SAVED STATE  ", "bold yellow"), saved_sentence(report, now), width)
+    if state:
+        yield from _hanging(Text("SAVED STATE  ", "bold yellow"), f"{state}. The cluster was not asked.", width)
     if report.is_redacted:
         yield from _hanging(Text("REDACTED     ", "bold yellow"), "Names and addresses are pseudonyms.", width)
 
@@ -193,8 +193,8 @@ def _remedy(label: str, number: int, remedy: Remedy, width: int) -> Iterator[Tex
     if remedy.is_change:
         start.append("CHANGE ", "bold yellow")
     yield from _hanging(start, f"{remedy.text}{where}", width, indent=2 + _LABEL + 3)
-    for command in remedy.commands:
-        yield Text(f"{'':{2 + _LABEL + 5}}{printable(command)}", "cyan")
+    for line in (line for command in remedy.commands for line in command.split("\n")):
+        yield Text(f"{'':{2 + _LABEL + 5}}{printable(line)}", "cyan")
 
 
 def _part(label: str, paragraphs: tuple[str, ...], width: int, style: str = "") -> Iterator[Text]:

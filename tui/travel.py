@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from datetime import datetime, timezone, tzinfo
 
 from checks.facts import Cluster
+from checks.report.age import zone_of
 from checks.traffic.recording import Header, Recording
 from checks.traffic.timeline import Track
 from tui.known import Known
@@ -150,12 +150,3 @@ class Travel:
         """How long it has been paused, by the minute: while nothing else moves, neither does this."""
         minutes = int(time.time() - since) // 60
         return f", {minutes} min ago" if minutes else ""
-
-
-def zone_of(moment: str) -> tzinfo | None:
-    """The offset of a time as it was written; None where it has none."""
-    try:
-        offset = datetime.fromisoformat(moment).utcoffset()
-    except ValueError:
-        return None
-    return None if offset is None else timezone(offset)

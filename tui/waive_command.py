@@ -10,10 +10,11 @@ import sys
 from collections.abc import Sequence
 from datetime import date
 
-from checks.finding import PROBLEMS, Finding, Status
+from checks.finding import PROBLEMS, Extent, Finding, Status
 from checks.result import ExitCode, Report
-from checks.settings_file import ENVIRONMENT_VARIABLE, default_path, toml
+from checks.settings_file import ENVIRONMENT_VARIABLE, SettingsError, default_path, parse_settings, toml
 from checks.settings_waivers import LONGEST_DAYS, matches
+from checks.waivers import allowed
 from checks.wording import counted, listed
 from tui.diff_command import saved_report
 from tui.errors import UsageError
@@ -36,10 +37,23 @@ def run_waive(args: argparse.Namespace) -> int:
         raise UsageError(f"{args.from_file} has pseudonyms, and a waiver needs names: take the report that has them.")
     findings = _chosen(report, args.code, args.subject, args.from_file)
     subject = args.subject if "*" in args.subject else _pattern(findings[0])
-    sys.stdout.buffer.write(_block(findings, subject, args.reason, args.by, until).encode())  # TOML is UTF-8
+    block = _block(findings, subject, args.reason, args.by, until)
+    try:
+        parse_settings(block, "the waiver")
+    except SettingsError as error:
+        raise UsageError(f"{args.code} of {args.from_file} cannot be waived in the settings: {error}") from None
+    sys.stdout.buffer.write(block.encode())  # TOML is UTF-8
     sys.stdout.flush()
     path = os.environ.get(ENVIRONMENT_VARIABLE) or default_path()
-    tell(f"put this at the end of the settings file ({path}); it holds from the next run on.")
+    tell(
+        f"put this at the end of the settings file ({path}); it holds from the next run on. What is saved already has "
+        "its own waivers: with --from FILE, checks and reports take this one only where --settings is given."
+    )
+    if (found := _extent(findings)) and found.is_measured:
+        tell(
+            f"found at {_number(found.value)} {found.unit}, lifted above {_number(allowed(found))}, since what is "
+            "measured is another number each time; write a smaller extent to be stricter."
+        )
     if any(f.waived for f in findings):
         tell("the report has a waiver for it already; let this one take its place.")
     return ExitCode.PASS
@@ -83,7 +97,7 @@ def _pattern(finding: Finding) -> str:
     """The finding's subject for the next run, too: what was measured is another number then, and the waiver has the
     extent for that."""
     subject = finding.subject
-    if finding.extent and " " in finding.extent.unit:
+    if finding.extent and finding.extent.is_measured:
         subject = _NUMBER.sub("*", subject)
     subject = "".join(c if c.isprintable() else "*" for c in subject)
     return (subject if len(subject) <= _LONGEST_SUBJECT else f"{subject[:_LONGEST_SUBJECT]}*") or "*"
@@ -95,13 +109,22 @@ def _block(findings: Sequence[Finding], subject: str, reason: str, by: str, unti
     worst = min((s for s in statuses if s is not Status.UNKNOWN), key=lambda s: s.gravity, default=Status.UNKNOWN)
     lines = ["[[waivers]]", f"code = {toml(findings[0].code)}", f"subject = {toml(subject)}"]
     lines += [f"reason = {toml(reason)}", f"by = {toml(by)}", f"expires = {until}", f"status = {toml(str(worst))}"]
-    extents = [f.extent for f in findings if f.extent and 0 <= f.extent.value < math.inf]
-    if len(extents) == len(findings):
-        highest = max(extents, key=lambda e: e.value)
-        unit = "".join(c for c in highest.unit if c.isprintable())
-        value = int(highest.value) if highest.value.is_integer() else highest.value
-        lines.append(f"extent = {value!r}  # {unit}: more than that lifts the waiver")
+    if found := _extent(findings):
+        most, unit = _number(allowed(found)), "".join(c for c in found.unit if c.isprintable())
+        why = f"found {_number(found.value)} {unit}; lifted above {most}; write less to be stricter"
+        lines.append(f"extent = {most}  # {why if found.is_measured else f'{unit}: more than that lifts the waiver'}")
     nodes = tuple(dict.fromkeys(node for f in findings for node in f.nodes))
     if all(f.nodes for f in findings) and len(nodes) <= _MOST_NODES:
         lines.append(f"nodes = {toml(nodes)}")
     return "\n".join(lines) + "\n"
+
+
+def _extent(findings: Sequence[Finding]) -> Extent | None:
+    """The highest of all; None where one of them does not tell how bad it is."""
+    extents = [f.extent for f in findings if f.extent and 0 <= f.extent.value < math.inf]
+    return max(extents, key=lambda e: e.value) if len(extents) == len(findings) else None
+
+
+def _number(value: float) -> str:
+    """As TOML takes it: `30`, `0.42`."""
+    return repr(int(value) if value.is_integer() else value)

@@ -19,6 +19,7 @@ from checks.plugins._loss_history import (
     stands_alone,
 )
 from checks.plugins._loss_kinds import CLAIM_LOST, CORRUPT, LOST_BEFORE
+from checks.plugins._nics import on_nics
 from checks.plugins._together import alike, briefly, named, some
 from checks.wording import counted
 
@@ -37,10 +38,13 @@ def claims_and_corrupt(cluster: Cluster, judged: Sequence[Loss]) -> Iterator[Fin
         yield _beside(cluster, CLAIM_LOST, Status.WARN, title, short, statistic, claims, _seconds(losing), look)
     if spoilt := [loss for loss in judged if loss.corrupt]:
         corrupt = {loss.instance: loss.corrupt for loss in spoilt}
-        look = Remedy(
+        nodes = nodes_of(cluster, corrupt)
+        look = on_nics(
+            cluster,
+            nodes,
             "Look at the CRC errors and the checksum offloading of the private NICs.",
             ("ethtool -S ETH", "ethtool -k ETH"),
-            f"root on {named(nodes_of(cluster, corrupt), 'node') or 'its node'}",
+            f"root on {named(nodes, 'node') or 'its node'}",
         )
         number = counted(sum(corrupt.values()), "block")
         title = f"{number} arrived corrupt at {named(_names(cluster, spoilt), 'instance')} in {_time(spoilt)}."

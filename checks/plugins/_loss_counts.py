@@ -38,13 +38,13 @@ class Loss:
 
     @property
     def of(self) -> int:
-        """Blocks that ought to have come: received or lost."""
+        """Blocks that were sent to it: received or lost, as `checks.cache_fusion.due`."""
         return (self.received or 0) + self.lost
 
     @property
     def percent(self) -> float:
-        """Blocks lost for every hundred received; 100 where none came."""
-        return 100 * self.lost / self.received if self.received else 100.0
+        """Blocks lost, of a hundred that were sent to it; 100 where none is known to have come."""
+        return 100 * self.lost / self.of if self.of else 0.0
 
     @property
     def worst_sender(self) -> int | None:
@@ -150,7 +150,10 @@ def _line(cluster: Cluster, loss: Loss, alone: bool) -> str:
         return line
     if len(loss.senders) > MOST_NAMED:
         return f"{line}; {_whose(cluster, loss)}"
-    return f"{line}; {listed(f'{n:,} from {instance_name(cluster, sender)}' for sender, n in loss.senders.items())}"
+    whose = [f"{n:,} from {instance_name(cluster, sender)}" for sender, n in loss.senders.items()]
+    if rest := loss.lost - sum(loss.senders.values()):
+        whose.append(f"{rest:,} of unknown origin")
+    return f"{line}; {listed(whose)}"
 
 
 def loss_table(cluster: Cluster, activity: Activity) -> Table | None:

@@ -41,7 +41,7 @@ class LossGroup:
         """How bad it is at the instance where it is worst; None where it is not known how many blocks came."""
         if any(loss.received is None for loss in self.losses):
             return None
-        return max(loss.percent for loss in self.losses), "% of blocks lost"
+        return max(loss.percent for loss in self.losses), "% lost of the blocks sent"
 
 
 def loss_groups(cluster: Cluster, activity: Activity, losing: Sequence[Loss]) -> Iterator[LossGroup]:

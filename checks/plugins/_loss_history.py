@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from checks.facts import Cluster, History, LossHistory, Unknown
-from checks.plugins._instances import instance_name, moment, sql
+from checks.plugins._instances import instance_name, moment, span, sql
 from checks.plugins._together import named, some
 from checks.wording import counted, listed
 
@@ -27,11 +27,8 @@ def past_loss(cluster: Cluster, instance: int) -> LossHistory | None:
 
 def is_recent(cluster: Cluster, history: History, past: LossHistory) -> bool:
     """Whether the last loss lies near the end of the range; also where the times cannot be read."""
-    try:
-        ago = datetime.fromisoformat(history.end) - datetime.fromisoformat(past.last_end)
-    except (TypeError, ValueError):
-        return True
-    return ago.total_seconds() <= cluster.thresholds.recent_loss_h * 3600
+    ago = _seconds(past.last_end, history.end)
+    return ago is None or ago <= cluster.thresholds.recent_loss_h * 3600
 
 
 def history_evidence(cluster: Cluster) -> list[tuple[str, str]]:
@@ -67,22 +64,52 @@ def history_lines(cluster: Cluster, instances: Sequence[int]) -> list[str]:
     lines = [
         f"{where}: {counted(number, 'block')} lost{by}{times}, the latest run of losses since "
         f"{moment(min(past.since_begin for past in losses))}",
-        f"worst from {moment(worst.worst_begin)} to {moment(worst.worst_end)}: {counted(worst.worst_lost, 'block')} "
+        f"worst {_between(worst.worst_begin, worst.worst_end)}: {counted(worst.worst_lost, 'block')} "
         f"lost{'' if one else f' by {instance_name(cluster, worst.instance)}'}",
     ]
     if pairs := lost_by_pair(history, instances):
         (receiver, sender), blocks = max(pairs.items(), key=lambda pair: (pair[1], [-n for n in pair[0]]))
         ends = f"from {instance_name(cluster, sender)} to {instance_name(cluster, receiver)}"
         lines.append(f"most between two instances: {counted(blocks, 'block')} lost {ends}")
-    periods: dict[str, int] = {}
-    for part in history.periods:
-        if part.instance in instances:
-            periods[part.begin] = periods.get(part.begin, 0) + part.lost
-    parts = sorted(periods)[-_MOST_PARTS:]
-    if len(parts) > 1:
-        numbers = ", ".join(f"{periods[begin]:,}" for begin in parts)
-        lines.append(f"lost by period, oldest first, from {moment(parts[0])}: {numbers}")
-    return [*lines, *_gaps(cluster, history, instances)]
+    return [*lines, *_by_period(history, instances), *_gaps(cluster, history, instances)]
+
+
+def _by_period(history: History, instances: Sequence[int]) -> Iterator[str]:
+    """How the loss went, period by period; those at the ends of the range may be shorter than the others."""
+    own = [part for part in history.periods if part.instance in instances]
+    begins = sorted({part.begin for part in own})[-_MOST_PARTS:]
+    if len(begins) < 2:
+        return
+    lost = dict.fromkeys(begins, 0)
+    for part in own:
+        if part.begin in lost:
+            lost[part.begin] += part.lost
+    lengths = [length for part in own if (length := _seconds(part.begin, part.end)) is not None]
+    length = max(lengths, default=0.0)
+    of = f" of {span(length)}" if length > 0 else ""
+    first = _second(begins[0]) if 0 < length < 60 else moment(begins[0])
+    yield f"lost in periods{of}, oldest first, from {first}: {', '.join(f'{number:,}' for number in lost.values())}"
+
+
+def _between(begin: str, end: str) -> str:
+    """`from 2026-11-18 03:00 to 04:00`; to the second where it is no longer than two minutes."""
+    length = _seconds(begin, end)
+    told = _second if length is not None and length < 120 else moment
+    first, last = told(begin), told(end)
+    return f"from {first} to {last[11:] if last[:10] == first[:10] else last}"
+
+
+def _seconds(begin: str, end: str) -> float | None:
+    """How long that is; None where the times cannot be told."""
+    try:
+        return (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds()
+    except (TypeError, ValueError):
+        return None
+
+
+def _second(text: str) -> str:
+    """A time of the database to the second: `2026-11-18 03:00:05`."""
+    return text.replace("T", " ")[:19]
 
 
 def lost_by_pair(history: History, receivers: Sequence[int]) -> dict[tuple[int, int], int]:

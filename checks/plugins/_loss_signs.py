@@ -10,8 +10,9 @@ from checks.facts import Activity, Cluster, CounterChanges, PathProbe, PrivateNe
 from checks.finding import Remedy
 from checks.packet_sizes import fragments_of
 from checks.plugins._instances import database_of, span
+from checks.plugins._nics import on_nics
 from checks.plugins._node_counts import TOPIC, NodeCounts, node_counts, sysctl
-from checks.plugins._paths import evidence_of, ways_text
+from checks.plugins._paths import evidence_of, ping_commands, ways_text
 from checks.plugins._together import named
 from checks.wording import counted, listed
 
@@ -168,7 +169,11 @@ def _path_signs(
                 _PACKETS_LOST if verdict is Verdict.LOSS else f"{verdict} on {network}",
                 f"df-ping: {what} on {network}, {ways_text(here)}",
                 why(here),
-                Remedy("Begin with what df-ping says of that path.", ("racwire check df-ping",)),
+                Remedy(
+                    "Begin with that path: the check df-ping tells what its packets meet.",
+                    ping_commands(here),
+                    f"any user on {here[0].from_node}",
+                ),
             )
 
 
@@ -184,7 +189,11 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[S
             "full",
             f"Blocks reached {nodes} and were thrown away there, since the receive buffers of their sockets were full "
             "(MOS 563566.1, cause 2).",
-            Remedy("See what udp-receive-buffers says of its buffers.", ("racwire check udp-receive-buffers",)),
+            Remedy(
+                "See whether receive buffer errors still grow; the check udp-receive-buffers tells of their sizes.",
+                ("netstat -su", "sysctl net.core.rmem_max net.core.rmem_default"),
+                f"any user on {nodes}",
+            ),
             in_network=False,
         )
     for lost in (True, False):
@@ -196,9 +205,11 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[S
             "checksums",
             f"{nodes}: {counted(number, 'UDP datagram')} with a wrong checksum in {_time(spoilt)}",
             f"Blocks reach {nodes} changed: a NIC, a cable or checksum offloading spoils them (MOS 563566.1, cause 4).",
-            Remedy(
-                "Look at the offloading of the private NICs.",
-                ("ethtool -k ETH",),
+            on_nics(
+                cluster,
+                [c.node for c in spoilt],
+                "Look at the errors of the private NICs, and at what they offload.",
+                ("ethtool -S ETH", "ethtool -k ETH"),
                 f"root on {nodes}",
             ),
         )
@@ -209,7 +220,11 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[S
             f"{nodes}: {counted(number, 'packet')} thrown away by rp_filter in {_time(filtered)}",
             f"Packets that come to {nodes} on another interface than it would answer on are thrown away there "
             "(MOS 563566.1, cause 15).",
-            Remedy("See what rp-filter says.", ("racwire check rp-filter",)),
+            Remedy(
+                "See how rp_filter is set: it must be 0 or 2 on private interfaces; the check rp-filter tells more.",
+                ("nstat -az TcpExtIPReversePathFilter", "sysctl -a --pattern rp_filter"),
+                f"root on {nodes}",
+            ),
             in_network=False,
         )
     if dropping := [c for c in counts if c.backlog_dropped]:
@@ -218,7 +233,11 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[S
             "backlog",
             f"{nodes}: {counted(number, 'packet')} dropped from a CPU's backlog in {_time(dropping)}",
             f"The CPUs of {nodes} could not take packets as fast as they came (MOS 563566.1, cause 17).",
-            Remedy("See what udp-receive-buffers says of it.", ("racwire check udp-receive-buffers",)),
+            Remedy(
+                "See whether the second column, packets dropped, still grows, and how busy the CPUs are.",
+                ("cat /proc/net/softnet_stat", "mpstat -P ALL 1 5"),
+                f"any user on {nodes}",
+            ),
             in_network=False,
         )
 
@@ -229,7 +248,11 @@ def _reassembly(cluster: Cluster, failed: Sequence[NodeCounts]) -> Sign:
         f"{nodes}: {sum(c.failed for c in failed):,} reassemblies failed in {_time(failed)}, "
         f"{_waited_in_vain(failed)} waiting in vain for a fragment"
     )
-    look = Remedy("See what reassembly says.", ("racwire check reassembly",))
+    look = Remedy(
+        "See whether failed reassemblies still grow; the check reassembly tells why they fail.",
+        ("netstat -s | grep -iE 'reassembl|fragment'",),
+        f"any user on {nodes}",
+    )
     if not failed[0].lost_fragments:
         return Sign(
             "reassembly memory",

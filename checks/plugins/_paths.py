@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from checks.facts import Leg, PathProbe, PingSeries, PrivateNetwork, Verdict
 from checks.finding import Table
-from checks.packet_sizes import SMALL_PAYLOAD, payload_for
+from checks.packet_sizes import SMALL_PAYLOAD, packet_of, payload_for
 from checks.wording import Way, counted
 
 MOST_LINES = 4
@@ -80,7 +80,7 @@ def _outcome(path: PathProbe) -> str:
     """Small and full-size packets, and what else was odd; the boundary that a search tried stands in the evidence."""
     told = [text for series in path.series if (text := _series(path, series))]
     if isinstance(path.path_mtu, int) and path.path_mtu != path.expected_mtu:
-        told.append(f"largest that passes {path.path_mtu}")
+        told.append(f"largest that passes {path.path_mtu} bytes")
     return "; ".join(told)
 
 
@@ -88,14 +88,24 @@ def _series(path: PathProbe, series: PingSeries) -> str:
     over = series.payload == full_payload(path) + 1
     if series.payload not in (SMALL_PAYLOAD, full_payload(path)) and not (over and not series.refused_locally):
         return ""
-    answered = f"{series.payload} bytes {series.received}/{series.sent}"
+    size = "small packets" if series.payload == SMALL_PAYLOAD else _size(path, series.payload)
+    answered = f"{size} {series.received} of {series.sent} answered"
     if series.too_big_mtu:
         # Said before what the kernel refuses: it refuses only because it remembers what the router told it.
-        return f"{answered}, {series.too_big_from} says {series.too_big_mtu}"
+        return f"{answered}, {series.too_big_from} says MTU {series.too_big_mtu}"
     if series.refused_locally:
         mtu = f" (MTU {series.local_mtu})" if series.local_mtu else ""
-        return f"{series.payload} bytes refused by the sender{mtu}"
+        return f"{size} refused by the sender{mtu}"
     return answered if series.received or series.unreachable_from else f"{answered}, no error"
+
+
+def size_text(path: PathProbe) -> str:
+    """What is meant to pass: `packets of 9000 bytes (ping -s 8972)`."""
+    return _size(path, full_payload(path))
+
+
+def _size(path: PathProbe, payload: int) -> str:
+    return f"packets of {packet_of(payload, _version(path))} bytes (ping -s {payload})"
 
 
 def full_payload(path: PathProbe) -> int:
@@ -113,7 +123,7 @@ def ping_commands(paths: Sequence[PathProbe]) -> tuple[str, ...]:
     passes = path.path_mtu if isinstance(path.path_mtu, int) else 1500
     start = f"ping -c 3 -M do -I {path.source_ip}"
     sizes = (full_payload(path), payload_for(passes, _version(path)))
-    return tuple(f"{start} -s {size} {path.destination_ip}" for size in sizes)
+    return tuple(f"{start} -s {size} {path.destination_ip}" for size in dict.fromkeys(sizes))
 
 
 def evidence_of(paths: Sequence[PathProbe]) -> list[tuple[str, str]]:
@@ -122,18 +132,21 @@ def evidence_of(paths: Sequence[PathProbe]) -> list[tuple[str, str]]:
 
 
 def matrix(network: PrivateNetwork, paths: Sequence[PathProbe]) -> Table:
-    """From (rows) and to (columns): the letter of each verdict, the path MTU before it."""
+    """From (rows) and to (columns): the letter of each verdict, and the path MTU."""
     nodes = [p.node for p in network.ports]
     cells = {(p.from_node, p.to_node): _cell(p) for p in paths}
     rows = tuple((a, *("·" if a == b else cells.get((a, b), "") for b in nodes)) for a in nodes)
     there = {p.verdict for p in paths}
-    legend = "  ".join(f"{verdict.letter} {meaning}" for verdict, meaning in _MEANINGS.items() if verdict in there)
-    return Table(("from \\ to", *nodes), rows, legend)
+    meanings = [f"{verdict.letter} {meaning}" for verdict, meaning in _MEANINGS.items() if verdict in there]
+    figures = ["figures: the largest packet that passes, in bytes"] if any(map(_figure, paths)) else []
+    return Table(("from \\ to", *nodes), rows, "; ".join([*meanings, *figures]))
 
 
 def _cell(path: PathProbe) -> str:
+    return f"{path.verdict.letter} {_figure(path)}".rstrip()
+
+
+def _figure(path: PathProbe) -> str:
     if isinstance(path.path_mtu, int) and path.verdict is not Verdict.UNREACHABLE:
-        return f"{path.path_mtu} {path.verdict.letter}"
-    if path.verdict is Verdict.PASSES:
-        return f"{path.expected_mtu} {path.verdict.letter}"
-    return path.verdict.letter
+        return str(path.path_mtu)
+    return str(path.expected_mtu) if path.verdict is Verdict.PASSES else ""

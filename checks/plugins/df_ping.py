@@ -29,15 +29,16 @@ from checks.plugins._path_silence import filtered, loss, lost_once, not_probed, 
 from checks.plugins._paths import (
     at_most,
     evidence_of,
-    full_payload,
     lost_ways,
     matrix,
     ping_commands,
     reasons_of,
     seen_lines,
     short_name,
+    size_text,
     ways_text,
 )
+from checks.plugins._switch_ports import ask_network_team, end_lines
 from checks.plugins.mtu_consistency import layers_below
 from checks.wording import all_nodes, counted, listed
 
@@ -46,6 +47,7 @@ from checks.wording import all_nodes, counted, listed
     "df-ping",
     question="Do full-size packets pass between all nodes, both ways?",
     needs=("nodes", "networks", "paths"),
+    uses=("setups",),
     kinds=(
         PASS,
         LOCAL,
@@ -208,6 +210,7 @@ def _switch(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -
         place += "; the other way they arrive"
     centre = at_fault(cluster, network, ways)
     small = _smaller_below(cluster, network, paths)
+    nodes = [centre] if centre else sorted({n for way in ways for n in way})
     culprit = (
         f"the switch port of {centre} or a link between it and the others" if centre else "a switch port on the path"
     )
@@ -215,19 +218,20 @@ def _switch(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -
         Status.FAIL,
         f"Jumbo frames vanish on {network.name} {place}.",
         subject=f"{short_name(network, centre)}: black hole",
-        seen=(*seen_lines(paths), *_counted_legs(paths), *small),
-        expected=(f"{full_payload(paths[0])} bytes to pass: the NICs at both ends are set to {paths[0].expected_mtu}",),
+        seen=(*seen_lines(paths), *_counted_legs(paths), *small, *end_lines(cluster, network, nodes)),
+        expected=(f"{size_text(paths[0])} to pass: the NICs at both ends are set to MTU {paths[0].expected_mtu}",),
         why=f"A layer below a NIC is smaller than the NIC: {listed(small)}. Look there before the switch. {BLOCKS}"
         if small
         else f"The NICs at both ends agree, so the smaller MTU lies between them, at {culprit}: what is larger is "
         f"dropped there without a word. {BLOCKS}",
         next=[
             *([Remedy(f"Mend what mtu-consistency says of it: {listed(small)}.")] if small else []),
-            Remedy(
+            ask_network_team(
+                cluster,
+                network,
+                nodes,
                 f"Ask the network team for the MTU and the giants or oversize counters of {culprit}, on the VLAN of "
                 f"{network.name}.",
-                ("show interface ETH counters errors", "show interface ETH | include MTU"),
-                "the network team, on the switch",
             ),
             Remedy("See it with your own eyes.", ping_commands(paths), f"any user on {paths[0].from_node}"),
             Remedy(
@@ -239,7 +243,7 @@ def _switch(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -
         ],
         evidence=evidence_of(paths),
         network=network.name,
-        nodes=[centre] if centre else sorted({n for way in ways for n in way}),
+        nodes=nodes,
         extent=(len(paths), "paths"),
     )
 

@@ -39,6 +39,7 @@ from checks.plugins._loss_kinds import (
     NOT_KNOWN,
     ONE_CONTAINER,
 )
+from checks.plugins._nics import on_nics
 from checks.plugins._together import named, some
 from checks.wording import counted, listed
 
@@ -66,7 +67,7 @@ def gc_blocks_lost(cluster: Cluster) -> Iterator[Finding]:
     """Counts, between two samples, the blocks that each instance received and those that it lost, and from whom.
 
     Only what is lost in the interval counts, never a total since startup. Any loss is a warning; above
-    lost_blocks_fail_percent of the blocks received, or where waits for lost blocks are among the three events of the
+    lost_blocks_fail_percent of the blocks sent to it, or where waits for lost blocks are among the three events of the
     wait class Cluster that cost most, it is a failure. With the loss stand the signs that name its cause: failed
     reassemblies and full receive buffers of the receiving node in the same time, the MTU of the private networks, and
     the paths between the two nodes. Instances that lose blocks for one cause, by those signs, are told together, as
@@ -170,13 +171,15 @@ def _names(cluster: Cluster, instances: Sequence[int]) -> str:
 # --- what is lost -----------------------------------------------------------------------------------------------------
 
 
-def _next(group: LossGroup) -> Iterator[Remedy]:
+def _next(cluster: Cluster, group: LossGroup) -> Iterator[Remedy]:
     signs = group.signs.signs
     where = f"root on {named(group.nodes, 'node')}" if group.nodes else "root on both nodes"
     in_network = not signs or any(sign.in_network for sign in signs)
     yield from dict.fromkeys(sign.next for sign in signs)
     if in_network:
-        yield Remedy(
+        yield on_nics(
+            cluster,
+            group.nodes,
             "Look at the errors, drops and rings of the private NICs.",
             ("ip -s -s link show ETH", "ethtool -S ETH", "ethtool -g ETH"),
             where,
@@ -199,7 +202,7 @@ def _lost(cluster: Cluster, activity: Activity, group: LossGroup, fine: Sequence
         seen=(*_seen(cluster, activity, group, fine), *_bug_note(cluster, group)),
         expected=("0 lost",),
         why=_why(group),
-        next=_next(group),
+        next=_next(cluster, group),
         evidence=_evidence(cluster, group),
         table=loss_table(cluster, activity),
         nodes=group.nodes,

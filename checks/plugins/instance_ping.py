@@ -20,6 +20,7 @@ from checks.plugins._instances import (
     unseen_findings,
 )
 from checks.plugins._loss_signs import fragmenting
+from checks.plugins._nics import on_nics
 from checks.plugins._pairs import pairs_table
 from checks.plugins._paths import at_most
 from checks.plugins._together import named
@@ -184,8 +185,15 @@ def _large_slower(cluster: Cluster, larger: Sequence[InstancePing], table: Table
         expected=(f"At most {cluster.thresholds.ping_8k_warn_ratio:g} times as long",),
         why=why,
         next=[
-            Remedy("See whether fragments or datagrams get lost.", ("racwire check reassembly udp-receive-buffers",)),
             Remedy(
+                "See whether counts of failed reassemblies and full receive buffers grow; the checks reassembly and "
+                "udp-receive-buffers do so.",
+                ("netstat -s | grep -iE 'reassembl|receive buffer errors'",),
+                f"any user on {named(_nodes(cluster, larger), 'node') or 'both nodes'}",
+            ),
+            on_nics(
+                cluster,
+                _nodes(cluster, larger),
                 "Look at drops, at the link's speed, and at how busy the nodes are.",
                 ("ip -s -s link show ETH", "ethtool ETH", "mpstat -P ALL 1 5"),
                 f"root on {named(_nodes(cluster, larger), 'node') or 'both nodes'}",

@@ -19,7 +19,7 @@ from checks.plugins._oifcfg import (
     configuration_findings,
     haip_findings,
 )
-from checks.wording import listed
+from checks.wording import continued, listed
 
 _RULES = "Grid Infrastructure Installation Guide, private IP interface requirements"
 
@@ -131,7 +131,7 @@ def _unread(cluster: Cluster) -> Iterator[Finding]:
     for node in cluster.unread_nodes():
         yield NODE_NOT_READ.finding(
             Status.UNKNOWN,
-            f"{node.name} could not be read: {node.reason.partition(': ')[0].rstrip('.')}.",
+            f"{node.name} could not be read: {continued(node.reason.partition(': ')[0].rstrip('.'))}.",
             subject=f"{node.name} not read",
             seen=(node.reason,),
             expected=("Its interfaces, read by ssh without a password",),

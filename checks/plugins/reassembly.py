@@ -10,6 +10,7 @@ from checks.plugin import Kind, check
 from checks.plugins._engineered import beside_udp
 from checks.plugins._instances import percent, span
 from checks.plugins._loss_signs import block_bytes, fragmenting, mtu_line
+from checks.plugins._nics import on_nics
 from checks.plugins._node_counts import TOPIC, NodeCounts, counts_of, lacks, nodes_not_known, sysctl, without_counts
 from checks.plugins._together import alike, briefly, named, some
 from checks.wording import counted
@@ -105,7 +106,7 @@ def _failing(cluster: Cluster, counts: Sequence[NodeCounts]) -> Finding:
             ),
         ),
         expected=("None failed",),
-        next=_lost_next(names) if lost else _room_next(names, max(memory.values(), default=0)),
+        next=_lost_next(cluster, nodes) if lost else _room_next(names, max(memory.values(), default=0)),
         evidence=[(node, topic) for node in nodes for topic in (TOPIC, "sysctls")],
         nodes=nodes,
         extent=(max(c.failed_percent for c in counts), "% of fragments in vain"),
@@ -120,13 +121,15 @@ def _line(counts: NodeCounts) -> str:
     )
 
 
-def _lost_next(nodes: str) -> Sequence[Remedy]:
+def _lost_next(cluster: Cluster, nodes: Sequence[str]) -> Sequence[Remedy]:
     return (
         Remedy("See whether the paths lose packets.", ("racwire check df-ping mtu-consistency",)),
-        Remedy(
+        on_nics(
+            cluster,
+            nodes,
             "Look at the drops and at the rings of the private NICs.",
             ("ip -s -s link show ETH", "ethtool -S ETH", "ethtool -g ETH"),
-            f"root on {nodes}",
+            f"root on {named(nodes, 'node')}",
         ),
         Remedy("Ask the network team for discards and errors of the switch ports of these nodes and of their peers."),
         Remedy(

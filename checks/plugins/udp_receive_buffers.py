@@ -9,6 +9,7 @@ from checks.finding import Finding, Remedy, Status
 from checks.plugin import Kind, check
 from checks.plugins._engineered import beside_udp
 from checks.plugins._instances import span
+from checks.plugins._nics import on_nics
 from checks.plugins._node_counts import (
     TOPIC,
     NodeCounts,
@@ -79,7 +80,7 @@ def udp_receive_buffers(cluster: Cluster) -> Iterator[Finding]:
     blind = dict(lacks(changes, _WANTED))
     counts = [counts_of(change) for change in changes.nodes]
     yield from _overflowed(cluster, counts)
-    yield from _bad_checksums([c for c in counts if c.bad_checksums])
+    yield from _bad_checksums(cluster, [c for c in counts if c.bad_checksums])
     yield from _backlog(cluster, [c for c in counts if c.backlog_dropped])
     yield from _other_errors([c for c in counts if c.other_errors])
     bad = {c.node for c in counts if c.threw_away}
@@ -140,7 +141,7 @@ def _overflowed(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Find
         )
 
 
-def _bad_checksums(counts: Sequence[NodeCounts]) -> Iterator[Finding]:
+def _bad_checksums(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Finding]:
     nodes, number = [c.node for c in counts], sum(c.bad_checksums for c in counts)
     if counts:
         yield CHECKSUM.finding(
@@ -153,12 +154,16 @@ def _bad_checksums(counts: Sequence[NodeCounts]) -> Iterator[Finding]:
             ),
             expected=("0",),
             next=[
-                Remedy(
+                on_nics(
+                    cluster,
+                    nodes,
                     "Look at the errors of the private NICs, and at what they offload.",
                     ("ethtool -S ETH", "ethtool -k ETH"),
                     f"root on {named(nodes, 'node')}",
                 ),
-                Remedy(
+                on_nics(
+                    cluster,
+                    nodes[:1],
                     "Try one NIC of one node without checksum offloading, in a window.",
                     ("ethtool -K ETH rx off tx off",),
                     f"root on {nodes[0]}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_NAME = r"[\w$#+-][\w.$#+-]*"
+_NAME = r"[\w$#+-][\w.$#+-]{0,252}"
 _IN_DESCRIPTOR = re.compile(
     rf"\b(HOST|SERVICE_NAME|INSTANCE_NAME|SID|SID_NAME|GLOBAL_DBNAME|GLOBAL_NAME)\s*=\s*({_NAME})", re.IGNORECASE
 )
@@ -25,26 +25,27 @@ _EASY = re.compile(
 _TOLD = tuple(
     (kind, sign, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
     for kind, sign, pattern in (
-        ("user", "/home/", r"/home/([\w.-]*\w)"),
-        ("user", "/users/", r"/users/([\w.-]*\w)"),
-        ("user", "id=", r"\b[ug]id=\d+\(([^)\s]+)\)"),
+        ("user", "/home/", r"/home/(?:users/)?([\w.-]{0,63}\w)"),
+        ("user", "/users/", r"/users/([\w.-]{0,63}\w)"),
+        ("user", "id=", r"\b[ug]id=\d{1,10}\(([^()\s]{1,64})\)"),
         (
             "instance",
             "_",
-            r"(?:ora|asm|mdb|apx)_(?:[psm]mon|lmon|lmd\d|lms\w|lck\d|dbw\w|lgwr|ckpt|diag|ping)_([\w$#+-]+)",
+            r"(?:ora|asm|mdb|apx)_(?:[psm]mon|lmon|lmd\d|lms\w|lck\d|dbw\w|lgwr|ckpt|diag|ping)_([\w$#+-]{1,64})",
         ),
-        ("database", "ora.", r"\bora\.([\w$#-]+)\.(?:db\b|[\w$#.-]+\.svc\b)"),
-        ("service", "ora.", r"\bora\.[\w$#-]+\.([\w$#.-]+)\.svc\b"),
-        ("database", "name:", r"\bDatabase (?:unique )?name: *([\w$#-]+)"),
-        ("database", "srvctl", r"\bsrvctl\s+\w+\s+\w+\s.{0,80}?-d(?:b|atabase)?\s+([\w$#-]+)"),
-        ("host", "scan name:", r"\bSCAN name: *([\w.-]+)"),
-        ("switch", "chassis.name=", r"\bchassis\.name=(\S[^\n]*?)\s*$"),
-        ("switch", "sysname:", r"\bSysName: *(\S[^\n]*?)\s*$"),
-        ("domain", "search", r"^search\s+([\w-]+(?:\.[\w-]+)+)"),
-        ("domain", "domain", r"^domain\s+([\w-]+(?:\.[\w-]+)+)"),
+        ("database", "ora.", r"\bora\.([\w$#-]{1,64})\.(?:db\b|[\w$#.-]{1,128}\.svc\b)"),
+        ("service", "ora.", r"\bora\.[\w$#-]{1,64}\.([\w$#.-]{1,128})\.svc\b"),
+        ("database", "name:", r"\bDatabase (?:unique )?name: *([\w$#-]{1,64})"),
+        ("database", "srvctl", r"\bsrvctl\s+\w+\s+\w+\s.{0,80}?-d(?:b|atabase)?\s+([\w$#-]{1,64})"),
+        ("host", "scan name:", r"\bSCAN name: *([\w.-]{1,253})"),
+        ("switch", "chassis.name=", r"\bchassis\.name=(\S[^\n]{0,254})"),
+        ("switch", "sysname:", r"\bSysName: *(\S[^\n]{0,254})"),
+        ("domain", "search", r"^search\s+([\w-]{1,63}(?:\.[\w-]{1,63})+)"),
+        ("domain", "domain", r"^domain\s+([\w-]{1,63}(?:\.[\w-]{1,63})+)"),
     )
 )
-"""Kind, what must stand in a text in lower case to be worth a search, and the pattern."""
+"""Kind, what must stand in a text in lower case to be worth a search, and the pattern. A name has as many characters as
+its kind allows: so no text, however made, takes long to search."""
 
 
 def in_connect_string(text: str, alone: str = "service") -> Iterator[tuple[str, str]]:

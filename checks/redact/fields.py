@@ -19,6 +19,8 @@ class Treatment(Enum):
     """It is one of the words of the kernel, of Oracle or of racwire."""
     LINK = 3
     """It is the name of an interface."""
+    NUMBER = 4
+    """It is a number that a database is known by."""
 
 
 _KEPT: dict[type[msgspec.Struct], str] = {
@@ -88,6 +90,7 @@ _LINKS: dict[type[msgspec.Struct], str] = {
     samples.NodeSample: "interfaces",
     samples.Link: "name master",
 }
+_NUMBERS: dict[type[msgspec.Struct], str] = {facts.Database: "dbid", facts.History: "dbid"}
 NUMBERS_ONLY = (
     samples.InterfaceCounts,
     samples.CpuTime,
@@ -108,7 +111,7 @@ KEPT_VALUES: dict[tuple[type[msgspec.Struct], str], str] = {
 
 def _treatments() -> dict[tuple[type[msgspec.Struct], str], Treatment]:
     found = {}
-    for table, treatment in ((_KEPT, Treatment.KEEP), (_LINKS, Treatment.LINK)):
+    for table, treatment in ((_KEPT, Treatment.KEEP), (_LINKS, Treatment.LINK), (_NUMBERS, Treatment.NUMBER)):
         for kind, names in table.items():
             for name in names.split():
                 if name not in kind.__struct_fields__:

@@ -23,9 +23,14 @@ from checks.traffic.samples import Event, InstanceSample, LatencySample, NodeSam
 
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 _QUAD = re.compile(r"(?<!\d)(?<!\d\.)(\d{1,3}(?:\.\d{1,3}){3})(/\d{1,2}(?!\d))?(?!\d)(?!\.\d)")
-_V6_SUBNET = re.compile(r"(?<![\w:.])[0-9a-fA-F:]*::?[0-9a-fA-F:]*/\d{1,3}(?!\d)")
-_DOTTED = re.compile(r"[\w-]+(?:\.[\w-]+)+")
+_V6_SUBNET = re.compile(r"(?<![\w:.])[0-9a-fA-F:]{2,39}/\d{1,3}(?!\d)")
+_DOTTED = re.compile(r"(?<![\w-])[\w-]{1,63}(?:\.[\w-]{1,63}){1,126}(?![\w-])")
+"""A name with its domain: labels of at most 63 characters (RFC 1035), so that no word takes long to search."""
 _HARDWARE = re.compile(r"[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5,}", re.IGNORECASE)
+_IPOIB = re.compile(r"[0-9a-f]{40}")
+"""Flags and queue pair, then the port's GID, which is an IPv6 address (RFC 4391)."""
+_TOLD_APART = 10_000_000
+"""Of eight digits, as nearly all DBIDs are: a smaller number may count anything."""
 _IN_DOMAINS = frozenset({"host", "switch", "service"})
 """Kinds of names that a domain may follow."""
 _FIRST = ("domain", "cluster", "database", "host", "instance", "service")
@@ -51,6 +56,8 @@ class Learnt:
     """Those of the facts: they are looked for in other spellings too."""
     macs: dict[str, None] = field(default_factory=dict)
     """The same of MAC addresses: twelve digits each."""
+    database_ids: dict[str, None] = field(default_factory=dict)
+    """DBIDs that are long enough to be told from other numbers in a text."""
     originals: set[IPAddress] = field(default_factory=set)
     """All that look like an address."""
     versions: set[str] = field(default_factory=set)
@@ -106,7 +113,7 @@ class Learnt:
         domains = {name for name, kind in self.names.items() if kind == "domain"}
         for name in (name for name in dotted if key_of(name) not in domains):
             host, _, rest = name.partition(".")
-            if any(f".{key_of(rest)}".endswith(f".{domain}") for domain in domains):
+            if any(key_of(ending) in domains for ending in _endings(rest)):
                 self._take([("domain", rest), ("host", host)])
 
     def _take(self, named: Iterable[Named]) -> None:
@@ -115,7 +122,7 @@ class Learnt:
             if kind in _IN_DOMAINS and "." in bare and not _is_address(bare):
                 bare, _, domain = bare.rstrip(".").partition(".")
                 self._take([("domain", domain)])
-            if not re.search(r"[^\W\d_]", bare) or stays(bare) or _is_address(bare):
+            if not re.search(r"[^\W\d_]", bare) or stays(kind, bare) or _is_address(bare):
                 continue
             if kind == "domain" and bare.lower() in VOCABULARY:
                 continue
@@ -123,7 +130,9 @@ class Learnt:
             self.names[key_of(bare)] = min(known, kind, key=_rank)
 
     def _facts(self, part: msgspec.Struct) -> None:
-        """Addresses and versions as facts have them: for sure."""
+        """Addresses, versions and DBIDs as facts have them: for sure."""
+        if isinstance(part, (facts.Database, facts.History)) and part.dbid >= _TOLD_APART:
+            self.database_ids[str(part.dbid)] = None
         match part:
             case facts.Address():
                 self._subnet(f"{part.ip}/{part.prefix_length}")
@@ -134,6 +143,8 @@ class Learnt:
                 digits = re.sub(r"[:-]", "", part.mac_address).lower()
                 if re.fullmatch(r"[0-9a-f]{12}", digits):
                     self.macs[digits] = None
+                elif _IPOIB.fullmatch(digits):
+                    self.addresses[ipaddress.IPv6Address(bytes.fromhex(digits[8:]))] = None
             case facts.ListedInterface() if part.prefix_length is not None:
                 self._subnet(f"{part.subnet}/{part.prefix_length}")
             case facts.ConfiguredInterface() | facts.PrivateNetwork():
@@ -193,6 +204,12 @@ def _beginnings(version: str) -> Iterator[str]:
     """A version of five numbers stands with four of them too."""
     parts = version.split(".")
     yield from (".".join(parts[:n]) for n in range(1, len(parts) + 1))
+
+
+def _endings(domain: str) -> Iterator[str]:
+    """All domains that it is in, and itself."""
+    parts = domain.split(".")
+    return (".".join(parts[n:]) for n in range(len(parts)))
 
 
 def _of_site(domain: str) -> str:

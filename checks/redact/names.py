@@ -26,9 +26,10 @@ class Reach(Enum):
 _SHORTEST_ANYWHERE = 5
 _SHORTEST_WITH_DIGIT = 3
 _ADDED = (
-    r"(?:[-_]?\d+|[-_](?:vip|priv|pub|scan|ib|ic|asm|hb|mgmt|adm|admin|ilom|ilo|idrac|bmc|oob|svc|cdb|db|tns|lsnr)\d*)"
+    r"(?:[-_]?\d++"
+    r"|[-_](?:vip|priv|pub|scan|ib|ic|asm|hb|mgmt|adm|admin|ilom|ilo|idrac|bmc|oob|svc|cdb|db|tns|lsnr)\d*+)"
 )
-_MADE_OF = re.compile(rf"{_ADDED}+")
+_MADE_OF = re.compile(rf"{_ADDED}++")
 
 
 def key_of(name: str) -> str:

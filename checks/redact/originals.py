@@ -46,7 +46,9 @@ class Identity:
 def names_of(identity: Identity) -> Iterator[Named]:
     """Of who runs racwire."""
     yield from (("user", login) for login in identity.logins)
-    yield "user", identity.home.rstrip("/").rpartition("/")[2]
+    directory = identity.home.rstrip("/").rpartition("/")[2]
+    if not is_directory_of_anyone(directory):
+        yield "user", directory
     yield from _host(identity.host)
 
 

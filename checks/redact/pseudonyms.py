@@ -36,6 +36,8 @@ _KINDS = {
 }
 """What a pseudonym of each kind begins with; the next word where an original is, or is part of, the first."""
 _TWELVE_DIGITS = re.compile(r"[0-9a-f]{12}")
+_DATABASE_ID = re.compile(r"[0-9]{10}")
+_FIRST_DATABASE_ID = 1_000_000_000
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _SHORT = 2
 """Originals of so few characters are kept out of pseudonyms as words only: letters occur in any."""
@@ -53,6 +55,7 @@ class MappingFile(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     mac_addresses: dict[str, str] = {}
     identifiers: dict[str, str] = {}
     """Upper parts of the second half of an IPv6 address, and keys of hardware, in hexadecimal."""
+    database_ids: dict[str, str] = {}
     retired: dict[str, str] = {}
     """Pseudonyms that were given up, with what they stood for: in reports that were made earlier they still do."""
 
@@ -67,16 +70,20 @@ class Pseudonyms:
         self._of = {original: pseudonym for names in kept.names.values() for original, pseudonym in names.items()}
         self._macs = _Numbers(kept.mac_addresses, lambda n: f"02{n:010x}")
         self._identifiers = _Numbers(kept.identifiers, lambda n: f"2{n:011x}")
+        self._database_ids = _Numbers(kept.database_ids, lambda n: str(_FIRST_DATABASE_ID + n))
         self._retired = dict(kept.retired)
         self._originals: set[str] = set(self._of)
         self._addresses = {_address(a): _address(b) for a, b in kept.addresses.items()}
         self._blocks = {version: Blocks(version, self._addresses) for version in (4, 6)}
-        for table in (self._of, kept.mac_addresses, kept.identifiers, kept.networks):
+        for table in (self._of, kept.mac_addresses, kept.identifiers, kept.database_ids, kept.networks):
             if len(set(table.values())) < len(table):
                 raise ValueError("one pseudonym stands for two things")
         for number in (*kept.mac_addresses.values(), *kept.identifiers.values()):
             if not _TWELVE_DIGITS.fullmatch(number):
                 raise ValueError(f"{number} is no number of twelve hexadecimal digits")
+        for number in kept.database_ids.values():
+            if not _DATABASE_ID.fullmatch(number):
+                raise ValueError(f"{number} is no number of a database")
         if any(a.version != b.version for a, b in self._addresses.items()):
             raise ValueError("an IPv4 address stands for an IPv6 address")
         pairs = [(ipaddress.ip_network(a), ipaddress.ip_network(b)) for a, b in kept.networks.items()]
@@ -94,6 +101,7 @@ class Pseudonyms:
             addresses={str(a): str(self._again(a, b)) for a, b in sorted(self._addresses.items(), key=_in_order)},
             mac_addresses=self._macs.table,
             identifiers=self._identifiers.table,
+            database_ids=self._database_ids.table,
             retired=retired,
         )
 
@@ -128,6 +136,10 @@ class Pseudonyms:
     def identifier(self, original: int) -> int:
         """A number of 48 bits for another one: the upper part of the second half of an IPv6 address, a key."""
         return int(self._identifiers.of(f"{original:012x}"), 16)
+
+    def database_id(self, original: str) -> str:
+        """The pseudonym of a DBID, both in decimal digits: ten of them."""
+        return self._database_ids.of(original)
 
     def learn(self, network: IPNetwork) -> None:
         """Subnets stay subnets where they are known before the addresses in them."""

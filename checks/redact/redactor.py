@@ -14,6 +14,7 @@ from checks.redact.learning import Learnt
 from checks.redact.names import Names, Reach, is_derived, reach_of
 from checks.redact.originals import Identity
 from checks.redact.pseudonyms import Pseudonyms
+from checks.redact.spellings import Spellings
 from checks.redact.text import Text
 from checks.redact.tracks import RedactedTrack, all_events
 from checks.redact.walk import rebuilt
@@ -98,7 +99,13 @@ class Redactor:
     def _treated(self, treatment: Treatment, text: str) -> str:
         if self._text is None:
             self._text = self._prepared()
-        return self._text.link(text) if treatment is Treatment.LINK else self._text.replaced(text)
+        match treatment:
+            case Treatment.LINK:
+                return self._text.link(text)
+            case Treatment.NUMBER:
+                return self._pseudonyms.database_id(text)
+            case _:
+                return self._text.replaced(text)
 
     def _copy(self, recording: Recording, recorder: Recorder) -> None:
         waiting: list[Event] = []
@@ -130,18 +137,15 @@ class Redactor:
             for name, pseudonym in pseudonyms.names.items()
             if "@" not in name and (name in names or reach_of(name, learnt.vocabulary) is not Reach.WORD)
         }  # an e-mail address is known by its shape
-        text = Text(pseudonyms, self._addresses, Names({**self._spelt_otherwise(), **known}, learnt.vocabulary))
+        spellings = Spellings(self._addresses, learnt.addresses, learnt.originals, learnt.networks)
+        names_of_all = Names({**self._numbers(), **known}, learnt.vocabulary)
+        text = Text(pseudonyms, spellings, self._addresses, names_of_all)
         for told in learnt.told:
             text.replaced(told)
         return text
 
-    def _spelt_otherwise(self) -> dict[str, str]:
-        """Addresses of the facts as parts of names: `ip-10-20-0-1`, `enxb8599f0a1b2c`."""
-        spelt = {
-            mac: self._pseudonyms.mac(mac) for mac in self._learnt.macs if int(mac, 16) and not int(mac[1], 16) & 1
-        }
-        for address in self._learnt.addresses:
-            replaced = self._addresses.ip(address)
-            if replaced != address and address.version == 4:
-                spelt[str(address).replace(".", "-")] = str(replaced).replace(".", "-")
-        return spelt
+    def _numbers(self) -> dict[str, str]:
+        """MAC addresses of the facts as parts of names, such as `enxb8599f0a1b2c`, and what databases are known by."""
+        learnt, pseudonyms = self._learnt, self._pseudonyms
+        macs = {mac: pseudonyms.mac(mac) for mac in learnt.macs if int(mac, 16) and not int(mac[1], 16) & 1}
+        return macs | {number: pseudonyms.database_id(number) for number in learnt.database_ids}

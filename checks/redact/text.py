@@ -6,12 +6,14 @@ tools are long, and their words few.
 
 from __future__ import annotations
 
+import ipaddress
 import re
 
 from checks.redact.addresses import Addresses
 from checks.redact.blocks import SHORTEST
 from checks.redact.names import Names
 from checks.redact.pseudonyms import Pseudonyms
+from checks.redact.spellings import Spellings
 from checks.redact.well_known import stays
 
 _WORD = re.compile(r"\S+")
@@ -19,6 +21,7 @@ _NUMBER = re.compile(r"[\d.,:;()%+-]{1,7}")
 _LENGTH = re.compile(r"/(\d{1,3})(?!\d)")
 _LIKE_AN_ADDRESS = re.compile(r"[:@]|\..*\.|-.*-.*-.*-.*-")
 """What every shape below has, but for those that stay."""
+_DOTS_OF_AN_ADDRESS = 3
 _KEPT_WORDS = 500_000
 """Words that are remembered: beyond that, all are forgotten and learnt again."""
 _UNITS = frozenset({"service", "socket", "device", "target", "timer", "mount", "scope", "slice", "path"})
@@ -42,8 +45,9 @@ _SHAPES = r"""
 class Text:
     """Replaces what is in a text, by the pseudonyms that are there when it is made."""
 
-    def __init__(self, pseudonyms: Pseudonyms, addresses: Addresses, names: Names) -> None:
+    def __init__(self, pseudonyms: Pseudonyms, spellings: Spellings, addresses: Addresses, names: Names) -> None:
         self._pseudonyms = pseudonyms
+        self._spellings = spellings
         self._addresses = addresses
         self._names = names
         self._pattern = re.compile(rf"{_SHAPES} | (?P<name> (?-x:{names.pattern}) )", re.IGNORECASE | re.VERBOSE)
@@ -65,13 +69,21 @@ class Text:
         word = found[0]
         replaced = self._words.get(word)
         if replaced is None:
-            if _NUMBER.fullmatch(word):
+            if _NUMBER.fullmatch(word) and "::" not in word and word.count(".") < _DOTS_OF_AN_ADDRESS:
                 return word
             if len(self._words) > _KEPT_WORDS:
                 self._words.clear()
             worth_it = _LIKE_AN_ADDRESS.search(word) or self._names.may_be_in(word)
-            replaced = self._words[word] = self._pattern.sub(self._replace, word) if worth_it else word
+            replaced = self._words[word] = (self._searched if worth_it else self._spellings.replaced)(word)
         return replaced
+
+    def _searched(self, word: str) -> str:
+        pieces: list[str] = []
+        at = 0
+        for found in self._pattern.finditer(word):
+            pieces += (self._spellings.replaced(word[at : found.start()]), self._replace(found))
+            at = found.end()
+        return "".join((*pieces, self._spellings.replaced(word[at:])))
 
     def _replace(self, found: re.Match[str]) -> str:
         text = found[0]
@@ -98,9 +110,16 @@ class Text:
 
     @staticmethod
     def _is_a_part_of_the_internet(found: re.Match[str]) -> bool:
-        """Whether it is a network too large to be one's own, as in the routes of a tunnel: `128.0.0.0/1`."""
+        """Whether it is a network too large to be one's own, as in the routes of a tunnel: `128.0.0.0/1`. A host's
+        address may stand before such a number too."""
         length = _LENGTH.match(found.string, found.end())
-        return length is not None and int(length[1]) < SHORTEST[6 if ":" in found[0] else 4]
+        if length is None or int(length[1]) >= SHORTEST[6 if ":" in found[0] else 4]:
+            return False
+        try:
+            ipaddress.ip_network(f"{found[0]}/{length[1]}")
+        except ValueError:  # there are bits after those of the network
+            return False
+        return True
 
     def _ip4(self, found: re.Match[str]) -> str:
         text = found[0]
@@ -111,9 +130,10 @@ class Text:
     def _mail(self, text: str, local: str, domain: str) -> str:
         """A login on a node that is known, or somebody's address."""
         replaced = self._names.replaced(text)
-        if domain.rpartition(".")[2] in _UNITS or stays(domain):
+        if domain.rpartition(".")[2] in _UNITS or stays("domain", domain):
             return replaced
         parts = [part for part in re.split(r"[._+-]", local) if part]
-        if replaced.rpartition("@")[2] != domain and all(stays(p) or self._names.replaced(p) != p for p in parts):
+        known = all(stays("user", part) or self._names.replaced(part) != part for part in parts)
+        if known and replaced.rpartition("@")[2] != domain:
             return replaced
         return f"{self._pseudonyms.name('mail', text)}@mail.invalid"

@@ -50,7 +50,7 @@ def texts(value: object, treatment: Treatment = Treatment.REPLACE) -> Iterator[t
 
 
 def rebuilt(value: T, replace: Callable[[Treatment, str], str]) -> T:
-    """The same with every text replaced; what is an enum or a number stays."""
+    """The same with every text replaced, and numbers that a database is known by; other numbers and enums stay."""
     return cast(T, _struct(value, replace))
 
 
@@ -85,6 +85,9 @@ def _struct(value: msgspec.Struct, replace: Callable[[Treatment, str], str]) -> 
     for field in kind.__struct_fields__:
         old = getattr(value, field)
         treatment = treatment_of(kind, field)
+        if treatment is Treatment.NUMBER:
+            changed[field] = int(replace(treatment, str(old)))
+            continue
         if isinstance(old, (int, float)) or old is None or KEPT_VALUES.get((kind, field)) == old:
             continue
         if treatment is Treatment.KEEP and not isinstance(old, msgspec.Struct):

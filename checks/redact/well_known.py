@@ -13,9 +13,9 @@ STAYS: dict[str, tuple[frozenset[str], str]] = {
     "users": (
         _words(
             "root oracle grid asm nobody daemon sys system sysdba sysasm sysrac sysbackup sysoper public dbsnmp "
-            "perfstat gsmadmin_internal asmsnmp crsuser racwire oracle_ocm sshd systemd-network"
+            "perfstat gsmadmin_internal asmsnmp crsuser racwire oracle_ocm sshd systemd-network users"
         ),
-        "Every Linux, Grid Infrastructure or Oracle installation has them, and racwire's own user.",
+        "Every Linux, Grid Infrastructure or Oracle installation has them (users is a group), and racwire's own user.",
     ),
     "hosts": (
         _words("localhost localhost4 localhost6 localdomain ip6-localhost ip6-loopback broadcasthost"),
@@ -41,7 +41,7 @@ STAYS: dict[str, tuple[frozenset[str], str]] = {
             "var tmp usr local lib run srv mnt nfs log state share racwire .local .config changes settings "
             "password database inventory orainventory crs oragrid bin conf secrets keys"
         ),
-        "An installer's own, or those of any Linux; a release such as 19.0.0 may stand between them.",
+        "An installer's own, or those of any Linux; a number may follow, and a release such as 19.0.0 stand between.",
     ),
 }
 """Names that are not replaced, by what they are, each with the reason. Interface names stay as well: they tell which
@@ -88,7 +88,8 @@ VOCABULARY = _words("""
     """)
 """Words of racwire's own sentences and of the tools it reads. A node or database of such a name is replaced only where
 the word stands by itself."""
-_VOCABULARY_TEXT = " ".join(sorted(VOCABULARY))
+_STAYING_WORDS = " ".join(sorted(name for names, _ in STAYS.values() for name in names))
+_VOCABULARY_TEXT = f"{' '.join(sorted(VOCABULARY))} {_STAYING_WORDS}"
 
 INTERFACE_NAME = re.compile(
     r"(?:lo|(?:eth|en|ens|eno|enp|enx|em|ib|bond|bondeth|bondib|team|br|virbr|vlan|net|re|p\d+p|wlan|usb|veth|dummy)"
@@ -96,18 +97,38 @@ INTERFACE_NAME = re.compile(
 )
 """A name as the kernel, udev or an administrator gives to an interface."""
 
-_NUMBERED = re.compile(r"_?\d+$")
+_TABLES = {
+    "user": ("users",),
+    "person": ("users",),
+    "host": ("hosts",),
+    "switch": ("hosts",),
+    "domain": ("domains",),
+    "database": ("instances", "containers"),
+    "instance": ("instances",),
+    "service": ("instances", "containers"),
+    "listener": ("listeners",),
+    "directory": ("directories", "users", "instances"),
+}
+"""The tables of STAYS that speak for each kind of name: a host called as a directory of the installer's is a host. A
+switch that was given no name tells `localhost`; databases and instances have services of their own names; diagnostic
+directories are named after users and instances."""
+_NUMBERED = frozenset({"instances", "listeners", "directories"})
+"""Tables whose names a number may follow."""
 
 
-def stays(name: str) -> bool:
-    """Whether a name identifies nobody."""
+def stays(kind: str, name: str) -> bool:
+    """Whether a name of that kind identifies nobody."""
     bare = name.casefold()
-    return any(bare in names or _NUMBERED.sub("", bare) in names for names, _ in STAYS.values())
+    without_number = bare.rstrip("0123456789").removesuffix("_")
+    return any(
+        bare in STAYS[table][0] or (table in _NUMBERED and without_number in STAYS[table][0])
+        for table in _TABLES.get(kind, ())
+    )
 
 
 def is_directory_of_anyone(name: str) -> bool:
     """Whether a part of a path is an installer's own, or but a release."""
-    return not re.search(r"[^\W\d_]{2}", name) or stays(name) or name.casefold() in VOCABULARY
+    return not re.search(r"[^\W\d_]{2}", name) or stays("directory", name) or name.casefold() in VOCABULARY
 
 
 def is_in_vocabulary(text: str) -> bool:

@@ -14,9 +14,9 @@ import msgspec
 
 from checks.facts import Clusterware
 from checks.finding import Status
+from checks.plain_text import json_escaped, shown
 from checks.report.diff_facts import FactChange, fact_changes
 from checks.report.diff_findings import FindingChange, finding_changes
-from checks.report.plain_text import json_escaped, shown
 from checks.result import ExitCode, Report
 from checks.wording import listed
 
@@ -46,6 +46,11 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     cautions: tuple[str, ...]
     findings: tuple[FindingChange, ...]
     facts: tuple[FactChange, ...]
+
+    @property
+    def by_name(self) -> bool:
+        """Whether names mean the same in both."""
+        return self.before.is_redacted is self.after.is_redacted
 
 
 def diff(before: Report, after: Report, names: tuple[str, str] = ("A", "B")) -> Difference:
@@ -96,7 +101,7 @@ def _cautions(one: Side, other: Side) -> Iterator[str]:
         redacted, plain = (one, other) if one.is_redacted else (other, one)
         yield (
             f"{redacted.name} has pseudonyms and {plain.name} has not, so names cannot be matched: findings are "
-            "matched by their codes alone, and of the facts only versions and settings are compared."
+            "matched by their codes alone, and of the facts only versions are compared."
         )
     elif others := _other_cluster(one, other):
         yield f"These are not of the same cluster: {others}."

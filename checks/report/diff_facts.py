@@ -9,12 +9,12 @@ import msgspec
 
 from checks.cache_fusion import average_cr_receive_ms, average_current_receive_ms, lost, per_second
 from checks.facts import Activity, Cluster, Clusterware, CounterChanges, Database, InstanceActivity, Node, PathProbe
+from checks.report.diff_noise import differ
 from checks.report.quantities import milliseconds, rate
 from checks.result import Report
+from checks.wording import listed
 
 _ABSENT = "not there"
-_MUCH = 1.5
-"""By what factor a rate or a time must differ to be told: what is measured twice is never equal. Ours."""
 _COUNTERS = {"failed reassemblies": ("Ip", "ReasmFails"), "receive-buffer errors": ("Udp", "RcvbufErrors")}
 _NOT_OF_THE_CLUSTER = ("console", "waivers")
 """Settings that change nothing of what is found; waivers are told with the findings."""
@@ -35,7 +35,7 @@ class FactChange(msgspec.Struct, frozen=True):
 
 
 def fact_changes(before: Report, after: Report, *, by_name: bool = True) -> tuple[FactChange, ...]:
-    """All of them, group by group. Where names do not mean the same in both, only versions and settings."""
+    """All of them, group by group. Where names do not mean the same in both, only versions: settings name things."""
     one, other = before.cluster, after.cluster
     groups: list[tuple[str, Values | None, Values | None, bool]] = [
         ("Nodes", _nodes(one), _nodes(other), True),
@@ -47,7 +47,8 @@ def fact_changes(before: Report, after: Report, *, by_name: bool = True) -> tupl
     found = [change for group in groups for change in _differing(*group)] if by_name else []
     found += _rates(one, other) if by_name else []
     found += _differing("Versions", _versions(before, by_name), _versions(after, by_name), False)
-    found += _differing("Settings", _flat(before.settings), _flat(after.settings), False)
+    if by_name:
+        found += _differing("Settings", _flat(before.settings), _flat(after.settings), False)
     return tuple(found)
 
 
@@ -107,7 +108,7 @@ def _rates(before: Cluster, after: Cluster) -> Iterator[FactChange]:
     for name, (left, in_words) in one.items():
         right = other[name][0] if name in other else left
         told = in_words is rate or max(left, right) > usual_ms
-        if told and max(left, right) > _MUCH * min(left, right):
+        if told and differ(left, right):
             yield FactChange("Rates", name, in_words(left), in_words(right))
 
 
@@ -146,8 +147,19 @@ def _versions(report: Report, by_name: bool) -> Values:
 def _flat(settings: Mapping[str, Any]) -> Values:
     """Settings as `probe.packets`."""
     return {
-        f"{section}.{name}": str(value)
+        f"{section}.{name}": _in_words(value)
         for section, values in settings.items()
         if isinstance(values, dict) and section not in _NOT_OF_THE_CLUSTER
         for name, value in values.items()
     }
+
+
+def _in_words(value: object) -> str:
+    """A value of the settings: `rac1 and rac2`, `yes`, `100`."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return listed(map(_in_words, value)) or "none"
+    if isinstance(value, dict):
+        return listed(f"{name} {_in_words(part)}" for name, part in value.items()) or "none"
+    return "not set" if value is None or value == "" else str(value)

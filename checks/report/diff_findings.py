@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 
 import msgspec
 
 from checks.finding import PROBLEMS, Finding, Status
 from checks.finding_key import Key, could_not_look, keyed
+from checks.report.diff_noise import differ
 
-_NOISE = 0.1
-"""Of the larger one: extents that differ by less are the same, since what is measured twice is never equal. Ours."""
+_MOST_PAIRS = 50_000
+"""Pairs of findings of one kind that are looked at for shared nodes. Where there are more, which takes hundreds that
+changed, each is told by itself."""
 
 
 class Change(StrEnum):
     """What became of a finding. Each has its counterpart, which it is when the reports are taken the other way."""
 
     GRAVER = "graver"
+    """A higher status: of the same finding, or a failure where its check had a warning about the same nodes."""
     MILDER = "milder"
     MORE = "more"
-    """A higher extent; what is measured has to differ by a tenth."""
+    """A higher extent; what is measured has to differ by half (`diff_noise.MUCH`)."""
     LESS = "less"
     WIDER = "on more nodes"
     NARROWER = "on fewer nodes"
@@ -121,23 +124,51 @@ def _known(findings: Iterable[Finding], by_name: bool) -> dict[Key, Finding]:
 def _pairs(
     before: dict[Key, Finding], after: dict[Key, Finding], by_name: bool
 ) -> Iterator[tuple[Finding | None, Finding | None]]:
-    """The same findings first; then those of one kind that share nodes, most of them first: a fault that spreads is
-    told together with the nodes that it spread to, and is not another one."""
-    for key in before.keys() & after.keys():
-        yield before[key], after[key]
+    """The same findings first. Then those of one kind that share nodes: a fault that spreads is told together with the
+    nodes that it spread to, and is not another one. Then a failure and a warning of one check about the same nodes,
+    whatever their codes: what is left of a failure is milder, and not new."""
+    yield from ((finding, after[key]) for key, finding in before.items() if key in after)
     old = {key: finding for key, finding in before.items() if key not in after}
     new = {key: finding for key, finding in after.items() if key not in before}
-    overlapping = [
-        (-len(shared), sorted((one, other)), one, other)
-        for one in old
-        for other in new
-        if by_name and one[:3] == other[:3] and (shared := set(one[3]) & set(other[3]))
-    ]
-    for _, _, one, other in sorted(overlapping):
-        if one in old and other in new:
-            yield old.pop(one), new.pop(other)
+    if by_name:
+        yield from _nearest(old, new, lambda key: key[:3], lambda one, other: bool({*one.nodes} & {*other.nodes}))
+        yield from _nearest(old, new, lambda key: (key[0], key[2]), _is_left_of)
     yield from ((finding, None) for finding in old.values())
     yield from ((None, finding) for finding in new.values())
+
+
+def _nearest(
+    old: dict[Key, Finding],
+    new: dict[Key, Finding],
+    kind: Callable[[Key], tuple[str, ...]],
+    fits: Callable[[Finding, Finding], bool],
+) -> Iterator[tuple[Finding, Finding]]:
+    """Take from both what fits together of one kind, those first that share most nodes."""
+    kinds: dict[tuple[str, ...], tuple[list[Key], list[Key]]] = {}
+    for side, keys in enumerate((old, new)):
+        for key in keys:
+            kinds.setdefault(kind(key), ([], []))[side].append(key)
+    for ours, theirs in kinds.values():
+        if len(ours) * len(theirs) > _MOST_PAIRS:
+            continue
+        fitting = [
+            (-len({*one[3]} & {*other[3]}), sorted((one, other)), one, other)
+            for one in ours
+            for other in theirs
+            if fits(old[one], new[other])
+        ]
+        for _, _, one, other in sorted(fitting):
+            if one in old and other in new:
+                yield old.pop(one), new.pop(other)
+
+
+def _is_left_of(one: Finding, other: Finding) -> bool:
+    """Whether one is a failure and the other a warning about no more than its nodes, and neither is waived: a waiver
+    is of one code."""
+    if {one.status, other.status} != {Status.FAIL, Status.WARN} or one.waived or other.waived:
+        return False
+    failure, warning = (one, other) if one.status is Status.FAIL else (other, one)
+    return {*warning.nodes} <= {*failure.nodes} and bool(warning.nodes) is bool(failure.nodes)
 
 
 def _told(one: Finding | None, other: Finding | None, before: _Looked, after: _Looked, by_name: bool) -> FindingChange:
@@ -184,6 +215,6 @@ def _by_extent(one: Finding, other: Finding) -> Change:
     if one.extent is None or other.extent is None or one.extent.unit != other.extent.unit:
         return Change.SAME
     left, right = one.extent.value, other.extent.value
-    if abs(left - right) <= _NOISE * max(abs(left), abs(right)):
+    if left == right or (one.extent.is_measured and not differ(left, right)):
         return Change.SAME
     return Change.MORE if right > left else Change.LESS

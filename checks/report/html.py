@@ -12,15 +12,16 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from checks.finding import Status
-from checks.report import html_journal, html_paths
+from checks.plain_text import shown
+from checks.report import actions, html_journal, html_paths
+from checks.report.age import at
 from checks.report.evidence import Evidence
 from checks.report.folding import left_out_together
-from checks.report.html_findings import calm, problem_parts
+from checks.report.html_findings import calm, problem_parts, together
 from checks.report.html_outputs import Outputs
 from checks.report.html_sheets import cluster_sheets, settings_sheets, versions_sheet
 from checks.report.html_traffic import traffic_of
-from checks.report.plain_text import shown
-from checks.report.summary import at, cluster_name, counts, facts, first_steps, headline, place, sentences
+from checks.report.summary import cluster_name, counts, facts, first_steps, headline, place, sentences
 
 
 def to_html(evidence: Evidence) -> bytes:
@@ -38,6 +39,7 @@ def to_html(evidence: Evidence) -> bytes:
         steps=first_steps(report),
         problems=problems,
         lived_with=lived_with,
+        told_together=together(problems + lived_with, report),
         calm=calm(report),
         left_out=tuple(left_out_together(report.findings)),
         squares=html_paths.squares(report.cluster),
@@ -49,7 +51,7 @@ def to_html(evidence: Evidence) -> bytes:
         journals=html_journal.journals(report, outputs),
         cluster=cluster_name(report),
     )
-    return page.encode()
+    return page.encode() + b"\n"
 
 
 @cache
@@ -65,13 +67,13 @@ def _template() -> Template:
     )
     environment.filters |= {
         "lines": _lines,
-        "brief": html_journal.brief,
-        "took": html_journal.took,
-        "clock": html_journal.clock,
+        "brief": actions.brief,
+        "took": actions.took,
+        "clock": actions.clock,
         "time": at,
         "tip": html_paths.tip,
     }
-    environment.tests["brief"] = html_journal.is_brief
+    environment.tests["brief"] = actions.is_brief
     environment.globals["Status"] = Status
     return environment.get_template("report.html.j2")
 

@@ -47,6 +47,15 @@ def problem_parts(report: Report, outputs: Outputs) -> tuple[tuple[Problem, ...]
     return tuple(open_), tuple(lived_with)
 
 
+def together(parts: Sequence[Problem], report: Report) -> str:
+    """Why there are fewer entries than findings, in a sentence; empty where there are not."""
+    findings = len(problems(report)) + len(waived(report))
+    if findings == len(parts):
+        return ""
+    entries = "1 entry" if len(parts) == 1 else f"{len(parts)} entries"
+    return f"{entries} for {findings} findings: those that could not tell for the same reason share one."
+
+
 def _problem(
     report: Report, finding: Finding, likewise: tuple[Finding, ...], anchors: dict[int, str], outputs: Outputs
 ) -> Problem:

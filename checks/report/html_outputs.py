@@ -10,7 +10,7 @@ from markupsafe import escape
 
 from checks.finding import PROBLEMS
 from checks.journal import Entry
-from checks.report.plain_text import shown
+from checks.plain_text import shown
 from checks.result import Report
 
 MOST_OF_ONE = 12_000

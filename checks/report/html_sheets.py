@@ -24,6 +24,7 @@ from checks.facts import (
 from checks.report.quantities import speed
 from checks.result import Report
 from checks.settings import Settings
+from checks.wording import continued
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ def _nodes(cluster: Cluster) -> Sheet:
             notes += [f"Not read: {limit}" for limit in (*node.limits, *(setup.limits if setup else ()))]
         else:
             rows.append((node.name, "", "not read", ""))
-            notes.append(f"{node.name} could not be read: {node.reason}")
+            notes.append(f"{node.name} could not be read: {continued(node.reason)}")
     return Sheet(title, columns, tuple(rows), tuple(dict.fromkeys(notes)))
 
 
@@ -103,7 +104,17 @@ def _networks(cluster: Cluster) -> Sheet:
 
 
 def _interfaces(cluster: Cluster) -> Sheet:
-    columns = ("Interface", "Private network", "MTU", "At the next boot", "Driver's most", "Link", "Kind", "Addresses")
+    columns = (
+        "Interface",
+        "Private network",
+        "MTU",
+        "At the next boot",
+        "Driver's most",
+        "Link",
+        "Kind",
+        "Addresses",
+        "MAC",
+    )
     networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
     ports = {(port.node, port.interface): network.name for network in networks for port in network.ports}
     rows = [
@@ -116,6 +127,7 @@ def _interfaces(cluster: Cluster) -> Sheet:
             ", ".join(_link(interface)),
             _kind(interface),
             ", ".join(f"{a.ip}/{a.prefix_length}" for a in interface.addresses),
+            interface.mac_address,
         )
         for node in cluster.read_nodes()
         for interface in node.interfaces
@@ -177,7 +189,7 @@ def _instances(cluster: Cluster) -> Sheet:
     rows = [
         (i.name, i.host, i.version, i.startup_time.replace("T", " "), _uses(database, i)) for i in database.instances
     ]
-    notes = [f"{i.name} could not be asked: {i.reason}" for i in database.unasked]
+    notes = [f"{i.name} could not be asked: {continued(i.reason)}" for i in database.unasked]
     if isinstance(cluster.activity, Activity):
         notes += [f"{gap.view}: {gap.reason}" for gap in cluster.activity.unread]
     return Sheet(title, columns, tuple(rows), tuple(notes))
@@ -235,4 +247,4 @@ def versions_sheet(report: Report) -> Sheet:
 
 def _known(fact: object) -> str:
     """A fact, or why it is not known."""
-    return f"not known: {fact.reason}" if isinstance(fact, Unknown) else str(fact)
+    return f"not known: {continued(fact.reason)}" if isinstance(fact, Unknown) else str(fact)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
@@ -15,7 +15,6 @@ from checks.facts import (
     CounterChanges,
     Database,
     History,
-    NotAsked,
     Unknown,
 )
 from checks.report.evidence import Evidence
@@ -33,6 +32,7 @@ _COUNTED = (
     ("Udp", "RcvbufErrors", "Buffer full"),
     ("Softnet", "Dropped", "Softnet dropped"),
 )
+_NOT_NEEDED = Cluster(local_node="", taken_at="").activity
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,9 @@ class Losses:
     title: str
     names: tuple[str, ...]
     rows: tuple[tuple[str, tuple[str, ...]], ...]
-    """A receiver, and what it lost of each; empty where nothing, `·` of itself."""
+    """A receiver, and what it lost of each; `?` where that was not measured, `·` of itself."""
+    has_unknown: bool
+    """Whether there is a `?`."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ def traffic_of(evidence: Evidence) -> Traffic:
     figures = samples.figures if samples else interval_figures(cluster)
     told = samples.sentences if samples else ("The traffic was not sampled: there is no picture of it over time.",)
     return Traffic(
-        sentences=(*told, *((past,) if isinstance(past, str) else ())),
+        sentences=(*told, *_no_blocks(cluster), *((past,) if isinstance(past, str) else ())),
         figures=(*figures, *((past,) if isinstance(past, Figure) else ())),
         losses=_losses(cluster),
         sheets=tuple(sheet for sheet in (_blocks(cluster), _counters(cluster.counters)) if sheet),
@@ -98,18 +100,25 @@ def _square(title: str, transfers: Sequence[BlockTransfer] | Unknown, cluster: C
     numbers = sorted({number for pair in lost for number in pair})
     names = [instance_name(cluster, number) for number in numbers]
     rows = [
-        (name, tuple("·" if to == own else whole(lost[own, to]) if lost.get((own, to)) else "" for to in numbers))
+        (name, tuple("·" if to == own else whole(lost.get((own, to))) for to in numbers))
         for own, name in zip(numbers, names, strict=True)
     ]
-    return Losses(title, tuple(names), tuple(rows))
+    return Losses(title, tuple(names), tuple(rows), any("?" in cells for _, cells in rows))
+
+
+def _no_blocks(cluster: Cluster) -> Iterator[str]:
+    """Why nothing is told of the blocks between instances, where that is so."""
+    if not isinstance(cluster.activity, Activity):
+        why = cluster.activity if isinstance(cluster.database, Database) else cluster.database
+        reason = "No check of this run asks for it." if why == _NOT_NEEDED else why.reason
+        yield f"What the instances lost in the checks' own interval is not known. {reason}"
 
 
 def _blocks(cluster: Cluster) -> Sheet | None:
     """What each instance received and lost in the interval."""
     activity = cluster.activity
     if not isinstance(activity, Activity):
-        is_asked = isinstance(cluster.database, Database) and not isinstance(activity, NotAsked)
-        return Sheet("Blocks between instances", (), (), (activity.reason,)) if is_asked else None
+        return None
     rows, notes = [], []
     for own in activity.instances:
         name = instance_name(cluster, own.instance)
@@ -117,11 +126,11 @@ def _blocks(cluster: Cluster) -> Sheet | None:
             notes.append(f"{name}: {own.reason}")
             continue
         lost, received = cache_fusion.lost(own.statistics), cache_fusion.received(own.statistics)
-        part = "" if lost is None else share(lost, received)
+        part = "" if lost is None else share(lost, cache_fusion.due(own.statistics))
         served = cache_fusion.served(own.statistics)
         rows.append((name, whole(received), whole(served), whole(lost), part, *_times(own.statistics)))
     title = f"Blocks between instances, in {seconds(activity.seconds)}"
-    columns = ("Instance", "Received", "Served", "Lost", "of received", "CR block in", "Current block in")
+    columns = ("Instance", "Received", "Served", "Lost", "of those sent", "CR block in", "Current block in")
     return Sheet(title, columns, tuple(rows), tuple(notes))
 
 

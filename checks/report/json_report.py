@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from checks.report.plain_text import json_escaped, shown
+from checks.plain_text import json_escaped, shown
 from checks.result import SCHEMA, Report
 
 _NOT_ONE = "This is not a racwire report"

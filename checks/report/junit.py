@@ -13,9 +13,11 @@ apart, 1 from 2), and one that was skipped would say that nobody looked; so it p
 its suite, and the suite's property `warnings` counts it.
 
 The order and the attributes are those of the schema that Ant's reports and Jenkins share (windyroad's JUnit.xsd). That
-allows no zone in `timestamp`: it is the clock of the node, and the property `begun` has its zone. A suite's `time` is
-that of the run that found it out, for all checks run at once; the cases of a suite take none of their own. What XML
-cannot hold is written out.
+allows no zone in `timestamp`: it is the clock of the node, and the property `begun` has its zone. All checks run at
+once, so that none has a time of its own: the `time` of the run stands at the first suite that is of it, and at the
+others 0, for build servers add them up; the suite of a check that was run once more has that run's. Saved states have
+the property `saved`. Each waiver is a property of the suite of its check, or where that did not run of the first one.
+What XML cannot hold is written out.
 """
 
 from __future__ import annotations
@@ -27,9 +29,9 @@ from datetime import datetime
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from checks.finding import Finding, Remedy, Status
-from checks.report.plain_text import shown
+from checks.plain_text import shown
 from checks.report.summary import cluster_name
-from checks.result import Report
+from checks.result import Report, WaiverStanding
 
 _UNTOLD = "1970-01-01T00:00:00"
 """The schema asks for a time; this stands where the report has none that can be read."""
@@ -42,14 +44,20 @@ def to_junit(report: Report) -> bytes:
     checks: dict[str, list[Finding]] = {}
     for finding in report.findings:
         checks.setdefault(finding.check, []).append(finding)
+    again = {rerun.check: rerun.duration_s for rerun in report.reruns}
+    first_of_run = next((check for check in checks if check not in again), None)
     for number, (check, findings) in enumerate(checks.items()):
-        suites.append(_suite(report, number, check, findings))
+        took_s = again.get(check, report.duration_s if check == first_of_run else 0.0)
+        waivers = [w for w in report.waivers if w.check == check or (not number and w.check not in checks)]
+        suites.append(_suite(report, number, check, findings, took_s, waivers))
     indent(suites)
     written: bytes = tostring(suites, "utf-8")
     return b'<?xml version="1.0" encoding="UTF-8"?>\n' + written + b"\n"
 
 
-def _suite(report: Report, number: int, check: str, findings: list[Finding]) -> Element:
+def _suite(
+    report: Report, number: int, check: str, findings: list[Finding], took_s: float, waivers: Iterable[WaiverStanding]
+) -> Element:
     cases = [_case(check, name, finding) for name, finding in zip(_names(findings), findings, strict=True)]
     ended = Counter(child.tag for case in cases for child in case)
     suite = Element(
@@ -63,10 +71,10 @@ def _suite(report: Report, number: int, check: str, findings: list[Finding]) -> 
         failures=str(ended["failure"]),
         errors=str(ended["error"]),
         skipped=str(ended["skipped"]),
-        time=_seconds(_duration(report, check)),
+        time=_seconds(took_s),
     )
     properties = SubElement(suite, "properties")
-    for name, value in _properties(report, check, findings):
+    for name, value in (*_properties(report, check, findings), *map(_waiver, waivers)):
         SubElement(properties, "property", name=name, value=shown(value))
     suite.extend(cases)
     SubElement(suite, "system-out").text = shown("\n".join(map(_told, findings)), keep_lines=True)
@@ -82,6 +90,12 @@ def _properties(report: Report, check: str, findings: list[Finding]) -> Iterator
     yield "waived", str(sum(f.waived is not None for f in findings))
     if report.saved_at:
         yield "saved", report.saved_at
+
+
+def _waiver(waiver: WaiverStanding) -> tuple[str, str]:
+    """What became of it, whether or not it is in force."""
+    value = f"{waiver.standing}, until {waiver.expires} by {waiver.by}: {waiver.reason} {waiver.why}"
+    return _token(f"waiver {waiver.code} {waiver.subject}"), value.rstrip()
 
 
 def _case(check: str, name: str, finding: Finding) -> Element:
@@ -142,10 +156,6 @@ def _step(number: int, step: Remedy) -> Iterator[str]:
 def _token(text: str) -> str:
     """Text as XML Schema's token: one line, no blanks at its ends, never two together."""
     return " ".join(shown(text).split())
-
-
-def _duration(report: Report, check: str) -> float:
-    return next((again.duration_s for again in report.reruns if again.check == check), report.duration_s)
 
 
 def _seconds(seconds: float) -> str:

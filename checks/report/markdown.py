@@ -7,25 +7,26 @@ text of unknown origin is written.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
 
 from checks.facts import PathProbe
 from checks.finding import Finding, Remedy, Status
+from checks.report.actions import brief
 from checks.report.folding import left_out_together, told_together
 from checks.report.markdown_text import fence, inline, table
 from checks.report.summary import counts, facts, headline, problems, sentences, waived
 from checks.result import Report
 from checks.wording import counted, few, listed
 
-MOST = 32_767
-"""Characters that a report stays below: what a field of Jira takes, the least of them."""
 _FULL = 18_000
-"""Of them, for problems in full."""
+"""Characters for problems in full. With all else a report stays below 32,767: what a field of Jira takes, the least of
+them."""
 _LINES = 4_000
 """For what is told in a line each: once for problems, once for all else."""
 _TITLE, _VALUE, _TEXT, _CELL, _COMMANDS = 300, 200, 800, 60, 3_000
 _ROWS = 40
-_NAMED = 5
+_NAMED, _ACTION = 5, 240
 
 
 def to_markdown(report: Report) -> bytes:
@@ -38,7 +39,7 @@ def to_markdown(report: Report) -> bytes:
     lines += _problems(report)
     room = _Room(_LINES)
     lines += room.section("Waived", _waived(report))
-    for title, status in (("Worth knowing", Status.INFO), ("Well", Status.PASS)):
+    for title, status in (("Worth knowing", Status.INFO), ("In order", Status.PASS)):
         lines += room.section(title, (_named(f) for f in report.findings if f.status is status))
     skipped = left_out_together(report.findings)
     lines += room.section("Left out", (inline(f"{f.title} Left out: {listed(ids)}.", _TITLE) for f, ids in skipped))
@@ -106,7 +107,8 @@ def _in_full(report: Report, finding: Finding, alike: Sequence[Finding]) -> Iter
     yield from _paragraph("Likewise not known", few(likewise, _NAMED))
     joined = [f"{f.check} ({f.code})" for f in report.joined_with(finding) if f.code != finding.code]
     yield from _paragraph("Likely one cause with", few(joined, _NAMED))
-    yield from _paragraph("Rests on", few((f"{e.topic} on {e.node}" for e in finding.evidence), _NAMED))
+    actions = (f"{entry.node}: {brief(entry.action, _ACTION)}" for entry in report.evidence(finding))
+    yield from _rests_on(dict.fromkeys(actions))
     yield from _paragraph("Sources", "; ".join(finding.sources))
 
 
@@ -145,6 +147,14 @@ def _next(steps: Sequence[Remedy]) -> Iterator[str]:
             commands = "\n".join(step.commands)
             cut = "" if len(commands) <= _COMMANDS else f"\n# {len(commands) - _COMMANDS:,} characters more"
             yield from ("", *fence(commands[:_COMMANDS] + cut, indent=len(f"{number}. ")))
+
+
+def _rests_on(actions: Collection[str]) -> Iterator[str]:
+    """What was read or asked for it, on which node."""
+    if not actions:
+        return
+    more = [f"and {len(actions) - _NAMED} more"] if len(actions) > _NAMED else []
+    yield from ("", "**Rests on**", "", *fence("\n".join([*islice(actions, _NAMED), *more])))
 
 
 def _waived(report: Report) -> Iterator[str]:

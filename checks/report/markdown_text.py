@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from checks.finding import Table
-from checks.report.plain_text import shown
+from checks.plain_text import shown
 
 _CODE_WORD = re.compile(
     r"@|://|^\W*www\.|\b(?:mailto|xmpp):|(?<!\w)[#!&~$%]\d|\w#\d|(?<!\w)GH-\d", re.IGNORECASE | re.ASCII

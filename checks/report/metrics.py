@@ -27,12 +27,14 @@ class Metric(NamedTuple):
 
 _TABLE = """
 racwire_info{version,cluster,node} The racwire that looked, at which cluster and from which node; always 1.
-racwire_run_timestamp_seconds When the run began, in Unix time.
+racwire_run_timestamp_seconds When the cluster was looked at: the beginning of the run, in Unix time.
 racwire_run_duration_seconds How long the run took.
 racwire_run_exit_code 0 pass, 1 warnings, 2 failures, 3 could not tell, 130 interrupted.
+racwire_saved 1 where this was saved and is told again: the state is that of the run, not of now; else 0.
 racwire_findings{status} Findings of each status, without those that are waived.
 racwire_findings_waived{status} Findings of each status that are waived.
 racwire_finding{code,check,status,network,nodes,waived} Problems: how many of this code and place there are.
+racwire_waiver{code,check,subject,standing} Waivers: in_force, expired, lifted, not_needed or not_checked.
 racwire_check_exit_code{check} As racwire_run_exit_code, of one check alone; absent where it was left out.
 racwire_unknown{what,reason} What is not known: how many of them, and the sort of reason.
 racwire_network_mtu_bytes{network} What a private network is meant to carry.
@@ -51,7 +53,7 @@ racwire_node_udp_receive_buffer_errors_per_second{node} Datagrams thrown away fo
 racwire_instance_interval_seconds{db_instance,node} The time over which an instance's counters are told.
 racwire_instance_blocks_received_per_second{db_instance,node} Blocks that an instance received from others.
 racwire_instance_blocks_lost_per_second{db_instance,node} Blocks that were sent to an instance and never came.
-racwire_instance_blocks_lost_ratio{db_instance,node} Blocks lost, for each received.
+racwire_instance_blocks_lost_ratio{db_instance,node} Blocks lost, of those received or lost.
 racwire_instance_block_receive_seconds{db_instance,node,kind} How long a block took to come on average: cr or current.
 """
 _LINE = re.compile(r"(\w+)(?:\{([\w,]+)\})? (.+)")

@@ -9,9 +9,10 @@ it. Labels hold names and no figures or sentences, so that a cluster has the sam
 path, a few for each node, instance and problem. Where two things have the same labels, as two nodes whose names differ
 only in what is cut off here, the first is told; problems are added up.
 
-The files of the textfile collector end in `.prom`, are put there whole (`racwire report --format openmetrics >
-racwire.prom.new && mv racwire.prom.new racwire.prom`), and must be readable to node_exporter; those that racwire
-writes itself are readable to their owner alone.
+The files of the textfile collector end in `.prom`, are put there whole, and must be readable to node_exporter. Where
+that runs as another user: `racwire report --format openmetrics > racwire.prom.new; mv racwire.prom.new racwire.prom`
+(not `&&`: the exit code of a report tells of problems, and the metrics are to tell them, too). Where it runs as the
+same one: `racwire report -o racwire.prom --force`, whose files are readable to their owner alone.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import math
 from collections.abc import Iterator
 from datetime import datetime
 
-from checks.cache_fusion import average_cr_receive_ms, average_current_receive_ms, lost, received
+from checks.cache_fusion import average_cr_receive_ms, average_current_receive_ms, due, lost, received
 from checks.facts import (
     FACT_GROUPS,
     Activity,
@@ -36,8 +37,8 @@ from checks.facts import (
 )
 from checks.finding import PROBLEMS, Finding, Status
 from checks.packet_sizes import SMALL_PAYLOAD
+from checks.plain_text import shown
 from checks.report.metrics import METRICS, Metric
-from checks.report.plain_text import shown
 from checks.report.summary import cluster_name
 from checks.result import ExitCode, Report, exit_code
 
@@ -67,7 +68,8 @@ def _family(metric: Metric, series: dict[tuple[str, ...], float]) -> Iterator[st
     if metric.unit:
         yield f"# UNIT {metric.name} {metric.unit}"
     for labels, value in series.items():
-        pairs = ",".join(f'{name}="{_escaped(label)}"' for name, label in zip(metric.labels, labels, strict=True))
+        named = zip(metric.labels, labels, strict=True)
+        pairs = ",".join(f'{name}="{_escaped(label)}"' for name, label in named if label)  # an empty one is none
         yield f"{metric.name}{{{pairs}}} {_written(value)}" if pairs else f"{metric.name} {_written(value)}"
 
 
@@ -75,6 +77,8 @@ def _samples(report: Report) -> Iterator[Sample]:
     cluster = report.cluster
     yield from _run(report)
     yield from _findings(report)
+    for waiver in report.waivers:
+        yield "racwire_waiver", (waiver.code, waiver.check, waiver.subject, waiver.standing.replace(" ", "_")), 1
     yield from _networks(cluster)
     yield from _paths(cluster)
     if isinstance(cluster.counters, CounterChanges):
@@ -89,6 +93,7 @@ def _run(report: Report) -> Iterator[Sample]:
     yield "racwire_run_timestamp_seconds", (), _unix_time(report.started_at)
     yield "racwire_run_duration_seconds", (), report.duration_s
     yield "racwire_run_exit_code", (), exit_code(report)
+    yield "racwire_saved", (), int(bool(report.saved_at))
 
 
 def _findings(report: Report) -> Iterator[Sample]:
@@ -109,7 +114,7 @@ def _findings(report: Report) -> Iterator[Sample]:
 
 def _labels(finding: Finding) -> tuple[str, ...]:
     waived = "true" if finding.waived else "false"
-    return finding.code, finding.check, finding.status, finding.network, ", ".join(finding.nodes), waived
+    return finding.code, finding.check, finding.status, finding.network, ",".join(finding.nodes), waived
 
 
 def _code(finding: Finding) -> int | None:
@@ -191,7 +196,7 @@ def _instances(activity: Activity, database: Database | Unknown | NotAsked) -> I
         yield "racwire_instance_interval_seconds", of, own.seconds
         yield "racwire_instance_blocks_received_per_second", of, _over(came, own.seconds)
         yield "racwire_instance_blocks_lost_per_second", of, _over(gone, own.seconds)
-        yield "racwire_instance_blocks_lost_ratio", of, _over(gone, came)
+        yield "racwire_instance_blocks_lost_ratio", of, _over(gone, due(own.statistics))
         for kind, time_ms in (
             ("cr", average_cr_receive_ms(own.statistics)),
             ("current", average_current_receive_ms(own.statistics)),

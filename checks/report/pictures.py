@@ -15,7 +15,6 @@ from typing import Literal
 from markupsafe import Markup
 
 from checks import svg
-from checks.report.plain_text import shown
 
 _HEIGHT, _TOP = 100, 2
 """A strip is so many units high, the highest value just below its upper edge; each place is one unit wide."""
@@ -83,14 +82,9 @@ def nice_top(highest: float) -> float:
     return next(step * power for step in (1.0, 2.0, 5.0, 10.0, 20.0) if step * power >= highest)
 
 
-def highest(values: Values) -> float | None:
-    """The highest; None where nothing is known."""
-    return max((value for value in values if value is not None), default=None)
-
-
 def _made(name: str, width: int, parts: Sequence[svg.Markup], title: str, told: str) -> Strip:
     floor = svg.path(f"M0,{_HEIGHT}h{width}", "rule")
-    drawn = svg.stretched(width, _HEIGHT, shown(title), shown(told), [*parts, floor])
+    drawn = svg.stretched(width, _HEIGHT, title, told, [*parts, floor])
     return Strip(name, Markup(drawn), told)  # noqa: S704 - the writer of SVG escapes all text
 
 

@@ -8,10 +8,11 @@ from datetime import datetime, timedelta
 
 from checks import cache_fusion
 from checks.facts import Activity, Cluster, CounterChanges, Database, History, HistoryPeriod, InstanceActivity
-from checks.report.pictures import Curve, Figure, Strip, highest, level, nice_top, strip
+from checks.report.age import at as moment
+from checks.report.pictures import Curve, Figure, Strip, level, nice_top, strip
 from checks.report.pictures_places import Places, stretch_of
 from checks.report.quantities import seconds, share, whole
-from checks.report.summary import at as moment
+from checks.traffic.rates import highest
 
 _EPOCH = datetime(1970, 1, 1)
 
@@ -36,8 +37,8 @@ def _lost(cluster: Cluster, activity: object) -> Figure | None:
         return None
     strips = []
     for number, count in lost.items():
-        received = cache_fusion.received(known[number])
-        told = f"{whole(count)} of {whole(received)} blocks received {share(count, received)}".rstrip()
+        sent = cache_fusion.due(known[number])
+        told = ", ".join(filter(None, (f"{whole(count)} of {whole(sent)} blocks sent", share(count, sent))))
         name = instance_name(cluster, number)
         strips.append(level(name, count, max(lost.values()), f"Lost blocks of {name}", told))
     return Figure(f"Lost blocks in {seconds(activity.seconds)}", "Of each instance, by length.", tuple(strips))

@@ -13,11 +13,11 @@ from statistics import median
 
 from checks import cache_fusion
 from checks.facts import Cluster, Unknown
-from checks.report.pictures import Curve, Figure, Strip, highest, nice_top, strip
+from checks.report.pictures import Curve, Figure, Strip, nice_top, strip
 from checks.report.pictures_places import Places, Stretch, stretch_of
 from checks.report.quantities import bits, rate, seconds, whole
 from checks.traffic.coverage import Sample
-from checks.traffic.rates import instance_rates, interface_rates, kernel_rates
+from checks.traffic.rates import highest, instance_rates, interface_rates, kernel_rates
 from checks.traffic.recording import Recording
 from checks.traffic.samples import Event, Gap, InstanceSample, NodeSample
 from checks.traffic.timeline import Track
@@ -26,6 +26,7 @@ from checks.wording import counted, few
 _LONGEST_S = 60.0
 """The longest interval between two samples that can be set: so much earlier the first one may have begun."""
 _MOST_REASONS = 6
+_NEVER = "never sampled"
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,11 @@ class _Gathered:
     nodes: dict[str, None] = field(default_factory=dict)
     instances: dict[str, None] = field(default_factory=dict)
     reasons: dict[tuple[str, str], None] = field(default_factory=dict)
+
+    def heard_of(self, kind: str, sampled: Iterable[str]) -> tuple[str, ...]:
+        """The nodes or instances: those that were sampled, and those of which only gaps are told."""
+        told = (source.removeprefix(f"{kind} ") for source, _ in self.reasons if source.startswith(f"{kind} "))
+        return tuple(dict.fromkeys((*sampled, *told)))
 
     def take(self, event: Event) -> None:
         """One event of the track."""
@@ -86,11 +92,13 @@ def sampled(track: Track, cluster: Cluster, zone: tzinfo | None) -> Sampled | No
         return None
     times = _times(stretch, zone)
     axis = _axis(times)
+    nodes = gathered.heard_of("node", gathered.nodes)
+    instances = gathered.heard_of("instance", gathered.instances)
     traffic = [_traffic(gathered, network, axis) for network in dict.fromkeys(gathered.private.values())]
     drawn = [
         *(figure for figure in traffic if figure.strips),
-        *_faults(gathered, axis, "lost", "Lost blocks", "block", gathered.lost, gathered.instances),
-        *_faults(gathered, axis, "failed", "Failed reassemblies", "packet", gathered.failed, gathered.nodes),
+        *_faults(gathered, axis, "lost", "Lost blocks", "block", gathered.lost, instances),
+        *_faults(gathered, axis, "failed", "Failed reassemblies", "packet", gathered.failed, nodes),
     ]
     figures = tuple(item for item in drawn if isinstance(item, Figure))
     return Sampled(figures, (_what(stretch, times), *(i for i in drawn if isinstance(i, str)), *_doubts(gathered)))
@@ -152,9 +160,11 @@ def _what(stretch: Stretch, times: tuple[datetime, ...]) -> str:
 def _doubts(gathered: _Gathered) -> Iterator[str]:
     if not gathered.private:
         yield "Which interfaces are private is not known, so that their traffic is not drawn."
+    never = {f"node {name}" for name in gathered.heard_of("node", ()) if name not in gathered.nodes}
+    never |= {f"instance {name}" for name in gathered.heard_of("instance", ()) if name not in gathered.instances}
     reasons = list(gathered.reasons)
     for source, reason in reasons[:_MOST_REASONS]:
-        yield f"Not sampled for a time: {source}. {reason}"
+        yield f"{'Never sampled' if source in never else 'Not sampled for a time'}: {source}. {reason}"
     if len(reasons) > _MOST_REASONS:
         yield f"{counted(len(reasons) - _MOST_REASONS, 'further reason')} why something was not sampled not told here."
 
@@ -162,7 +172,10 @@ def _doubts(gathered: _Gathered) -> Iterator[str]:
 def _traffic(gathered: _Gathered, network: str, axis: tuple[str, ...]) -> Figure:
     """All ports of a private network, to one scale."""
     places = gathered.places
-    ports = [port for port, its in gathered.private.items() if its == network and ("in", *port) in places]
+    nodes = gathered.heard_of("node", gathered.nodes)
+    of_network = [port for port, its in gathered.private.items() if its == network]
+    is_drawn = any(("in", *port) in places for port in of_network)
+    ports = [port for port in of_network if is_drawn and port[0] in nodes]
     most = max((highest(places.values((way, *p))) or 0.0 for p in ports for way in ("in", "out")), default=0.0)
     top = nice_top(most)
     strips = tuple(_port(places, node, interface, top) for node, interface in ports)
@@ -177,7 +190,9 @@ def _traffic(gathered: _Gathered, network: str, axis: tuple[str, ...]) -> Figure
 
 def _port(places: Places, node: str, interface: str, top: float) -> Strip:
     into, out = places.values(("in", node, interface)), places.values(("out", node, interface))
-    told = f"at most {bits(highest(into))} in, {bits(highest(out))} out{_missing(places, ('in', node, interface))}"
+    told = _NEVER
+    if ("in", node, interface) in places:
+        told = f"at most {bits(highest(into))} in, {bits(highest(out))} out{_missing(places, ('in', node, interface))}"
     title = f"Traffic of {interface} on {node} over time"
     return strip(f"{node} {interface}", (Curve(into, "area"), Curve(out, "line")), top, title, told)
 
@@ -193,29 +208,35 @@ def _faults(
 ) -> Iterator[Figure | str]:
     """What ought not to be, of each instance or node: a sentence where there was none of it at any time."""
     places = gathered.places
-    known = [name for name in names if (kind, name) in places]
+    every = list(names)
+    known = [name for name in every if (kind, name) in places]
     if not known:
         return
     if not any(totals[name] for name in known):
-        missing = [f"{seconds(unknown_s)} of {name}" for name in known if (unknown_s := places.unknown_s((kind, name)))]
+        missing = [
+            f"{seconds(unknown_s)} of {name}" if name in known else f"all of {name}"
+            for name in every
+            if (unknown_s := places.unknown_s((kind, name)))
+        ]
         yield f"{title}: none at {few(known)}{f'; not known are {few(missing)}' if missing else ''}."
         return
     top = nice_top(max(highest(places.values((kind, name))) or 0.0 for name in known))
     yield Figure(
         title,
         f"{noun.capitalize()}s each second. Full height is {rate(top)}.",
-        tuple(_fault(places, kind, name, top, title, totals[name]) for name in known),
-        (("bars", title.lower()), *_gap_sign(places, [(kind, name) for name in known])),
+        tuple(_fault(places, kind, name, top, title, totals[name]) for name in every),
+        (("bars", title.lower()), *_gap_sign(places, [(kind, name) for name in every])),
         axis,
     )
 
 
 def _fault(places: Places, kind: str, name: str, top: float, title: str, total: int) -> Strip:
     values = places.values((kind, name))
-    told = f"{whole(total)} in all, at most {rate(highest(values))}" if total else "none"
-    return strip(
-        name, (Curve(values, "bars"),), top, f"{title} of {name} over time", told + _missing(places, (kind, name))
-    )
+    told = _NEVER
+    if (kind, name) in places:
+        told = f"{whole(total)} in all, at most {rate(highest(values))}" if total else "none"
+        told += _missing(places, (kind, name))
+    return strip(name, (Curve(values, "bars"),), top, f"{title} of {name} over time", told)
 
 
 def _missing(places: Places, key: tuple[str, ...]) -> str:

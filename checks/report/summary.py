@@ -1,20 +1,22 @@
 """What a report says in plain sentences, for its first lines in any form and for the screen.
 
-All of it is text as it was found: whoever shows it makes it harmless first (`checks.report.plain_text`).
+All of it is text as it was found: whoever shows it makes it harmless first (`checks.plain_text`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 
-from checks.facts import Clusterware, Database, PrivateNetwork, Unknown
+from checks.facts import Cluster, Clusterware, Database, NotAsked, PrivateNetwork, Unknown
 from checks.finding import PROBLEMS, Finding, Remedy, Status, worst_first
+from checks.report.age import at, saved_state
 from checks.report.folding import left_out_together, told_together
 from checks.result import Report
-from checks.wording import counted, few, lasting, listed
+from checks.wording import counted, few, listed
 
 FIRST_STEPS = 3
+_NOT_NEEDED = Cluster("", "").database
 _NOUNS = {Status.FAIL: "failure", Status.WARN: "warning", Status.UNKNOWN: "unanswered question"}
 
 
@@ -39,6 +41,8 @@ def headline(report: Report) -> str:
     worst = problems(report)
     if not worst:
         return _calm(report)
+    if worst[0].status is not Status.FAIL and (silent := _silent(report)):
+        return silent
     alike = [f for f in worst if f.status is worst[0].status]
     if worst[0].status is not Status.UNKNOWN:
         return worst[0].title
@@ -49,16 +53,20 @@ def headline(report: Report) -> str:
     return f"Whether all is well on {place(report)} could not be told: {unanswered} without an answer."
 
 
-def sentences(report: Report, now: datetime | None = None) -> tuple[str, ...]:
+def sentences(report: Report, now: datetime | None = None, *, kept: bool = True) -> tuple[str, ...]:
     """What belongs to the headline, most doubtful first: what is missing, what was found besides, what is waived, how
-    old it is. `now` is a time with a zone; without it, the clock is asked."""
-    return tuple(filter(None, (*_doubts(report), _besides(report), *_waivers(report), *_notices(report, now))))
+    old it is. `now` is a time with a zone; without it, the clock is asked. `kept`: it is for a file, where how long ago
+    something was does not stay true."""
+    notices = _notices(report, saved_state(report, now, kept=kept))
+    told = (*_doubts(report), _besides(report), *_waivers(report), *notices)
+    return tuple(filter(None, told))
 
 
 def first_steps(report: Report) -> tuple[Remedy, ...]:
-    """What to do first: the next steps of the worst problem that has some; a change never stands alone."""
+    """What to do first: the next steps of the worst problem that has some; a change never stands alone. What only
+    another run of racwire would tell is no first step: the reader of a report may have none."""
     for finding in problems(report):
-        steps = finding.next[:FIRST_STEPS]
+        steps = tuple(step for step in finding.next if not _is_of_racwire(step))[:FIRST_STEPS]
         if any(not step.is_change for step in steps):
             return steps
     return ()
@@ -76,7 +84,7 @@ def facts(report: Report) -> tuple[tuple[str, str], ...]:
         ("Nodes", ", ".join(nodes) or cluster.local_node),
         ("Private networks", "" if isinstance(networks, Unknown) else ", ".join(map(_network, networks))),
         ("Clusterware", "" if isinstance(version, Unknown) else version.version),
-        ("Database", _database(cluster.database) if isinstance(cluster.database, Database) else ""),
+        ("Database", _database(cluster.database)),
         ("Begun", f"{at(report.started_at)}, and took {report.duration_s:.1f} s"),
         ("Saved", at(report.saved_at)),
         ("Made by", f"racwire {report.racwire_version}"),
@@ -97,21 +105,16 @@ def place(report: Report) -> str:
     return cluster_name(report) or few(names) or report.cluster.local_node
 
 
-def at(time: str) -> str:
-    """A time of the report to read: `2026-11-20 14:02:31 +01:00`; as it is where it is none."""
-    try:
-        moment = datetime.fromisoformat(time)
-    except ValueError:
-        return time
-    zone = moment.isoformat()[-6:] if moment.utcoffset() is not None else ""
-    return f"{moment:%Y-%m-%d %H:%M:%S} {zone}".rstrip()
-
-
 def _network(network: PrivateNetwork) -> str:
     return f"{network.name} (MTU {network.mtu})" if isinstance(network.mtu, int) else network.name
 
 
-def _database(database: Database) -> str:
+def _database(database: Database | Unknown | NotAsked) -> str:
+    if database == _NOT_NEEDED:
+        return "not asked, since no check that ran needs it"
+    if not isinstance(database, Database):
+        how = "not asked" if isinstance(database, NotAsked) else "not known"
+        return f"{how}. {database.reason}"
     asked, all_ = len(database.instances), len(database.instances) + len(database.unasked)
     number = counted(all_, "instance") if asked == all_ else f"{asked} of {counted(all_, 'instance')}"
     return f"{database.name} {database.version}, {number}"
@@ -124,7 +127,22 @@ def _calm(report: Report) -> str:
     return f"No {other}problem was found on the private interconnect of {place(report)}."
 
 
+def _is_of_racwire(step: Remedy) -> bool:
+    return bool(step.commands) and all(command.split()[:1] == ["racwire"] for command in step.commands)
+
+
+def _silent(report: Report) -> str:
+    """That instances of the database could not be asked; empty where all could, or none."""
+    database = report.cluster.database
+    if not isinstance(database, Database) or not database.unasked or not database.instances:
+        return ""
+    asked = few(i.name or f"instance {i.number}" for i in database.instances)
+    return f"{database.name} does not answer for all its instances; only {asked} could be asked."
+
+
 def _doubts(report: Report) -> Iterator[str]:
+    if (silent := _silent(report)) and silent != headline(report):
+        yield silent
     if report.interrupted:
         yield "The run was ended before every check had concluded: what had been found by then is here."
     for node in report.cluster.unread_nodes():
@@ -137,9 +155,11 @@ def _besides(report: Report) -> str:
     worst = min((status for status in PROBLEMS if left[status]), key=lambda s: s.gravity, default=None)
     if worst is None:
         return ""
-    left[worst] = 0 if worst is Status.UNKNOWN else left[worst] - 1
+    told = headline(report) != _silent(report)
+    if told:
+        left[worst] = 0 if worst is Status.UNKNOWN else left[worst] - 1
     found = [
-        counted(left[status], f"more {noun}" if status is worst else noun)
+        counted(left[status], f"more {noun}" if told and status is worst else noun)
         for status, noun in _NOUNS.items()
         if left[status]
     ]
@@ -160,26 +180,16 @@ def _waivers(report: Report) -> Iterator[str]:
         yield f"{counted(expired, 'waiver')} {'has' if expired == 1 else 'have'} expired."
 
 
-def _notices(report: Report, now: datetime | None) -> Iterator[str]:
+def _notices(report: Report, state: str) -> Iterator[str]:
     for finding, checks in left_out_together(report.findings):
         was = "check was" if len(checks) == 1 else "checks were"
         yield f"{len(checks)} {was} left out: {_ended(finding.title)}"
     for again in report.reruns:
         yield f"The check {again.check} was run once more at {at(again.started_at)}."
-    if report.saved_at:
-        saved = f"{at(report.saved_at)}{_age(report.saved_at, now)}"
-        yield f"This is a saved state of {saved}, not the cluster as it is now."
+    if state:
+        yield f"This is not the cluster as it is now, but a saved state {state}."
     if report.is_redacted:
         yield "Names and addresses are pseudonyms, the same one for the same name throughout."
-
-
-def _age(saved_at: str, now: datetime | None) -> str:
-    """How old that is, after a comma; nothing where the times do not tell."""
-    try:
-        seconds = ((now or datetime.now(UTC)) - datetime.fromisoformat(saved_at)).total_seconds()
-    except (ValueError, TypeError, OverflowError):
-        return ""
-    return f", {lasting(seconds)} ago" if seconds >= 0 else ""
 
 
 def _ended(text: str) -> str:

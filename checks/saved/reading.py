@@ -6,13 +6,14 @@ import errno
 import os
 import shutil
 import tempfile
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
 import msgspec
 
+from checks.report.age import state_now
 from checks.result import Report
 from checks.saved.container import Container, open_regular
 from checks.saved.errors import SavedError
@@ -20,10 +21,7 @@ from checks.saved.kind import kind_of
 from checks.saved.manifest import RECORDING, RECORDING_BYTES, REPORT, REPORT_BYTES, damaged, foreign
 from checks.saved.report_file import report_in
 from checks.traffic.recording import Recording, RecordingError
-from checks.wording import lasting
 
-_SKEW = timedelta(minutes=1)
-"""By which clocks may differ before it is worth a word."""
 _Directory = tempfile.TemporaryDirectory[str]
 
 
@@ -46,19 +44,10 @@ class Saved:
         """When it was saved, in ISO 8601; of a report as JSON, when its run began."""
         return self.report.saved_at
 
-    def age(self, now: datetime) -> timedelta | None:
-        """How old it is at a time with a zone; negative where the clocks differ, None where it tells no time."""
-        then = self._then()
-        return now - then if then else None
-
     def told(self, now: datetime) -> str:
-        """`saved 2026-11-20 14:02 +01:00 by racwire 0.1.0, 3 days ago`, where `now` is a time with a zone."""
-        made = f"by racwire {self.report.racwire_version}"
-        age, then = self.age(now), self._then()
-        if age is None or then is None:
-            return f"saved {made}, at a time that it does not tell"
-        whole = then.isoformat(timespec="minutes")
-        return f"saved {whole[:10]} {whole[11:16]} {whole[16:]} {made}, {_ago(age)}"
+        """`saved by racwire 0.1.0: the state of 2026-11-20 14:02:31 +01:00, 3 d ago, saved 2026-11-20 14:05:00 +01:00`,
+        where `now` is a time with a zone."""
+        return f"saved by racwire {self.report.racwire_version}: the state {state_now(self.report, now)}"
 
     def close(self) -> None:
         """Can be called twice."""
@@ -74,13 +63,6 @@ class Saved:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def _then(self) -> datetime | None:
-        try:
-            then = datetime.fromisoformat(self.saved_at)
-        except ValueError:
-            return None
-        return then if then.tzinfo else then.replace(tzinfo=UTC)
 
 
 def open_saved(path: Path, *, recording: bool = True) -> Saved:
@@ -147,11 +129,3 @@ def _no_room(path: Path, error: OSError) -> SavedError:
         f"The recording in {path} could not be unpacked to {tempfile.gettempdir()}: {error.strerror}; set TMPDIR to a "
         "directory with more room."
     )
-
-
-def _ago(age: timedelta) -> str:
-    if age < timedelta(minutes=1):
-        return "just now" if age >= -_SKEW else "in the future by this clock"
-    if age.days:
-        return "1 day ago" if age.days == 1 else f"{age.days:,} days ago"
-    return f"{lasting(age.total_seconds())} ago"

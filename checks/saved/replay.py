@@ -25,7 +25,8 @@ class Replay(GivenFacts):
     Its report, once it has run to the end, equals the saved one in every field, with two exceptions: `saved_at` says
     when that was saved, and a racwire with other checks than then finds what its own find. Facts, journal, times,
     reruns and versions are those of the run; thresholds and waivers too, unless other settings are given, and waivers
-    hold on the day of the run. Findings that cannot be judged again are as they were saved (`kept`).
+    hold on the day of the run, or of the last rerun. Findings that cannot be judged again are as they were saved
+    (`kept`).
     """
 
     def __init__(

@@ -49,11 +49,11 @@ class AllInstances:
 
     @property
     def when(self) -> str:
-        """When all are asked again: a sentence."""
+        """When all are asked again: a sentence, which a recording keeps, so it must stay true there."""
         if self._refused:
             return f"GV$ is not asked again: {self._refused}"
         often = f"{self._wait_s:g} s" if self._wait_s <= 60 else f"{self._wait_s / 60:g} min"
-        return f"GV$ is asked again every {often}."
+        return f"While samples are taken, GV$ is asked again every {often}."
 
     def answer(self) -> bool:
         """Whether all answer by now. Never waits."""

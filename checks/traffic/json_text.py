@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
+from checks.plain_text import json_escaped
 from checks.traffic.recording_events import as_json
-
-_OBEYED = re.compile(rb"\x7f|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xaa-\xae]|\xe2\x81[\xa6-\xa9]")
-"""In UTF-8: DEL, the control characters from 128 on (CSI is one of them), and what turns the direction of writing.
-JSON itself escapes those below 32."""
 
 
 def to_json_text(value: object, *, indented: bool = False) -> bytes:
@@ -22,4 +17,4 @@ def to_json_text(value: object, *, indented: bool = False) -> bytes:
         return as_json(value, indent=2 if indented else None).encode()
     if indented:
         encoded = msgspec.json.format(encoded, indent=2)
-    return _OBEYED.sub(lambda found: b"\\u%04x" % ord(found[0].decode()), encoded)
+    return json_escaped(encoded.decode()).encode()

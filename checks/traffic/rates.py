@@ -5,6 +5,7 @@ Network rates count bits (as link speeds do), sizes count bytes.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from checks import cache_fusion
@@ -160,3 +161,8 @@ def instance_rates(sample: InstanceSample) -> InstanceRates:
         least_current_receive_ms=cache_fusion.least_average_ms(statistics.get(cache_fusion.CURRENT_RECEIVED)),
         messages_in_per_s=cache_fusion.per_second(cache_fusion.messages_received(sample.messages), seconds),
     )
+
+
+def highest(values: Iterable[float | None]) -> float | None:
+    """The highest of what is known; None where nothing is."""
+    return max((value for value in values if value is not None), default=None)

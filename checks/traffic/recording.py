@@ -33,6 +33,9 @@ __all__ = ["Header", "Recording", "RecordingError", "Tally"]
 _BEGINNING, _END = -(2**63), 2**63 - 1
 _ROWS_AT_ONCE = 500
 _BYTES_AT_ONCE = 4_000_000
+_MOST_SHAPES, _SHAPES_BYTES = 20_000, 64_000_000
+"""A source has one, and a further one when its interfaces, statistics or pairs become others: some hundreds, in weeks.
+That of all pairs of 255 instances has some 600 kB."""
 _FURTHER = 8
 """Times as far back as before that the newest sample of a source is looked for next."""
 
@@ -70,6 +73,7 @@ class Recording:
         """Where it is, to be opened once more."""
         self._file = file
         self._shapes: dict[int, tuple[str, Shape | None]] = {}
+        self._shapes_bytes = 0
         with self._readable():
             row = file.execute("SELECT body FROM header LIMIT 1").fetchone()
             self.header = from_json(row[0] if row else "", Header)
@@ -234,6 +238,9 @@ class Recording:
             "SELECT id, source, body FROM shapes WHERE id > ? ORDER BY id", (newest,)
         ):
             shape = shape_from_text(body)
+            self._shapes_bytes += len(body)
+            if len(self._shapes) >= _MOST_SHAPES or self._shapes_bytes > _SHAPES_BYTES:
+                raise Damaged("it has more shapes than any recording")
             self._shapes[shape_id] = (from_json(source, str), shape)
 
     @contextmanager

@@ -2,9 +2,13 @@
 
 The journal is SQLite's rollback journal, deleted at the end of each transaction: then all there is lies in one file,
 also after kill -9, and it can be copied at any time. (A write-ahead log would hold the last minutes in a second file.)
-A crash in the middle of a transaction leaves the journal behind; whoever opens the file next takes that transaction
-back. Each transaction is synced to the disk (synchronous=FULL): a node that is evicted loses no more than a killed
+A crash in the middle of a transaction leaves the journal behind; its owner takes that transaction back by opening the
+file. Each transaction is synced to the disk (synchronous=FULL): a node that is evicted loses no more than a killed
 process does.
+
+A file that a stranger made is opened so that SQLite writes and removes nothing: to roll back is to do what a journal
+says, and one that names a further journal has SQLite delete that file, whatever it is
+(https://www.sqlite.org/fileformat.html, "The Rollback Journal").
 """
 
 from __future__ import annotations
@@ -32,6 +36,8 @@ LONGEST = 16_000_000
 """Bytes of the longest value that is read: a header of 255 nodes has some 3 MB."""
 
 _PAGE_BYTES = 8192
+_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
+"""A journal begins with it; one that names a further journal, which none of racwire's does, ends with it too."""
 _WAIT_S = 5.0
 """For another process that has the file in use: each needs it for milliseconds."""
 
@@ -52,7 +58,7 @@ def create_file(path: Path, *, replace: bool) -> sqlite3.Connection:
         raise RecordingError(f"{path} could not be written: {_why(error)}.") from None
     file = None
     try:
-        file = _connect(path)
+        file = _connect(path, "rw")
         file.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
         file.execute("PRAGMA journal_mode = DELETE")
         file.execute("PRAGMA synchronous = FULL")
@@ -72,21 +78,78 @@ def create_file(path: Path, *, replace: bool) -> sqlite3.Connection:
 
 def open_file(path: Path) -> sqlite3.Connection:
     """A recording, to be read. Raises RecordingError."""
+    place = _place(path)
     try:
-        kind = path.stat().st_mode
-    except (OSError, ValueError) as error:
+        try:
+            return _opened(path, place, "ro")
+        except sqlite3.OperationalError as error:
+            if not _has_to_roll_back(error):
+                raise
+        _refuse_a_strange_journal(path, place)
+        return _opened(path, place, "rw")
+    except (sqlite3.Error, ValueError, TypeError) as error:
+        raise unreadable(path, error) from None
+
+
+def beside(path: Path, ending: str) -> Path:
+    """What SQLite keeps beside a file: `-journal`, `-wal`."""
+    return path.with_name(path.name + ending)
+
+
+def _place(path: Path) -> Path:
+    """Where the file is to which a link leads: SQLite looks there for a journal. It is not opened for that: to close it
+    would end the locks of whoever writes it in this process. Raises RecordingError."""
+    try:
+        place = path.resolve(strict=True)
+        kind = place.stat().st_mode
+    except (OSError, ValueError, RuntimeError) as error:
         raise RecordingError(f"{path} could not be read: {_why(error)}.") from None
     if not stat.S_ISREG(kind):
         raise RecordingError(f"{path} is no file; name a recording.")
-    file = None
+    if os.path.lexists(beside(place, "-wal")):
+        raise _strange(path, beside(place, "-wal"))
+    return place
+
+
+def _opened(path: Path, place: Path, mode: str) -> sqlite3.Connection:
+    """Raises RecordingError, and what SQLite and a parser raise."""
+    file = _connect(place, mode)
     try:
-        file = _connect(path)
         _recognise(file, path)
-    except (sqlite3.Error, ValueError, TypeError, RecordingError) as error:
-        if file is not None:
-            file.close()
-        raise error if isinstance(error, RecordingError) else unreadable(path, error) from None
+    except BaseException:
+        file.close()
+        raise
     return file
+
+
+def _has_to_roll_back(error: Exception) -> bool:
+    return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY_ROLLBACK
+
+
+def _refuse_a_strange_journal(path: Path, place: Path) -> None:
+    """Raises RecordingError where the journal beside it is not one that a crash of the operator's own racwire left."""
+    journal = beside(place, "-journal")
+    try:
+        with open(os.open(journal, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as content:
+            status = os.fstat(content.fileno())
+            content.seek(max(0, status.st_size - len(_JOURNAL_MAGIC)))
+            names_another = content.read(len(_JOURNAL_MAGIC)) == _JOURNAL_MAGIC
+    except OSError:  # a link, a directory, or gone by now
+        raise _strange(path, journal) from None
+    if not stat.S_ISREG(status.st_mode) or names_another:
+        raise _strange(path, journal)
+    if {status.st_uid, place.stat().st_uid} != {os.geteuid()}:
+        raise RecordingError(
+            f"{path} was being written when racwire was stopped, and is another user's: open it as that user, or copy "
+            f"it together with {journal} and open the copy."
+        )
+
+
+def _strange(path: Path, other: Path) -> RecordingError:
+    return RecordingError(
+        f"{path} could not be read: {other} beside it is none that racwire writes; ask whoever made them, or copy the "
+        "recording alone and open the copy."
+    )
 
 
 def unreadable(path: Path, error: Exception) -> RecordingError:
@@ -105,6 +168,8 @@ def in_words(error: Exception) -> str:
         return "the disk is full"
     if "locked" in said or "busy" in said:
         return f"another process has it in use for over {_WAIT_S:.0f} s"
+    if _has_to_roll_back(error):
+        return "whoever wrote it was stopped in the middle; open it again"
     if "unable to open" in said:
         return "it cannot be opened here; look at its permissions and its directory's"
     if "readonly" in said:
@@ -114,10 +179,9 @@ def in_words(error: Exception) -> str:
     return said
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    # mode=rw: a file that is only to be read is opened so; but where a crash left a journal, it must be rolled back.
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
     file = sqlite3.connect(
-        f"file:{quote(os.fsencode(path.absolute()))}?mode=rw",
+        f"file:{quote(os.fsencode(path.absolute()))}?mode={mode}",
         uri=True,
         timeout=_WAIT_S,
         isolation_level=None,
@@ -158,8 +222,10 @@ def _remove_recording(path: Path) -> None:
     elif not path.is_file():
         raise RecordingError(f"{path} is no file, and cannot be replaced by one; name another.")
     path.unlink()
-    path.with_name(path.name + "-journal").unlink(missing_ok=True)
+    beside(path, "-journal").unlink(missing_ok=True)
 
 
-def _why(error: OSError | ValueError) -> str:
-    return error.strerror or str(error) if isinstance(error, OSError) else "that is no file name"
+def _why(error: OSError | ValueError | RuntimeError) -> str:
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return "its links go round in circles" if isinstance(error, RuntimeError) else "that is no file name"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -27,7 +29,7 @@ from tests.tui.driving import concluded, shown, write
 from tests.tui.terminal import LEAVE_ALTERNATE_SCREEN, RACWIRE, Terminal, nobody
 from tests.tui.test_traffic_recordings import record
 from tests.tui.traffic_driving import Console
-from tests.tui.traffic_samples import HOSTILE, cluster_events
+from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events
 from tui.actions import TABS
 from tui.outbox import SAVED
 from tui.past import of_saved
@@ -80,7 +82,7 @@ async def test_it_is_said_on_every_screen_to_be_saved_and_how_old_it_is(
         async with opened(new_console, path, (width, 24)) as on:
             for tab in TABS.values():
                 await on.press(tab[0])
-                assert "saved 2026-11-20 14:02, 3 days ago" in shown(on.pilot, "header")
+                assert "saved 2026-11-20 14:02, 3 d ago" in shown(on.pilot, "header")
 
 
 async def test_the_checks_and_paths_are_those_that_were_saved(new_console: NewConsole, tmp_path: Path) -> None:
@@ -116,6 +118,32 @@ async def test_traffic_and_database_show_the_samples_that_were_saved(new_console
         await on.until(lambda: "recorded, 1 s to" in shown(on.pilot, "database-page"))
 
 
+async def test_samples_and_run_are_told_in_one_zone_which_is_named_once_on_each_screen(
+    new_console: NewConsole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That of the run, wherever the file is opened."""
+    path = await saved_file(tmp_path, asked(2), cluster_events(30))
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        report = await report_of(asked(2))
+        zone = datetime.fromisoformat(report.started_at).tzinfo
+        last = f"{datetime.fromtimestamp(BEGIN + 29, zone):%H:%M:%S}"
+        async with opened(new_console, path, (120, 60)) as on:
+            await on.press("4")
+            await on.until(lambda: "recorded, 1 s to" in shown(on.pilot, "database-page"))
+            assert f"recorded, 1 s to {last} " in shown(on.pilot, "database-page")
+            assert len(re.findall(r"[+-]\d\d:\d\d", shown(on.pilot, "database-page"))) == 1
+            await on.press("6")
+            await on.until(lambda: f" to {last}." in shown(on.pilot, "report-says"))
+            assert re.search(r"[+-]\d\d:\d\d", shown(on.pilot, "upper-rule"))
+            samples = shown(on.pilot, "report-says").partition("Samples")[2]
+            assert not re.search(r"[+-]\d\d:\d\d", samples)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
 async def test_without_samples_traffic_says_so_and_the_database_is_as_the_run_saw_it(
     new_console: NewConsole, tmp_path: Path
 ) -> None:
@@ -134,7 +162,7 @@ async def test_a_report_as_json_opens_like_a_saved_file(new_console: NewConsole,
     path.write_bytes(to_json(msgspec.structs.replace(await report_of(black_hole()), saved_at="")))
     async with opened(new_console, path) as on:
         assert "IC-PATH-003" in shown(on.pilot, "finding")
-        assert "saved 2026-11-20 14:02, 3 days ago" in shown(on.pilot, "header"), "as old as its run"
+        assert "saved 2026-11-20 14:02, 3 d ago" in shown(on.pilot, "header"), "as old as its run"
 
 
 async def test_reports_are_written_from_it_and_it_can_be_saved_once_more(
@@ -164,9 +192,12 @@ async def test_of_a_saved_state_too_pseudonyms_are_written_and_no_second_ones_fo
         await on.press("6", "d")
         redacted = await write(on.pilot, SAVED)
     async with opened(new_console, redacted) as on:
-        await on.press("6", "d")
+        await on.press("6")
+        assert "d redact" not in shown(on.pilot, "keys")
+        await on.press("d")
         assert "pseudonyms, as it was saved" in shown(on.pilot, "report-done")
         again = await write(on.pilot, SAVED)
+        assert "-redacted" in again.name
     with open_saved(redacted) as first, open_saved(again) as second:
         assert first.report.is_redacted
         assert to_json(first.report) == to_json(second.report)

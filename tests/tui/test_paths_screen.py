@@ -50,7 +50,7 @@ def view(pilot: Pilot[None]) -> list[str]:
 async def test_the_cursor_stands_on_the_first_problem_and_tells_of_it(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(black_hole())).run_test(size=(80, 24)) as pilot:
         await paths_of(pilot)
-        assert cursor_line(pilot).startswith("rac1→rac3: 56 20/20 0.08 ms · 8972 0/20 · largest 1500")
+        assert cursor_line(pilot).startswith("rac1→rac3: 84 bytes 20/20 0.08 ms · 9000 bytes 0/20 · largest 1500")
         assert "[1500 B]" in shown(pilot, "path-matrix")
         assert "B black hole" in shown(pilot, "path-foot")
 
@@ -152,7 +152,7 @@ async def test_sixteen_nodes_on_24_lines_one_network_at_a_time(new_console: NewC
         assert sum(line.count("P") for line in lines) == 240
         await pilot.press("n")
         assert "eth2 192.168.11.0/24" in shown(pilot, "upper-rule")
-        assert cursor_line(pilot) == "rac1→rac2: 56 20/20 0.08 ms · 8972 20/20 0.21 ms · largest 9000"
+        assert cursor_line(pilot) == "rac1→rac2: 84 bytes 20/20 0.08 ms · 9000 bytes 20/20 0.21 ms · largest 9000"
 
 
 async def test_the_cursor_stays_in_sight_on_a_low_screen(new_console: NewConsole) -> None:

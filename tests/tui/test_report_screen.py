@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
+import re
 import tempfile
 import threading
 from collections.abc import Callable
@@ -15,6 +17,7 @@ from textual.pilot import Pilot
 from checks.facts import Cluster
 from checks.files import OutputError
 from checks.nodes.session import Session
+from checks.report.evidence import Evidence
 from checks.report.json_report import from_json, to_json
 from checks.result import Report
 from checks.saved import open_saved
@@ -28,6 +31,7 @@ from tui import report_file
 from tui.app import ConsoleApp
 from tui.outbox import SAVED
 from tui.printable import printable
+from tui.report_formats import FORMATS
 from tui.screens.report import FORMS
 from tui.widgets.lines import Lines
 
@@ -140,6 +144,37 @@ async def test_a_full_disk_is_one_sentence_and_the_console_goes_on(
         assert checks_screen(pilot)
 
 
+async def test_how_far_it_is_stands_above_the_keys(sick: ConsoleApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Made, then written: of each is told before it is done, as both can take a while."""
+    made, kept = threading.Event(), threading.Event()
+    json = FORMATS["json"]
+
+    def slow(evidence: Evidence) -> bytes:
+        made.wait(20)
+        return json.write(evidence)
+
+    def hang(path: Path, data: bytes, *, replace: bool) -> None:
+        kept.wait(20)
+        path.write_bytes(data)
+
+    monkeypatch.setitem(FORMATS, "json", dataclasses.replace(json, write=slow))
+    monkeypatch.setattr(report_file, "write_whole", hang)
+    try:
+        async with sick.run_test() as pilot:
+            await report_screen(pilot)
+            await pilot.press("j", "j", "j", "enter")
+            await until(pilot, lambda: "the report is being made" in shown(pilot, "lower-rule"))
+            made.set()
+            await until(pilot, lambda: "B to ~/" in shown(pilot, "lower-rule"))
+            assert re.search(rf"writing \d+ kB to ~/{STEM}.json", shown(pilot, "lower-rule"))
+            kept.set()
+            await until(pilot, lambda: f"~/{STEM}.json, " in shown(pilot, "report-done"))
+            assert "writing" not in shown(pilot, "lower-rule")
+    finally:
+        made.set()
+        kept.set()
+
+
 def held_up() -> tuple[asyncio.Event, Callable[[Session, Cluster], object]]:
     gate = asyncio.Event()
 
@@ -248,10 +283,14 @@ async def test_pseudonyms_are_written_on_demand_and_the_place_of_the_names_is_to
     async with sick.run_test() as pilot:
         await report_screen(pilot)
         assert "as they are" in shown(pilot, "report-done")
+        assert "d redact" in shown(pilot, "keys")
         await pilot.press("d")
         assert "~/.local/state/racwire/redaction.json" in shown(pilot, "report-done")
+        assert f"~/{STEM}-redacted.txt" in shown(pilot, "report-file")
         for form in ("json", SAVED):
             path = await write(pilot, form)
+            assert path.name.startswith(f"{STEM}-redacted.")
+            await until(pilot, lambda: "withpseudonyms" in "".join(shown(pilot, "report-done").split()))
             with open_saved(path) as saved:
                 assert saved.report.is_redacted
                 text = msgspec.json.encode(saved.report).decode()

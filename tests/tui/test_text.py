@@ -103,7 +103,7 @@ def test_a_change_is_marked_as_one() -> None:
 def test_evidence_tells_where_when_how_long_and_how_it_ended() -> None:
     entry = Entry("rac2", "ssh", "ssh rac2 sh", "2026-11-20T14:02:29.120+01:00", 5003.2, "timed out after 5 s", "[b]x")
     text = plain(evidence_lines([entry], 78))
-    assert text.splitlines()[0] == "rac2  14:02:29.120  5.0 s  timed out after 5 s"
+    assert text.splitlines()[0] == "rac2  14:02:29.120  5 s  timed out after 5 s"
     assert "[b]x" in text
 
 

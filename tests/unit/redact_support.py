@@ -47,7 +47,12 @@ ORIGINALS = (
     "2a02:1234:5678:9abc::17", "2a02:1234:5678:9abc:ba59:9fff:fe0a:1b2c", "fe80::ba59:9fff:fe0a:1b2c", "0a:1b2c",
     # hardware
     "b8:59:9f:0a:1b:2c", "b8-59-9f-0a-1b-2c", "b859.9f0a.1b2c", "b8599f0a1b2c", "e4:1d:2d:03:00:e8:12:34",
-    "e41d:2d03", "b8:59:9f",
+    "e41d:2d03", "b8:59:9f", "e41d2d03",
+    # short addresses, and known ones in other spellings: in names, with tcpdump's port, as the kernel's digits
+    "9.1.1.2", "2001::1", "192.168.10.77.22", "172.17.4.9.52344", "192_168_10_1", "10-20-0-1", "C0A80A01", "010AA8C0",
+    "2a02123456789abc", "ba599ffffe0a1b2c",
+    # what a database is known by
+    "2718281828",
 )  # fmt: skip
 """What must not be found in anything that is handed on, whatever its case."""
 WORDS = ("prod",)
@@ -70,6 +75,9 @@ search corp.nordfjord.example; nameserver 8.8.4.4; 1.10.168.192.in-addr.arpa
 oracle  4711 ora_pmon_PROD1 ora_lms0_prod2 asm_pmon_+ASM1 /u01/app/oracle/product/19.22.0/dbhome_1 product
 ora.prod.payroll.svc ora.standbyx.db ora.PRODRAC.vip PRODRAC_1 /home/kim/bin ip-10-20-0-1.eu.compute
 (DESCRIPTION=(ADDRESS=(HOST=RAC1-VIP)(PORT=1521))(CONNECT_DATA=(SERVICE_NAME=payroll.nordfjord.example)))
+IP 192.168.10.1.1521 > 192.168.10.77.22: 172.17.4.9.52344; 9.1.1.2 via 2001::1 to 192.168.10.1/4; trace_192_168_10_1.trc
+2a02123456789abcba599ffffe0a1b2c 02 40 00 80 eth0; eth1 C0A80A01 010AA8C0 00000000 0003; GUID 0xe41d2d0300e81234
+DB Name: PROD, DB Id: 2718281828; 19.22.0.0.0 at 1.3.6.1.2.1.4.20.1.1.192.168.11.2
 ann.lee@nordfjord.example wrote to someone@elsewhere.org; chacha20-poly1305@openssh.com getty@tty1.service
 Last login: Fri Nov 20 13:58:01 2026 from bastion7
 {"host": "rac1", "version": "19.22.0.0.0", "at": "2026-11-20T14:02:31.100+01:00"} http%3A%2F%2Frac2%3A1521
@@ -144,7 +152,13 @@ def _cluster() -> Cluster:
         ),
         setups=(msgspec.structs.replace(first_setup, lldp=lldp), *base.setups[1:]),
         database=database(
-            3, reached=reached, user="AUDITOR_KIM", container="PDBSALARY", is_multitenant=True, parameters=parameters
+            3,
+            reached=reached,
+            dbid=2_718_281_828,
+            user="AUDITOR_KIM",
+            container="PDBSALARY",
+            is_multitenant=True,
+            parameters=parameters,
         ),
         managed=Managed(
             (ManagedDatabase("standbyx", (("standbyx_2", "rac2"),)), ManagedDatabase("prod", Unknown("PRCD-1: rac1"))),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import zipfile
@@ -12,7 +13,7 @@ from typing import Any
 from checks.events import RunFinished
 from checks.plugin import Check, discover
 from checks.result import Report
-from checks.saved import save
+from checks.saved import open_saved, save
 from checks.saved.replay import Replay
 from checks.traffic.recorder import Recorder
 from tests.fixtures.reports import black_hole, report_of
@@ -62,6 +63,12 @@ def packed(path: Path, members: Mapping[str, bytes], /, **manifest: Any) -> Path
 def member(data: bytes) -> dict[str, object]:
     """What the manifest says of a member."""
     return {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+
+
+def judged_here(path: Path) -> Report:
+    """The report of a saved file in the words of these checks: those that it was saved with may have had others."""
+    with open_saved(path, recording=False) as opened:
+        return asyncio.run(replayed(opened.report))
 
 
 async def replayed(report: Report, checks: list[Check] | None = None, **more: Any) -> Report:

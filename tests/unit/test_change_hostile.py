@@ -25,7 +25,7 @@ from tests.unit.test_change_command import AGREED, SWITCHED
 from tui import change_command
 from tui.cli import main
 
-OBEYED = "\x1b]0;mine\x07\x1b[31m\x9b2J\u202e"
+OBEYED = "\x1b]0;mine\x07\x1b[31m\x9b2J\u202e\u061c\ufeff"
 FILE = os.fsdecode(b"n\xe4chtlich")
 
 
@@ -62,14 +62,14 @@ def hostile(tmp_path) -> Path:
 def test_nothing_that_a_terminal_obeys_gets_through(racwire, hostile, words):
     code, out, err = racwire(*words)
     assert code == 0
-    assert not any(sign in (out + err).decode() for sign in "\x1b\x07\x9b\u202e")
+    assert not any(sign in (out + err).decode() for sign in "\x1b\x07\x9b\u202e\u061c\ufeff")
 
 
 @pytest.mark.parametrize("word", ["status", "next", "report", "list"])
 def test_json_holds_every_name_as_it_is_and_no_terminal_obeys_it(racwire, hostile, word):
     code, out, _ = racwire(word, "--format", "json")
     assert code == 0
-    assert not any(sign in out.decode() for sign in "\x1b\x07\x9b\u202e")
+    assert not any(sign in out.decode() for sign in "\x1b\x07\x9b\u202e\u061c\ufeff")
     document = json.loads(out)
     assert (document["changes"][0] if word == "list" else document)["cluster"] == f"prod{OBEYED}"
 

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from checks.facts import Leg, PingSeries, UnreadNode, Verdict
+from checks.facts import Leg, LldpNeighbour, PingSeries, UnreadNode, Verdict
 from checks.finding import Status
 from checks.plugins.df_ping import df_ping
 from tests.fixtures.clusters import cluster, interface, node, path, with_interface, with_paths
@@ -29,18 +29,25 @@ def both_ways(hub, others):
 def test_a_healthy_cluster_passes(nodes):
     findings = df_ping.run(cluster(nodes))
     assert [f.status for f in findings] == [Status.PASS] * 2
-    assert findings[0].table.rows[0][:3] == ("rac1", "·", "9000 P")
+    assert findings[0].table.rows[0][:3] == ("rac1", "·", "P 9000")
 
 
 def test_a_black_hole_between_two_nodes_both_ways():
     finding = broken(cluster(2), both_ways("rac1", ["rac2"]))["IC-PATH-003"]
     assert finding.title == "Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2, both ways."
     assert finding.seen == (
-        "rac1 <-> rac2: 56 bytes 20/20; 8972 bytes 0/20, no error; largest that passes 1500",
+        "rac1 <-> rac2: small packets 20 of 20 answered; packets of 9000 bytes (ping -s 8972) 0 of 20 answered, "
+        "no error; largest that passes 1500 bytes",
         "counted at the target: requests rac1 <-> rac2 did not arrive",
+        "rac1 eth2 192.168.11.1",
+        "rac2 eth2 192.168.11.2",
+    )
+    assert finding.expected == (
+        "packets of 9000 bytes (ping -s 8972) to pass: the NICs at both ends are set to MTU 9000",
     )
     assert finding.subject == "eth2: black hole"
-    assert finding.table.rows == (("rac1", "·", "1500 B"), ("rac2", "1500 B", "·"))
+    assert finding.table.rows == (("rac1", "·", "B 1500"), ("rac2", "B 1500", "·"))
+    assert finding.table.legend == "B black hole; figures: the largest packet that passes, in bytes"
 
 
 def test_one_way_is_named_from_the_leg_that_lost_the_packets():
@@ -200,7 +207,10 @@ def test_a_router_that_refuses_is_not_told_of_twice():
         ("rac2", "rac1", Verdict.LOCAL_MTU, {"hops": 1}),
     )
     assert "IC-PATH-009" not in codes
-    assert codes["IC-PATH-004"].seen == ("rac1 -> rac2: 56 bytes 20/20; 8972 bytes 0/3, 192.168.11.254 says 1500",)
+    assert codes["IC-PATH-004"].seen == (
+        "rac1 -> rac2: small packets 20 of 20 answered; packets of 9000 bytes (ping -s 8972) 0 of 3 answered, "
+        "192.168.11.254 says MTU 1500",
+    )
 
 
 def test_a_layer_below_a_nic_is_looked_at_before_the_switch():
@@ -246,3 +256,91 @@ def test_paths_that_are_not_listed_are_counted():
     sixth = ("rac3", "rac2", Verdict.LOSS, fifth[3])
     assert several(built, *lossy, fifth)["IC-PATH-005"].seen[-1] == "and 1 more path with other counts"
     assert several(built, *lossy, fifth, sixth)["IC-PATH-005"].seen[-1] == "and 2 more paths with other counts"
+
+
+# --- where the network team looks -------------------------------------------------------------------------------------
+
+
+def with_mac(number, mac, **more):
+    return with_interface(node(number), "eth2", mac_address=mac, **more)
+
+
+def asked_first(finding):
+    """The step for the network team."""
+    return next(remedy for remedy in finding.next if remedy.where.startswith("the network team"))
+
+
+MACS = {1: "52:54:00:12:34:01", 2: "52:54:00:AB:34:02", 3: "52:54:00:12:34:03"}
+
+
+def test_the_ends_are_told_with_what_finds_their_switch_ports():
+    built = cluster([with_mac(n, MACS[n]) for n in (1, 2)])
+    finding = broken(built, both_ways("rac1", ["rac2"]))["IC-PATH-003"]
+    assert finding.seen[-1] == "rac2 eth2 192.168.11.2, MAC 52:54:00:AB:34:02"
+    step = asked_first(finding)
+    assert "PORT stands for the port, which the MAC address finds" in step.text
+    assert "Cisco NX-OS" in step.text
+    assert step.commands == (
+        "show mac address-table address 5254.0012.3401",
+        "show mac address-table address 5254.00ab.3402",
+        "show interface PORT counters errors",
+        "show interface PORT | include MTU",
+    )
+
+
+def test_where_one_port_is_accused_only_its_end_is_told():
+    built = cluster([with_mac(n, MACS[n]) for n in MACS])
+    finding = broken(built, both_ways("rac3", ["rac1", "rac2"]))["IC-PATH-003"]
+    assert [line for line in finding.seen if "MAC" in line] == ["rac3 eth2 192.168.11.3, MAC 52:54:00:12:34:03"]
+    assert asked_first(finding).commands[0] == "show mac address-table address 5254.0012.3403"
+    assert len(asked_first(finding).commands) == 3
+
+
+def plugged(built, *ends):
+    """The cluster whose LLDP tells, by node and NIC, the switch and its port."""
+    setups = tuple(
+        msgspec.structs.replace(
+            one, lldp=tuple(LldpNeighbour(nic, sw, port=port) for name, nic, sw, port in ends if name == one.name)
+        )
+        for one in built.setups
+    )
+    return msgspec.structs.replace(built, setups=setups)
+
+
+def test_a_switch_port_that_lldp_tells_is_named_in_place_of_the_search_for_it():
+    ends = [("rac1", "eth2", "sw1", "Ethernet1/7"), ("rac2", "eth2", "sw2", "Ethernet1/9")]
+    built = plugged(cluster([with_mac(n, MACS[n]) for n in (1, 2)]), *ends)
+    finding = broken(built, both_ways("rac1", ["rac2"]))["IC-PATH-003"]
+    assert finding.seen[-1] == "rac2 eth2 192.168.11.2, MAC 52:54:00:AB:34:02, plugged into sw2 Ethernet1/9"
+    step = asked_first(finding)
+    assert "PORT" not in step.text
+    assert step.where == "the network team, on sw1 and sw2"
+    assert step.commands == (
+        "show interface Ethernet1/7 counters errors",
+        "show interface Ethernet1/7 | include MTU",
+        "show interface Ethernet1/9 counters errors",
+        "show interface Ethernet1/9 | include MTU",
+    )
+
+
+def test_the_ports_of_a_bond_are_those_of_its_members():
+    member = interface("ens2f0", "", master="eth2")
+    second = with_mac(2, MACS[2], kind="bond", members=("ens2f0",))
+    second = msgspec.structs.replace(second, interfaces=(*second.interfaces, member))
+    built = plugged(cluster([with_mac(1, MACS[1]), second]), ("rac2", "ens2f0", "sw2", "Ethernet1/9"))
+    finding = broken(built, both_ways("rac1", ["rac2"]))["IC-PATH-003"]
+    assert finding.seen[-1].endswith("plugged into sw2 Ethernet1/9")
+    step = asked_first(finding)
+    assert step.commands[0] == "show mac address-table address 5254.0012.3401"
+    assert "show interface Ethernet1/9 | include MTU" in step.commands
+    assert "show interface PORT | include MTU" in step.commands
+    assert step.where == "the network team, on the switch"
+
+
+def test_an_infiniband_address_is_told_and_searched_for_on_no_ethernet_switch():
+    gid = "80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:00:02"
+    built = cluster([node(1), with_mac(2, gid)])
+    finding = broken(built, both_ways("rac1", ["rac2"]))["IC-PATH-003"]
+    assert finding.seen[-1].endswith(f"MAC {gid}")
+    assert not any("address-table" in command for command in asked_first(finding).commands)
+    assert "PORT stands for the port; the commands" in asked_first(finding).text

@@ -1,10 +1,12 @@
 """The check `gc-blocks-lost`: who lost how much from whom, since when; and never a PASS with a loss."""
 
+import itertools
+
 import msgspec
 import pytest
 
 from checks.facts import ActivityGap, InstanceHistory, UnaskedInstance, Unknown, UnreadView
-from checks.finding import Status
+from checks.finding import Extent, Status
 from checks.plugins.gc_blocks_lost import gc_blocks_lost
 from tests.fixtures.clusters import cluster, node
 from tests.fixtures.databases import (
@@ -83,6 +85,24 @@ def test_the_instance_or_pair_that_several_have_in_common_is_named():
     assert finding.title.endswith("blocks in 30 s, most of them prod2's from prod1.")
 
 
+def test_lost_blocks_whose_sender_no_view_tells_are_accounted_for():
+    matrix = {(1, 2): 30, (1, 3): 13, (2, 1): 8}
+    told = losing_all(3, matrix)
+    told.instances[0].statistics["gc blocks lost"] = 44
+    (finding,) = gc_blocks_lost.run(asked(3, activity=told))
+    assert finding.seen[:2] == (
+        "prod1: 44 lost, 12,400 received; 30 from prod2, 13 from prod3 and 1 of unknown origin",
+        "prod2: 8 lost, 12,400 received; 8 from prod1",
+    )
+
+
+def test_how_bad_it_is_never_exceeds_all_blocks_that_were_sent():
+    few = own_activity(2, {"gc cr blocks received": 10, "gc current blocks received": 0, "gc blocks lost": 30})
+    finding = lost(asked(2, activity=activity(2, few)))
+    assert finding.title.startswith("prod2 lost 30 of 40 blocks in 30 s")
+    assert finding.extent == Extent(75.0, "% lost of the blocks sent")
+
+
 def test_different_causes_stay_apart():
     matrix = {(1, 2): 5, (2, 1): 8, (3, 1): 4}
     full = counters(3, change("rac2", Udp_RcvbufErrors=9))
@@ -147,7 +167,28 @@ def test_history_says_since_when_how_much_and_how_it_goes():
     assert any(
         "1,204 blocks lost in 40 intervals, the latest run of losses since 2026-11-18 03:00" in s for s in finding.seen
     )
-    assert "lost by period, oldest first, from 2026-11-17 00:00: 0, 402, 802" in finding.seen
+    assert "lost in periods of 24 h, oldest first, from 2026-11-17 00:00: 0, 402, 802" in finding.seen
+
+
+def test_periods_and_intervals_below_a_minute_are_told_to_the_second():
+    times = [f"2026-11-20T22:18:{second:02}" for second in (5, 20, 35)]
+    parts = [
+        msgspec.structs.replace(period(2, 18, number), begin=begin, end=end, seconds=15.0)
+        for number, (begin, end) in enumerate(itertools.pairwise(times))
+    ]
+    worst = msgspec.structs.replace(past_loss(2), worst_begin=times[0], worst_end=times[1], worst_lost=95)
+    finding = lost(asked(2, activity=losing(2, 37, {1: 37}), history=history(2, [worst], periods=tuple(parts))))
+    assert "worst from 2026-11-20 22:18:05 to 22:18:20: 95 blocks lost" in finding.seen
+    assert "lost in periods of 15 s, oldest first, from 2026-11-20 22:18:05: 0, 1" in finding.seen
+
+
+def test_a_worst_interval_over_midnight_has_both_days_and_times_that_cannot_be_told_stay_as_they_are():
+    over = msgspec.structs.replace(past_loss(2), worst_begin="2026-11-18T23:30:00", worst_end="2026-11-19T00:30:00")
+    finding = lost(asked(2, activity=losing(2, 37, {1: 37}), history=history(2, [over])))
+    assert "worst from 2026-11-18 23:30 to 2026-11-19 00:30: 402 blocks lost" in finding.seen
+    odd = [msgspec.structs.replace(period(2, day, day), end="later") for day in (17, 18)]
+    finding = lost(asked(2, activity=losing(2, 37, {1: 37}), history=history(2, [over], periods=tuple(odd))))
+    assert "lost in periods, oldest first, from 2026-11-17 00:00: 17, 18" in finding.seen
 
 
 def test_a_loss_of_the_past_is_told_beside_the_clean_present():
@@ -314,6 +355,10 @@ def test_lost_claims_and_corrupt_blocks_are_findings_of_their_own():
     codes = found(asked(2, activity=activity(2, told)))
     assert codes["IC-LOST-007"].title == "prod2 lost 2 claims of blocks in 30 s."
     assert (codes["IC-LOST-008"].status, codes["IC-LOST-008"].nodes) == (Status.FAIL, ("rac2",))
+    assert codes["IC-LOST-008"].next[0].commands == (
+        *("ethtool -S eth1", "ethtool -S eth2"),
+        *("ethtool -k eth1", "ethtool -k eth2"),
+    )
     both = [own_activity(n, {"gc claim blocks lost": 2}) for n in (1, 2)]
     assert found(asked(2, activity=activity(2, *both)))["IC-LOST-007"].title == (
         "prod1 and prod2 lost 4 claims of blocks in 30 s."

@@ -80,6 +80,33 @@ def test_a_clean_network_is_said_to_be_clean_and_the_search_goes_on_elsewhere():
     assert any("lms" in command for remedy in finding.next for command in remedy.commands)
 
 
+@pytest.mark.parametrize(
+    "counted",
+    [
+        {"Ip_ReasmFails": 9, "Ip_ReasmTimeout": 9},
+        {"Ip_ReasmFails": 9},
+        {"Udp_RcvbufErrors": 9, "Udp_InErrors": 9},
+        {"Udp_InCsumErrors": 9, "Udp_InErrors": 9},
+        {"TcpExt_IPReversePathFilter": 9},
+        {"Softnet_Dropped": 9},
+    ],
+)
+def test_the_first_step_needs_no_racwire_and_names_the_node(counted):
+    read = counters(2, change("rac2", **counted))
+    first = lost(asked(2, activity=losing(2, 37, {1: 37}), counters=read)).next[0]
+    assert first.commands
+    assert not any("racwire" in command or "ETH" in command for command in first.commands)
+    assert first.where.endswith(" on rac2")
+
+
+def test_the_first_step_towards_a_bad_path_is_a_ping_to_type():
+    base = cluster(2)
+    hole = with_paths(base, path(base.networks[1], "rac1", "rac2", Verdict.BLACK_HOLE))
+    first = lost(asked(hole, activity=losing(2, 37, {1: 37}))).next[0]
+    assert first.commands[0] == "ping -c 3 -M do -I 192.168.11.1 -s 8972 192.168.11.2"
+    assert first.where == "any user on rac1"
+
+
 def test_kernel_counters_of_another_time_make_no_kernel_clean():
     def counted(begun_at, ended_at):
         read = counters(2, begun_at=begun_at, ended_at=ended_at)

@@ -34,6 +34,8 @@ def test_a_slow_pair_is_named(us, status):
 def test_fragments_show_as_a_large_ping_that_takes_several_times_as_long():
     told = pings(2, {(1, 2): (200, 900)})
     finding = found(told, SMALL)["IC-PING-003"]
+    commands = [command for remedy in finding.next for command in remedy.commands]
+    assert {"ethtool eth1", "ethtool eth2", "mpstat -P ALL 1 5"} <= set(commands)
     assert finding.title == (
         "A ping of 8 KB from prod1 to prod2 takes 4.5 times as long as one of 500 bytes: 0.90 ms, not 0.20 ms."
     )

@@ -8,7 +8,7 @@ from checks.finding import Status
 from checks.plugins.reassembly import reassembly
 from checks.plugins.rp_filter import rp_filter
 from checks.plugins.udp_receive_buffers import udp_receive_buffers
-from tests.fixtures.clusters import cluster, node
+from tests.fixtures.clusters import cluster, interface, node, with_interface
 from tests.fixtures.databases import asked, change, counters, with_sysctls
 
 CHECKS = (reassembly, udp_receive_buffers, rp_filter)
@@ -144,6 +144,43 @@ def test_no_change_comes_before_a_look(check):
         changes = [remedy.is_change for remedy in finding.next]
         assert changes == sorted(changes)
         assert not any(changes) or not all(changes)
+
+
+# --- which NICs to look at --------------------------------------------------------------------------------------------
+
+
+def commands(finding):
+    return [command for remedy in finding.next for command in remedy.commands]
+
+
+def test_the_private_nics_of_the_node_stand_in_the_commands():
+    finding = found(reassembly, Ip_ReasmFails=9, Ip_ReasmTimeout=9)["IC-REASM-002"]
+    assert commands(finding)[1:] == [
+        *("ip -s -s link show eth1", "ip -s -s link show eth2"),
+        *("ethtool -S eth1", "ethtool -S eth2"),
+        *("ethtool -g eth1", "ethtool -g eth2"),
+    ]
+
+
+def test_what_is_tried_is_tried_on_one_nic():
+    finding = found(udp_receive_buffers, Udp_InCsumErrors=4, Udp_InErrors=4)["IC-UDP-003"]
+    assert commands(finding)[-1] == "ethtool -K eth1 rx off tx off"
+    assert sum("-K" in command for command in commands(finding)) == 1
+
+
+def test_below_a_bond_its_members_are_looked_at():
+    members = tuple(interface(nic, "", master="eth2") for nic in ("ens2f0", "ens3f0"))
+    second = with_interface(node(2), "eth2", kind="bond", members=("ens2f0", "ens3f0"))
+    second = msgspec.structs.replace(second, interfaces=(*second.interfaces, *members))
+    finding = found(udp_receive_buffers, cluster([node(1), second]), Udp_InCsumErrors=4)["IC-UDP-003"]
+    assert commands(finding)[:3] == ["ethtool -S eth1", "ethtool -S ens2f0", "ethtool -S ens3f0"]
+
+
+def test_where_no_nic_is_known_the_placeholder_is_explained():
+    unknown = msgspec.structs.replace(cluster(2), networks=Unknown("No Clusterware."))
+    finding = found(udp_receive_buffers, unknown, Udp_InCsumErrors=4)["IC-UDP-003"]
+    assert "ethtool -S ETH" in commands(finding)
+    assert all("ETH stands for each private NIC." in r.text for r in finding.next)
 
 
 # --- engineered systems -----------------------------------------------------------------------------------------------

@@ -2,15 +2,18 @@
 
 import json
 import os
+import pwd
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from checks.result import ExitCode
 from tui.cli import build_parser, effective_settings, main
+from tui.console import state_directory
 
 ALL_CHECKS = (
     "boot-mtu",
@@ -184,7 +187,7 @@ def test_closed_streams_change_neither_the_exit_code_nor_the_other_stream(comman
 def test_a_report_that_stdout_has_no_room_for_goes_to_stderr():
     ran = by_shell("racwire check interfaces >/dev/full")
     assert ran.returncode == ExitCode.COULD_NOT_TELL
-    assert "No space left on device. It follows here." in ran.stderr
+    assert "No space left on device. The report was printed instead." in ran.stderr
     assert "interfaces could not tell" in ran.stderr
     assert "Traceback" not in ran.stderr
 
@@ -242,3 +245,30 @@ def test_ctrl_c_pressed_twice_still_prints_what_was_found(tmp_path):
     out, err = racwire_runs.communicate(timeout=20)
     assert json.loads(out)["interrupted"]
     assert err == b""
+
+
+def test_too_little_memory_is_one_sentence_and_tells_nothing_of_the_cluster(monkeypatch, capsys):
+    def too_much(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("tui.cli._run", too_much)
+    monkeypatch.setattr("tui.cli.give_up_stdout", lambda: None)
+    assert main(["diff", "a.json", "b.json"]) == ExitCode.COULD_NOT_TELL
+    told = capsys.readouterr().err
+    assert told.startswith("racwire: there is not enough memory")
+    assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("environment", "directory"),
+    [
+        ({"XDG_STATE_HOME": "/state", "HOME": "/home/ann"}, "/state/racwire"),
+        ({"XDG_STATE_HOME": "state", "HOME": "/home/ann"}, "/home/ann/.local/state/racwire"),
+        ({"HOME": ""}, "{home}/.local/state/racwire"),
+        ({"HOME": "here"}, "{home}/.local/state/racwire"),
+        ({}, "{home}/.local/state/racwire"),
+    ],
+)
+def test_state_is_kept_at_home_also_where_the_environment_does_not_say_where_that_is(environment, directory):
+    home = pwd.getpwuid(os.getuid()).pw_dir
+    assert state_directory(environment) == Path(directory.format(home=home))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta, timezone
+
 import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -97,10 +99,29 @@ def test_figures_say_something_and_are_never_zero_for_what_is_more():
 
 def test_without_live_samples_the_run_is_told_and_named():
     text = text_of(asked(2, activity=losing(2, 37, {1: 37})))
-    assert part(text, "Instances")[0] == " Instances  by the checks, 30 s to 14:02:31"
+    assert part(text, "Instances")[0] == " Instances  by the checks, 30 s to 14:02:31 +01:00"
     assert row_of(text, "Instances", "prod2")[:6] == ["413", "?", "1.23", "F", "0.40", "0.40"]
     assert row_of(text, "Lost blocks", "prod2")[:4] == ["37", "of", "12,437", "F"]
     assert "Most: 37 of those from prod1 to prod2." in text
+
+
+def test_what_receivers_that_could_not_be_asked_lost_is_not_known_and_never_none():
+    hung = [ActivityGap(n, "prod1 does not answer.") for n in (1, 2)]
+    only = tuple(t for t in transfers(3) if t.receiver == 3)
+    text = " ".join(text_of(asked(3, activity=activity(3, *hung, transfers=only)), width=200).split())
+    assert "? What prod1 and prod2 received is not known: 2 of 3 instances." in text
+    assert "0 lost of 12,400 that were sent to prod3." in text
+    nothing = " ".join(text_of(asked(3, activity=activity(3, *hung, transfers=())), width=200).split())
+    assert "No instance had blocks of another." not in nothing.partition("Receive times")[0]
+    assert "received is not known" not in text_of(asked(3), width=200)
+
+
+def test_times_of_samples_are_in_the_zone_of_their_run_named_once():
+    timeline = Timeline()
+    timeline.add([sample(1), sample(2), PairsSample(NOON, 1.0, (BlockTransfer(1, 2, 5, 5, 0),))])
+    text = text_of(asked(2), live=live_of(timeline, "", "recorded", timezone(timedelta(hours=-3))))
+    assert part(text, "Instances")[0] == " Instances  recorded, 1 s to 09:00:00 -03:00"
+    assert part(text, "Lost blocks")[0] == " Lost blocks  recorded, 1 s to 09:00:00"
 
 
 def test_live_samples_stand_before_the_run():

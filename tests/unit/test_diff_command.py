@@ -59,6 +59,7 @@ def test_it_says_what_it_compares_and_what_got_worse_in_the_words_of_the_finding
     out, err = capsys.readouterr()
     told = " ".join(out.split())
     assert err == ""
+    assert told.startswith("Worse: 1 failure is new.")
     assert told.index(f"BEFORE {well}, prodrac, 2026-11-20") < told.index(f"AFTER {hole}, prodrac, 2026-11-21")
     assert "New: 1 FAIL IC-PATH-003 df-ping Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2" in told
     assert "Paths 192.168.11.0/24 rac1 -> rac2 and 192.168.11.0/24 rac2 -> rac1: passes (9000 bytes)" in told
@@ -121,8 +122,24 @@ def test_what_was_left_out_is_neither_gone_nor_new():
 
 
 def test_nothing_to_tell_is_said():
-    assert text(WELL, WELL).endswith(f"Nothing got better or worse. Same: {len(WELL.findings)}.")
-    assert text(of(finding()), of(finding())).endswith("Nothing got better or worse. Same: 1, 1 of them a problem.")
+    assert text(WELL, WELL).startswith("Nothing is worse or better. BEFORE")
+    assert text(WELL, WELL).endswith(f" Same: {len(WELL.findings)}.")
+    assert text(of(finding()), of(finding())).endswith(" Same: 1, 1 of them a problem.")
+
+
+def test_what_is_left_of_a_failure_says_which_one_that_was():
+    left = finding(code="T-9", title="Something was so.")
+    told = text(of(finding(Status.FAIL)), of(left))
+    assert told.startswith("Better: 1 failure is gone, 1 warning is left.")
+    assert "Better: 1 WARN T-9 t Something was so. Was FAIL T-1: Something is so." in told
+
+
+def test_pseudonyms_are_not_told_as_other_nodes():
+    renamed = msgspec.structs.replace(of(finding(Status.FAIL, nodes=["node-1"])), is_redacted=True)
+    told = text(of(finding()), renamed)
+    assert "Was WARN" in told
+    assert "node-1" not in told
+    assert "any more" not in told
 
 
 def test_facts_that_changed_alike_share_a_line_and_many_are_cut_short():
@@ -137,7 +154,7 @@ def test_facts_that_changed_alike_share_a_line_and_many_are_cut_short():
 
 
 def test_hostile_names_are_shown_and_not_obeyed():
-    evil = finding(title="\x1b[2J[bold red]\u202e", nodes=["rac\x07"])
+    evil = finding(code="T\x1b[31m", check="t\r", title="\x1b[2J[bold red]\u202e", nodes=["rac\x07"])
     shown = diff_text(diff(of(), of(evil), ("\x1b]0;a\x07", "b\r")), io.StringIO())
     assert not any(sign in shown for sign in "\x1b\x07\u202e\r")
     assert "[bold red]" in shown

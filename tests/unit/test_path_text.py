@@ -106,16 +106,16 @@ def test_more_nodes_than_columns_show_those_around_the_cursor():
 def test_the_path_under_the_cursor_is_told_in_a_line():
     built = with_verdict(Verdict.BLACK_HOLE, Leg.REQUEST, packets_sent=42, elapsed_ms=61.2)
     cell = grid_on_eth2(built).cells["rac1", "rac3"]
-    told = "rac1→rac3: 56 20/20 0.08 ms · 8972 0/20 · largest 1500 · 42 probes in 61 ms"
+    told = "rac1→rac3: 84 bytes 20/20 0.08 ms · 9000 bytes 0/20 · largest 1500 · 42 probes in 61 ms"
     assert path_line(cell) == told
-    foot = plain(foot_lines(grids_of(built), cell, 80, 4)).splitlines()
+    foot = plain(foot_lines(grids_of(built), cell, 100, 4)).splitlines()
     assert foot[0] == f" {told}"
     assert foot[1] == " B black hole, lost on the way there"
-    assert foot[-1] == " P passes  B black hole  · itself"
+    assert foot[-1] == " Letters: P passes  B black hole  · itself"
 
 
 def test_the_legend_has_only_the_letters_that_occur():
-    assert plain(foot_lines(grids_of(cluster(2)), None, 80, 2)).splitlines()[-1] == " P passes  · itself"
+    assert plain(foot_lines(grids_of(cluster(2)), None, 80, 2)).splitlines()[-1] == " Letters: P passes  · itself"
 
 
 def test_what_was_not_probed_says_why():

@@ -2,9 +2,11 @@
 
 import contextlib
 import os
+import shutil
 import signal
 import sqlite3
 import stat
+import struct
 import subprocess
 import sys
 import textwrap
@@ -329,6 +331,10 @@ HOSTILE = {
     "a shape is missing": ("DELETE FROM shapes WHERE id = 3",),
     "a shape is another's": ("UPDATE shapes SET body = '[\"node\",7]' WHERE id = 3",),
     "a source is none": ("UPDATE shapes SET source = 7",),
+    "there are more shapes than sources could have": (
+        "WITH RECURSIVE n(id) AS (VALUES (1000) UNION ALL SELECT id + 1 FROM n WHERE id < 21000) "
+        """INSERT INTO shapes SELECT id, '"x"', '["heat",' || id || ']' FROM n""",
+    ),
     "links are none": ("UPDATE links SET body = '{}'",),
 }
 
@@ -395,3 +401,80 @@ def test_closing_twice_is_fine_and_the_layout_is_what_is_documented(busy_file):
     file = sqlite3.connect(busy_file)
     assert {name for (name,) in file.execute("SELECT name FROM sqlite_master WHERE sql NOT NULL")} == set(LAYOUT)
     file.close()
+
+
+def left_in_the_middle(path, copy):
+    """A recording as a crash leaves it: a write is half in the file, and what was there before in the journal."""
+    file = sqlite3.connect(path, isolation_level=None)
+    file.execute("PRAGMA cache_size = 1")
+    file.execute("BEGIN IMMEDIATE")
+    file.execute("DELETE FROM samples")
+    file.execute("INSERT INTO samples (until, body) VALUES (1, zeroblob(200000))")
+    for ending in ("", "-journal"):
+        shutil.copy(f"{path}{ending}", f"{copy}{ending}")
+    file.execute("ROLLBACK")
+    file.close()
+    return copy
+
+
+def names_another_journal(path, other):
+    """Give it a journal with nothing in it but the name of a further one, which SQLite deletes when it is done."""
+    magic, name = bytes.fromhex("d9d505f920a163d7"), os.fsencode(other)
+    header = (magic + struct.pack(">IIIII", 0, 0, 9, 512, 8192)).ljust(512, b"\0")
+    end = struct.pack(">I", 131073) + name + struct.pack(">II", len(name), sum(name)) + magic
+    Path(f"{path}-journal").write_bytes(header + end)
+
+
+def test_a_write_that_a_crash_cut_off_is_taken_back_by_who_opens_it(tmp_path, busy_file):
+    crashed = left_in_the_middle(busy_file, tmp_path / "crashed.rec")
+    assert read(crashed) == read(busy_file)
+    assert not Path(f"{crashed}-journal").exists()
+
+
+@pytest.mark.parametrize("through_a_link", [False, True])
+def test_a_journal_that_names_another_file_does_not_cost_that_file(tmp_path, busy_file, through_a_link):
+    (letter := tmp_path / "letter").write_text("to my mother")
+    names_another_journal(busy_file, letter)
+    path = tmp_path / "link.rec" if through_a_link else busy_file
+    if through_a_link:
+        path.symlink_to(busy_file)
+    for use in (Recording.open, lambda path: Recorder.create(path, header(), replace=True)):
+        with pytest.raises(RecordingError, match=r"could not be read: \S+busy\.rec-journal beside it is none that"):
+            use(path)
+    assert letter.read_text() == "to my mother"
+    assert busy_file.stat().st_size > 0
+
+
+def test_a_crashed_recording_of_another_user_is_left_as_it_is(tmp_path, busy_file, monkeypatch):
+    crashed = left_in_the_middle(busy_file, tmp_path / "crashed.rec")
+    before = crashed.read_bytes()
+    monkeypatch.setattr(os, "geteuid", lambda: crashed.stat().st_uid + 1)
+    with pytest.raises(RecordingError, match="is another user's: open it as that user, or copy it together with"):
+        Recording.open(crashed)
+    assert crashed.read_bytes() == before
+
+
+def test_a_journal_that_is_a_link_is_not_followed(tmp_path, busy_file):
+    crashed = left_in_the_middle(busy_file, tmp_path / "crashed.rec")
+    journal = Path(f"{crashed}-journal").rename(tmp_path / "elsewhere")
+    Path(f"{crashed}-journal").symlink_to(journal)
+    with pytest.raises(RecordingError, match="could not be read"):
+        Recording.open(crashed)
+    assert journal.exists()
+
+
+def test_a_write_ahead_log_beside_it_is_refused_since_racwire_writes_none(busy_file):
+    Path(f"{busy_file}-wal").write_bytes(b"")
+    with pytest.raises(RecordingError, match=r"busy\.rec-wal beside it is none that racwire writes"):
+        Recording.open(busy_file)
+
+
+def test_a_recording_whose_writer_is_killed_meanwhile_is_to_be_opened_again(tmp_path, busy_file):
+    whole = tmp_path / "whole.rec"
+    shutil.copy(busy_file, whole)
+    recording = Recording.open(whole)
+    left_in_the_middle(busy_file, whole)
+    with pytest.raises(RecordingError, match=r"whoever wrote it was stopped in the middle; open it again\."):
+        list(recording.events())
+    recording.close()
+    assert read(whole) == read(busy_file)

@@ -12,6 +12,7 @@ from checks.redact import Pseudonyms, RedactionError
 from checks.redact.addresses import Addresses, is_kept
 from checks.redact.blocks import Blocks
 from checks.redact.names import Names
+from checks.redact.spellings import Spellings
 from checks.redact.text import Text
 from checks.redact.well_known import KEPT_NETWORKS
 
@@ -40,7 +41,8 @@ def subnets_of(address: st.SearchStrategy[IPAddress], least: int, most: int) -> 
 
 def text_of(pseudonyms: Pseudonyms | None = None) -> Text:
     pseudonyms = pseudonyms or Pseudonyms()
-    return Text(pseudonyms, Addresses(pseudonyms), Names({}))
+    addresses = Addresses(pseudonyms)
+    return Text(pseudonyms, Spellings(addresses), addresses, Names({}))
 
 
 @given(st.lists(one_ip4 | one_ip6, unique=True, max_size=30))
@@ -53,6 +55,12 @@ def test_no_two_addresses_become_one_and_none_stays(originals: list[IPAddress]) 
 
     assert len(set(replaced)) == len(originals)
     assert not set(replaced) & set(originals)
+
+
+@given(st.integers(1, 9), st.integers(0, 9), st.integers(0, 9), st.integers(1, 9), one_ip6)
+def test_an_address_goes_however_short_it_is(a: int, b: int, c: int, d: int, long: IPAddress) -> None:
+    for text in (f"{a}.{b}.{c}.{d}", f"200{a}::{d}", f"({a}.{b}.{c}.{d})", str(long)):
+        assert text_of().replaced(text) != text
 
 
 @given(st.lists(subnets_of(one_ip4, 8, 30), max_size=8), st.lists(one_ip4, max_size=12))
@@ -188,6 +196,12 @@ def test_what_is_nobodys_address_stays(text: str) -> None:
         ("2a02:1234:5678:9::7:", r"3fff:\S+::7:"),
         ("dst:2a02:1234:5678:9::7/64", r"dst:3fff:\S+::7/64"),
         ("fe80::2%eth1", "fe80::2%eth1"),
+        ("1.1.1.1", r"240\.0\.1\.1"),
+        ("9.1.1.2", r"240\.0\.1\.2"),
+        ("2001::1", "3fff::1"),
+        ("2001::1,", "3fff::1,"),
+        ("10.20.0.1/4", r"240\.1\.0\.1/4"),
+        ("2a02:1234:5678:9::7/8", r"3fff:\S+::7/8"),
         ("b859.9f0a.1b2c", r"0200\.0000\.0001"),
         ("01:b8:59:9f:0a:1b:2c", "01:02:00:00:00:00:01"),
         ("SHA256:" + "q" * 43, "key_a"),
@@ -196,6 +210,46 @@ def test_what_is_nobodys_address_stays(text: str) -> None:
 )  # fmt: skip
 def test_an_address_is_known_in_every_form(text: str, shape: str) -> None:
     assert re.fullmatch(shape, text_of().replaced(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "replaced"),
+    [
+        ("192.168.10.1.1521", "240.0.1.1.1521"),
+        ("192.168.10.77.22", "240.0.1.77.22"),
+        ("172.17.4.9.52344:", "240.17.1.9.52344:"),
+        ("8.8.4.4.40000", "240.1.1.4.40000"),
+        ("1.3.6.1.2.1.4.20.1.1.192.168.10.1", "1.3.6.1.2.1.4.20.1.1.240.0.1.1"),
+        ("ip-192-168-10-1.eu", "ip-240-0-1-1.eu"),
+        ("7-192-168-10-1-1521", "7-240-0-1-1-1521"),
+        ("trace_192_168_10_1_9.trc", "trace_240_0_1_1_9.trc"),
+        ("C0A80A01", "F0000101"),
+        ("0xc0a80a01", "0xf0000101"),
+        ("000AA8C0", "000100F0"),
+        ("fe80000000000000ba599ffffe0a1b2c", "fe80000000000000000000fffe000001"),
+        ("0xba599ffffe0a1b2c", "0x000000fffe000001"),
+        ("19.22.0.0.0", "19.22.0.0.0"),
+        ("19_22_0_0", "19_22_0_0"),
+        ("19.24.0.0.240716", "19.24.0.0.240716"),
+        ("10.2.0.5.0", "10.2.0.5.0"),
+        ("1.2.3.4.5", "1.2.3.4.5"),
+        ("2026-11-20-14-02", "2026-11-20-14-02"),
+        ("0000000A", "0000000A"),
+        ("DEADBEEF", "DEADBEEF"),
+        ("d41d8cd98f00b204e9800998ecf8427e", "d41d8cd98f00b204e9800998ecf8427e"),
+    ],
+)
+def test_a_known_address_is_found_in_other_spellings_and_numbers_that_look_alike_stay(text: str, replaced: str) -> None:
+    pseudonyms = Pseudonyms()
+    addresses = Addresses(pseudonyms)
+    known = [ipaddress.ip_address("192.168.10.1")]
+    networks = [ipaddress.ip_network("192.168.10.0/24"), ipaddress.ip_network("10.0.0.0/8")]
+    for network in networks:
+        pseudonyms.learn(network)
+
+    spellings = Spellings(addresses, known, [ipaddress.ip_address("10.0.0.0")], networks)
+
+    assert Text(pseudonyms, spellings, addresses, Names({})).replaced(text) == replaced
 
 
 def test_four_numbers_that_look_like_a_release_are_an_address_where_their_network_is_known() -> None:

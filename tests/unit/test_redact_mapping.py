@@ -205,6 +205,7 @@ def test_pseudonyms_that_were_kept_are_the_same_pseudonyms() -> None:
     first.name("host", "rac1")
     first.mac("b8599f0a1b2c")
     first.identifier(0xB8599F)
+    first.database_id("2718281828")
 
     assert Pseudonyms(first.kept()).kept() == first.kept()
 

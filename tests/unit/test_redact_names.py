@@ -3,6 +3,8 @@
 import html
 import json
 import re
+import time
+from collections.abc import Callable
 from urllib.parse import quote
 
 import msgspec
@@ -25,7 +27,7 @@ from tests.fixtures.reports import report_of
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzäöß"
 any_name = st.from_regex(rf"[{LETTERS}][{LETTERS}0-9]{{0,11}}(-[{LETTERS}0-9]{{1,4}})?", fullmatch=True).filter(
-    lambda name: not stays(name)
+    lambda name: not stays("host", name)
 )
 
 
@@ -230,6 +232,69 @@ def test_only_what_anybody_would_add_makes_a_name_of_another(name: str, *, deriv
 )  # fmt: skip
 def test_the_names_in_a_connect_string(text: str, names: set[tuple[str, str]]) -> None:
     assert {found for found in in_connect_string(text) if found[1]} == names
+
+
+@pytest.mark.parametrize("name", ["app01", "log1", "oracle1", "inventory", "grid2", "oracle", "wallet"])
+def test_a_host_is_a_host_though_a_directory_or_a_user_of_anyone_is_called_so(name: str) -> None:
+    report = Redactor(Pseudonyms()).report(of_nodes(name, "zulu2"))
+
+    assert report.cluster.read_nodes()[0].name == "host_a"
+    assert report.journal[0].text.splitlines()[0].startswith("host_a HOST_A host_")
+
+
+@pytest.mark.parametrize("name", ["inventory", "app", "log1"])
+def test_a_database_is_one_though_a_directory_of_anyone_is_called_so(name: str) -> None:
+    base = msgspec.structs.replace(asked(2), database=database(2, name=name))
+
+    replaced = text_with(f"ora.{name}.db {name.upper()}_DATA ora_pmon_{name}_1 /u01/oraInventory", report_of(base))
+
+    assert replaced == "ora.base_a.db BASE_A_DATA ora_pmon_base_a_1 /u01/oraInventory"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "anyones"),
+    [
+        ("user", "oracle", True), ("user", "oracle1", False), ("user", "inventory", False),
+        ("host", "localhost", True), ("host", "asm", False), ("switch", "localhost", True),
+        ("instance", "+ASM1", True), ("instance", "log1", False), ("database", "_mgmtdb", True),
+        ("listener", "LISTENER_SCAN3", True), ("directory", "dbhome_4", True), ("directory", "payroll", False),
+        ("label", "oracle", False),
+    ],
+)  # fmt: skip
+def test_only_names_of_that_kind_tell_whether_one_identifies_nobody(kind: str, name: str, *, anyones: bool) -> None:
+    assert stays(kind, name) is anyones
+
+
+LONG = {
+    "a label": lambda n: "." + "A" * n,
+    "letters": lambda n: "A" * n,
+    "resources": lambda n: "ora.a." * (n // 6),
+    "users": lambda n: "uid=1(" * (n // 6),
+    "a switch": lambda n: "chassis.name=a" + " " * n + "b",
+    "colons": lambda n: "/" + ":" * n,
+    "a home": lambda n: "/home/" + "1" * n + "x",
+    "numbers": lambda n: "1.-1_" * (n // 5),
+    "digits": lambda n: "0x" + "F" * n,
+    "a long name": lambda n: f"/home/{'A' * n} {'A' * (n - 1)}B",
+}
+
+
+@pytest.mark.parametrize("made", LONG.values(), ids=LONG)
+def test_a_text_four_times_as_long_takes_about_four_times_as_long(made: Callable[[int], str]) -> None:
+    report = report_of(asked(2))
+
+    def spent(length: int) -> float:
+        begun = time.process_time()
+        text_with(made(length), report)
+        return time.process_time() - begun
+
+    short = max(spent(5_000), 0.02)
+    assert spent(20_000) < 8 * short
+
+
+def test_a_name_with_many_digits_is_told_from_another_at_once() -> None:
+    assert not is_derived(f"rac{'1' * 5000}x", {"rac"})
+    assert not is_derived(f"rac{'-1' * 5000}x", {"rac"})
 
 
 def test_plain_sentences_name_nobody() -> None:

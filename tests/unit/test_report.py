@@ -9,13 +9,14 @@ from hypothesis import given, settings
 
 from checks.facts import UnaskedInstance
 from checks.files import OutputError, write_whole
-from checks.finding import Status
+from checks.finding import Finding, Remedy, Status
 from checks.plugin import Kind
 from checks.result import Report
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import asked, change, counters, database, losing
 from tests.fixtures.reports import black_hole, report_of
 from tui.printable import for_encoding, printable
+from tui.streams import tell
 from tui.text_report import text_report
 
 
@@ -26,7 +27,7 @@ def text(report: Report) -> str:
 def test_text_shows_the_worst_first_with_seen_expected_why_and_next():
     shown = text(report_of(black_hole()))
     lines = shown.splitlines()
-    assert lines[0].startswith("racwire 1.2.3  prodrac  rac1* rac2  2026-11-20 14:02:31  1.2 s")
+    assert lines[0].startswith("racwire 1.2.3  prodrac  rac1* rac2  2026-11-20 14:02:31 +01:00  1.2 s")
     assert lines[1].startswith("1 FAIL")
     assert lines[3].startswith("FAIL    IC-PATH-003  df-ping")
     order = [shown.index(word) for word in ("Seen", "Expected", "Why", "Next", "CHANGE", "Sources", "PASS  ")]
@@ -71,6 +72,20 @@ def test_hostile_names_are_shown_not_obeyed():
     assert "\x1b" not in shown
     assert "\x07" not in shown
     assert "[bold red]" in shown
+
+
+def test_no_name_and_no_command_begins_a_line_of_its_own():
+    named = msgspec.structs.replace(database(), name="prod\nFAIL")
+    step = Remedy("Look:", where="rac1", commands=("ip link\nFAIL",))
+    found = Finding(check="t", code="T-1", status=Status.FAIL, title="x", next=(step,))
+    report = report_of(msgspec.structs.replace(cluster(2), database=named))
+    report = msgspec.structs.replace(report, racwire_version="1\nFAIL", findings=(found,))
+    assert [line for line in text(report).splitlines() if line.startswith("FAIL")] == ["FAIL    T-1  t"]
+
+
+def test_a_sentence_on_stderr_is_one_line_whatever_stands_in_it(capsys):
+    tell("saved by racwire x\nracwire: everything passed\u2028\x1b[2J")
+    assert capsys.readouterr().err == "racwire: saved by racwire x\\x0aracwire: everything passed\\x2028\\x1b[2J\n"
 
 
 @given(st.text())

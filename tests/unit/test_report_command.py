@@ -11,16 +11,14 @@ from msgspec.structs import replace
 
 from checks.report.json_report import from_json, to_json
 from checks.result import ExitCode
-from checks.saved import open_saved
 from checks.traffic.recording import RecordingError
 from tests.fixtures.reports import black_hole, report_of
-from tests.unit.saved_support import saved
+from tests.unit.saved_support import judged_here, saved
 from tui.cli import main
 from tui.report_formats import FORMATS, Format
-from tui.report_options import FORMATS as FORMAT_NAMES
 
 FIRST = str(Path(__file__).parents[1] / "fixtures" / "saved" / "first.racwire")
-TOLD = f"racwire: {FIRST} was saved 2026-11-20 14:05 +01:00 by racwire 1.2.3, "
+TOLD = f"racwire: {FIRST} was saved by racwire 1.2.3: the state of 2026-11-20 14:02:31 +01:00, "
 
 
 class Terminal(io.TextIOWrapper):
@@ -44,7 +42,7 @@ def test_check_of_a_saved_file_says_what_was_found_and_that_it_is_a_saved_state(
 
 def test_check_of_a_saved_file_as_json_is_the_saved_report(capsys):
     assert main(["check", "--from", FIRST, "--format", "json"]) == ExitCode.FAILURES
-    assert from_json(capsys.readouterr().out.encode()) == open_saved(Path(FIRST), recording=False).report
+    assert from_json(capsys.readouterr().out.encode()) == judged_here(Path(FIRST))
 
 
 def test_a_report_as_json_can_be_taken_too(tmp_path, capsys):
@@ -109,11 +107,23 @@ def test_a_check_that_is_not_installed_here_keeps_its_findings_and_that_is_told(
 # --- formats ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_help_lists_the_formats_that_there_are():
-    assert set(FORMAT_NAMES) == set(FORMATS)
+def test_the_help_lists_the_formats_that_there_are(capsys):
+    with pytest.raises(SystemExit):
+        main(["report", "--help"])
+    lines = [line.split(maxsplit=2) for line in capsys.readouterr().out.splitlines()]
+    assert all([form.name, form.ending, form.what] in lines for form in FORMATS.values())
 
 
-@pytest.mark.parametrize("name", FORMAT_NAMES)
+@pytest.mark.parametrize("command", ["check", "report", "save"])
+def test_the_help_of_each_says_what_its_exit_codes_mean(command, capsys):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "0 pass, 1 warnings, 2 failures, 3 could not tell, or the " in told
+    assert "could not be written; 64 usage; 130 interrupted" in told
+
+
+@pytest.mark.parametrize("name", FORMATS)
 def test_every_format_goes_to_stdout_and_into_a_file_alike(name, tmp_path, capfdbinary):
     assert main(["report", "--from", FIRST, "--format", name]) == ExitCode.FAILURES
     printed = capfdbinary.readouterr().out
@@ -169,11 +179,41 @@ def test_what_cannot_be_recorded_is_told_before_anything_is_done(words, told, mo
     assert os.listdir(tmp_path) == []
 
 
+def test_to_record_nothing_is_no_mistake_in_a_format_without_traffic(capsys):
+    assert main(["report", "--from", FIRST, "--format", "junit", "--record", "0s"]) == ExitCode.FAILURES
+    assert "<testsuites" in capsys.readouterr().out
+
+
 def test_a_full_disk_costs_no_report(capsys):
     assert main(["report", "--from", FIRST, "--format", "json", "-o", "/dev/full"]) == ExitCode.COULD_NOT_TELL
     out, err = capsys.readouterr()
     assert from_json(out.encode()).findings
-    assert "No space left on device. The report follows." in err
+    assert err.endswith("No space left on device. The report was printed instead.\n")
+
+
+def test_a_page_that_cannot_be_saved_is_kept_in_a_file_and_not_poured_over_the_terminal(tmp_path, monkeypatch, capsys):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stdout", terminal)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert main(["report", "--from", FIRST, "--format", "html", "-o", "/dev/full"]) == ExitCode.COULD_NOT_TELL
+    (kept,) = (tmp_path / "racwire").iterdir()
+    assert kept.suffix == ".html"
+    assert kept.read_text().startswith("<!DOCTYPE html>")
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert terminal.buffer.getvalue() == b""
+    assert capsys.readouterr().err.endswith(f"No space left on device. It is in {kept} instead.\n")
+
+
+def test_text_that_cannot_be_saved_is_printed_and_the_reason_stands_below_it(monkeypatch):
+    both = Terminal()
+    monkeypatch.setattr(sys, "stdout", both)
+    monkeypatch.setattr(sys, "stderr", both)
+    assert main(["report", "--from", FIRST, "-o", "/dev/full"]) == ExitCode.COULD_NOT_TELL
+    lines = both.buffer.getvalue().decode().splitlines()
+    assert any("prodrac" in line for line in lines)
+    assert lines[-1] == (
+        "racwire: /dev/full could not be written: No space left on device. The report was printed instead."
+    )
 
 
 def test_a_recording_that_cannot_be_read_costs_only_itself(monkeypatch, capfd):

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from checks.facts import Clusterware, UnreadNode, Verdict
 from checks.finding import Extent, Finding, Status, Waived
+from checks.report import diff_findings
 from checks.report.diff import Difference, diff, exit_code, to_json
 from checks.report.diff_findings import Change, FindingChange, finding_changes
+from checks.report.diff_verdict import verdict
 from checks.result import ExitCode, Report
 from tests.fixtures.clusters import cluster, clusterware, node, path, with_interface, with_paths
 from tests.fixtures.databases import asked, losing
@@ -79,10 +81,59 @@ def test_what_is_waived_now_is_told_and_is_not_worse():
     assert (found.change, found.worse) == (Change.NEW, None)
 
 
-def test_what_is_measured_twice_counts_as_more_only_from_a_tenth_on_and_in_the_same_unit():
-    for left, right in ((extent(1.0), extent(1.1)), (extent(1, "paths"), extent(3, "% lost")), (None, extent(1))):
-        (told,) = finding_changes([finding(extent=left)], [finding(extent=right)])
-        assert told.change is Change.SAME
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (extent(14.98), extent(20.71), Change.SAME),
+        (extent(14.98), extent(23), Change.MORE),
+        (extent(23), extent(14.98), Change.LESS),
+        (extent(10, "paths"), extent(11, "paths"), Change.MORE),
+        (extent(1, "paths"), extent(3, "% lost"), Change.SAME),
+        (None, extent(1), Change.SAME),
+    ],
+)
+def test_what_is_measured_counts_as_more_from_half_as_much_again_and_a_count_from_one_on(before, after, told):
+    (found,) = finding_changes([finding(extent=before)], [finding(extent=after)])
+    assert found.change is told
+
+
+def test_a_warning_where_its_check_had_a_failure_is_milder_whatever_its_code():
+    failing = finding(nodes=["rac2", "rac1"])
+    left = finding(WARN, code="T-9", nodes=["rac2"])
+    assert change([failing], [left]).change is Change.MILDER
+    assert change([left], [failing]).worse is FAIL
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"nodes": ["rac2", "rac3"]},
+        {"network": "eth2"},
+        {"check": "u"},
+        {"status": FAIL},
+        {"waived": WAIVED},
+        {"nodes": []},
+    ],
+)
+def test_a_warning_about_something_else_is_none_that_a_failure_has_left(other):
+    left = finding(**{"status": WARN, "code": "T-9", "nodes": ["rac2"], **other})
+    calm = [CALM, finding(PASS, code="T-8", check="u")]
+    changes = finding_changes([finding(nodes=["rac2", "rac1"]), *calm], [left, *calm])
+    assert {c.change for c in changes if c.is_problem} == {Change.GONE, Change.NEW}
+
+
+def test_the_same_finding_comes_before_another_one_of_its_check():
+    failing, warning = finding(nodes=["rac1"]), finding(WARN, code="T-9", nodes=["rac1"])
+    changes = finding_changes([failing, warning], [finding(nodes=["rac1", "rac2"]), warning])
+    assert {(c.finding.code, c.change) for c in changes} == {("T-1", Change.WIDER), ("T-9", Change.SAME)}
+
+
+def test_where_far_too_many_findings_changed_each_is_told_by_itself(monkeypatch):
+    before = [finding(nodes=["rac1", str(n)]) for n in range(8)]
+    after = [finding(nodes=["rac1", str(n), "rac9"]) for n in range(8)]
+    assert {c.change for c in finding_changes(before, after)} == {Change.WIDER}
+    monkeypatch.setattr(diff_findings, "_MOST_PAIRS", 63)
+    assert {c.change for c in finding_changes(before, after)} == {Change.NEW, Change.GONE}
 
 
 def test_a_fault_whose_place_could_not_be_looked_at_again_is_not_gone():
@@ -101,8 +152,52 @@ def test_two_findings_of_one_kind_about_different_networks_are_two():
 
 def test_what_got_worse_stands_first():
     before = [finding(WARN, code="T-4"), finding(FAIL, code="T-5"), CALM]
-    after = [finding(FAIL, code="T-4"), finding(WARN, code="T-6"), CALM]
+    after = [finding(FAIL, code="T-4"), finding(WARN, code="T-6", nodes=["rac1"]), CALM]
     assert [(c.finding.code, c.worse) for c in finding_changes(before, after)][:2] == [("T-4", FAIL), ("T-6", WARN)]
+
+
+# --- the verdict ------------------------------------------------------------------------------------------------------
+
+
+HELD = finding(waived=WAIVED)
+LESS_OF_IT = {"before": [finding(WARN, extent=extent(9))], "after": [finding(WARN, extent=extent(1))]}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ([], [], "Nothing is worse or better."),
+        ([finding()], [finding()], "Nothing is worse or better; 1 failure is as it was."),
+        ([HELD], [HELD], "Nothing is worse or better."),
+        ([finding(), finding(code="T-3")], [CALM], "Better: 2 failures are gone, no problem is left."),
+        (
+            [finding(nodes=["rac1"]), finding(code="T-3")],
+            [finding(WARN, code="T-9", nodes=["rac1"])],
+            "Better: 2 failures are gone, 1 warning is left.",
+        ),
+        (LESS_OF_IT["before"], LESS_OF_IT["after"], "Better: 1 warning is milder, 1 warning is left."),
+        ([finding()], [HELD], "Better: 1 failure is waived now, no problem is left."),
+        ([HELD], [finding()], "Worse: 1 failure is no longer waived."),
+        (
+            [finding(WARN), finding(code="T-3")],
+            [finding(WARN, nodes=["rac1"]), finding(WARN, nodes=["rac2"])],
+            "Worse: 2 warnings are new; 1 failure is gone, 1 warning is gone.",
+        ),
+        ([finding(WARN)], [finding()], "Worse: 1 failure got worse."),
+        ([finding()], [finding(UNKNOWN)], "Worse: 1 finding cannot be told any more."),
+        ([finding(UNKNOWN)], [CALM], "Better: 1 open question is gone, no problem is left."),
+        ([finding(UNKNOWN)], [finding(WARN)], "Worse: 1 warning is new."),
+        ([finding(check="u")], [], "Nothing is worse or better. 1 problem was not looked at again."),
+        (
+            [],
+            [finding(check="u"), finding(WARN, check="u")],
+            "Nothing is worse or better. 2 problems were not looked at before.",
+        ),
+    ],
+)
+def test_the_verdict_says_what_it_comes_to(before, after, told):
+    calm = finding(PASS, code="T-7")
+    assert verdict(finding_changes([calm, *before], [calm, *after])) == told
 
 
 # --- whatever there is ------------------------------------------------------------------------------------------------
@@ -159,6 +254,7 @@ def test_taken_the_other_way_everything_is_its_counterpart(before, after, by_nam
         )
 
     there = finding_changes(before, after, by_name=by_name)
+    assert verdict(there).startswith("Worse: ") is any(c.worse for c in there)
     back = finding_changes(after, before, by_name=by_name)
     assert told(there) == told(back, mirror=True)
 
@@ -190,6 +286,13 @@ def test_the_facts_tell_why_the_findings_differ():
     assert told["Interfaces", "eth1 of rac3"] == ("MTU 9000", "MTU 1500")
     assert told["Rates", "prod2 lost blocks"] == ("0/s", "1.23/s")
     assert {group for group, _ in told} == {"Interfaces", "Rates"}
+
+
+def test_what_cannot_be_told_any_more_leaves_with_3():
+    of = {status: msgspec.structs.replace(WELL, findings=(finding(status),)) for status in (WARN, UNKNOWN)}
+    assert exit_code(diff(of[WARN], of[UNKNOWN])) is ExitCode.COULD_NOT_TELL
+    assert exit_code(diff(of[UNKNOWN], of[WARN])) is ExitCode.WARNINGS
+    assert exit_code(diff(of[UNKNOWN], of[UNKNOWN])) is ExitCode.PASS
 
 
 def test_a_path_that_became_a_black_hole_is_told_with_what_still_passes():
@@ -228,11 +331,21 @@ def test_what_was_not_asked_for_in_one_of_them_is_not_called_gone():
 
 def test_versions_and_settings_that_differ_are_told():
     one = msgspec.structs.replace(
-        WELL, settings={"thresholds": {"few_blocks": 100}, "console": {"mouse": True}}, versions={"oracledb": "26.0"}
+        WELL,
+        settings={
+            "thresholds": {"few_blocks": 100},
+            "console": {"mouse": True},
+            "cluster": {"nodes": [], "sudo": True, "name": ""},
+        },
+        versions={"oracledb": "26.0"},
     )
     other = later(
         one,
-        settings={"thresholds": {"few_blocks": 5}, "console": {"mouse": False}},
+        settings={
+            "thresholds": {"few_blocks": 5},
+            "console": {"mouse": False},
+            "cluster": {"nodes": ["rac1", "rac2"], "sudo": False, "name": "practice"},
+        },
         versions={"oracledb": "26.1"},
         racwire_version="2.0",
     )
@@ -240,6 +353,9 @@ def test_versions_and_settings_that_differ_are_told():
         ("Versions", "oracledb"): ("26.0", "26.1"),
         ("Versions", "racwire"): ("1.2.3", "2.0"),
         ("Settings", "thresholds.few_blocks"): ("100", "5"),
+        ("Settings", "cluster.nodes"): ("none", "rac1 and rac2"),
+        ("Settings", "cluster.sudo"): ("yes", "no"),
+        ("Settings", "cluster.name"): ("not set", "practice"),
     }
 
 
@@ -271,9 +387,10 @@ def test_what_speaks_against_comparing_is_said_first(before, after, caution):
 def test_names_that_are_pseudonyms_in_one_of_them_are_not_compared():
     hole = report_of(asked(black_hole(3)))
     renamed = tuple(msgspec.structs.replace(f, network="net1", nodes=("node-1", "node-2")) for f in hole.findings)
-    told = diff(hole, later(hole, findings=renamed, is_redacted=True))
+    plain = msgspec.structs.replace(hole, settings={"cluster": {"nodes": ["rac1"]}}, racwire_version="1.0")
+    told = diff(plain, later(hole, findings=renamed, is_redacted=True, settings={"cluster": {"nodes": ["node-1"]}}))
     assert {c.change for c in told.findings} == {Change.SAME}
-    assert told.facts == ()
+    assert facts_of(told) == {("Versions", "racwire"): ("1.0", "1.2.3")}
 
 
 def test_as_json_it_has_the_documented_shape():

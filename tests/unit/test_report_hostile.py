@@ -18,9 +18,9 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from checks.facts import Cluster
 from checks.finding import PROBLEMS, Finding, Status, Table
+from checks.plain_text import shown
 from checks.report.evidence import Evidence
 from checks.report.json_report import from_json, schema
-from checks.report.plain_text import shown
 from checks.result import Report
 from tests.fixtures.clusters import cluster
 from tests.fixtures.hostile import TEXTS, hostile_report

@@ -16,8 +16,9 @@ from checks.report.summary import headline
 from checks.result import Report, Rerun, WaiverStanding
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import asked
+from tests.fixtures.large import large_report, large_track
 from tests.fixtures.reports import black_hole, report_of
-from tests.unit.html_support import Page, large_report, large_track, losing_report, name_of, words
+from tests.unit.html_support import Page, losing_report, name_of, words
 
 RUNS = {"script", "iframe", "object", "embed", "link", "base", "form", "img", "audio", "video", "foreignObject", "use"}
 ADDRESSES = {"src", "srcset", "action", "formaction", "data", "poster", "background", "style", "ping"}
@@ -133,6 +134,20 @@ def test_what_could_not_tell_for_the_same_reason_is_told_once():
     page = Page(changed(report, findings=(one, other)))
     (article,) = page.all("article")
     assert "Likewise Not known 2. IC-X-002 check-2" in words(article)
+    assert "1 entry for 2 findings: those that could not tell for the same reason share one." in page.text("contents")
+    assert "findings" not in Page(changed(report, findings=(one,))).text("contents")
+
+
+def test_checks_that_lack_the_same_fact_are_one_entry_for_many_findings():
+    lacking = tuple(
+        Finding(
+            code="RW-ENGINE-001", check=check, status=Status.UNKNOWN, title=f"{check} could not tell: no grant.",
+            seen=("GRANT it",),
+        )
+        for check in ("df-ping", "interfaces", "boot-mtu")
+    )  # fmt: skip
+    told = Page(changed(report_of(cluster(2)), findings=lacking)).text("contents")
+    assert "1 entry for 3 findings: those that could not tell for the same reason share one." in told
 
 
 def test_what_is_waived_is_shown_and_marked_and_not_counted():
@@ -149,6 +164,10 @@ def test_what_is_waived_is_shown_and_marked_and_not_counted():
         assert part in page.text("waivers")
 
 
+def test_the_page_ends_like_a_file_of_text():
+    assert Page(report_of(cluster(2))).source.endswith("</html>\n")
+
+
 def test_waivers_are_spoken_of_where_there_are_none():
     assert page_text("waivers") == "Waivers The settings waive nothing."
 
@@ -163,7 +182,7 @@ def test_what_a_saved_an_interrupted_or_a_redacted_report_is_stands_at_its_top()
         reruns=(Rerun(check="df-ping", started_at="2026-11-20T14:30:00+01:00", duration_s=1.0, entries=0),),
     )  # fmt: skip
     page = Page(report)
-    for part in ("ended before every check", "a saved state of 2026-11-20 15:00:00 +01:00", "pseudonyms"):
+    for part in ("ended before every check", "a saved state of 2026-11-20 14:02:31 +01:00", "pseudonyms"):
         assert part in page.text("top")
     assert "df-ping was run once more at 2026-11-20 14:30:00 +01:00" in page.text("journal")
 

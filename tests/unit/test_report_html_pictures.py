@@ -11,7 +11,9 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from checks.facts import Cluster, History, Unknown
+from checks.facts import Cluster, History, NotAsked, Unknown
+from checks.report.evidence import Evidence
+from checks.report.html_traffic import traffic_of
 from checks.report.pictures import Curve, level, nice_top, strip
 from checks.report.pictures_facts import history_figure, interval_figures
 from checks.report.pictures_places import MOST_PLACES, Places, stretch_of
@@ -21,9 +23,10 @@ from checks.traffic.recording import Recording
 from checks.traffic.samples import Gap, InstanceSample, InterfaceCounts, NodeSample
 from checks.traffic.timeline import Timeline, Track
 from tests.fixtures.clusters import cluster
-from tests.fixtures.databases import activity, asked, counters, history, losing, period
+from tests.fixtures.databases import activity, asked, counters, history, losing, own_activity, period, transfers
+from tests.fixtures.large import large_track
 from tests.fixtures.reports import report_of
-from tests.unit.html_support import Page, busy_track, cells, large_track, losing_report, name_of, words
+from tests.unit.html_support import Page, busy_track, cells, losing_report, name_of, words
 from tests.unit.recording_support import BEGIN, busy, header
 
 # --- drawing ----------------------------------------------------------------------------------------------------------
@@ -184,6 +187,26 @@ def test_lost_blocks_of_which_nothing_is_known_are_not_drawn_as_none():
     assert figures(of(told, missing))["Lost blocks"] == {"prod1": "3 in all, at most 3/s; nothing known of 1 s"}
 
 
+def test_what_was_never_sampled_has_a_grey_row_and_is_not_left_out():
+    lost = InstanceSample("prod1", 1, "rac1", BEGIN + 1, 1.0, {"gc blocks lost": 3})
+    never = Gap("node rac2", BEGIN + 1, "no ssh"), Gap("instance prod2", BEGIN + 1, "no grant")
+    found = pictures_of(of(node_sample(1, failed=2), node_sample(2), lost, *never), cluster(2), None)
+    assert found
+    told = {figure.title: {strip.name: strip.told for strip in figure.strips} for figure in found.figures}
+    assert told["Traffic on 192.168.10.0/24"]["rac2 eth1"] == "never sampled"
+    assert told["Lost blocks"]["prod2"] == told["Failed reassemblies"]["rac2"] == "never sampled"
+    for figure in found.figures:
+        assert '<rect x="0" y="0" width="2" height="100" class="gap"/>' in figure.strips[-1].picture
+        assert ("gap", "not known") in figure.legend
+
+
+def test_that_there_were_no_faults_is_not_said_of_what_was_never_sampled():
+    found = pictures_of(of(node_sample(1), Gap("node rac2", BEGIN + 1, "no ssh")), cluster(2), None)
+    assert found
+    assert "Failed reassemblies: none at rac1; not known are all of rac2." in found.sentences
+    assert "Never sampled: node rac2. no ssh" in found.sentences
+
+
 def test_a_recording_is_drawn_as_the_samples_in_it(tmp_path: Path):
     file = tmp_path / "night.racwire-rec"
     recorder = Recorder.create(file, header())
@@ -223,9 +246,16 @@ def test_without_samples_the_interval_of_the_checks_is_drawn():
     (lost,) = interval_figures(built)
     assert lost.title == "Lost blocks in 30 s"
     assert [(strip.name, strip.told) for strip in lost.strips] == [
-        ("prod1", "0 of 12,400 blocks received 0 %"), ("prod2", "37 of 12,400 blocks received 0.298 %"),
+        ("prod1", "0 of 12,400 blocks sent, 0 %"), ("prod2", "37 of 12,437 blocks sent, 0.297 %"),
     ]  # fmt: skip
     assert interval_figures(asked(2, activity=activity(2), counters=counters(2))) == ()
+
+
+def test_lost_blocks_are_told_as_a_share_of_all_that_were_sent():
+    few = own_activity(2, {"gc cr blocks received": 10, "gc current blocks received": 0, "gc blocks lost": 30})
+    blocks = traffic_of(Evidence(report_of(asked(2, activity=activity(2, few))))).sheets[0]
+    (row,) = [dict(zip(blocks.columns, row, strict=True)) for row in blocks.rows if row[0] == "prod2"]
+    assert (row["Received"], row["Lost"], row["of those sent"]) == ("10", "30", "75 %")
 
 
 def test_the_past_is_drawn_by_its_parts_and_a_missing_one_is_a_gap():
@@ -271,11 +301,38 @@ def test_who_lost_whose_blocks_is_a_square():
     now, past = map(cells, squares)
     assert now == [
         ["lost by, sent by", "prod1", "prod2", "prod3"],
-        ["prod1", "·", "", ""],
-        ["prod2", "37", "·", ""],
-        ["prod3", "", "", "·"],
+        ["prod1", "·", "0", "0"],
+        ["prod2", "37", "·", "0"],
+        ["prod3", "0", "0", "·"],
     ]
-    assert past[2] == ["prod2", "1,204", "·", ""]
+    assert past[2] == ["prod2", "1,204", "·", "0"]
+    assert "not measured" not in page.text("traffic")
+
+
+def test_a_pair_that_was_not_measured_is_told_from_one_that_lost_nothing():
+    measured = transfers(3, {(2, 1): 37})
+    without = tuple(pair for pair in measured if (pair.receiver, pair.sender) != (3, 1))
+    lost = msgspec.structs.replace(losing(2, 37, {1: 37}, 3), transfers=without)
+    page = Page(report_of(asked(3, activity=lost)))
+    (square,) = [t for t in page.by_id("traffic").iter("table") if t.get("class") == "square"]
+    assert cells(square)[3] == ["prod3", "?", "0", "·"]
+    assert "?: not measured" in page.text("traffic")
+
+
+NO_GRANT = Unknown("racwire has no grant on GV_$SYSSTAT.")
+
+
+@pytest.mark.parametrize(
+    ("facts", "why"),
+    [
+        (asked(2, activity=NO_GRANT), NO_GRANT.reason),
+        (asked(2, activity=NotAsked("It hangs."), database=NO_GRANT), NO_GRANT.reason),
+        (cluster(2), "No check of this run asks for it."),
+    ],
+)
+def test_why_nothing_is_told_of_lost_blocks_is_said(facts, why):
+    told = Page(report_of(facts)).text("traffic")
+    assert f"What the instances lost in the checks' own interval is not known. {why}" in told
 
 
 def test_that_nothing_was_sampled_is_said():
@@ -293,6 +350,9 @@ def test_the_matrix_of_paths_has_a_letter_a_size_and_figures_for_each_way():
         ["rac3", "P 9000", "P 9000", "·"],
     ]
     tips = [td.get("title") for td in second.iter("td")]
-    assert tips[1] == "rac1→rac2: 56 20/20 0.08 ms · 8972 0/20 · largest 1500: black hole, lost on the way there"
+    assert (
+        tips[1]
+        == "rac1→rac2: 84 bytes 20/20 0.08 ms · 9000 bytes 0/20 · largest 1500: black hole, lost on the way there"
+    )
     assert "B black hole" in page.text("paths")
-    assert next(words(li) for li in page.by_id("paths").iter("li")).startswith("rac1→rac2: 56 20/20")
+    assert next(words(li) for li in page.by_id("paths").iter("li")).startswith("rac1→rac2: 84 bytes 20/20")

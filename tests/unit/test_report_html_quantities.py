@@ -67,6 +67,8 @@ def test_a_path_is_told_in_one_line():
     lost = path(network, "rac1", "rac2", Verdict.UNREACHABLE, packets_sent=42, elapsed_ms=61.2)
     cells = grids_of(with_paths(built, lost))[0].cells
     assert path_line(cells["rac1", "rac1"]) == "rac1 itself: nothing is sent to the own node."
-    assert path_line(cells["rac1", "rac2"]) == "rac1→rac2: 56 0/20 · 8972 0/20 · 42 probes in 61 ms"
+    assert path_line(cells["rac1", "rac2"]) == "rac1→rac2: 84 bytes 0/20 · 9000 bytes 0/20 · 42 probes in 61 ms"
     assert meaning_of(cells["rac1", "rac2"]) == "unreachable"
-    assert path_line(cells["rac2", "rac1"]) == "rac2→rac1: 56 20/20 0.08 ms · 8972 20/20 0.21 ms · largest 9000"
+    assert path_line(cells["rac2", "rac1"]) == (
+        "rac2→rac1: 84 bytes 20/20 0.08 ms · 9000 bytes 20/20 0.21 ms · largest 9000"
+    )

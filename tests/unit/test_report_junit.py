@@ -11,7 +11,7 @@ import pytest
 from checks.facts import NotAsked
 from checks.finding import Finding, Remedy, Status, Table, Waived
 from checks.report.junit import to_junit
-from checks.result import Report, Rerun
+from checks.result import Report, Rerun, WaiverStanding
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import asked
 from tests.fixtures.hostile import hostile_report
@@ -186,13 +186,48 @@ def test_names_stay_the_same_when_figures_change_and_are_never_twice_the_same():
     assert len({case.get("name") for case in parsed(of(*taken)).iter("testcase")}) == 4
 
 
-def test_times_are_those_of_the_run_that_found_it_out():
+def properties(suite: Element) -> dict[str | None, str | None]:
+    return {each.get("name"): each.get("value") for each in suite.iter("property")}
+
+
+def test_a_saved_state_says_that_it_is_one_and_when_the_cluster_was_looked_at():
+    [suite] = parsed(of(finding(Status.PASS), saved_at="2026-11-21T22:00:00+01:00"))
+    assert properties(suite)["saved"] == "2026-11-21T22:00:00+01:00"
+    assert properties(suite)["begun"] == "2026-11-20T14:02:31.000+01:00"
+    [live] = parsed(of(finding(Status.PASS)))
+    assert "saved" not in properties(live)
+
+
+def test_each_waiver_is_told_with_what_became_of_it():
+    def waiver(code: str, check: str, standing: str, why: str) -> WaiverStanding:
+        return WaiverStanding(
+            code=code, subject="eth2 rac1", reason="Mended in January.", by="Ann Lee", expires="2027-01-31",
+            standing=standing, why=why, check=check,
+        )  # fmt: skip
+
+    waivers = (
+        waiver("IC-PATH-003", "df-ping", "lifted", "It is worse: 40 %."),
+        waiver("IC-MTU-002", "interfaces", "in force", ""),
+        waiver("IC-BOOT-002", "boot-mtu", "not checked", "Nobody looked."),
+    )
+    report = of(finding(Status.PASS), finding(Status.PASS, check="interfaces"), waivers=waivers)
+    of_path, of_interfaces = map(properties, parsed(report))
+    waived = "until 2027-01-31 by Ann Lee: Mended in January."
+    assert of_path["waiver IC-PATH-003 eth2 rac1"] == f"lifted, {waived} It is worse: 40 %."
+    assert of_path["waiver IC-BOOT-002 eth2 rac1"] == f"not checked, {waived} Nobody looked."
+    assert of_interfaces["waiver IC-MTU-002 eth2 rac1"] == f"in force, {waived}"
+    assert "waiver IC-BOOT-002 eth2 rac1" not in of_interfaces
+
+
+def test_times_are_those_of_the_run_that_found_it_out_and_add_up_to_it():
     again = Rerun(check="df-ping", started_at="2026-11-20T14:03:00.500+01:00", duration_s=2.5, entries=0)
-    report = of(finding(Status.PASS), finding(Status.PASS, check="interfaces"), reruns=(again,))
+    checks = ("df-ping", "interfaces", "boot-mtu")
+    report = of(*(finding(Status.PASS, check=check) for check in checks), reruns=(again,))
     suites = {s.get("name"): (s.get("timestamp"), s.get("time"), s.get("hostname")) for s in parsed(report)}
     assert suites == {
         "df-ping": ("2026-11-20T14:03:00", "2.500", "rac1"),
         "interfaces": ("2026-11-20T14:02:31", "1.234", "rac1"),
+        "boot-mtu": ("2026-11-20T14:02:31", "0.000", "rac1"),
     }
 
 

@@ -12,9 +12,10 @@ from markdown_it.token import Token
 
 from checks.facts import NotAsked
 from checks.finding import EvidenceRef, Finding, Remedy, Status, Table, Waived
-from checks.report.markdown import MOST, to_markdown
+from checks.journal import Entry
+from checks.plain_text import shown
+from checks.report.markdown import to_markdown
 from checks.report.markdown_text import fence, inline, table
-from checks.report.plain_text import shown
 from checks.result import Report, WaiverStanding
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import asked, losing
@@ -131,8 +132,8 @@ def test_the_headline_comes_first_then_what_was_looked_at_then_the_problems():
         "**Expected**",
         "**Why it matters:**",
     ]
-    order += ["**Next**", "   ping -c 3", "**CHANGE**", "**Likely one cause with:**", "**Rests on:**", "**Sources:**"]
-    order += ["### FAIL: prod2 lost 37", "## Well", "## How this was found"]
+    order += ["**Next**", "   ping -c 3", "**CHANGE**", "**Likely one cause with:**", "**Sources:**"]
+    order += ["### FAIL: prod2 lost 37", "## In order", "## How this was found"]
     places = [told.index(part) for part in order]
     assert places == sorted(places)
 
@@ -142,15 +143,23 @@ def test_commands_stand_in_blocks_to_copy_and_tables_are_tables():
     commands = [token.content for token in tokens if token.type == "fence"]
     assert "ping -c 3 -M do -I 192.168.11.1 -s 8972 192.168.11.2\n" in "".join(commands)
     cells = [b.content for a, b in pairwise(tokens) if a.type in ("th_open", "td_open")]
-    assert cells[:8] == ["from \\\\ to", "rac1", "rac2", "rac3", "rac1", "·", "1500 B", "9000 P"]
+    assert cells[:8] == ["from \\\\ to", "rac1", "rac2", "rac3", "rac1", "·", "B 1500", "P 9000"]
 
 
-def test_what_it_rests_on_is_named_and_where_the_rest_is():
+def test_what_it_rests_on_is_told_as_it_was_asked_and_where_the_answers_are():
+    journal = tuple(
+        Entry(
+            "rac1", f"topic {n}", f"ip -s link show\n  eth{n}", "2026-11-20T14:02:31.100+01:00", 1.0, text="1: eth1 ..."
+        )
+        for n in range(7)
+    )
     rests = tuple(EvidenceRef("rac1", f"topic {n}") for n in range(7))
-    told = read(markdown(of(finding(evidence=rests))))
-    assert "topic 0 on rac1, topic 1 on rac1, topic 2 on rac1, topic 3 on rac1, topic 4 on rac1 and 2 more" in told
-    assert "the report as HTML or JSON has it, and so has the saved file" in told
+    told = markdown(of(finding(evidence=rests), journal=journal))
+    asked_for = [f"rac1: ip -s link show eth{n}" for n in range(5)]
+    assert "\n".join(["**Rests on**", "", "```", *asked_for, "and 2 more", "```"]) in told
+    assert "the report as HTML or JSON has it, and so has the saved file" in read(told)
     assert "eth1 ..." not in told
+    assert "Rests on" not in markdown(of(finding()))
 
 
 def test_waived_findings_and_every_other_waiver_are_told_apart():
@@ -173,7 +182,7 @@ def test_waived_findings_and_every_other_waiver_are_told_apart():
 
 def test_what_is_well_and_what_is_worth_knowing_take_a_line_each():
     told = markdown(of(finding(Status.PASS, "All well."), finding(Status.INFO, "HAIP is not in use.")))
-    assert "## Worth knowing\n\n- T-MD-001: HAIP is not in use.\n\n## Well\n\n- T-MD-001: All well.\n" in told
+    assert "## Worth knowing\n\n- T-MD-001: HAIP is not in use.\n\n## In order\n\n- T-MD-001: All well.\n" in told
 
 
 def test_what_was_left_out_and_what_could_not_be_read_is_said():
@@ -195,7 +204,7 @@ def test_it_fits_into_a_ticket_however_much_there_is():
         for n in range(500)
     ]
     told = markdown(of(*many))
-    assert len(told) < MOST
+    assert len(told) < 32_767, "what a field of Jira takes"
     assert "## More problems, in short" in told
     assert re.search(r"^- and \d+ more$", told, re.MULTILINE)
     usual = [finding(Status.FAIL, f"Number {n}.", seen=("rac1: lost",) * 5) for n in range(40)]

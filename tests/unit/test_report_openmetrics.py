@@ -22,7 +22,7 @@ from checks.facts import (
 from checks.finding import Finding, Status, Waived
 from checks.report.metrics import METRICS
 from checks.report.openmetrics import to_openmetrics
-from checks.result import ExitCode, Report, exit_code
+from checks.result import ExitCode, Report, WaiverStanding, exit_code
 from tests.fixtures.clusters import cluster, clusterware, node, path, with_paths
 from tests.fixtures.databases import activity, asked, change, counters, database, losing, own_activity
 from tests.fixtures.hostile import hostile_report
@@ -81,9 +81,11 @@ def test_both_parsers_take_it(report):
 
 def test_every_metric_is_in_the_table_with_its_labels_and_unit():
     unknown = msgspec.structs.replace(ALL.cluster, history=NotAsked("no licence"))
-    seen = samples(msgspec.structs.replace(ALL, cluster=unknown))
+    seen = samples(msgspec.structs.replace(ALL, cluster=unknown, waivers=(waiver("lifted"),)))
     assert {name for name, _ in seen} == set(METRICS)
-    assert all({label for label, _ in labels} == set(METRICS[name].labels) for name, labels in seen)
+    assert all({label for label, _ in labels} <= set(METRICS[name].labels) for name, labels in seen)
+    told = {name: {label for of, labels in seen if of == name for label, _ in labels} for name in METRICS}
+    assert told == {name: set(METRICS[name].labels) for name in METRICS}
     text = to_openmetrics(ALL).decode()
     units = dict(re.findall(r"# UNIT (\w+) (\w+)", text))
     assert units.keys() == {
@@ -109,12 +111,44 @@ def test_waived_findings_are_counted_apart_and_stay_with_a_label():
     assert value(report, "racwire_findings", status="FAIL") == 1
     assert value(report, "racwire_findings_waived", status="FAIL") == 1
     assert value(report, "racwire_findings", status="WARN") == 0
-    labels = {"code": "T-OM-001", "network": "192.168.11.0/24", "nodes": "rac1, rac2"}
+    labels = {"code": "T-OM-001", "network": "192.168.11.0/24", "nodes": "rac1,rac2"}
     assert value(report, "racwire_finding", waived="false", **labels) == 1
     assert value(report, "racwire_finding", waived="true", **labels) == 1
     assert values(report, "racwire_finding", status="PASS") == []
     alone = of(findings=[finding(Status.FAIL, waived=waived)])
     assert value(alone, "racwire_run_exit_code") == value(alone, "racwire_check_exit_code", check="df-ping") == 0
+
+
+def waiver(standing: str) -> WaiverStanding:
+    return WaiverStanding(
+        code="IC-BOOT-002",
+        subject="eth2 rac1",
+        reason="mended in January",
+        by="Ann Lee",
+        expires="2026-10-31",
+        standing=standing,
+        check="boot-mtu",
+    )
+
+
+@pytest.mark.parametrize("standing", ["in force", "expired", "lifted", "not needed", "not checked"])
+def test_each_waiver_is_told_with_what_became_of_it(standing):
+    labels = {"code": "IC-BOOT-002", "check": "boot-mtu", "subject": "eth2 rac1"}
+    report = of(waivers=(waiver(standing),))
+    assert value(report, "racwire_waiver", standing=standing.replace(" ", "_"), **labels) == 1
+    assert len(values(report, "racwire_waiver")) == 1
+
+
+def test_a_saved_state_says_that_it_is_one_and_when_the_cluster_was_looked_at():
+    saved = of(saved_at="2026-11-21T22:00:00+01:00")
+    assert value(saved, "racwire_saved") == 1
+    assert value(saved, "racwire_run_timestamp_seconds") == 1795179751
+    assert value(of(), "racwire_saved") == 0
+
+
+def test_a_label_that_says_nothing_is_left_out():
+    [(_, labels)] = [of_ for of_ in samples(of(findings=[finding(Status.FAIL)])) if of_[0] == "racwire_finding"]
+    assert {name for name, _ in labels} == {"code", "check", "status", "waived"}
 
 
 def test_problems_of_one_code_and_place_are_added_up():
@@ -216,8 +250,11 @@ def test_instances_tell_what_they_received_and_lost_and_how_long_it_took():
     instance = {"db_instance": "prod2", "node": "rac2"}
     assert value(ALL, "racwire_instance_blocks_received_per_second", **instance) == pytest.approx(12_400 / 30)
     assert value(ALL, "racwire_instance_blocks_lost_per_second", **instance) == pytest.approx(37 / 30)
-    assert value(ALL, "racwire_instance_blocks_lost_ratio", **instance) == pytest.approx(37 / 12_400)
+    assert value(ALL, "racwire_instance_blocks_lost_ratio", **instance) == pytest.approx(37 / 12_437)
     assert value(ALL, "racwire_instance_block_receive_seconds", kind="cr", **instance) == 0.0004
+    few = {"gc cr blocks received": 10, "gc current blocks received": 0, "gc blocks lost": 30}
+    mostly_lost = of(asked(2, activity=activity(2, own_activity(2, few))))
+    assert value(mostly_lost, "racwire_instance_blocks_lost_ratio", **instance) == 0.75
     nothing = of(asked(2, activity=activity(2, own_activity(1, {"gc cr blocks received": 0}))))
     assert value(nothing, "racwire_instance_block_receive_seconds", kind="cr", db_instance="prod1") is None
 

@@ -5,15 +5,15 @@ from datetime import datetime
 import msgspec
 import pytest
 
-from checks.facts import Cluster, NotAsked, Unknown, UnreadNode
+from checks.facts import Cluster, NotAsked, UnaskedInstance, Unknown, UnreadNode
 from checks.finding import Finding, Remedy, Status, Waived
+from checks.plain_text import shown
 from checks.plugin import Kind
 from checks.report.folding import told_together
-from checks.report.plain_text import shown
-from checks.report.summary import at, counts, facts, first_steps, headline, problems, sentences
+from checks.report.summary import counts, facts, first_steps, headline, problems, sentences
 from checks.result import Report, Rerun, WaiverStanding
 from tests.fixtures.clusters import cluster, clusterware, node
-from tests.fixtures.databases import asked
+from tests.fixtures.databases import asked, database
 from tests.fixtures.reports import black_hole, report_of
 
 LATER = datetime.fromisoformat("2026-11-23T14:02:31+01:00")
@@ -121,22 +121,54 @@ def test_what_is_missing_is_said_first():
 def test_left_out_saved_redacted_and_rerun_are_said():
     report = with_findings(
         *(finding(Status.SKIPPED, "No database connection is set.", check=check) for check in ("a", "b")),
-        saved_at="2026-11-20T14:02:31.000+01:00",
+        saved_at="2026-11-20T18:00:00.000+01:00",
         is_redacted=True,
         reruns=(Rerun(check="df-ping", started_at="2026-11-20T14:03:00+01:00", duration_s=1.0, entries=0),),
     )
     assert sentences(report, LATER) == (
         "2 checks were left out: No database connection is set.",
         "The check df-ping was run once more at 2026-11-20 14:03:00 +01:00.",
-        "This is a saved state of 2026-11-20 14:02:31 +01:00, 3 d ago, not the cluster as it is now.",
+        "This is not the cluster as it is now, but a saved state of 2026-11-20 14:02:31 +01:00, in part of "
+        "2026-11-20 14:03:00 +01:00, saved 2026-11-20 18:00:00 +01:00; this was written 2026-11-23 14:02:31 +01:00, "
+        "3 d after the cluster was looked at.",
         "Names and addresses are pseudonyms, the same one for the same name throughout.",
     )
 
 
-@pytest.mark.parametrize("saved_at", ["yesterday", "2026-11-20T14:02:31", "2126-11-20T14:02:31+01:00"])
-def test_an_age_that_cannot_be_told_is_left_out(saved_at):
-    told = sentences(with_findings(saved_at=saved_at), LATER)
-    assert told == (f"This is a saved state of {at(saved_at)}, not the cluster as it is now.",)
+def test_instances_that_could_not_be_asked_are_the_oldest_doubt():
+    """Said first; read aloud where nothing that failed is graver."""
+    doubt = "PROD does not answer for all its instances; only prod3 could be asked."
+    hung = tuple(UnaskedInstance(n, f"prod{n}", "GV$INSTANCE did not answer in time.") for n in (1, 2))
+    facts_ = database(3)
+    alone = msgspec.structs.replace(facts_, instances=facts_.instances[2:], unasked=hung)
+    built = msgspec.structs.replace(asked(3), database=alone)
+    side, warn = finding(Status.UNKNOWN, "The interconnect in use is not known."), finding(Status.WARN, "Late.")
+    unsure = with_findings(side, side, warn, cluster=built)
+    assert headline(unsure) == doubt
+    assert sentences(unsure) == ("Besides, there is 1 warning and 2 unanswered questions.",)
+    failed = with_findings(finding(Status.FAIL, "Jumbo frames vanish."), side, cluster=built)
+    assert headline(failed) == "Jumbo frames vanish."
+    assert sentences(failed) == (doubt, "Besides, there is 1 unanswered question.")
+    assert sentences(with_findings(finding(Status.PASS), cluster=built)) == (doubt,)
+
+
+def test_what_only_another_run_would_tell_is_no_first_step():
+    again, look = Remedy("Run this check again.", ("racwire check df-ping",)), Remedy("Look.", ("ip link",))
+    assert first_steps(with_findings(finding(Status.FAIL, next=(again, look)))) == (look,)
+    lone = with_findings(finding(Status.FAIL, next=(again,)), finding(Status.WARN, next=(Remedy("Ask."),)))
+    assert first_steps(lone) == (Remedy("Ask."),)
+
+
+@pytest.mark.parametrize(
+    ("fact", "told"),
+    [
+        (NotAsked("No database connection is set."), "not asked. No database connection is set."),
+        (Unknown("No listener answers."), "not known. No listener answers."),
+        (Cluster("rac1", "").database, "not asked, since no check that ran needs it"),
+    ],
+)
+def test_why_no_database_was_asked_is_a_fact_too(fact, told):
+    assert dict(facts(report_of(Cluster("rac1", "", database=fact))))["Database"] == told
 
 
 def test_a_change_is_never_the_only_first_step():
@@ -155,7 +187,7 @@ def test_facts_name_what_was_looked_at():
     assert told["Database"] == "PROD 19.22.0.0.0, 2 instances"
     assert told["Begun"] == "2026-11-20 14:02:31 +01:00, and took 1.2 s"
     bare = report_of(Cluster("rac1", "", database=NotAsked("not asked")))
-    assert [name for name, _ in facts(bare)] == ["Nodes", "Begun", "Made by"]
+    assert [name for name, _ in facts(bare)] == ["Nodes", "Database", "Begun", "Made by"]
 
 
 def test_the_headline_has_no_doubt_where_only_skipped_and_passed():

@@ -17,7 +17,7 @@ from checks.result import ExitCode
 from checks.saved import open_saved
 from checks.traffic.recording import Recording
 from checks.traffic.samples import Event
-from tests.unit.saved_support import members_of, recording
+from tests.unit.saved_support import judged_here, members_of, recording
 from tui import save_command
 from tui.cli import main
 
@@ -44,8 +44,8 @@ def events_in(path: str) -> list[Event]:
 
 def test_what_was_saved_can_be_saved_again_and_is_as_old_as_it_was(capsys):
     assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.FAILURES
-    with open_saved(Path(FIRST)) as first, open_saved(Path("b.racwire")) as second:
-        assert second.report == first.report
+    with open_saved(Path("b.racwire")) as second:
+        assert second.report == judged_here(Path(FIRST))
     assert events_in("b.racwire") == events_in(FIRST)
     out, err = capsys.readouterr()
     assert out == ""
@@ -80,6 +80,7 @@ def test_a_recording_of_before_can_be_put_in(tmp_path):
         (["b", "--from", FIRST, "--record", "5s"], "--record: nothing can be recorded of what was saved"),
         (["."], "FILE needs the name of a file"),
         (["no/such/directory"], "there is no directory no/such"),
+        (["-"], "FILE needs the name of a file."),
         (["there"], "there is already there; name another file, or add --force"),
         (["b", "chekc"], "There is no check 'chekc'"),
     ],
@@ -114,8 +115,8 @@ def test_on_a_full_disk_what_was_gathered_goes_where_there_is_room(places, monke
     monkeypatch.setattr(save_command, "save", refuses(str(here)))
     assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.COULD_NOT_TELL
     (kept,) = (state / "racwire").iterdir()
-    with open_saved(kept) as opened, open_saved(Path(FIRST)) as first:
-        assert opened.report == first.report
+    with open_saved(kept) as opened:
+        assert opened.report == judged_here(Path(FIRST))
         assert opened.recording is not None
     out, err = capsys.readouterr()
     assert out == ""
@@ -134,7 +135,7 @@ def test_where_there_is_no_room_at_all_the_report_goes_to_stdout(monkeypatch, ca
     monkeypatch.setattr(save_command, "save", refuses("/"))
     assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.COULD_NOT_TELL
     out, err = capsys.readouterr()
-    assert from_json(out.encode()) == open_saved(Path(FIRST), recording=False).report
+    assert from_json(out.encode()) == judged_here(Path(FIRST))
     assert "the report follows, without the traffic" in err
 
 
@@ -223,3 +224,45 @@ def test_a_mapping_that_cannot_be_used_is_told_before_anything_is_run(words, tol
     assert main(["save", "b.racwire", *words]) == ExitCode.USAGE
     assert told in capsys.readouterr().err
     assert not Path("b.racwire").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["save", "m.json", "--force", "--redaction-map", "m.json"],
+        ["save", "sub/../m.json.lock", "--redaction-map", "m.json"],
+        ["save", "b.racwire", "--redaction-map", "b.racwire.lock", "--from", "b.racwire.lock"],
+        ["save", "b.racwire", "--redaction-map", "a.rec", "--recording", "a.rec", "--from", FIRST],
+        ["report", "-o", "link.html", "--force", "--redaction-map", "m.json"],
+        ["report", "-o", "{state}/racwire/redaction.json", "--force", "--format", "json"],
+        ["check", "-o", "m.json", "--force", "--redaction-map", "m.json"],
+    ],
+)
+def test_the_mapping_is_never_written_over_nor_taken_for_evidence(words, places, monkeypatch, capsys, tmp_path):
+    _, state, _ = places
+    recording(tmp_path / "a.rec").rename("a.rec")
+    Path("sub").mkdir()
+    (state / "racwire").mkdir()
+    kept = Path("m.json"), state / "racwire" / "redaction.json"
+    for path in kept:
+        path.write_text("{}")
+    Path("link.html").symlink_to("m.json")
+    monkeypatch.setattr("tui.evidence._live", lambda *_: pytest.fail("it ran"))
+    assert main([word.format(state=state) for word in words] + ["--redact"]) == ExitCode.USAGE
+    assert "is where the pseudonyms are kept" in capsys.readouterr().err
+    assert [path.read_text() for path in kept] == ["{}", "{}"]
+
+
+def test_a_place_that_takes_no_file_is_told_before_anything_is_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("tui.evidence._live", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
+    Path("link").symlink_to("/nowhere/b.racwire")
+    for name, told in ((str(tmp_path / "b"), f"{tmp_path} takes no file from you"), ("link", "no directory /nowhere")):
+        assert main(["save", name]) == ExitCode.USAGE
+        assert told in capsys.readouterr().err
+
+
+def test_checks_can_be_named_after_an_option_too():
+    main(["save", "b.racwire", "--from", FIRST, "boot-mtu", "-q", "df-ping"])
+    with open_saved(Path("b.racwire")) as opened:
+        assert {finding.check for finding in opened.report.findings} == {"boot-mtu", "df-ping"}

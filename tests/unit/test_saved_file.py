@@ -6,7 +6,6 @@ import sys
 import tempfile
 import time
 import zipfile
-from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from msgspec.structs import replace
 from checks.files import OutputError
 from checks.report.json_report import from_json, to_json
 from checks.result import Report
-from checks.saved import Saved, SavedError, kind_of, open_saved, save
+from checks.saved import SavedError, kind_of, open_saved, save
 from checks.saved import reading as reading_module
 from checks.saved import writing as writing_module
 from checks.traffic.recorder import Recorder
@@ -179,31 +178,6 @@ def test_kinds_are_told_apart_by_what_is_in_them(tmp_path):
 def test_a_recording_alone_is_refused_with_what_shows_it(tmp_path):
     with pytest.raises(SavedError, match=r"racwire open .*a\.rec` shows it"):
         open_saved(recording(tmp_path / "a.rec"))
-
-
-@pytest.mark.parametrize(
-    ("later", "told"),
-    [
-        (timedelta(seconds=5), "just now"),
-        (timedelta(seconds=-5), "just now"),
-        (timedelta(minutes=12, seconds=5), "12 min 5 s ago"),
-        (timedelta(days=1, hours=1), "1 day ago"),
-        (timedelta(days=1200), "1,200 days ago"),
-        (timedelta(hours=-2), "in the future by this clock"),
-    ],
-)
-def test_it_says_how_old_it_is(later, told):
-    report = replace(report_of(black_hole()), saved_at="2026-11-20T14:02:31.000+01:00")
-    now = datetime.fromisoformat(report.saved_at) + later
-    opened = Saved(Path("x"), report)
-    assert opened.told(now) == f"saved 2026-11-20 14:02 +01:00 by racwire 1.2.3, {told}"
-    assert opened.age(now) == later
-
-
-@pytest.mark.parametrize("at", ["", "yesterday", "\x1b[2J"])
-def test_a_time_that_is_none_is_no_reason_to_break(at):
-    opened = Saved(Path("x"), replace(report_of(black_hole()), saved_at=at))
-    assert opened.told(datetime.now().astimezone()) == "saved by racwire 1.2.3, at a time that it does not tell"
 
 
 def test_a_file_of_the_first_racwire_that_saved_any_opens(tmp_path):

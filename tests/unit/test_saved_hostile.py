@@ -8,6 +8,7 @@ import tempfile
 import tracemalloc
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from checks.report.json_report import to_json
-from checks.saved import SavedError, kind_of, open_saved
+from checks.saved import SavedError, kind_of, open_saved, report_file
 from checks.saved import container as container_module
 from checks.saved import reading as reading_module
 from tests.fixtures.hostile import hostile_report
@@ -296,6 +297,34 @@ def test_digits_in_what_was_printed_are_no_numbers(tmp_path):
         assert opened.report.journal[0].text == text
 
 
+def test_a_text_of_many_digits_does_not_have_megabytes_of_blanks_looked_through(tmp_path, monkeypatch):
+    looked_at = []
+    counting = SimpleNamespace(finditer=lambda data: looked_at.append(len(data)) or ())
+    monkeypatch.setattr(report_file, "_TEXT_OR_NUMBER", counting)
+    (tmp_path / "x").write_bytes(REPORT.replace(b"eth1 ...", b"9" * 30) + b" " * 1_000_000)
+    with open_saved(tmp_path / "x"):
+        assert max(looked_at) < len(REPORT)
+
+
+@pytest.mark.parametrize(
+    ("where", "number", "told"),
+    [
+        ("cluster.nodes", 301, "301 nodes, and no report that racwire writes has more than 300"),
+        ("cluster.networks", 101, "101 private networks"),
+        ("findings", 5_001, "5,001 findings"),
+        ("reruns", 10_001, "10,001 reruns"),
+    ],
+)
+def test_more_of_a_thing_than_any_cluster_has_is_refused(tmp_path, where, number, told):
+    plain = json.loads(REPORT)
+    *outer, name = where.split(".")
+    holder = plain[outer[0]] if outer else plain
+    one = {"check": "df-ping", "started_at": "", "duration_s": 1, "entries": 0} if name == "reruns" else holder[name][0]
+    holder[name] = [one] * number
+    (tmp_path / "x").write_text(json.dumps(plain))
+    assert told in refused(tmp_path / "x")
+
+
 def test_a_report_without_end_is_not_read_whole(tmp_path, monkeypatch):
     monkeypatch.setattr(reading_module, "REPORT_BYTES", 1000)
     (tmp_path / "x").write_bytes(REPORT)
@@ -366,5 +395,7 @@ def test_with_anything_put_in_or_taken_out_it_is_refused_or_the_same(damaged, pu
 
 def test_limits_are_above_what_is_saved(tmp_path):
     """The largest cluster that racwire is for, sixteen nodes, has room a hundred times over."""
-    assert len(to_json(report_of(black_hole(16)))) * 100 < reading_module.REPORT_BYTES
+    report = report_of(black_hole(16))
+    assert len(to_json(report)) * 100 < reading_module.REPORT_BYTES
+    assert all(10 * len(found) < report_file._MOST[name] for name, found in report_file._lists_of(report) if found)
     assert 100 * len(members_of(saved(tmp_path))["manifest.json"]) < container_module.MANIFEST_BYTES

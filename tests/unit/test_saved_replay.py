@@ -177,6 +177,19 @@ async def test_waivers_hold_on_the_day_of_the_run():
     assert later.count(Status.FAIL) == 1
 
 
+async def test_waivers_hold_on_the_day_of_the_last_rerun_where_there_was_one():
+    settings = waiver("2026-11-25")
+    first, again = await live(black_hole(), settings), await live(black_hole(), settings)
+    whole = merged(
+        replace(first, started_at="2026-11-20T14:02:31.000+01:00"),
+        replace(again, started_at="2026-11-26T09:00:00.000+01:00"),
+        "df-ping",
+        ("paths",),
+    )
+    assert [s.standing for s in whole.waivers] == ["expired"]
+    assert await replayed(whole) == whole
+
+
 async def test_waivers_of_other_settings_take_the_place_of_those_of_the_run():
     report = await live(black_hole())
     again = await replayed(report, settings=waiver("2999-01-01"))

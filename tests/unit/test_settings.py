@@ -100,6 +100,13 @@ def test_what_is_no_host_name_never_comes_near_ssh(peer):
         parse_settings(f'[cluster]\npeers = ["{peer}"]\n', "s.toml")
 
 
+@pytest.mark.parametrize("peer", ["ann:SECRET@rac2", "ssh://ann:SECRET@rac2:22", "ann:SE CRET@rac2", "a:SECRET@b@rac2"])
+def test_a_password_for_a_peer_is_refused_and_not_repeated(peer):
+    with pytest.raises(SettingsError, match="one seems to hold a password; write user and host alone") as told:
+        parse_settings(f'[cluster]\npeers = ["{peer}"]\n', "s.toml")
+    assert "SECRET" not in str(told.value)
+
+
 def test_peers_are_taken_in_every_way_that_ssh_takes_them():
     peers = ("rac2", "grid@rac2.example.com", "ssh://rac2:2222", "10.0.0.2", "fd00::2")
     assert parse_settings(f"[cluster]\npeers = {list(peers)}\n", "s.toml").cluster.peers == peers

@@ -120,7 +120,7 @@ async def test_where_one_hangs_the_connected_one_goes_on_at_once_and_all_are_tri
     assert isinstance(told["instance prod1"], InstanceSample)
     assert told["instance prod3"].reason == (
         "prod3 could not be asked: GV$SYSSTAT did not answer in time: an instance hangs, or has no parallel query "
-        "process free to answer. GV$ is asked again every 0.05 s."
+        "process free to answer. While samples are taken, GV$ is asked again every 0.05 s."
     )
     async for told in sampling.rounds():
         assert isinstance(told["instance prod1"], InstanceSample)
@@ -187,7 +187,8 @@ async def test_instances_that_could_not_be_asked_from_the_beginning_say_why():
     told = await sampling.take()
     assert told == {"instance prod2": told["instance prod2"]}
     assert told["instance prod2"].reason == (
-        "prod2 could not be asked: GV$INSTANCE did not answer in time. GV$ is asked again every 15 s."
+        "prod2 could not be asked: GV$INSTANCE did not answer in time. While samples are taken, GV$ is asked again "
+        "every 15 s."
     )
     await sampling.everyone.end()
     assert sampling.instances.asked_all == 0
@@ -398,6 +399,6 @@ async def test_where_the_connected_one_hangs_it_is_named_and_the_others_are_not_
     assert states.asked_all == 1
     assert told[-1].reason == (
         "prod2 could not be asked: prod1 did not answer in time, not even for itself alone, and GV$ waits for every "
-        "instance. GV$ is asked again every 15 s."
+        "instance. While samples are taken, GV$ is asked again every 15 s."
     )
     assert {event.instance for event in told if isinstance(event, InstanceSample)} == {"prod1"}

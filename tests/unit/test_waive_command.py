@@ -28,7 +28,7 @@ LOST = Finding(
     title="?",
     subject="prod2: 37 in 30 s",
     nodes=("rac2", "rac1"),
-    extent=Extent(0.298, "% of blocks lost"),
+    extent=Extent(0.298, "% lost of the blocks sent"),
 )
 BOOT = Finding(code="IC-BOOT-002", check="boot-mtu", status=Status.WARN, title="?", subject="eth1 rac1: 9000 -> 1500")
 OTHER = msgspec.structs.replace(BOOT, subject="eth2 rac2: 9000 -> 1500", nodes=("rac2",))
@@ -56,13 +56,23 @@ def test_it_prints_what_the_settings_take_and_says_where_that_goes(tmp_path, cap
         'by = "Ann Lee"',
         f"expires = {SOON}",
         'status = "FAIL"',
-        "extent = 0.298  # % of blocks lost: more than that lifts the waiver",
+        "extent = 0.6  # found 0.298 % lost of the blocks sent; lifted above 0.6; write less to be stricter",
         'nodes = ["rac2", "rac1"]',
     ]
     assert "put this at the end of the settings file (/etc/racwire.toml)" in err
+    assert "with --from FILE, checks and reports take this one only where --settings is given" in err
+    assert "found at 0.298 % lost of the blocks sent, lifted above 0.6, since" in err
     (waiver,) = parse_settings(out, "settings.toml").waivers
     (marked,) = apply([LOST], [waiver], date.today(), {})[0]
     assert marked.waived is not None
+
+
+def test_a_count_is_waived_as_it_is(tmp_path, capsys):
+    paths = msgspec.structs.replace(LOST, extent=Extent(2, "paths"))
+    assert waive(tmp_path, "IC-LOST-002", report=msgspec.structs.replace(report_of(cluster(2)), findings=(paths,))) == 0
+    out, err = capsys.readouterr()
+    assert "extent = 2  # paths: more than that lifts the waiver\n" in out
+    assert "found at" not in err
 
 
 def test_what_is_no_measure_stays_in_the_subject_as_it_is(tmp_path, capsys):
@@ -103,6 +113,14 @@ def test_what_cannot_be_waived_is_one_sentence_and_no_output(tmp_path, capsys, c
     assert out == ""
     assert sentence in err
     assert err.count("\n") == 1
+
+
+def test_what_the_settings_refuse_is_not_printed(tmp_path, capsys):
+    odd = msgspec.structs.replace(report_of(cluster(2)), findings=(msgspec.structs.replace(BOOT, code="my code"),))
+    assert waive(tmp_path, "my code", report=odd) == 64
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "'my code' is no code of a finding" in err
 
 
 def test_what_is_well_needs_no_waiver(tmp_path, capsys):

@@ -18,7 +18,7 @@ from checks.rerun import merged
 from checks.result import ExitCode, Report, exit_code
 from checks.settings import Settings
 from checks.settings_waivers import Waiver, matches
-from checks.waivers import apply, lifted_for, waivers_in
+from checks.waivers import allowed, apply, lifted_for, waivers_in
 from tests.fixtures.clusters import cluster
 from tests.fixtures.reports import report_of
 
@@ -90,9 +90,28 @@ def test_it_is_lifted_when_the_number_rises_and_not_when_it_falls():
     assert holds(half, finding(extent=Extent(0.5, "% of packets lost")))
     assert holds(half, finding(extent=Extent(0.1, "% of packets lost")))
     worse = finding(extent=Extent(0.6, "% of packets lost"))
-    assert standing(half, worse) == ("lifted", "It was waived at 0.5, and is 0.6 % of packets lost now.")
-    assert standing(half, finding()) == ("lifted", "It was waived at 0.5, and does not tell how bad it is now.")
+    assert standing(half, worse) == ("lifted", "It was waived up to 0.5, and is 0.6 % of packets lost now.")
+    assert standing(half, finding()) == ("lifted", "It was waived up to 0.5, and does not tell how bad it is now.")
     assert holds(waiver(), worse)
+
+
+@pytest.mark.parametrize(
+    ("found", "up_to"),
+    [
+        (Extent(14.98, "datagrams a second"), 30),
+        (Extent(14.98, "% lost of the blocks sent"), 30),
+        (Extent(0.2084, "% of fragments in vain"), 0.42),
+        (Extent(1_234, "datagrams a second"), 2_500),
+        (Extent(59, "% of packets lost"), 80),
+        (Extent(100, "% of packets lost"), 100),
+        (Extent(119, "% of blocks lost"), 120),
+        (Extent(0, "ms on average"), 0),
+        (Extent(1.7e308, "ms on average"), 1.7e308),
+        (Extent(3, "paths"), 3),
+    ],
+)
+def test_what_is_measured_is_waived_with_room_for_the_next_time_and_a_count_exactly(found, up_to):
+    assert allowed(found) == up_to
 
 
 def test_it_is_lifted_when_another_node_is_concerned():
@@ -142,7 +161,9 @@ def test_it_is_not_needed_where_the_check_looked_and_found_nothing_like_it():
 @pytest.mark.parametrize(
     ("waived", "found", "why"),
     [
-        ({"code": "IC-BOTO-002"}, (), "No check of this run can find this code."),
+        ({"code": "IC-UDP-002"}, (), "No check of this run can find this code."),
+        ({"code": "IC-BOTO-002"}, (), "No check here has the code IC-BOTO-002; did you mean IC-BOOT-002?"),
+        ({"code": "XX-99999-999"}, (), "No check here has the code XX-99999-999."),
         ({}, (), "boot-mtu has not concluded."),
         ({}, (finding(Status.UNKNOWN, code="IC-BOOT-004", subject="rac3"),), "boot-mtu could not look everywhere."),
         ({}, (finding(Status.SKIPPED, code="RW-ENGINE-005"),), "boot-mtu could not look everywhere."),
@@ -150,6 +171,14 @@ def test_it_is_not_needed_where_the_check_looked_and_found_nothing_like_it():
 )
 def test_it_is_not_called_unneeded_where_nobody_could_look(waived, found, why):
     assert standing(waiver(**waived), *found) == ("not checked", why)
+
+
+def test_of_those_in_a_report_each_is_read_by_itself_and_what_another_racwire_added_is_passed_over():
+    saved = msgspec.to_builtins([waiver(), waiver(subject="eth2 rac2"), waiver(subject="eth2 rac3")])
+    saved[0]["ticket"] = "CHG-7"
+    saved[1]["status"] = "DREADFUL"
+    assert waivers_in({"waivers": [*saved, 7]}) == (waiver(), waiver(subject="eth2 rac3"))
+    assert waivers_in({"waivers": 7}) == waivers_in({}) == ()
 
 
 # --- in a run ---------------------------------------------------------------------------------------------------------
@@ -254,6 +283,6 @@ def test_a_built_in_check_tells_how_bad_it_is_wherever_a_number_does():
     )
     told = {f.check: f.extent for f in report.findings if f.status in (Status.FAIL, Status.WARN)}
     assert told["df-ping"] == Extent(2, "paths")
-    assert told["gc-blocks-lost"] == Extent(0.2984, "% of blocks lost")
+    assert told["gc-blocks-lost"] == Extent(0.2975, "% lost of the blocks sent")
     assert all(told.values())
     assert all(f.extent is None for f in report_of(cluster(2)).findings if f.status is Status.PASS)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from checks.wording import between, counted, hub, listed
+from checks.wording import between, continued, counted, hub, listed
 
 NODES = ("rac1", "rac2", "rac3", "rac4")
 
@@ -54,3 +54,18 @@ def test_a_hub_needs_a_third_node_to_tell_it_from_the_other_end():
 def test_lists_and_counts():
     assert [listed([]), listed("a"), listed("ab"), listed("abc")] == ["", "a", "a and b", "a, b and c"]
     assert [counted(1, "node"), counted(12400, "block")] == ["1 node", "12,400 blocks"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "after_a_colon"),
+    [
+        ("User equivalence to rac2 is missing.", "user equivalence to rac2 is missing."),
+        ("No node has a port on it.", "no node has a port on it."),
+        ("Clusterware may hang there.", "Clusterware may hang there."),
+        ("NetworkManager does not tell.", "NetworkManager does not tell."),
+        ("The", "The"),
+        ("", ""),
+    ],
+)
+def test_a_sentence_that_is_continued_begins_small_unless_with_a_name(sentence, after_a_colon):
+    assert continued(sentence) == after_a_colon

@@ -128,7 +128,7 @@ class DatabaseScreen(ConsoleScreen):
             clusters["activity"].activity,
             clusters["history"].history,
             newest.cluster,
-            live_of(self.known.timeline, self.known.feed.trouble, "recorded" if self.known.feed.replayed else "live"),
+            live_of(self.known.timeline, self.known.feed.trouble, self.known.feed.word, self.known.zone),
             board.progress if board.running else "",
             self.known.graphs,
             self.known.feed.held_by,

@@ -10,14 +10,15 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from tui.actions import Action, bindings
+from checks.report.age import at
+from tui.actions import Action, bindings, in_footer
 from tui.known import Known, News
 from tui.messages import ReportWanted
 from tui.outbox import SAVED, SAVED_ENDING, LookWhere, Outbox, Standing, WriteReport, standing, stem_of
 from tui.report_formats import FORMATS
 from tui.screens.base import ConsoleScreen
 from tui.takeaway import short
-from tui.widgets.bars import rule_line
+from tui.widgets.bars import keys_line, rule_line
 from tui.widgets.board_text import state_of
 from tui.widgets.choice_list import ChoiceList
 from tui.widgets.line import Line, clean
@@ -59,7 +60,7 @@ class ReportScreen(ConsoleScreen):
     """What the report says, the forms, and what was written. It asks the app for files."""
 
     NAME = "report"
-    ACTIONS = REPORT
+    ACTIONS: ClassVar[tuple[Action, ...]] = REPORT
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(REPORT)]
 
     def __init__(self, known: Known) -> None:
@@ -106,11 +107,23 @@ class ReportScreen(ConsoleScreen):
             return
         samples = self._outbox.recorded or "They are being looked at."
         if not self.known.feed.replayed:
-            samples = samples_told(self.known.timeline, self.known.feed)
+            samples = samples_told(self.known.timeline, self.known.feed, self.known.zone)
         if news is News.SAMPLES and samples == self._samples:
             return
         self._samples, self._standing = samples, standing(self.known.board)
+        self._offer()
         self._lay_out()
+
+    def _offer(self) -> None:
+        """Of a report that has pseudonyms already, no others are offered."""
+        now = tuple(a for a in self.ACTIONS if a.name != "redact" or not self._has_pseudonyms)
+        if now != self.ACTIONS:
+            self.ACTIONS = now  # type: ignore[misc]
+            self.query_one("#keys", Lines).show(lambda width: [keys_line(in_footer(self.ACTIONS), width)])
+
+    @property
+    def _has_pseudonyms(self) -> bool:
+        return self._standing.report is not None and self._standing.report.is_redacted
 
     def _lay_out(self) -> None:
         """What it says has the room that it takes; the forms have all of theirs, and what was written the rest."""
@@ -140,7 +153,7 @@ class ReportScreen(ConsoleScreen):
         report, directory = self._standing.report, self._outbox.directory
         if report is None:
             return [rule_line(width, "write it")]
-        name = stem_of(report) + self._form.ending
+        name = stem_of(report, self._is_redacted) + self._form.ending
         path = directory / name if directory is not None else None
         where = short(self._outbox.free(path)) if path is not None else name
         return [rule_line(width, f"write it to {clean(where)}")]
@@ -148,7 +161,7 @@ class ReportScreen(ConsoleScreen):
     def upper_rule(self, width: int) -> list[Line]:
         """Of when the report is."""
         report = self._standing.report
-        return [rule_line(width, f"report of {clean(report.started_at[:19].replace('T', ' '))}" if report else "")]
+        return [rule_line(width, f"report of {clean(at(report.started_at))}" if report else "")]
 
     def lower_rule(self, width: int) -> list[Line]:
         """How far what is being written is, or the run of the checks."""
@@ -186,7 +199,7 @@ class ReportScreen(ConsoleScreen):
 
     def action_redact(self) -> None:
         """Write pseudonyms, or no longer."""
-        self._is_redacted = not self._is_redacted
+        self._is_redacted = not self._is_redacted and not self._has_pseudonyms
         self._lay_out()
 
     def action_page(self, pages: int) -> None:

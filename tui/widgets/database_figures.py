@@ -103,11 +103,11 @@ def moment(text: str) -> str:
 
 
 def of_loss(lost: int, received: int | None, limits: Thresholds, waits_are_on_top: bool = False) -> Status | None:
-    """As gc-blocks-lost: any loss is a warning; above a share of the blocks that came, or where waits for lost blocks
-    are among those that cost most, a failure."""
+    """As gc-blocks-lost: any loss is a warning; above a share of the blocks that were sent, or where waits for lost
+    blocks are among those that cost most, a failure."""
     if lost <= 0:
         return None
-    share = 100 * lost / received if received else 100.0
+    share = 100 * lost / ((received or 0) + lost)
     return Status.FAIL if waits_are_on_top or share > limits.lost_blocks_fail_percent else Status.WARN
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks import cache_fusion
 from checks.facts import Activity, ActivityGap, Database, InstanceActivity, NotAsked, Thresholds, Unknown
+from checks.report.age import offset
 from checks.traffic.rates import instance_rates
 from checks.traffic.samples import InstanceSample
 from tui.widgets.database_figures import (
@@ -22,7 +23,7 @@ from tui.widgets.database_figures import (
     volume,
     waits_on_top,
 )
-from tui.widgets.database_live import Live
+from tui.widgets.database_live import Live, by_the_checks
 from tui.widgets.database_table import Head, Row, table_lines
 from tui.widgets.line import Line, hanging
 from tui.widgets.traffic_units import clock
@@ -91,14 +92,14 @@ def figures_of(
 
 
 def when(activity: Activity | Unknown | NotAsked, live: Live) -> str:
-    """Of which time the figures are, and where they come from."""
+    """Of which time the figures are, with the zone of it, and where they come from."""
     if live.instances:
         newest = max(live.instances.values(), key=lambda s: s.at)
-        return f"{live.word}, {span(newest.seconds)} to {clock(newest.at)}"
+        return f"{live.word}, {span(newest.seconds)} to {clock(newest.at, live.zone)}"
     if live.gaps and not live.trouble:
         return live.word
     if isinstance(activity, Activity):
-        return f"by the checks, {span(activity.seconds)} to {activity.ended_at[11:19]}"
+        return f"{by_the_checks(activity)} {offset(activity.ended_at)}".rstrip()
     return ""
 
 

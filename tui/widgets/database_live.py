@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import tzinfo
 from math import inf
 
-from checks.facts import BlockTransfer, InstancePing
+from checks.facts import Activity, BlockTransfer, InstancePing
 from checks.traffic.samples import Event, Gap, InstanceSample, PairsSample
 from checks.traffic.timeline import Timeline
+from tui.widgets.database_figures import span
 from tui.widgets.traffic_units import clock
 
 PAIRS_S = 60.0
@@ -33,9 +35,11 @@ class Live:
     pairs_trouble: str = ""
     word: str = "live"
     """What such figures are called: of those that were saved, `recorded`."""
+    zone: tzinfo | None = None
+    """The zone that their times are told in; None for this node's, without naming it."""
 
 
-def live_of(timeline: Timeline, feed_trouble: str = "", word: str = "live") -> Live:
+def live_of(timeline: Timeline, feed_trouble: str = "", word: str = "live", zone: tzinfo | None = None) -> Live:
     """The newest of what was sampled."""
     sources = timeline.sources()
     newest = {s: events[-1] for s in sources if s.startswith("instance ") and (events := timeline.window(s, -inf, inf))}
@@ -46,7 +50,7 @@ def live_of(timeline: Timeline, feed_trouble: str = "", word: str = "live") -> L
     trouble = feed_trouble or next((e.reason for e in whole if isinstance(e, Gap) and e.at >= last), "")
     for name, sample in list(samples.items()):
         if last - sample.at > max(_LATE * sample.seconds, 10.0):
-            gaps[name] = f"No sample of it since {clock(sample.at)}."
+            gaps[name] = f"No sample of it since {clock(sample.at, zone, told=False)}."
             del samples[name]
     of_pairs = timeline.window("pairs", -inf, inf) if "pairs" in sources else []
     silent = of_pairs[-1] if of_pairs and isinstance(of_pairs[-1], Gap) else None
@@ -57,7 +61,13 @@ def live_of(timeline: Timeline, feed_trouble: str = "", word: str = "live") -> L
         None if silent or trouble else pairs_of(of_pairs),
         silent.reason if isinstance(silent, Gap) else "",
         word,
+        zone,
     )
+
+
+def by_the_checks(activity: Activity) -> str:
+    """Of which time the figures of a run are."""
+    return f"by the checks, {span(activity.seconds)} to {activity.ended_at[11:19]}"
 
 
 def pairs_of(events: Iterable[Event], seconds: float = PAIRS_S) -> PairsSample | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from checks.facts import Activity, BlockTransfer, InstancePing, NotAsked, Thresholds, Unknown
 from checks.finding import Status
+from checks.wording import counted, few
 from tui.widgets.database_figures import (
     NONE,
     Value,
@@ -18,7 +19,7 @@ from tui.widgets.database_figures import (
     percent,
     span,
 )
-from tui.widgets.database_live import Live
+from tui.widgets.database_live import Live, by_the_checks
 from tui.widgets.database_table import Cells, pairs_lines
 from tui.widgets.line import Line, hanging
 from tui.widgets.traffic_units import clock
@@ -43,27 +44,36 @@ def known_pairs(activity: Activity | Unknown | NotAsked, live: Live) -> Pairs | 
     told = live.trouble or not live.pairs_trouble  # a trouble of all instances stands above them already
     doubts = [] if told else [f"No {live.word} figures: {live.pairs_trouble}"]
     if live.pairs is not None:
-        when = f"{live.word}, {span(live.pairs.seconds)} to {clock(live.pairs.at)}"
+        when = f"{live.word}, {span(live.pairs.seconds)} to {clock(live.pairs.at, live.zone, told=False)}"
         return Pairs(live.pairs.transfers, live.pairs.pings, when, doubts)
     if not isinstance(activity, Activity):
         return None
     doubts += [u.reason for u in activity.unread if u.view in ("GV$INSTANCE_CACHE_TRANSFER", "GV$INSTANCE_PING")]
-    when = f"by the checks, {span(activity.seconds)} to {activity.ended_at[11:19]}"
-    return Pairs(activity.transfers, activity.pings, when, doubts)
+    return Pairs(activity.transfers, activity.pings, by_the_checks(activity), doubts)
 
 
-def lost_lines(pairs: Pairs, names: Names, limits: Thresholds, width: int) -> Iterator[Line]:
-    """Lost blocks, receiver by sender, of those that came."""
+def lost_lines(
+    pairs: Pairs, names: Names, limits: Thresholds, width: int, silent: Collection[str] = ()
+) -> Iterator[Line]:
+    """Lost blocks, receiver by sender, of those that came. `silent`: the instances that told nothing; what those
+    received is not known."""
     if isinstance(pairs.transfers, Unknown):
         yield from _why_not(pairs.transfers, width)
         return
     found = _together(pairs.transfers)
+    heard = {receiver for receiver, _ in found}
+    unknown = [names[n] for n in names if names[n] in silent and n not in heard]
+    if unknown:
+        doubt = f"What {few(unknown)} received is not known: {len(unknown)} of {counted(len(names), 'instance')}."
+        yield from hanging([(" ", ""), ("? ", "unknown")], doubt, width)
     if not found:
-        yield from _nothing("No instance had blocks of another.", width)
+        if not unknown:
+            yield from _nothing("No instance had blocks of another.", width)
         return
     lost, came = sum(t.lost for t in found.values()), sum(t.cr_blocks + t.current_blocks for t in found.values())
     worst = max(found.values(), key=lambda t: t.lost)
-    text = f"{count(lost)} lost of {count(came + lost)} that were sent."
+    to = f" to {few(_name(names, n) for n in sorted(heard))}" if unknown else ""
+    text = f"{count(lost)} lost of {count(came + lost)} that were sent{to}."
     if lost:
         text += (
             f" Most: {count(worst.lost)} of those from {_name(names, worst.sender)} to {_name(names, worst.receiver)}."

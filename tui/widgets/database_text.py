@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from checks.facts import Activity, Cluster, Database, Fact, History, NotAsked, Unknown
 from tui.board import NOT_GATHERED
 from tui.widgets.database_history import history_lines
-from tui.widgets.database_instances import instances_lines, names_of, serving_lines, when
-from tui.widgets.database_live import Live
+from tui.widgets.database_instances import figures_of, instances_lines, names_of, serving_lines, when
+from tui.widgets.database_live import Live, by_the_checks
 from tui.widgets.database_pairs import known_pairs, lost_lines, ping_lines, time_lines
 from tui.widgets.graph import Style
 from tui.widgets.line import Line, clean, command_lines, hanging, wrapped
@@ -60,7 +60,8 @@ def sections_of(known: Known, width: int) -> list[Section]:
             sections.append(Section("Lost blocks, times, pings", list(_why_not(activity, known, width))))
     else:
         doubts = [line for text in pairs.doubts for line in hanging([(" ", ""), ("? ", "unknown")], text, width)]
-        lost = [*doubts, *lost_lines(pairs, names, limits, width)]
+        _, silent = figures_of(database, activity, live)
+        lost = [*doubts, *lost_lines(pairs, names, limits, width, silent)]
         sections += [
             Section("Lost blocks", lost, pairs.when),
             Section("Receive times", list(time_lines(pairs, names, limits, width)), pairs.when),
@@ -68,7 +69,7 @@ def sections_of(known: Known, width: int) -> list[Section]:
         ]
     if isinstance(activity, Activity):
         serving = list(serving_lines(database, activity, width))
-        sections.append(Section("Caches and serving", serving, when(activity, Live())))
+        sections.append(Section("Caches and serving", serving, by_the_checks(activity)))
     history = known.history
     past = (
         history_lines(history, database, limits, width, known.style)
@@ -86,7 +87,8 @@ def page_of(sections: Sequence[Section], width: int) -> tuple[list[Line], list[i
         if lines:
             lines.append([])
         begins.append(len(lines))
-        when_ = f"  {section.when}" if section.when and len(section.title) + len(section.when) + 3 <= width else ""
+        when_ = clean(section.when)
+        when_ = f"  {when_}" if when_ and len(section.title) + len(when_) + 3 <= width else ""
         lines.append([(f" {section.title}"[:width], "title"), (when_, "faint")])
         lines += section.lines
     return lines, begins

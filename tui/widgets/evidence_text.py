@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.journal import Entry
+from checks.report.actions import took
 from tui.widgets.line import Line, clean, command_lines, folded, hanging
 
 
@@ -20,12 +21,7 @@ def evidence_lines(entries: Sequence[Entry], width: int) -> Iterator[Line]:
 
 def _entry(entry: Entry, width: int) -> Iterator[Line]:
     when = entry.started_at[11:23] or entry.started_at
-    head = f"{clean(entry.node)}  {clean(when)}  {duration(entry.duration_ms)}  "
+    head = f"{clean(entry.node)}  {clean(when)}  {took(entry.duration_ms)}  "
     yield from hanging([(head, "title")], entry.outcome, width, "pass" if entry.outcome == "ok" else "warn")
     yield from command_lines(entry.action, 2, width)
     yield from folded(entry.text, 4, width)
-
-
-def duration(milliseconds: float) -> str:
-    """A duration with as many digits as matter."""
-    return f"{milliseconds / 1000:.1f} s" if milliseconds >= 1000 else f"{milliseconds:.3g} ms"

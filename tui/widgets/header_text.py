@@ -3,35 +3,50 @@ looked at. Nothing in it ticks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterator
+from itertools import product
 
 from checks.facts import Cluster, Clusterware, Database, Unknown
 from checks.finding import Finding, Status
 from checks.result import Report
 from tui.known import FeedState
-from tui.widgets.line import Line, clean, fitted, width_of
+from tui.widgets.line import Line, clean, fitted, plain, width_of
 
 
 def header_line(report: Report | None, width: int, feed: FeedState | None = None) -> Line:
     """The line; what it has no room for is left out: the time and the version first,
     then the database, nodes without problems last."""
+    lines: list[Line] = [*(_shorter_and_shorter(report) if report else ()), [(" racwire", "title")]]
+    for ends in _ends(report, feed):
+        for line, end in product(lines, ends):
+            room = width - width_of(line) - width_of(end)
+            if not end and room >= 0:
+                return line
+            if room > 2:
+                return [*line, (" " * (room - 1), ""), *end]
+    least = lines[-1]
+    return [(fitted(plain([least]), width), "")] if width_of(least) > width else least
+
+
+def _ends(report: Report | None, feed: FeedState | None) -> Iterator[list[Line]]:
+    """What the line ends with, in groups: each stands before what is left out for it, and only where nothing of it has
+    room does the next one count."""
+    past = feed.past if feed is not None else None
+    if past is not None and past.is_saved:  # it is told when that was, and another time would confuse
+        yield [[(clean(words), "accent")] for words in (past.longer, past.words) if words]
+        yield [[(clean(past.shorter), "accent")]]
+        return
+    time: Line = [(clean(report.started_at[11:19]), "faint")] if report else []
     live = _live(feed)
-    is_saved = feed is not None and feed.is_saved  # then it is told when that was, and another time would confuse
-    time = [(clean(report.started_at[11:19]), "faint")] if report and not is_saved else []
-    shorter: Iterable[Line] = _shorter_and_shorter(report) if report else ()
-    for line in chain(shorter, [[(" racwire", "title")]]):
-        for right in ([*live, ("  ", ""), *time] if live and time else live, live or time):
-            room = width - width_of(line) - width_of(right) - 1
-            if room > 1 and right:
-                return [*line, (" " * room, ""), *right]
-        if width_of(line) <= width and not live:
-            return line
-    return [(fitted("".join(text for text, _ in line), width), "")] if width_of(line) > width else line
+    if live:
+        yield [[*live, ("  ", ""), *time], live] if time else [live]
+    else:
+        yield [time, []]
 
 
-def _live(feed: FeedState | None) -> list[tuple[str, str]]:
-    """Whether samples are being taken, and how far apart; or what is shown instead of the cluster as it is now."""
+def _live(feed: FeedState | None) -> Line:
+    """Whether samples are being taken, and how far apart; or which recording is shown instead of the cluster as it is
+    now."""
     if feed is not None and feed.replayed:
         return [(clean(feed.replayed), "accent")]
     if feed is None or not (feed.is_running or feed.trouble):

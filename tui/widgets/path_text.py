@@ -14,6 +14,9 @@ from tui.widgets.path_matrix import Place, matrix_lines
 
 _ROLES = {"P": "pass", "R": "fail", "B": "fail", "T": "fail", "M": "fail", "L": "warn", "U": "fail", "·": "faint"}
 
+_ROOM_FOR_HEADING = 60
+"""Columns from which on the legend has a heading."""
+
 
 @dataclass(frozen=True)
 class Page:
@@ -94,19 +97,21 @@ def _told(cell: Cell) -> Iterator[tuple[str, str]]:
 
 
 def _legend(grids: Sequence[Grid], width: int) -> list[Line]:
-    """The letters that occur, and what they mean."""
+    """The letters that occur, and what they mean; said to be letters, since `1500 B` could be read as bytes."""
     there = {letter for grid in grids for letter in grid.letters()}
-    line: list[tuple[str, str]] = []
+    heading = " Letters:" if width >= _ROOM_FOR_HEADING else ""
+    line: list[tuple[str, str]] = [(heading, "faint")] if heading else []
     lines: list[Line] = []
-    used = 0
+    used = len(heading)
     for letter in (letter for letter in MEANINGS if letter in there):
         text = f" {MEANINGS[letter]}"[: max(width - 2, 0)]
-        needed = len(text) + 1 + (2 if line else 1)
+        gap = "  " if line and line[-1][0] != heading else " "
+        needed = len(gap) + 1 + len(text)
         if line and used + needed > width:
             lines.append(line)
             line, used = [], 0
-            needed = len(text) + 2
-        line += [("  " if line else " ", ""), (letter, _ROLES.get(letter, "unknown")), (text, "faint")]
+            gap, needed = " ", len(text) + 2
+        line += [(gap, ""), (letter, _ROLES.get(letter, "unknown")), (text, "faint")]
         used += needed
     return [*lines, line]
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import tzinfo
 from enum import IntEnum
+from math import inf
 from pathlib import Path
 
 from checks.finding import Finding
 from checks.report.summary import facts, headline, problems, sentences
+from checks.traffic.samples import Gap
 from checks.traffic.timeline import Track
 from checks.wording import counted
 from tui.durations import size_of
@@ -42,7 +45,7 @@ def says_lines(standing: Standing, samples: str, width: int, room: Room = Room.L
         return
     calm = "" if standing.is_whole or problems(report) else "No problem has been found so far."
     yield from hanging([(" ", "")], calm or headline(report), width, "title")
-    for sentence in sentences(report):
+    for sentence in sentences(report, kept=False):
         yield from hanging([(" ", "")], sentence, width)
     if room is Room.MUCH:
         yield from _problems(problems(report), width)
@@ -67,9 +70,9 @@ def _problems(found: Sequence[Finding], width: int) -> Iterator[Line]:
         yield [(f"   and {len(found) - _MOST_NAMED} more", "faint")]
 
 
-def samples_told(track: Track | None, feed: FeedState) -> str:
+def samples_told(track: Track | None, feed: FeedState, zone: tzinfo | None = None) -> str:
     """What samples go with the report, since when; of those that are being taken only what does not change with each.
-    Raises RecordingError."""
+    Times are in that zone, which the rule above names. Raises RecordingError."""
     span = track.span() if track is not None else None
     if track is None or span is None:
         if feed.is_saved:
@@ -77,10 +80,24 @@ def samples_told(track: Track | None, feed: FeedState) -> str:
         if feed.replayed:
             return "There are none in this recording."
         return "None yet: sampling begins with Traffic (3)."
-    kinds = [source.partition(" ")[0] for source in track.sources()]
-    of = [counted(number, noun) for noun in ("node", "instance") if (number := kinds.count(noun))]
-    until = f" to {clock(span[1])}" if feed.replayed else ""
-    return f"Of {' and '.join(of) or 'no node'}, from {clock(span[0])}{until or ' on'}."
+    of = [told for noun in ("node", "instance") if (told := _sampled(track, noun))]
+    until = f" to {clock(span[1], zone, told=False)}" if feed.replayed else ""
+    return f"Of {' and '.join(of) or 'no node'}, from {clock(span[0], zone, told=False)}{until or ' on'}."
+
+
+def _sampled(track: Track, noun: str) -> str:
+    """`3 nodes`; `1 of 3 instances` where there is no sample of the others; empty where none is known."""
+    sources = [source for source in track.sources() if source.startswith(f"{noun} ")]
+    sampled = sum(_has_samples(track, source) for source in sources)
+    whole = counted(len(sources), noun)
+    return f"{sampled} of {whole}" if sampled < len(sources) else whole if sources else ""
+
+
+def _has_samples(track: Track, source: str) -> bool:
+    newest = track.newest(source)
+    if isinstance(newest, Gap):
+        return any(not isinstance(event, Gap) for event in track.window(source, -inf, inf))
+    return newest is not None
 
 
 def form_line(name: str, what: str, ending: str, width: int) -> Line:
@@ -102,7 +119,8 @@ def done_lines(outbox: Outbox, names: str, width: int) -> Iterator[Line]:
 def _done(label: tuple[str, str], done: Written | NotWritten, width: int) -> Iterator[Line]:
     at = (f"{done.at:%H:%M:%S}  ", "faint")
     if isinstance(done, Written):
-        yield from hanging([label, at], f"{_place(done.path)}, {size_of(done.size_bytes)}", width)
+        names = ", with pseudonyms" if done.is_redacted else ""
+        yield from hanging([label, at], f"{_place(done.path)}, {size_of(done.size_bytes)}{names}", width)
     else:
         yield from hanging([label, at], done.reason, width, "warn")
 

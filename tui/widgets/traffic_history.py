@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -12,6 +12,7 @@ from checks.traffic.rates import (
     InstanceRates,
     InterfaceRates,
     KernelRates,
+    highest,
     instance_rates,
     interface_rates,
     kernel_rates,
@@ -140,7 +141,7 @@ class Series(Generic[P]):
         return self.memo.along(
             (self.key, read),
             self.slots,
-            lambda slot: read(slot[0]) if len(slot) == 1 else _highest(map(read, slot)),
+            lambda slot: read(slot[0]) if len(slot) == 1 else highest(map(read, slot)),
         )
 
     def drawn(self, read: Callable[[P], float | None], width: int, top: float, style: Style) -> str:
@@ -271,7 +272,3 @@ def _trouble(last: Event | None, stretch: Stretch, following: Event | None) -> s
 
 def _end_of(event: Event) -> float:
     return event.at
-
-
-def _highest(values: Iterator[float | None]) -> float | None:
-    return max((value for value in values if value is not None), default=None)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from datetime import datetime, tzinfo
 
+from checks.report import quantities
+
 UNKNOWN = "?"
 NONE = "-"
 """Where there is nothing to tell: the mean size of no packets."""
@@ -65,9 +67,7 @@ def load(value: float | None) -> str:
 
 def speed(mbps: int | None) -> str:
     """The speed of a link, in few signs: `10 Gb/s`."""
-    if mbps is None:
-        return "speed not known"
-    return f"{mbps / 1000:g} Gb/s" if mbps >= 1000 else f"{mbps} Mb/s"
+    return "speed not known" if mbps is None else quantities.speed(mbps)
 
 
 def duration(seconds: float) -> str:
@@ -115,11 +115,13 @@ def _fixed(value: float | None, digits: int) -> str:
     return f"{max(value, 0.0):.{digits if value < 100 - least / 2 else 0}f}"
 
 
-def clock(at: float, zone: tzinfo | None = None, *, date: bool = False) -> str:
-    """The time of day in this node's zone, or in another, which is told then; with the date where it may be another
-    day's."""
+def clock(at: float, zone: tzinfo | None = None, *, date: bool = False, told: bool = True) -> str:
+    """The time of day in this node's zone, or in another, which is told then, unless it is where that stands already;
+    with the date where it may be another day's."""
     try:
         moment = datetime.fromtimestamp(at, zone)
     except (OverflowError, OSError, ValueError):
         return UNKNOWN
-    return moment.strftime(f"{'%Y-%m-%d ' if date else ''}%H:%M:%S") + (f" {moment.isoformat()[-6:]}" if zone else "")
+    return moment.strftime(f"{'%Y-%m-%d ' if date else ''}%H:%M:%S") + (
+        f" {moment.isoformat()[-6:]}" if zone and told else ""
+    )

@@ -121,7 +121,8 @@ INSTANCE_METRICS = (
     Metric("current receive time", "ms", DATABASE, _per("gc current block receive time", CURRENT_RECEIVED, 10), _LOWER),
     Metric("blocks lost", "1/s", DATABASE, _rate(BLOCKS_LOST), _LOWER),
     Metric(
-        "lost of 100,000 blocks", "", DATABASE, lambda rates: 1e5 * rates[BLOCKS_LOST] / _received(rates), _LOWER
+        "lost of 100,000 blocks", "", DATABASE,
+        lambda rates: 1e5 * rates[BLOCKS_LOST] / (rates[BLOCKS_LOST] + _received(rates)), _LOWER,
     ),
 )  # fmt: skip
 

@@ -1,0 +1,95 @@
+"""Known addresses in spellings that look like something else: as parts of names (`ip-10-20-0-1`, `192_168_10_1`), with
+a port as tcpdump writes it (`192.168.10.1.1521`), in the numbers of SNMP, and in plain digits as the kernel has them in
+/proc/net (`0A14000A`, and 32 digits for IPv6).
+
+Versions, counters and checksums look the same: so but for a port after it, only such an address is replaced that the
+report names in a plain form too, or that lies in one of its subnets or of the private ones no version begins like.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Collection
+
+from checks.facts import IPAddress, IPNetwork
+from checks.redact.addresses import Addresses
+
+_NUMBER = r"(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
+_QUAD = re.compile(rf"(?<!\d){_NUMBER}([-_.]){_NUMBER}\2{_NUMBER}\2{_NUMBER}(?!\d)")
+_PORT = re.compile(r"\.(\d{4,5})(?!\w|\.\d)")
+_DIGITS = re.compile(
+    r"(?<![0-9A-Z])(?:0x)?([0-9A-F]{32}|[0-9A-F]{16}|[0-9A-F]{8})(?![0-9A-Z]|:[0-9A-F]{4}(?!\w))", re.IGNORECASE
+)
+_LARGEST_SUBNET = {4: 16, 6: 48}
+"""Prefix length: in a larger network, such as 10.0.0.0/8, lie versions and dates too."""
+_NO_VERSIONS = (ipaddress.ip_network("192.168.0.0/16"), ipaddress.ip_network("172.16.0.0/12"))
+_LINK_LOCAL = ipaddress.IPv6Network("fe80::/64")
+
+
+class Spellings:
+    """Replaces the addresses in a text that stand in none of the plain forms."""
+
+    def __init__(
+        self,
+        addresses: Addresses,
+        known: Collection[IPAddress] = (),
+        told: Collection[IPAddress] = (),
+        networks: Collection[IPNetwork] = (),
+    ) -> None:
+        """`known`: the addresses of the facts; `told`: all that a text has in a plain form; `networks`: the subnets."""
+        self._addresses = addresses
+        self._subnets = [*_NO_VERSIONS, *(n for n in networks if n.prefixlen >= _LARGEST_SUBNET[n.version])]
+        self._told = frozenset(told)
+        """Four numbers and dots may be a version, and as digits would be a small number."""
+        self._known = {*known, *(n.network_address for n in self._subnets), *filter(self._is_in_subnet, told)}
+        self._identifiers = {address.packed[8:] for address in known if address.version == 6}
+
+    def replaced(self, text: str) -> str:
+        """The text with every such address replaced."""
+        return self._without_quads(_DIGITS.sub(self._digits, text))
+
+    def _without_quads(self, text: str) -> str:
+        """Four numbers may begin anywhere in a row of them."""
+        pieces: list[str] = []
+        at = begin = 0
+        while found := _QUAD.search(text, begin):
+            begin = found.end(1)
+            sign, quad = found[2], ".".join(found.group(1, 3, 4, 5))
+            if self._is_meant(quad) or (sign == "." and self._has_port(found)):
+                pieces += (text[at : found.start()], self._addresses.ip4_text(quad).replace(".", sign))
+                at = begin = found.end()
+        return "".join((*pieces, text[at:]))
+
+    @staticmethod
+    def _has_port(found: re.Match[str]) -> bool:
+        before = found.string[max(0, found.start() - 2) : found.start()]
+        port = _PORT.match(found.string, found.end())
+        return port is not None and int(port[1]) < 1 << 16 and not re.fullmatch(r"\d\.", before)
+
+    def _digits(self, found: re.Match[str]) -> str:
+        digits = found[1]
+        replaced = self._replaced_bytes(bytes.fromhex(digits)).hex()
+        return found[0].removesuffix(digits) + (replaced.upper() if digits.upper() == digits else replaced)
+
+    def _replaced_bytes(self, data: bytes) -> bytes:
+        match len(data):
+            case 4:
+                for order in (1, -1):  # as it is written, and as /proc/net/route has it
+                    address = ipaddress.IPv4Address(data[::order])
+                    if address in self._known:
+                        return ipaddress.IPv4Address(self._addresses.ip4_text(str(address))).packed[::order]
+            case 8 if data in self._identifiers or data[3:5] == b"\xff\xfe":
+                return self._addresses.ip(ipaddress.IPv6Address(_LINK_LOCAL[0].packed[:8] + data)).packed[8:]
+            case 16:
+                whole = ipaddress.IPv6Address(data)
+                if self._is_meant(str(whole)) or whole in _LINK_LOCAL or data[11:13] == b"\xff\xfe":
+                    return self._addresses.ip(whole).packed
+        return data
+
+    def _is_meant(self, text: str) -> bool:
+        address = ipaddress.ip_address(text)
+        return address in self._known or address in self._told or self._is_in_subnet(address)
+
+    def _is_in_subnet(self, address: IPAddress) -> bool:
+        return any(address in subnet for subnet in self._subnets if subnet.version == address.version)

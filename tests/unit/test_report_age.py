@@ -1,0 +1,104 @@
+"""Of when a saved state is: as old as the look at the cluster, in the same words everywhere."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from checks.report.age import at, saved_state, state_in_brief, state_kept, state_now, zone_of
+from checks.report.summary import sentences
+from checks.result import Report, Rerun
+from checks.saved import Saved
+from tests.fixtures.reports import black_hole, report_of
+
+LOOKED = datetime.fromisoformat("2026-11-20T14:02:31+01:00")
+SAVED = "2026-11-21T18:03:00.000+01:00"
+"""28 hours later."""
+
+
+def saved(**more: object) -> Report:
+    return replace(report_of(black_hole()), saved_at=SAVED, **more)
+
+
+@pytest.mark.parametrize(
+    ("later", "age"),
+    [
+        (timedelta(seconds=5), "just now"),
+        (timedelta(seconds=-5), "just now"),
+        (timedelta(minutes=12, seconds=5), "12 min 5 s ago"),
+        (timedelta(days=1, hours=4), "1 d 4 h ago"),
+        (timedelta(days=1200), "1200 d ago"),
+        (timedelta(hours=-2), "later than it is by this clock"),
+    ],
+)
+def test_how_old_it_is_counts_from_when_the_cluster_was_looked_at(later, age):
+    told = "of 2026-11-20 14:02:31 +01:00, {}, saved 2026-11-21 18:03:00 +01:00"
+    assert state_now(saved(), LOOKED + later) == told.format(age)
+
+
+def test_what_was_only_just_saved_is_as_old_as_what_it_is_of():
+    now = datetime.fromisoformat(SAVED)
+    assert ", 1 d 4 h ago, saved 2026-11-21 18:03:00 +01:00" in state_now(saved(), now)
+    assert "just now" not in " ".join(state_in_brief(saved(), now))
+
+
+def test_every_place_says_it_alike():
+    now = LOOKED + timedelta(days=3)
+    whole = "of 2026-11-20 14:02:31 +01:00, 3 d ago, saved 2026-11-21 18:03:00 +01:00"
+    assert saved_state(saved(), now, kept=False) == whole
+    assert Saved(Path("x"), saved()).told(now) == f"saved by racwire 1.2.3: the state {whole}"
+    assert f"This is not the cluster as it is now, but a saved state {whole}." in sentences(saved(), now, kept=False)
+
+
+def test_a_file_says_when_it_was_written_and_nothing_that_is_untrue_tomorrow():
+    now = LOOKED + timedelta(days=3, hours=2)
+    told = (
+        "of 2026-11-20 14:02:31 +01:00, saved 2026-11-21 18:03:00 +01:00; "
+        "this was written 2026-11-23 16:02:31 +01:00, 3 d 2 h after the cluster was looked at"
+    )
+    assert state_kept(saved(), now) == saved_state(saved(), now, kept=True) == told
+    assert " ago" not in " ".join(sentences(saved(), now))
+    assert state_kept(saved(), LOOKED).endswith("; this was written 2026-11-20 14:02:31 +01:00")
+    earlier = LOOKED - timedelta(hours=1)
+    assert state_kept(saved(), earlier).endswith(" written 2026-11-20 13:02:31 +01:00, before that by the clock there")
+
+
+def test_what_was_looked_at_once_more_is_said_and_makes_the_rest_no_younger():
+    again = Rerun(check="df-ping", started_at="2026-11-20T16:02:31+01:00", duration_s=1.0, entries=0)
+    told = state_now(saved(reruns=(again,)), LOOKED + timedelta(hours=3))
+    assert told.startswith("of 2026-11-20 14:02:31 +01:00, 3 h ago, in part of 2026-11-20 16:02:31 +01:00, saved ")
+
+
+@pytest.mark.parametrize("time", ["", "yesterday", "2026-11-20T14:02:31", "0001-01-01T00:00:00+23:59"])
+def test_a_time_that_does_not_tell_is_said_as_it_is_without_an_age(time):
+    now, report = LOOKED.replace(year=9999), saved(started_at=time)
+    if "+" not in time:
+        assert state_now(report, now) == f"of {at(time)}, saved 2026-11-21 18:03:00 +01:00"
+        assert "after" not in state_kept(report, now)
+        assert "ago" not in " ".join(state_in_brief(report, now))
+    assert state_now(report, now).startswith(f"of {at(time)}")
+
+
+def test_a_report_as_json_was_saved_when_it_was_made_and_a_live_one_never():
+    report = report_of(black_hole())
+    told = state_now(replace(report, saved_at=report.started_at), LOOKED + timedelta(hours=1))
+    assert told == "of 2026-11-20 14:02:31 +01:00, 1 h ago"
+    assert saved_state(report, kept=True) == saved_state(report, kept=False) == ""
+
+
+def test_in_little_room_the_age_stays():
+    assert state_in_brief(saved(), LOOKED + timedelta(days=1, hours=4)) == (
+        "saved state of 2026-11-20 14:02 +01:00, 1 d 4 h ago",
+        "saved 2026-11-20 14:02, 1 d ago",
+        "saved, 1 d ago",
+    )
+
+
+def test_the_zone_is_that_which_was_written():
+    zone = zone_of("2026-11-20T14:02:31-03:30")
+    assert zone is not None
+    assert zone.utcoffset(None) == -timedelta(hours=3, minutes=30)
+    assert zone_of("2026-11-20T14:02:31") is zone_of("yesterday") is None
