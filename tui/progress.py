@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 
 from checks.events import CheckConcluded, Event, Gathered, GatherProgress, RunStarted
+from checks.plain_text import shown
 
 _WIDTH = 78
 
@@ -50,7 +51,7 @@ class Progress:
     def _write(self, line: str) -> None:
         if self._shown:
             with contextlib.suppress(OSError):  # a terminal that is gone must not end what it was told of
-                sys.stderr.write(f"\r\x1b[K{printable(line)[:_WIDTH]}")
+                sys.stderr.write(f"\r\x1b[K{shown(line)[:_WIDTH]}")
                 sys.stderr.flush()
 
 

@@ -7,6 +7,7 @@ import shutil
 import sys
 from contextlib import suppress
 
+from checks.plain_text import shown
 from tui.printable import for_encoding
 from tui.streams import tell
 
