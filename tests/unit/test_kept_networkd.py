@@ -106,6 +106,13 @@ def test_dhcp_can_bring_an_mtu():
     assert isinstance(kept(file(f"{ETC}/10.network", text))["eth1"].mtu, Unknown)
 
 
+def test_link_files_that_set_no_mtu_leave_no_doubt_whichever_of_them_matches():
+    of_udev = file(f"{USR}/73-usb-net-by-mac.link", "[Match]\nPath=*-usb-*\n[Link]\nNamePolicy=mac")
+    assert set_by_links([of_udev], DEVICES) == {}
+    ours = file(f"{ETC}/80-eth1.link", "[Match]\nOriginalName=eth1\n[Link]\nMTUBytes=9000")
+    assert isinstance(set_by_links([of_udev, ours], DEVICES)["eth1"].mtu, Unknown)
+
+
 def test_a_link_file_sets_an_mtu_beside_any_keeper():
     default = file(f"{USR}/99-default.link", "[Match]\nOriginalName=*\n[Link]\nNamePolicy=keep")
     ours = file(f"{ETC}/10-eth1.link", "[Match]\nMACAddress=52:54:00:a1:00:01\n[Link]\nName=eth1\nMTUBytes=9000")

@@ -98,6 +98,8 @@ def kept_by_networkd(files: Sequence[ConfigFile], devices: Sequence[Device]) -> 
 def set_by_links(files: Sequence[ConfigFile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
     """What .link files set when a device appears, before any network service; those that set no MTU say nothing."""
     links = tuple(unit for unit in units(files, ".link") if unit.has_match)
+    if all(unit.mtu() is None for unit in links):
+        return {}  # which of them matches, such as udev's own by the path of a device, makes no difference then
     found = {device.name: _first(links, device, _set_by_link) for device in devices}
     return {name: entry for name, entry in found.items() if entry is not None and entry.mtu is not None}
 
