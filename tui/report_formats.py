@@ -71,7 +71,7 @@ FORMATS = {
         Format("text", ".txt", "to read, to mail", _text),
         Format("markdown", ".md", "for a ticket", _markdown),
         Format("html", ".html", "for whoever was not there: one page, to print too", _html),
-        Format("json", ".json", "all facts, findings and evidence, for programs and for racwire itself", _json),
+        Format("json", ".json", "everything, for programs and for racwire itself", _json),
         Format("junit", ".xml", "JUnit XML, for a build server", _junit),
         Format("openmetrics", ".prom", "for node_exporter's textfile collector", _openmetrics),
     )
