@@ -117,8 +117,6 @@ def evidence(to: Path) -> None:
     any_code(*racwire, "save", "-q", "--from", str(to / "faults.racwire"), *redact, str(to / "redacted.racwire"))
     any_code(*racwire, "check", "-q", "--from", str(to / "switch-mtu.json"), *redact)
     (to / "redaction.json.lock").unlink(missing_ok=True)
-    for path in to.iterdir():
-        path.chmod(0o644)
     run("lab", "down")
 
 
@@ -269,6 +267,9 @@ def main() -> None:
                 subprocess.run(["racwire", "lab", "down"], check=False)
             (to / "template.toml").write_text(run("settings"))
             (to / "schema.json").write_text(run("schema"))
+            for path in to.iterdir():
+                if path.is_file():
+                    path.chmod(0o644)
         case ["expected"]:
             expected(to)
         case _:

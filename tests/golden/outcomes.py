@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -92,9 +91,26 @@ def lines(output: str) -> Any:
 
 
 def tally(output: str) -> Any:
-    """Count the samples by kind and source."""
-    samples = [json.loads(line) for line in output.splitlines()]
-    return dict(Counter(" ".join((s["fact"], str(s.get("node", s.get("instance", ""))))).strip() for s in samples))
+    """Count the lines by kind and source, and add up the numbers in each field of the samples."""
+    counted: dict[str, dict[str, float]] = {}
+    for line in output.splitlines():
+        sample = json.loads(line)
+        source = sample.get("node") or sample.get("instance") or sample.get("to_node") or ""
+        sums = counted.setdefault(f"{sample['fact']} {source}".strip(), {"samples": 0})
+        sums["samples"] += 1
+        for name, value in sample.items() if sample["fact"].endswith("Sample") else ():
+            if numbers := list(numbers_in(value)):
+                sums[name] = sums.get(name, 0) + sum(numbers)
+    return {key: {name: float(f"{value:.12g}") for name, value in sums.items()} for key, sums in counted.items()}
+
+
+def numbers_in(value: Any) -> Iterator[float]:
+    """Yield every number in a JSON value."""
+    if isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from numbers_in(each)
+    elif isinstance(value, int | float):
+        yield value
 
 
 def document(output: str) -> Any:

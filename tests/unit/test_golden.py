@@ -18,8 +18,6 @@ from tui.cli import main
 FILES = Path(__file__).parents[1] / "golden" / "v0_1_0"
 EXPECTED = {path.stem: json.loads(path.read_text()) for path in (FILES / "expected").iterdir()}
 UNTIL = str(date.today() + timedelta(30))
-NOT_ASKED = {"fact": "Unknown", "reason": "not asked for"}
-"""The form in 0.1.0 of facts that no check needed."""
 
 
 @pytest.fixture
@@ -98,10 +96,8 @@ def test_each_golden_file_is_in_a_case_and_each_case_has_an_answer():
 
 
 def same_facts(then, now) -> list[str]:
-    """Return the paths where `now` lacks or contradicts `then`; facts that no check needed may have another form."""
+    """Return the paths where `now` lacks or contradicts `then`."""
     if isinstance(then, dict) and isinstance(now, dict):
-        if is_within(NOT_ASKED, then):
-            return []
         missing = [key for key in then if key not in now]
         deeper = [f"{key}.{path}" for key in then if key in now for path in same_facts(then[key], now[key])]
         return missing + deeper
