@@ -11,9 +11,9 @@ import jsonschema
 import msgspec
 import pytest
 
-from checks.settings_file import load_settings
+from checks.run.settings_file import load_settings
 from tests.golden.outcomes import CASES, JOURNALS, RECORDINGS, REPORTS, SAVED, comparable, copied, is_within, outcome
-from tui.cli import main
+from tui.cli.main import main
 
 FILES = Path(__file__).parents[1] / "golden" / "v0_1_0"
 EXPECTED = {path.stem: json.loads(path.read_text()) for path in (FILES / "expected").iterdir()}

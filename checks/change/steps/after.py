@@ -54,8 +54,8 @@ def compare(draft: Draft) -> Step:
     return Step(
         id="compare",
         title="compare",
-        what=f"Record {recording_commands.for_time(draft.record_s)} of the same load as before, now at MTU {draft.after}, "
-        "and compare.",
+        what=f"Record {recording_commands.for_time(draft.record_s)} of the same load as before, now at MTU "
+        f"{draft.after}, and compare.",
         why="What was promised is to be seen: fewer packets and fragments for the same blocks, no loss, receive times "
         "no worse. A load that differs makes the comparison say so.",
         commands=(
