@@ -252,8 +252,6 @@ EXCEPTIONS: dict[str, set[str]] = {
         "checks.sources.nodes.logins_text",
         "checks.sources.probes.path_text",
         "checks.sources.probes.ping_output",
-        "checks.traffic.find",
-        "checks.traffic.latency_schedule",
         "checks.traffic.node_difference",
         "racwire_lab.cluster.switch",
         "racwire_lab.database.daemons",
