@@ -38,9 +38,8 @@ def serve() -> None:
     from checks.lab.oracle.history.source import GeneratedHistory
     from checks.lab.oracle.net.hosting import serving
     from checks.lab.oracle.net.verifier import Verifier
-    from checks.lab.oracle.sql.access import Access
+    from checks.lab.oracle.sql.database import Access, DatabaseIdentity
     from checks.lab.oracle.sql.engine import SqlEngine
-    from checks.lab.oracle.sql.identity import DatabaseIdentity
 
     class Nobody:
         def states(self, scope: str, cancellation: object) -> tuple[()]:

@@ -17,9 +17,8 @@ from checks.lab.oracle.backend import Caller, Cancellation, OracleError
 from checks.lab.oracle.history.plan import HistoryPlan
 from checks.lab.oracle.history.source import GeneratedHistory
 from checks.lab.oracle.live import InstanceState
-from checks.lab.oracle.sql.access import Access
+from checks.lab.oracle.sql.database import Access, DatabaseIdentity
 from checks.lab.oracle.sql.engine import SqlEngine
-from checks.lab.oracle.sql.identity import DatabaseIdentity
 from checks.settings import DatabaseSettings
 
 FIRST_END = datetime(2026, 3, 1, 0, 0, 7)

@@ -17,9 +17,8 @@ from checks.lab.oracle.live import (
     Transfer,
     Waits,
 )
-from checks.lab.oracle.sql.access import Access
+from checks.lab.oracle.sql.database import Access, DatabaseIdentity
 from checks.lab.oracle.sql.engine import SqlEngine
-from checks.lab.oracle.sql.identity import DatabaseIdentity
 
 STARTED = 1_768_000_000.0
 """When the instances were started."""

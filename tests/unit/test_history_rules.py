@@ -10,7 +10,7 @@ import pytest
 from checks.database.statements import statements
 from checks.facts import Database, History, NotAsked, Unknown
 from checks.lab.oracle.history.plan import HistoryPlan
-from checks.lab.oracle.sql.access import Access
+from checks.lab.oracle.sql.database import Access
 from checks.lab.oracle.sql.dictionary import FREE_HISTORY, views
 from tests.unit.history_support import FIRST_END, Practice, a_database
 

@@ -12,7 +12,7 @@ pytest.importorskip("duckdb")
 
 from checks.lab.oracle.backend import Caller, Cancellation, OracleError
 from checks.lab.oracle.live import InstanceState, Waits
-from checks.lab.oracle.sql.access import Access
+from checks.lab.oracle.sql.database import Access
 from tests.unit.oracle_sql_database import STARTED, Instances, ask, engine, instance_state, refused, result
 
 DATABASE = engine()

@@ -58,9 +58,8 @@ def _engine(source: LiveSource, instance: Instance, nodes: tuple[str, ...], hist
     # Here and not above: these load duckdb and sqlglot.
     from checks.lab.oracle.history.plan import healthy_week
     from checks.lab.oracle.history.source import GeneratedHistory
-    from checks.lab.oracle.sql.access import Access
+    from checks.lab.oracle.sql.database import Access, DatabaseIdentity
     from checks.lab.oracle.sql.engine import SqlEngine
-    from checks.lab.oracle.sql.identity import DatabaseIdentity
 
     everything = frozenset(grant for statement in statements().values() for grant in statement.grants)
     named = tuple((index_of(node), f"{DATABASE}{index_of(node)}", node) for node in nodes)

@@ -7,9 +7,9 @@ from typing import Any
 
 from checks.lab.oracle.backend import Caller
 from checks.lab.oracle.live import InstanceState
+from checks.lab.oracle.sql.database import DatabaseIdentity
 from checks.lab.oracle.sql.dictionary import View
 from checks.lab.oracle.sql.errors import oracle_error
-from checks.lab.oracle.sql.identity import DatabaseIdentity
 
 Row = dict[str, Any]
 
@@ -47,7 +47,9 @@ def userenv(
         "SESSIONID": str(caller.session_id),
         "SID": str(caller.session_id),
     }
-    return values.get(attribute) or None
+    if attribute not in values:
+        raise oracle_error(2003)
+    return values[attribute] or None
 
 
 def _dual(caller: Caller, visible: list[View]) -> Iterator[Row]:

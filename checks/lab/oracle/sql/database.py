@@ -1,4 +1,4 @@
-"""Who may read what."""
+"""One database: what it is called, how it is open, and who may read what in it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,37 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from checks.lab.oracle.backend import Caller
-from checks.lab.oracle.sql.dictionary import View
+from checks.lab.oracle.sql.dictionary import Version, View, parse_version
+
+
+@dataclass(frozen=True)
+class DatabaseIdentity:
+    """One database, as V$DATABASE and SYS_CONTEXT tell it."""
+
+    name: str
+    unique_name: str
+    dbid: int
+    version: str = "19.22.0.0.0"
+    role: str = "PRIMARY"
+    open_mode: str = "READ WRITE"
+    is_multitenant: bool = True
+    container: str = "CDB$ROOT"
+    """The container that sessions are in; `CDB$ROOT` or a pluggable database."""
+    container_id: int = 1
+    has_statspack: bool = False
+    """Whether PERFSTAT and its tables are there."""
+    domain: str = ""
+
+    @property
+    def release(self) -> Version:
+        """The version whose views it has. Before 12.1 there are no containers."""
+        return parse_version(self.version)
+
+    @property
+    def has_containers(self) -> bool:
+        """Whether it is a container database."""
+        return self.is_multitenant and self.release >= (12, 1)
+
 
 EVERYTHING = "*"
 """In place of objects: SELECT ANY DICTIONARY and the tables of PERFSTAT."""
