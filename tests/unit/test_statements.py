@@ -1,13 +1,15 @@
 """Every statement that racwire sends: its header is true, its columns exist in every version, and it runs."""
 
 from functools import cache
+from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
 pytest.importorskip("duckdb")
 pytest.importorskip("sqlglot")
 
-from checks.database.statements import Statement, parse_statement, statements
+from checks.database.statements import Statement, parse_statement, parse_template, statements
 from checks.lab.oracle.sql.dictionary import VERSIONS, VersionRange, find_view
 from checks.lab.oracle.sql.engine import SqlEngine
 from tests.unit.oracle_sql_database import ask, engine
@@ -19,6 +21,35 @@ ALL = [pytest.param(statement, id=name) for name, statement in statements().item
 @cache
 def database_of(version: tuple[int, int]) -> SqlEngine:
     return engine(f"{version[0]}.{version[1]}.0.4.0")
+
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "statements"
+"""The statements of the templates as racwire 0.1.0 had them, written out."""
+
+
+@pytest.mark.parametrize("file", sorted(GOLDEN.glob("*.sql")), ids=lambda file: file.stem)
+def test_a_template_gives_the_statements_that_were_written_out(file: Path):
+    assert statements()[file.stem] == parse_statement(file.stem, file.read_text(encoding="utf-8"))
+
+
+def test_every_statement_of_a_template_is_written_out():
+    templates = files("checks.database").joinpath("queries").iterdir()
+    names = [file.name.removeprefix("history_") for file in templates if file.name.startswith("history_")]
+    assert len(names) > 5
+    assert {f"{source}_{name}" for source in ("awr", "statspack") for name in names} == {
+        file.name for file in GOLDEN.glob("*.sql")
+    }
+
+
+def test_a_template_without_the_value_of_a_key_is_refused():
+    header = "".join(f"-- {key}: {value}\n" for key, value in GOOD.items())
+    with pytest.raises(KeyError, match="column"):
+        list(parse_template("history_made", f"{header}SELECT $column FROM gv$$sysstat s"))
+    awr, statspack = parse_template(
+        "history_made", f"{header}-- awr column: a\nSELECT\nawr|$column\nstatspack|$end_time\nFROM $snapshots s"
+    )
+    assert (awr.name, awr.text) == ("awr_made", "SELECT\na\nFROM dba_hist_snapshot s")
+    assert statspack.text == "SELECT\nCAST(s.snap_time AS TIMESTAMP)\nFROM perfstat.stats$snapshot s"
 
 
 @pytest.mark.parametrize("statement", ALL)
