@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 
 from checks.lab.oracle.backend import Cancellation, OracleError
-from checks.lab.oracle.sql.errors import oracle_error
+from checks.lab.oracle.sql.errors import not_supported, oracle_error
 from checks.lab.oracle.sql.kinds import Family, Kind
 
 Convert = Callable[[Any], Any]
@@ -97,6 +97,8 @@ def _as_oracle_error(error: duckdb.Error, sql: str) -> OracleError:
         return oracle_error(979 if " GROUP BY " in sql else 937)
     if isinstance(error, duckdb.ConversionException):
         return oracle_error(1426 if "DECIMAL" in text or "INT" in text else 1722)
+    if isinstance(error, duckdb.ParserException | duckdb.BinderException | duckdb.CatalogException):
+        return not_supported(f"this: {text.splitlines()[0]}")
     return OracleError(600, f"internal error of the practice database: {text.splitlines()[0]}")
 
 

@@ -33,6 +33,9 @@ MACROS = (
 )
 """What Oracle means and DuckDB does not: a zero divisor is an error, seconds have fractions, days are 24 hours."""
 
+_WANT_MORE = (TokenType.COMMA, TokenType.SELECT, TokenType.ALIAS)
+_FETCH = re.compile(r"\bFETCH\s+(FIRST|NEXT)\s+(\d+|:\w+)\s+ROWS?\s+ONLY\s*$", re.IGNORECASE)
+
 FindView = Callable[[str, str, int], tuple[View, Mapping[str, Kind]]]
 """Schema, name and offset of what a statement reads: the view and its columns. Raises ORA-00942."""
 
@@ -103,7 +106,7 @@ def _refuse_foreign_words(tokens: list[Token]) -> None:
     for token, following in pairwise(tokens):
         if token.token_type is TokenType.DCOLON or token.text == "==":
             raise oracle_error(933 if token.token_type is TokenType.DCOLON else 936, offset=token.start)
-        if token.token_type in (TokenType.COMMA, TokenType.SELECT) and following.token_type is TokenType.FROM:
+        if token.token_type in _WANT_MORE and following.token_type in (TokenType.FROM, TokenType.COMMA):
             raise oracle_error(936, offset=following.start)
         if token.token_type is TokenType.NUMBER and token.end + 1 == following.start and following.text.isalpha():
             raise not_supported(f"the literal {token.text}{following.text}", token.start)
@@ -116,6 +119,13 @@ def _refuse_foreign_forms(tree: exp.Query, body: str, tokens: list[Token]) -> No
             raise oracle_error(923, offset=len(body))
         if len(select.expressions) > 1 and any(isinstance(item, exp.Star) for item in select.expressions):
             raise oracle_error(923, offset=offset_of(select))
+        if any(isinstance(item, exp.Alias) and item.this.is_star for item in select.expressions):
+            raise oracle_error(923, offset=offset_of(select))
+    if tree.find(exp.Fetch) and not _FETCH.search(body):
+        raise oracle_error(933, offset=len(body))
+    for key in tree.find_all(exp.Ordered):
+        if isinstance(key.this, exp.Literal) and key.this.name == "0":
+            raise oracle_error(1785)
     for group in tree.find_all(exp.Group):
         for item in group.expressions:
             if isinstance(item, exp.Literal):
@@ -170,7 +180,7 @@ def _asked(node: exp.Expr) -> tuple[str, Kind] | None:
         return ("USER", text(128)) if node.name == "USER" else None
     if isinstance(node, exp.Anonymous) and str(node.this).upper() == "SYS_CONTEXT":
         names = [argument.name.upper() for argument in node.expressions if isinstance(argument, exp.Literal)]
-        if len(names) != len(node.expressions) or names[0] != "USERENV":
+        if len(names) != len(node.expressions) or names[:1] != ["USERENV"]:
             raise not_supported("this form of SYS_CONTEXT", offset_of(node))
         if len(names) != 2:
             raise oracle_error(2003)
