@@ -1,6 +1,5 @@
 """Numbers, times and windows against Python's own arithmetic."""
 
-import re
 from datetime import datetime, timedelta
 from decimal import Decimal, localcontext
 from itertools import pairwise
@@ -12,10 +11,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("duckdb")
 
-from checks.database.statements import statements
-from checks.lab.oracle.backend import OracleError
 from tests.unit.oracle_sql_database import ask, engine
-from tests.unit.statement_rules import bind_values
 
 DATABASE = engine()
 FEW = settings(max_examples=60, deadline=None)
@@ -89,23 +85,3 @@ def test_text_comes_back_as_it_went_in_and_the_empty_one_as_null(written: str):
     literal = written.replace("'", "''")
     if ":" not in literal:
         assert one(f"'{literal}'") == (written or None)
-
-
-WORDS = [re.findall(r"'[^']*'|:?[\w$#.]+|<>|[<>]=|\S", statement.text) for statement in statements().values()]
-SHORT = [words for words in WORDS if len(words) < 250]
-ANY_WORD = sorted({word for words in WORDS for word in words} | set("[]{}()*,;?@") | {"PIVOT", "USING", "EXISTS", "''"})
-
-
-@FEW
-@given(st.sampled_from(SHORT), st.lists(st.tuples(st.integers(0, 249), st.sampled_from(["", *ANY_WORD])), max_size=3))
-def test_a_broken_statement_is_answered_or_refused_and_nothing_else(words: list[str], changes: list[tuple[int, str]]):
-    broken = list(words)
-    for place, word in changes:
-        broken[place % len(broken)] = word
-    sql = f"SELECT {' '.join(broken[1:])}" if words[0] == "SELECT" else f"WITH {' '.join(broken[1:])}"
-    code = 0
-    try:
-        ask(DATABASE, sql, bind_values(sql))
-    except OracleError as error:
-        code = error.code
-    assert code != 600

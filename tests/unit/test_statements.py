@@ -1,15 +1,19 @@
 """Every statement that racwire sends: its header is true, its columns exist in every version, and it runs."""
 
+import re
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 pytest.importorskip("duckdb")
 pytest.importorskip("sqlglot")
 
 from checks.database.statements import Statement, parse_statement, parse_template, statements
+from checks.lab.oracle.backend import OracleError
 from checks.lab.oracle.sql.dictionary import VERSIONS, VersionRange, find_view
 from checks.lab.oracle.sql.engine import SqlEngine
 from tests.unit.oracle_sql_database import ask, engine
@@ -188,3 +192,23 @@ def test_evidence_is_found_whether_all_instances_were_asked_or_one():
     asked = statements()["sysstat"]
     assert asked.here().name != asked.name
     assert asked.here().topic == asked.topic == "sql sysstat"
+
+
+WORDS = [re.findall(r"'[^']*'|:?[\w$#.]+|<>|[<>]=|\S", statement.text) for statement in statements().values()]
+SHORT = [words for words in WORDS if len(words) < 250]
+ANY_WORD = sorted({word for words in WORDS for word in words} | set("[]{}()*,;?@") | {"PIVOT", "USING", "EXISTS", "''"})
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(SHORT), st.lists(st.tuples(st.integers(0, 249), st.sampled_from(["", *ANY_WORD])), max_size=3))
+def test_a_broken_statement_is_answered_or_refused_and_nothing_else(words: list[str], changes: list[tuple[int, str]]):
+    broken = list(words)
+    for place, word in changes:
+        broken[place % len(broken)] = word
+    sql = f"SELECT {' '.join(broken[1:])}" if words[0] == "SELECT" else f"WITH {' '.join(broken[1:])}"
+    code = 0
+    try:
+        ask(database_of((19, 0)), sql, bind_values(sql))
+    except OracleError as error:
+        code = error.code
+    assert code != 600
