@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -58,8 +59,7 @@ class Translation:
 def translate(sql: str, binds: Mapping[str, Any], find_view: FindView) -> Translation:
     """Translate a query. The binds' values only tell their types. Raises OracleError."""
     translation = Translation()
-    tree = normalize_identifiers(_parse(sql), dialect="oracle")
-    _name_columns(tree)
+    tree = _parse(sql).copy()
     _replace_parameters(tree, {name.upper(): kind_of(value) for name, value in binds.items()}, translation)
     for node in tree.walk():
         construct_of(node)
@@ -68,12 +68,13 @@ def translate(sql: str, binds: Mapping[str, Any], find_view: FindView) -> Transl
     _give_types(tree, columns)
     translation.columns = tuple((item.alias_or_name, kind_in(item)) for item in tree.selects)
     _rewrite(tree)
-    translation.sql = tree.sql(dialect="duckdb", identify=True, comments=False)
+    translation.sql = tree.sql(dialect="duckdb", identify=True, comments=False, copy=False)
     return translation
 
 
+@lru_cache(maxsize=100)
 def _parse(sql: str) -> exp.Query:
-    """The tree of one query. Raises OracleError as the database would."""
+    """The tree of one query, which nobody may change. Raises OracleError as the database would."""
     body = sql.rstrip().removesuffix(";")
     try:
         tokens = sqlglot.tokenize(body, dialect="oracle")
@@ -87,6 +88,8 @@ def _parse(sql: str) -> exp.Query:
         raise oracle_error(933 if len(trees) > 1 else 900)
     _refuse_foreign_words(tokens)
     _refuse_foreign_forms(tree, body, tokens)
+    tree = normalize_identifiers(tree, dialect="oracle")
+    _name_columns(tree)
     return tree
 
 
@@ -213,15 +216,14 @@ def _scopes(tree: exp.Query) -> Iterator[Scope]:
 
 def _qualified(tree: exp.Query, columns: Mapping[str, Mapping[str, Kind]]) -> exp.Query:
     """The tree with every star written out and every column under its table. Raises ORA-00904, ORA-00918, ORA-01785."""
-    any_type = exp.DataType.build("BIGINT")
+    any_type = _duck_type("BIGINT")
     schema = MappingSchema(
         {name: dict.fromkeys(listed, any_type) for name, listed in columns.items()}, dialect="oracle", normalize=False
     )
-    written = tree.copy()
     try:
         return qualify(tree, schema=schema, dialect="oracle", expand_alias_refs=False)
     except OptimizeError as error:
-        raise _name_error(str(error), written, columns) from None
+        raise _name_error(str(error), tree, columns) from None
 
 
 def _name_error(message: str, tree: exp.Query, columns: Mapping[str, Mapping[str, Kind]]) -> OracleError:
@@ -280,18 +282,28 @@ def _column_kind(column: exp.Column, scope: Scope, columns: Mapping[str, Mapping
     raise oracle_error(904, f'"{column.name}"', offset=offset_of(column))
 
 
+@cache
+def _duck_type(duck: str) -> exp.DataType:
+    return exp.DataType.build(duck, dialect="duckdb")
+
+
 def _rewrite(tree: exp.Query) -> None:
     """Write what DuckDB understands in another way in its own."""
     for node in reversed(list(tree.walk())):
         if isinstance(node, exp.Literal) and node.args["is_string"] and not node.name:
             node.replace(exp.null())
         elif isinstance(node, exp.Placeholder):
-            node.replace(exp.cast(node.copy(), kind_in(node).duck, dialect="duckdb"))
+            duck = _duck_type(kind_in(node).duck)
+            node.replace(exp.Cast(this=exp.Placeholder(this=node.this), to=duck.copy()))
         elif isinstance(node, exp.Div):
-            node.replace(exp.func("ora_div", node.this.copy(), node.expression.copy()))
+            node.replace(_macro("ora_div", node.this, node.expression))
         elif isinstance(node, exp.Extract):
-            node.replace(exp.func(f"ora_{node.name.lower()}", node.expression.copy()))
-        elif isinstance(node, exp.Anonymous) and str(node.this).upper() == "NUMTODSINTERVAL":
+            node.replace(_macro(f"ora_{node.name.lower()}", node.expression))
+        elif isinstance(node, exp.Anonymous):
             amount, unit = node.expressions
-            size = exp.Literal.number(UNITS_US[unit.name.upper()])
-            node.replace(exp.func("ora_interval", amount.copy(), size))
+            node.replace(_macro("ora_interval", amount, exp.Literal.number(UNITS_US[unit.name.upper()])))
+
+
+def _macro(name: str, *arguments: exp.Expr) -> exp.Expr:
+    """A call of one of `MACROS`."""
+    return exp.Anonymous(this=name, expressions=list(arguments))
