@@ -8,12 +8,12 @@ from pathlib import Path
 
 import msgspec
 
+from checks.change.change_journal import SUFFIX, name_of
 from checks.change.events import Closed, Line
-from checks.change.journal import SUFFIX, name_of
-from checks.facts import JournalCopy, Unknown
-from checks.journal import Journal
-from checks.nodes.sections import program, sections
-from checks.nodes.shell import Shell
+from checks.model.facts import JournalCopy, Unknown
+from checks.model.journal import Journal
+from checks.sources.nodes.sections import program, sections
+from checks.sources.nodes.shell import Shell
 
 BEGINS_BYTES = 400
 """Of a journal's first line: the time, who began it, and the change's name."""

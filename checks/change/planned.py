@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from checks.change.copies import planned_copies
 from checks.change.gates.backups import backup_paths
-from checks.facts import Cluster, Unknown
-from checks.gathering import Gatherer
-from checks.nodes.change_files import OLR_COMMAND
-from checks.nodes.session import Session
+from checks.model.facts import Cluster, Unknown
+from checks.run.gathering import Gatherer
+from checks.sources.nodes.change_files import OLR_COMMAND
+from checks.sources.nodes.session import Session
 
 
 async def _nothing(session: Session, cluster: Cluster) -> Unknown:

@@ -6,10 +6,10 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from checks.facts import Unknown
-from checks.nodes.remote import PROGRAM, parse_node
-from checks.nodes.session import Session
-from checks.nodes.shell import Shell, ShellError
+from checks.model.facts import Unknown
+from checks.sources.nodes.remote import PROGRAM, parse_node
+from checks.sources.nodes.session import Session
+from checks.sources.nodes.shell import Shell, ShellError
 from checks.traffic.links import LinkBook
 from checks.traffic.node_counter import NodeCounter
 from checks.traffic.node_text import PEER_LINKS_PROGRAM, PEER_PROGRAM, NodeReading, parse_peer

@@ -14,10 +14,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 
-from checks.database.worker import Worker
-from checks.facts import Interface, Unknown
-from checks.nodes import local, netlink
-from checks.nodes.proc import SPEED_FILES, with_speeds
+from checks.model.facts import Interface, Unknown
+from checks.sources.database.worker import Worker
+from checks.sources.nodes import local, netlink
+from checks.sources.nodes.proc import SPEED_FILES, with_speeds
 from checks.traffic.links import LinkBook
 from checks.traffic.node_counter import NodeCounter
 from checks.traffic.node_text import NodeReading, parse_files

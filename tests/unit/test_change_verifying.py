@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from checks.change import verifying
+from checks.change.change_plan import Gate, Kind, Step
 from checks.change.events import (
     AnyEvent,
     Overridden,
@@ -19,11 +20,9 @@ from checks.change.events import (
 )
 from checks.change.figures import figures_of
 from checks.change.gates import looked_at, watched
-from checks.change.plan import Gate, Kind, Step
 from checks.change.state import Change
 from checks.change.verifying import Concluded, Verification, conclude, node_here, results_of, settings_for
-from checks.events import CheckConcluded, GatherProgress, RunFinished
-from checks.facts import (
+from checks.model.facts import (
     Activity,
     BeforeAfter,
     Changing,
@@ -36,9 +35,10 @@ from checks.facts import (
     RecordingsCompared,
     UnreadNode,
 )
-from checks.finding import Finding, Remedy, Status
-from checks.gathering import GATHERERS
-from checks.settings import ClusterSettings, DatabaseSettings, Settings
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.settings import ClusterSettings, DatabaseSettings, Settings
+from checks.run.events import CheckConcluded, GatherProgress, RunFinished
+from checks.run.gathering import GATHERERS
 from tests.unit.change_support import (
     NODES,
     STEPS,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from checks.facts import Keeper, Unknown
-from checks.nodes.kept.netplan import kept_by_netplan
+from checks.model.facts import Keeper, Unknown
+from checks.sources.nodes.boot_config.netplan import kept_by_netplan
 from tests.unit.kept_support import BOND, ETH1, ETH2, file
 
 PRIVATE = """\

@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.facts import Port, PrivateNetwork
-from checks.nodes import counter_change, remote, setup_program
-from checks.nodes.clusterware import Query
-from checks.nodes.command import run_command
-from checks.nodes.managed import planned_managed
-from checks.nodes.read_only import ChangingCommandError
-from checks.nodes.read_only.forms import read_forms
-from checks.nodes.read_only.judge import fault_of_command, fault_of_program
-from checks.nodes.shell import Shell
-from checks.probes import count_arrivals, ends, ping_command
-from checks.probes.path import Path as ProbePath
-from checks.probes.pinger import Request
+from checks.model.facts import Port, PrivateNetwork
+from checks.sources.clusterware.clusterware_reader import Query
+from checks.sources.clusterware.grid_tool_command import run_command
+from checks.sources.clusterware.managed import planned_managed
+from checks.sources.nodes import counter_change, remote, setup_program
+from checks.sources.nodes.read_only import ChangingCommandError
+from checks.sources.nodes.read_only.forms import read_forms
+from checks.sources.nodes.read_only.judge import fault_of_command, fault_of_program
+from checks.sources.nodes.shell import Shell
+from checks.sources.probes import count_arrivals, ends, ping_command
+from checks.sources.probes.path import Path as ProbePath
+from checks.sources.probes.pinger import Request
 from checks.traffic import node_text
 from tests.unit.read_only_samples import CHANGING, GRID_CHANGING, NAMES, READING, SPELLINGS, WHOLLY_UNKNOWN_NAMES
 

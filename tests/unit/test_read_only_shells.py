@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from checks.nodes.read_only.judge import fault_of_program
+from checks.sources.nodes.read_only.judge import fault_of_program
 
 SHELLS = {"dash": ["dash"], "bash": ["bash", "--posix"], "busybox": ["busybox", "sh"]}
 

@@ -9,14 +9,14 @@ from textwrap import dedent
 
 import pytest
 
-from checks.facts import Keeper, NodeSetup, Unknown
-from checks.journal import Journal
-from checks.nodes.read_only import demand_read_only_program
-from checks.nodes.sections import sections
-from checks.nodes.setup import read_setup
-from checks.nodes.setup_program import PROGRAM, TOPICS, planned_setup_reads
-from checks.nodes.setup_text import parse_setup
-from checks.nodes.shell import Completed, Shell
+from checks.model.facts import Keeper, NodeSetup, Unknown
+from checks.model.journal import Journal
+from checks.sources.nodes.read_only import demand_read_only_program
+from checks.sources.nodes.sections import sections
+from checks.sources.nodes.setup import read_setup
+from checks.sources.nodes.setup_program import PROGRAM, TOPICS, planned_setup_reads
+from checks.sources.nodes.setup_text import parse_setup
+from checks.sources.nodes.shell import Completed, Shell
 
 GRID = "/opt/grid"
 FILES = {

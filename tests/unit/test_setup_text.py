@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks.facts import Keeper, LldpNeighbour, NodeSetup, Unknown
-from checks.nodes.kept.which import parse_keepers
-from checks.nodes.lldp_text import parse_lldp
-from checks.nodes.logins_text import parse_logins
-from checks.nodes.sections import FILE_MARK, Section
-from checks.nodes.setup_program import COMMANDS
-from checks.nodes.setup_text import parse_setup
+from checks.model.facts import Keeper, LldpNeighbour, NodeSetup, Unknown
+from checks.sources.nodes.boot_config.active_manager import parse_keepers
+from checks.sources.nodes.lldp_text import parse_lldp
+from checks.sources.nodes.logins_text import parse_logins
+from checks.sources.nodes.sections import FILE_MARK, Section
+from checks.sources.nodes.setup_program import COMMANDS
+from checks.sources.nodes.setup_text import parse_setup
 
 
 def setup(**texts: str | Section) -> NodeSetup:

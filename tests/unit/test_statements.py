@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 pytest.importorskip("duckdb")
 pytest.importorskip("sqlglot")
 
-from checks.database.statements import Statement, parse_statement, parse_template, statements
-from checks.lab.oracle.backend import OracleError
-from checks.lab.oracle.sql.dictionary import VERSIONS, VersionRange, find_view
-from checks.lab.oracle.sql.engine import SqlEngine
-from tests.unit.oracle_sql_database import ask, engine
+from checks.sources.database.statements import Statement, parse_statement, parse_template, statements
+from racwire_lab.database.backend import OracleError
+from racwire_lab.oracle_sql.dictionary import VERSIONS, VersionRange, find_view
+from racwire_lab.oracle_sql.engine import SqlEngine
+from tests.lab_own.oracle_sql_database import ask, engine
 from tests.unit.statement_rules import bind_values, complaints
 
 ALL = [pytest.param(statement, id=name) for name, statement in statements().items()]
@@ -37,7 +37,7 @@ def test_a_template_gives_the_statements_that_were_written_out(file: Path):
 
 
 def test_every_statement_of_a_template_is_written_out():
-    templates = files("checks.database").joinpath("queries").iterdir()
+    templates = files("checks.sources.database").joinpath("queries").iterdir()
     names = [file.name.removeprefix("history_") for file in templates if file.name.startswith("history_")]
     assert len(names) > 5
     assert {f"{source}_{name}" for source in ("awr", "statspack") for name in names} == {

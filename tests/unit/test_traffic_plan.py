@@ -2,11 +2,11 @@
 
 import pytest
 
-from checks.database.statements import statements
-from checks.settings import DatabaseSettings, ProbeSettings, Settings, TrafficSettings
+from checks.model.settings import DatabaseSettings, ProbeSettings, Settings, TrafficSettings
+from checks.sources.database.statements import statements
 from checks.traffic.node_text import PEER_LINKS_PROGRAM, PEER_PROGRAM
-from checks.traffic.plan import plan_samples
-from tui.cli import main
+from checks.traffic.sample_dry_run import plan_samples
+from tui.cli.main import main
 
 DATABASE = DatabaseSettings(connect="rac-scan:1521/prod", user="racwire")
 

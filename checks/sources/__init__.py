@@ -1,0 +1,1 @@
+"""What is read, asked or sent: nodes, Clusterware, database, probes. The only part that touches the world."""

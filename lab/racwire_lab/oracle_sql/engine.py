@@ -1,0 +1,296 @@
+"""The backend of the practice database: runs each statement on DuckDB, on tables made fresh for it."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+
+from racwire_lab.database.backend import Caller, Cancellation, OracleError, Result
+from racwire_lab.database.live import HistorySource, InstanceState, LiveSource
+from racwire_lab.oracle_sql import catalog, live_views
+from racwire_lab.oracle_sql.dictionary import View, find_view, views
+from racwire_lab.oracle_sql.errors import not_supported, oracle_error
+from racwire_lab.oracle_sql.identity import Access, DatabaseIdentity
+from racwire_lab.oracle_sql.kinds import Family, Kind, kind_of
+from racwire_lab.oracle_sql.results import Running, converter, translated_errors
+from racwire_lab.oracle_sql.translate import MACROS, Translation, translate
+
+_TRANSLATIONS_KEPT = 200
+_HISTORY_WAITS_S = 1.0
+"""For an instance that may hang, when the history is read."""
+_HUNG_FOR_S = 10.0
+"""So long it is not waited for again."""
+_OF_THE_INSTANCE = frozenset({"USERENV_INSTANCE_NAME", "USERENV_SERVER_HOST"})
+_COMMENT = re.compile(r"\s+|--[^\n]*(?:\n|$)|/\*.*?\*/", re.DOTALL)
+_WRITES = frozenset(
+    (
+        *("INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "DROP", "TRUNCATE", "GRANT", "REVOKE", "RENAME", "COMMENT"),
+        *("LOCK", "AUDIT", "NOAUDIT", "ANALYZE", "PURGE", "FLASHBACK"),
+    )
+)
+_BLOCK = re.compile(r"(BEGIN|DECLARE)\b.*\bEND\s*;?\s*", re.IGNORECASE | re.DOTALL)
+_HARMLESS_CALL = re.compile(
+    r"(?:SYS\.)?(?:DBMS_APPLICATION_INFO\.(?:SET_MODULE|SET_ACTION|SET_CLIENT_INFO)|DBMS_SESSION\.SET_IDENTIFIER)\s*\("
+    r"[^;]*\)\s*;|NULL\s*;",
+    re.IGNORECASE,
+)
+
+_SNAPSHOTS = "snapshots"
+"""Where `Caller.extra` keeps the living instances' states that history ends with in a read-only transaction."""
+
+
+@dataclass
+class SqlEngine:
+    """One instance's SQL. Raises OracleError, and nothing else, for what it is sent."""
+
+    source: LiveSource
+    identity: DatabaseIdentity
+    instance: int
+    access: Access
+    history: HistorySource | None = None
+    memory_limit: str = "1GB"
+    """Of DuckDB, as it writes it; more goes to temporary files."""
+    _translations: dict[Any, Translation] = field(default_factory=dict, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _history_lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _history_is_there: bool = False
+    _hung_until: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._duck = duckdb.connect(config={"threads": 1, "memory_limit": self.memory_limit})
+        for macro in MACROS:
+            self._duck.execute(f"CREATE MACRO {macro}")
+
+    def execute(self, caller: Caller, sql: str, binds: Mapping[str, Any], cancellation: Cancellation) -> Result | None:
+        """Run one statement: see `Backend`."""
+        if not _is_query(sql):
+            _run_command(caller, sql)
+            return None
+        given = {name.upper(): value for name, value in binds.items()}
+        translation = self._translate(caller, sql, given)
+        if unknown := given.keys() - translation.binds:
+            raise oracle_error(1036, *sorted(unknown))
+        states = self._states(translation, cancellation)
+        reads = tuple(translation.reads.values())
+        reads_history = any(view.is_history for view in reads)
+        snapshots = self._snapshots(caller, cancellation) if reads_history else ()
+        cursor = self._duck.cursor()
+        running = Running(cursor, cancellation)
+        try:
+            with translated_errors(translation.sql):
+                self._load(cursor, reads, states, caller)
+                if reads_history:
+                    self._load_history(cursor, snapshots, reads)
+            values = {f"B_{name}": _bound(given[name]) for name in translation.binds}
+            now = datetime.now()
+            values |= {f"S_{asked}": self._session_value(caller, asked, states, now) for asked in translation.asks}
+            rows = running.rows(translation.sql, values, [converter(kind) for _, kind in translation.columns])
+        except BaseException:
+            running.end()
+            raise
+        return Result(tuple(kind.column(name) for name, kind in translation.columns), rows)
+
+    def closed(self, caller: Caller) -> None:
+        """The session is over: nothing is kept with it."""
+
+    def close(self) -> None:
+        """Give the memory back."""
+        self._duck.close()
+
+    def _translate(self, caller: Caller, sql: str, binds: Mapping[str, Any]) -> Translation:
+        kinds = tuple(sorted((name, repr(kind_of(value))) for name, value in binds.items()))
+        key = (caller.user.upper(), caller.is_sysdba, sql, kinds)
+        with self._lock:
+            known = self._translations.get(key)
+        if known is not None:
+            return known
+
+        def find(schema: str, name: str, offset: int) -> tuple[View, Mapping[str, Kind]]:
+            view = find_view(name, schema)
+            if view is None or not self._is_there(view) or not self.access.may_read(caller, view):
+                raise oracle_error(942, offset=offset)
+            return view, view.of(self.identity.release)
+
+        translation = translate(sql, binds, find)
+        with self._lock:
+            while len(self._translations) >= _TRANSLATIONS_KEPT:
+                self._translations.pop(next(iter(self._translations)))
+            self._translations[key] = translation
+        return translation
+
+    def _is_there(self, view: View) -> bool:
+        if view.owner == "PERFSTAT" and not self.identity.has_statspack:
+            return False
+        return self.identity.release in view.versions
+
+    def _states(self, translation: Translation, cancellation: Cancellation) -> tuple[InstanceState, ...]:
+        """The instances' states, as far as the statement needs them."""
+        reads = translation.reads.values()
+        if any(view.name.startswith("GV$") for view in reads):
+            return self.source.states("everywhere", cancellation)
+        if any(view.is_live for view in reads) or any(asked in _OF_THE_INSTANCE for asked in translation.asks):
+            return self.source.states("here", cancellation)
+        return ()
+
+    def _snapshots(self, caller: Caller, cancellation: Cancellation) -> tuple[InstanceState, ...]:
+        """The states that history ends with: in a read-only transaction the same for all its statements."""
+        if not caller.is_read_only:
+            return self._states_for_history(cancellation)
+        if _SNAPSHOTS not in caller.extra:
+            caller.extra[_SNAPSHOTS] = self._states_for_history(cancellation)
+        kept: tuple[InstanceState, ...] = caller.extra[_SNAPSHOTS]
+        return kept
+
+    def _states_for_history(self, cancellation: Cancellation) -> tuple[InstanceState, ...]:
+        """Of all instances; AWR does not wait for one that hangs, so then of this one alone."""
+        if time.monotonic() < self._hung_until:
+            return self.source.states("here", cancellation)
+        patience = Cancellation()
+        cancellation.on_cancel(patience.cancel)
+        timer = threading.Timer(_HISTORY_WAITS_S, patience.cancel)
+        timer.start()
+        try:
+            return self.source.states("everywhere", patience)
+        except OracleError:
+            if cancellation.cancelled or not patience.cancelled:
+                raise
+            self._hung_until = time.monotonic() + _HUNG_FOR_S
+            return self.source.states("here", cancellation)
+        finally:
+            timer.cancel()
+
+    def _load(
+        self,
+        cursor: duckdb.DuckDBPyConnection,
+        reads: Sequence[View],
+        states: tuple[InstanceState, ...],
+        caller: Caller,
+    ) -> None:
+        """Put the rows of what the statement reads into tables: its own ones, but for history."""
+        here = tuple(state for state in states if state.instance == self.instance)
+        for view in reads:
+            if view.is_history:
+                continue
+            if view.is_live:
+                rows = live_views.rows(view, states if view.name.startswith("GV$") else here, self.identity)
+            else:
+                rows = catalog.rows(view, caller, self._visible(caller))
+            columns = view.of(self.identity.release)
+            _create(cursor, view, columns, temporary=True)
+            _insert(cursor, view, columns, rows)
+
+    def _visible(self, caller: Caller) -> list[View]:
+        return [view for view in views().values() if self._is_there(view) and self.access.may_read(caller, view)]
+
+    def _load_history(
+        self, cursor: duckdb.DuckDBPyConnection, snapshots: tuple[InstanceState, ...], reads: Sequence[View]
+    ) -> None:
+        """Add the living instances' snapshots, for this statement alone: its transaction ends with the cursor."""
+        with self._history_lock:
+            if not self._history_is_there:
+                self._fill_history()
+                self._history_is_there = True
+        cursor.execute("BEGIN")
+        if self.history is not None:
+            self.history.add_living(cursor, snapshots, {view.name.lower() for view in reads if view.is_history})
+
+    def _fill_history(self) -> None:
+        cursor = self._duck.cursor()
+        cursor.execute("BEGIN")
+        try:
+            for view in views().values():
+                if view.is_history and self._is_there(view):
+                    _create(cursor, view, view.of(self.identity.release), temporary=False)
+            if self.history is not None:
+                self.history.fill(cursor)
+            cursor.execute("COMMIT")
+        except BaseException:
+            cursor.execute("ROLLBACK")
+            raise
+        finally:
+            cursor.close()
+
+    def _session_value(self, caller: Caller, asked: str, states: Iterable[InstanceState], now: datetime) -> Any:
+        me = next((state for state in states if state.instance == self.instance), None)
+        if asked in ("SYSDATE", "SYSTIMESTAMP"):
+            return now.replace(microsecond=0) if asked == "SYSDATE" else now
+        attribute = "SESSION_USER" if asked == "USER" else asked.removeprefix("USERENV_")
+        return catalog.userenv(attribute, caller, self.identity, self.instance, me)
+
+
+def _create(connection: duckdb.DuckDBPyConnection, view: View, columns: Mapping[str, Kind], *, temporary: bool) -> None:
+    """An empty table, named as the view in lower case."""
+    listed = ", ".join(f'"{name}" {kind.duck}' for name, kind in columns.items())
+    kind_of_table = "TEMP TABLE" if temporary else "TABLE"
+    connection.execute(f'CREATE {kind_of_table} "{view.name.lower()}" ({listed})')
+
+
+def _insert(
+    connection: duckdb.DuckDBPyConnection, view: View, columns: Mapping[str, Kind], rows: Sequence[Mapping[str, Any]]
+) -> None:
+    """Put rows in; a column that a row has not is NULL, and so is empty text."""
+    if not rows:
+        return
+    values = []
+    for name, kind in columns.items():
+        given = [row.get(name) for row in rows]
+        values.append([value or None for value in given] if kind.family is Family.TEXT else given)
+    lists = ", ".join(f"unnest(CAST(${number} AS {kind.duck}[]))" for number, kind in enumerate(columns.values(), 1))
+    connection.execute(f'INSERT INTO "{view.name.lower()}" SELECT {lists}', values)
+
+
+def _bound(value: Any) -> Any:
+    """A bind's value as DuckDB takes it."""
+    if isinstance(value, float):
+        return Decimal(repr(value))
+    return None if value == "" else value
+
+
+def _first_word(sql: str) -> str:
+    """The statement's first word, upper case, comments and parentheses left out."""
+    position = 0
+    while (matched := _COMMENT.match(sql, position)) or sql[position : position + 1] == "(":
+        position = matched.end() if matched else position + 1
+    word = re.match(r"[A-Za-z]+", sql[position:])
+    return word[0].upper() if word else ""
+
+
+def _is_query(sql: str) -> bool:
+    """Whether it is a SELECT."""
+    return _first_word(sql) in ("SELECT", "WITH")
+
+
+def _run_command(caller: Caller, sql: str) -> None:
+    """Run a statement that is no query. Raises OracleError for what this database does not do."""
+    word = _first_word(sql)
+    text = " ".join(_COMMENT.sub(" ", sql).upper().rstrip(";").split())
+    if word in ("COMMIT", "ROLLBACK"):
+        caller.is_read_only = False
+    elif word == "SET" and text.startswith("SET TRANSACTION"):
+        caller.is_read_only = text.startswith("SET TRANSACTION READ ONLY")
+        caller.extra.pop(_SNAPSHOTS, None)
+    elif word == "ALTER" and text.startswith("ALTER SESSION SET "):
+        return
+    elif word in ("BEGIN", "DECLARE"):
+        _block(sql)
+    elif word in _WRITES or word == "ALTER":
+        raise oracle_error(1456 if caller.is_read_only and word != "ALTER" else 1031)
+    else:
+        raise oracle_error(900)
+
+
+def _block(sql: str) -> None:
+    bare = _COMMENT.sub(" ", sql).strip()
+    if not _BLOCK.fullmatch(bare):
+        raise oracle_error(900)
+    body = re.sub(r"^BEGIN\b|\bEND\s*;?$", "", bare, flags=re.IGNORECASE).strip()
+    if _HARMLESS_CALL.sub("", body).strip():
+        raise not_supported("PL/SQL other than DBMS_APPLICATION_INFO")
