@@ -4,18 +4,15 @@ Each rule lists its exceptions in `EXCEPTIONS`; the list only shrinks.
 """
 
 from __future__ import annotations
-
 import ast
+import pytest
 import re
+from checks.model.facts import Thresholds
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-
-import pytest
-
-from checks.model.facts import Thresholds
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = {"checks": ROOT / "checks", "tui": ROOT / "tui", "racwire_lab": ROOT / "lab" / "racwire_lab"}
@@ -259,12 +256,6 @@ EXCEPTIONS: dict[str, set[str]] = {
         "racwire_lab.database.scan_address",
         "racwire_lab.oracle_net.hosting",
         "racwire_lab.oracle_net.piggybacks",
-        "racwire_lab.oracle_sql.dictionary_catalog",
-        "racwire_lab.oracle_sql.dictionary_statspack",
-        "racwire_lab.oracle_sql.functions_of_text",
-        "racwire_lab.oracle_sql.macros",
-        "racwire_lab.oracle_sql.session_commands",
-        "racwire_lab.oracle_sql.tables",
         "racwire_lab.programs.booting.ifup",
         "racwire_lab.programs.booting.networkctl",
         "tui.console.cluster_changes",
@@ -317,11 +308,6 @@ EXCEPTIONS: dict[str, set[str]] = {
         "Window",
     },
     "import_circles": {
-        "racwire_lab.oracle_sql.dictionary",
-        "racwire_lab.oracle_sql.dictionary_awr",
-        "racwire_lab.oracle_sql.dictionary_catalog",
-        "racwire_lab.oracle_sql.dictionary_live",
-        "racwire_lab.oracle_sql.dictionary_statspack",
         "tui.cli.change_asked",
         "tui.cli.change_command",
         "tui.cli.change_decide",
@@ -380,7 +366,6 @@ EXCEPTIONS: dict[str, set[str]] = {
         "racwire_lab: plan",
         "racwire_lab: profiles",
         "racwire_lab: stack",
-        "racwire_lab: tables",
         "racwire_lab: wire",
     },
     "vague_names": {
