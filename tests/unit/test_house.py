@@ -4,15 +4,18 @@ Each rule lists its exceptions in `EXCEPTIONS`; the list only shrinks.
 """
 
 from __future__ import annotations
+
 import ast
-import pytest
 import re
-from checks.model.facts import Thresholds
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+import pytest
+
+from checks.model.facts import Thresholds
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = {"checks": ROOT / "checks", "tui": ROOT / "tui", "racwire_lab": ROOT / "lab" / "racwire_lab"}
