@@ -7,7 +7,7 @@
     down()
 
 Everything is in namespaces of its own, held by one process with which all of it ends. The nodes and their networks need
-the standard library only, the database what the extra `lab` brings.
+the standard library only, the database also duckdb, sqlglot, cryptography and msgspec.
 """
 
 from racwire_lab.cluster.cluster import Lab, down, find, up

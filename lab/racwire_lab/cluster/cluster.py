@@ -270,7 +270,7 @@ def _database(wanted: bool, version: str, progress: Callable[[str], None]) -> st
     if not wanted:
         return ""
     if not databases.can_be():
-        progress("There is no practice database: `pip install 'racwire[lab]'` brings what it needs.")
+        progress("There is no practice database: `pip install ./lab` in a checkout of racwire brings what it needs.")
         return ""
     return DATABASE_VERSIONS[version]
 

@@ -27,7 +27,7 @@ INSTANCE_FILE = "instance.json"
 """In each node's directory: how its instance should be, as `instances.Instance`."""
 _DAEMON = Path(__file__).parents[1] / "programs" / "start_cache_fusion.py"
 _SERVERS = "racwire_lab.database.instances"
-_NEEDED = ("duckdb", "sqlglot", "cryptography")
+_NEEDED = ("duckdb", "sqlglot", "cryptography", "msgspec")
 _READY_S = 30.0
 
 _SETTINGS = """\
@@ -61,7 +61,7 @@ class Access:
 
 
 def can_be() -> bool:
-    """Whether what the database needs (the extra `lab`) is installed."""
+    """Whether what the database needs is installed."""
     return all(find_spec(name) is not None for name in _NEEDED)
 
 
@@ -135,7 +135,7 @@ class Servers:
         self._directory = directory
         with (directory / "database.log").open("wb") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", _SERVERS, str(directory)],
+                [sys.executable, "-P", "-m", _SERVERS, str(directory)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
