@@ -13,7 +13,7 @@ the standard library only, the database also duckdb, sqlglot, cryptography and m
 from racwire_lab.cluster.cluster import Lab, down, find, up
 from racwire_lab.cluster.faults import FAULTS, ActiveFault, Fault
 from racwire_lab.cluster.topology import DATABASE_VERSIONS, KEEPERS, MIXED, SWITCH_MTU
-from racwire_lab.errors import LabError, LabUsageError
+from racwire_lab.lab_errors import LabError, LabUsageError
 
 __all__ = [
     "DATABASE_VERSIONS",

@@ -16,8 +16,8 @@ from checks.model.report import Report
 from checks.report.json_report import from_json
 from racwire_lab.cluster.peers import node_home
 from racwire_lab.database.backend import Cancellation
-from racwire_lab.database.daemons import Daemons
-from tests.lab.database_client import until
+from racwire_lab.database.live import Daemons
+from tests.lab.lab_support import until
 from tests.lab.node_operator import Operator, Said
 from tui.cli.common_options import ENTERED
 from tui.cli.main import main

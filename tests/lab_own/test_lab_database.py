@@ -11,8 +11,8 @@ import pytest
 
 from checks.run.settings_file import load_settings
 from racwire_lab import Lab, up
-from tests.lab.database_client import Client, Refused, counters, until
-from tests.lab.lab_support import lab_directory, needs_namespaces, needs_nft, processes_of, run, settings
+from tests.lab.database_client import Client, Refused, counters
+from tests.lab.lab_support import lab_directory, needs_namespaces, needs_nft, processes_of, run, settings, until
 
 pytestmark = [
     needs_namespaces,

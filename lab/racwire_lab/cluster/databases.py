@@ -18,15 +18,15 @@ from pathlib import Path
 
 from racwire_lab.cluster.desired import Desired
 from racwire_lab.cluster.peers import node_home
-from racwire_lab.cluster.processes import Job, Process, into, run_all, waiting_program
+from racwire_lab.cluster.processes import LabJob, Process, into, run_all, waiting_program
 from racwire_lab.cluster.topology import DATABASE, SCAN_NAME, SERVICE_PORT, Shape, index_of
-from racwire_lab.errors import LabError
+from racwire_lab.lab_errors import LabError
 
 USER = "RACWIRE"
 INSTANCE_FILE = "instance.json"
 """In each node's directory: how its instance should be, as `instances.Instance`."""
 _DAEMON = Path(__file__).parents[1] / "programs" / "start_cache_fusion.py"
-_SERVERS = "racwire_lab.database.instances"
+_SERVERS = "racwire_lab.database.servers"
 _NEEDED = ("duckdb", "sqlglot", "cryptography", "msgspec")
 _READY_S = 30.0
 
@@ -52,7 +52,7 @@ call_timeout_s = 4
 
 
 @dataclass(frozen=True)
-class Access:
+class DatabaseAccess:
     """How to log in to the practice database from one of its nodes."""
 
     connect: str
@@ -65,9 +65,9 @@ def can_be() -> bool:
     return all(find_spec(name) is not None for name in _NEEDED)
 
 
-def access(directory: Path) -> Access:
+def access(directory: Path) -> DatabaseAccess:
     """How to log in."""
-    return Access(f"{SCAN_NAME}:{SERVICE_PORT}/{DATABASE}", USER, directory / "database" / "password")
+    return DatabaseAccess(f"{SCAN_NAME}:{SERVICE_PORT}/{DATABASE}", USER, directory / "database" / "password")
 
 
 def settings_file(directory: Path) -> Path:
@@ -116,7 +116,7 @@ def follow(directory: Path, target: Desired) -> None:
 def start_daemons(directory: Path, nodes: Mapping[str, Process], *, rootless: bool) -> None:
     """Start the Cache Fusion daemon of every node. What they follow must have been written."""
     run_all(
-        Job(
+        LabJob(
             [
                 *into(holder, "mount", "uts", "net", "pid", rootless=rootless),
                 *(sys.executable, "-I", "-S", str(_DAEMON), str(node_home(directory, node))),

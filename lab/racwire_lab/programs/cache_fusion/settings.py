@@ -10,7 +10,7 @@ FILE = "instance.json"
 
 
 @dataclass(frozen=True)
-class Interconnect:
+class InterconnectAddress:
     """An address that the instance uses, and what V$CLUSTER_INTERCONNECTS says of it."""
 
     network: int
@@ -20,7 +20,7 @@ class Interconnect:
 
 
 @dataclass(frozen=True)
-class Settings:
+class InstanceSettings:
     """How the instance should be."""
 
     number: int
@@ -28,7 +28,7 @@ class Settings:
     host: str
     version: str
     is_open: bool
-    interconnects: tuple[Interconnect, ...]
+    interconnects: tuple[InterconnectAddress, ...]
     peers: dict[int, dict[int, str]]
     """The other instances: their addresses by network."""
     hosts: dict[int, str] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class SettingsFile:
         self._path = os.path.join(directory, FILE)
         self._seen: tuple[int, int] | None = None
 
-    def news(self) -> Settings | None:
+    def news(self) -> InstanceSettings | None:
         """The settings when they have changed since they were last asked for."""
         status = os.stat(self._path)
         mark = status.st_ino, status.st_mtime_ns
@@ -60,11 +60,11 @@ class SettingsFile:
             document = json.load(file)
         self._seen = mark
         # There may be more in it, for the instance's other program.
-        known = {name: document[name] for name in (f.name for f in fields(Settings)) if name in document}
-        known["interconnects"] = tuple(Interconnect(**entry) for entry in document["interconnects"])
+        known = {name: document[name] for name in (f.name for f in fields(InstanceSettings)) if name in document}
+        known["interconnects"] = tuple(InterconnectAddress(**entry) for entry in document["interconnects"])
         known["peers"] = {
             int(peer): {int(network): ip for network, ip in addresses.items()}
             for peer, addresses in document["peers"].items()
         }
         known["hosts"] = {int(peer): host for peer, host in document.get("hosts", {}).items()}
-        return Settings(**known)
+        return InstanceSettings(**known)
