@@ -27,6 +27,7 @@ from racwire_lab.oracle_net.scan import ScanListener
 from racwire_lab.oracle_net.server import OracleServer
 from racwire_lab.oracle_net.verifier import Verifier
 from racwire_lab.programs.cache_fusion.addresses import addresses
+from racwire_lab.programs.cache_fusion.settings import confirm, mark_of
 from racwire_lab.programs.cache_fusion.stack_locks import Lock
 
 _DBID = 1973061500
@@ -150,7 +151,7 @@ class InstanceServer:
         self, home: Path, homes: Sequence[Path], users: Mapping[str, Verifier], history_ends: datetime
     ) -> None:
         self._file = home / INSTANCE_FILE
-        self._seen = self._mark()
+        self._seen = mark_of(str(self._file))
         self._instance = self._read()
         self._directory = home.parents[1]
         self._locks: dict[tuple[str, stack.Service], Lock] = {}
@@ -176,14 +177,18 @@ class InstanceServer:
         while not self._server.services and asyncio.get_running_loop().time() < deadline:
             await asyncio.sleep(_SOON_S)
             await self._follow(self._instance)
+        confirm(str(self._file.parent), "server", self._seen)
         ready()
         while True:
             await asyncio.sleep(_LOOK_S)
-            before, mark = self._instance, self._mark()
-            if mark != self._seen:
+            before, mark = self._instance, mark_of(str(self._file))
+            is_news = mark != self._seen
+            if is_news:
                 self._seen = mark
                 self._instance = self._read()
             await self._follow(before)
+            if is_news:
+                confirm(str(self._file.parent), "server", mark)
             if self._instance.restart_every_s:
                 await self._follow_restarts()
 
@@ -238,10 +243,6 @@ class InstanceServer:
         if place not in self._locks:
             self._locks[place] = Lock(stack.lock(self._directory, node, service))
         return self._locks[place].is_held()
-
-    def _mark(self) -> tuple[int, int]:
-        status = self._file.stat()
-        return status.st_ino, status.st_mtime_ns
 
     def _read(self) -> DesiredInstance:
         return msgspec.json.decode(self._file.read_bytes(), type=DesiredInstance)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from .addresses import addresses
 from .instance import CacheFusionInstance
-from .settings import InstanceSettings, SettingsFile
+from .settings import InstanceSettings, SettingsFile, confirm
 from .sockets import FusionNetwork
 from .stack_locks import Stack
 
@@ -83,6 +83,7 @@ class Daemon:
             raise RuntimeError("a file that was never read has no news")
         self._told: InstanceSettings = settings
         self._file = file
+        self._confirmed = ""
         self._stack = Stack(".")
         self._monitor = ProcessMonitor()
         self.settings = dataclasses.replace(settings, is_open=False, peers={})
@@ -123,10 +124,15 @@ class Daemon:
     def _follow_settings(self) -> None:
         self._told = self._file.news() or self._told
         settings = self._stack.as_it_is(self._told)
-        if settings == self.settings:
-            return
-        if settings.is_open and not self._stack.instance.take():
-            return  # somebody looks at it in this moment
+        if settings != self.settings:
+            if settings.is_open and not self._stack.instance.take():
+                return  # somebody looks at it in this moment
+            self._change_settings(settings)
+        if self._confirmed != self._file.mark:
+            self._confirmed = self._file.mark
+            confirm(".", "daemon", self._confirmed)
+
+    def _change_settings(self, settings: InstanceSettings) -> None:
         before, self.settings = self.settings, settings
         if settings.version != before.version or (settings.is_open and not before.is_open):
             self._instance = CacheFusionInstance(settings)
