@@ -1,43 +1,48 @@
-"""Saving evidence: one zip, written whole or not at all."""
+"""Saving evidence: one SQLite file, written whole or not at all."""
 
 from __future__ import annotations
 
-import errno
-import hashlib
-import os
-import shutil
-import tempfile
-import time
-import zipfile
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import closing, nullcontext
 from pathlib import Path
-from typing import BinaryIO
 
 import msgspec
 
-from checks.files import whole_file
+from checks.files import OutputError, whole_path
 from checks.journal import now
 from checks.report.json_report import to_json
 from checks.result import Report
-from checks.saved.errors import SavedError
 from checks.saved.manifest import (
     FORMAT,
-    MANIFEST,
     RECORDING,
-    RECORDING_BYTES,
     REPORT,
     REPORT_BYTES,
     Manifest,
     Member,
+    Proof,
+    SavedError,
     encode,
 )
 from checks.traffic.recording import Recording, RecordingError
+from checks.traffic.recording_file import (
+    LAYOUT,
+    SAVED_ID,
+    SAVED_LAYOUT,
+    SCHEMA,
+    Row,
+    add_row,
+    connect,
+    in_words,
+    lay_out,
+)
 from checks.versions import versions
 
 _CHUNK = 1_000_000
-_EARLIEST, _LATEST = (1980, 1, 1, 0, 0, 0), (2107, 12, 31, 23, 59, 58)
-"""The times that a zip can tell; the clock of a node that lost it may stand at 1970."""
+_PAGE_BYTES, _SMALL_PAGE_BYTES = 8192, 1024
+_LARGE = 1_000_000
+"""Bytes of a recording from which on large pages are the smaller file: each table has a page of its own."""
 
 
 def save(path: Path, report: Report, recording: Path | None, *, replace: bool) -> None:
@@ -46,22 +51,16 @@ def save(path: Path, report: Report, recording: Path | None, *, replace: bool) -
     What was opened from a saved file keeps the time at which that was saved: the evidence is as old as it was. Raises
     OutputError where the file cannot be written, SavedError where the recording cannot be put into it.
     """
+    data = _as_json(report)
     with (
-        _snapshot(recording) as source,
-        whole_file(path, replace=replace) as file,
-        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
+        nullcontext() if recording is None else closing(_opened(recording)) as traffic,
+        whole_path(path, replace=replace) as temporary,
     ):
-        members = {REPORT: _add_bytes(archive, REPORT, _as_json(report))}
-        if source is not None:
-            members[RECORDING] = _add_file(archive, RECORDING, source)
-        manifest = Manifest(
-            format=FORMAT,
-            racwire_version=versions()["racwire"],
-            saved_at=report.saved_at or now(),
-            is_redacted=report.is_redacted,
-            members=members,
-        )
-        _add_bytes(archive, MANIFEST, encode(manifest))
+        try:
+            with closing(connect(temporary, "rw")) as file:
+                _write(file, report, data, traffic)
+        except sqlite3.Error as error:
+            raise OutputError(f"{path} could not be written: {in_words(error)}; nothing was left there.") from error
 
 
 def _as_json(report: Report) -> bytes:
@@ -74,70 +73,57 @@ def _as_json(report: Report) -> bytes:
     return data
 
 
-def _add_bytes(archive: zipfile.ZipFile, name: str, data: bytes) -> Member:
-    archive.writestr(_entry(name), data)
-    return Member(len(data), hashlib.sha256(data).hexdigest())
-
-
-def _add_file(archive: zipfile.ZipFile, name: str, source: BinaryIO) -> Member:
-    size, digest = 0, hashlib.sha256()
-    with archive.open(_entry(name), "w") as member:
-        while chunk := source.read(_CHUNK):
-            size += len(chunk)
-            digest.update(chunk)
-            member.write(chunk)
-    return Member(size, digest.hexdigest())
-
-
-def _entry(name: str) -> zipfile.ZipInfo:
-    """A member that unzips as a file which others cannot read."""
-    entry = zipfile.ZipInfo(name, min(max(_EARLIEST, time.localtime()[:6]), _LATEST))
-    entry.compress_type = zipfile.ZIP_DEFLATED
-    entry.external_attr = 0o100600 << 16
-    return entry
-
-
-@contextmanager
-def _snapshot(recording: Path | None) -> Iterator[BinaryIO | None]:
-    """The recording as it is at one moment, though it may be being written: a copy by SQLite, proved to be readable.
-    Raises SavedError."""
-    if recording is None:
-        yield None
-        return
+def _opened(recording: Path) -> Recording:
     try:
-        directory = tempfile.mkdtemp(prefix="racwire-")
-    except OSError as error:
-        raise _not_copied(recording, error) from None
-    try:
-        copy = Path(directory) / RECORDING
-        _copy(recording, copy)
-        file = copy.open("rb")
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
-    with file:
-        yield file
-
-
-def _copy(recording: Path, target: Path) -> None:
-    try:
-        size = recording.stat().st_size
-        if size > RECORDING_BYTES:
-            raise SavedError(
-                f"{recording} has {size / 1e9:.1f} GB, and a saved file takes a recording of "
-                f"{RECORDING_BYTES / 1e9:.0f} GB at most: keep it beside the file."
-            )
-        with closing(Recording.open(recording)) as source:
-            if shutil.disk_usage(target.parent).free < size:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            source.copy_to(target)
+        return Recording.open(recording)
     except RecordingError as error:
         raise SavedError(str(error)) from None
-    except OSError as error:
-        raise _not_copied(recording, error) from None
 
 
-def _not_copied(recording: Path, error: OSError) -> SavedError:
-    return SavedError(
-        f"{recording} could not be copied to {tempfile.gettempdir()}: {error.strerror}; set TMPDIR to a directory with "
-        "more room."
+def _write(file: sqlite3.Connection, report: Report, data: bytes, traffic: Recording | None) -> None:
+    """Raises sqlite3.Error, SavedError."""
+    is_large = traffic is not None and traffic.path.stat().st_size > _LARGE
+    file.execute(f"PRAGMA page_size = {_PAGE_BYTES if is_large else _SMALL_PAGE_BYTES}")
+    # A file that is not whole is removed: no journal has to bring back what was in it.
+    file.execute("PRAGMA journal_mode = OFF")
+    file.execute("PRAGMA synchronous = OFF")
+    file.execute("BEGIN")
+    if traffic is None:
+        lay_out(file, SAVED_ID, SCHEMA, SAVED_LAYOUT)
+    else:
+        lay_out(file, SAVED_ID, traffic.schema, LAYOUT | SAVED_LAYOUT)
+    members = {REPORT: _add(file, _parts(data))}
+    if traffic is not None:
+        members[RECORDING] = _add(file, _rows(traffic))
+    manifest = Manifest(
+        format=FORMAT,
+        racwire_version=versions()["racwire"],
+        saved_at=report.saved_at or now(),
+        is_redacted=report.is_redacted,
+        members=members,
     )
+    file.execute("INSERT INTO manifest (body) VALUES (?)", (encode(manifest).decode(),))
+    file.execute("COMMIT")
+
+
+def _add(file: sqlite3.Connection, rows: Iterable[Row]) -> Member:
+    proof = Proof()
+    for row in rows:
+        proof.add(row)
+        add_row(file, row)
+    return proof.member
+
+
+def _parts(data: bytes) -> Iterator[Row]:
+    """The report, deflated."""
+    packed = zlib.compress(data)
+    for part, begin in enumerate(range(0, len(packed), _CHUNK)):
+        yield "report", (part, packed[begin : begin + _CHUNK])
+
+
+def _rows(traffic: Recording) -> Iterator[Row]:
+    """What is in the recording. Raises SavedError."""
+    try:
+        yield from traffic.rows()
+    except RecordingError as error:
+        raise SavedError(str(error)) from None
