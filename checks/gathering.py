@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from checks.database.activity import read_activity
 from checks.database.history import read_history
 from checks.database.identity import read_database
+from checks.database.sampling import read_activity
 from checks.facts import (
     Activity,
     Cluster,

@@ -16,10 +16,9 @@ from checks.facts import Cluster, Unknown
 from checks.report.pictures import Curve, Figure, Strip, nice_top, strip
 from checks.report.pictures_places import Places, Stretch, stretch_of
 from checks.report.quantities import bits, rate, seconds, whole
-from checks.traffic.coverage import Sample
 from checks.traffic.rates import highest, instance_rates, interface_rates, kernel_rates
 from checks.traffic.recording import Recording
-from checks.traffic.samples import Event, Gap, InstanceSample, NodeSample
+from checks.traffic.samples import Event, Gap, InstanceSample, NodeSample, Sample
 from checks.traffic.timeline import Track
 from checks.wording import counted, few
 

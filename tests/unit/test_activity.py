@@ -8,8 +8,8 @@ pytest.importorskip("duckdb")
 pytest.importorskip("sqlglot")
 
 from checks import cache_fusion
-from checks.database.activity import read_activity
 from checks.database.identity import read_database
+from checks.database.sampling import read_activity
 from checks.database.statements import statement
 from checks.facts import (
     ActivityGap,

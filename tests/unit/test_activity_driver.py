@@ -7,9 +7,9 @@ import pytest
 pytest.importorskip("duckdb")
 pytest.importorskip("sqlglot")
 
-from checks.database.activity import read_activity
 from checks.database.connections import Connections
 from checks.database.identity import read_database
+from checks.database.sampling import read_activity
 from checks.database.secret import Secret
 from checks.facts import ActivityGap, BlockTransfer, UnaskedInstance, Unknown
 from checks.journal import Journal
