@@ -253,7 +253,6 @@ EXCEPTIONS: dict[str, set[str]] = {
         "checks.sources.nodes.logins_text",
         "checks.sources.probes.path_text",
         "checks.sources.probes.ping_output",
-        "checks.traffic.node_difference",
         "tui.console.cluster_changes",
         "tui.console.help_mixin",
         "tui.console.main_screens",
@@ -333,7 +332,6 @@ EXCEPTIONS: dict[str, set[str]] = {
         "tui.screens.database.pair_lines",
     },
     "repeated_module_names": {
-        "checks: errors",
         "checks: replay",
         "checks: versions",
     },

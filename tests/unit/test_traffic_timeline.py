@@ -3,8 +3,8 @@
 import pytest
 
 from checks.traffic.rates import instance_rates, interface_rates, kernel_rates
-from checks.traffic.samples import CpuTime, Gap, InstanceSample, InterfaceCounts, Link, Links, NodeSample
-from checks.traffic.timeline import Timeline, overlap_s
+from checks.traffic.samples import CpuTime, Gap, InstanceSample, InterfaceCounts, Link, Links, NodeSample, overlap_s
+from checks.traffic.timeline import Timeline
 
 
 def sample(at, node="rac1", seconds=1.0):

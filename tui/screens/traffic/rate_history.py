@@ -16,8 +16,18 @@ from checks.traffic.rates import (
     interface_rates,
     kernel_rates,
 )
-from checks.traffic.samples import Event, Gap, InstanceSample, InterfaceCounts, Link, Links, NodeSample
-from checks.traffic.timeline import Sample, Timeline, Track, overlap_s
+from checks.traffic.samples import (
+    Event,
+    Gap,
+    InstanceSample,
+    InterfaceCounts,
+    Link,
+    Links,
+    NodeSample,
+    Sample,
+    overlap_s,
+)
+from checks.traffic.timeline import Timeline, Track
 from tui.widgets.graph import Style, graph
 
 LOOK_BACK_S = 90.0

@@ -1,4 +1,4 @@
-"""The zip of a saved file, read as if a stranger had made it.
+"""Saved files of racwire 0.1.0 (`racwire-saved/1`), which are zips. Read only, as if a stranger had made them.
 
 Nothing is extracted under a name of the zip's own; only the members that racwire writes are looked at, each no further
 than a limit, whatever size the zip declares. What is beside them is ignored.
@@ -6,10 +6,13 @@ than a limit, whatever size the zip declares. What is beside them is ignored.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import shutil
 import stat
 import struct
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -17,9 +20,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from checks.saved.errors import SavedError
-from checks.saved.manifest import MANIFEST, MANIFEST_BYTES, Manifest, Member, damaged, decode, foreign
+from checks.saved.manifest import MANIFEST_BYTES, Manifest, Member, SavedError, damaged, decode, foreign
+from checks.traffic.recording import Recording, RecordingError
 
+FORMAT = "racwire-saved/1"
+MANIFEST, REPORT, RECORDING = "manifest.json", "report.json", "recording.rec"
+RECORDING_BYTES = 2_000_000_000
+"""Of the recording at most: forty days of a second each, of 8 interfaces and 2 instances."""
+
+Directory = tempfile.TemporaryDirectory[str]
 _CHUNK = 1_000_000
 _DIRECTORY_BYTES = 64_000
 """Of the zip's table of contents at most, which is read into memory whole: racwire's has some 200, and tools that pack
@@ -35,20 +44,7 @@ _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Runtim
 """What `zipfile` raises on bytes that no zip has."""
 
 
-def open_regular(path: Path) -> BinaryIO:
-    """A file for reading; no directory, pipe or device, which could be without end. Raises SavedError."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "that is no file name"
-        raise SavedError(f"{path} could not be read: {why}.") from None
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise SavedError(f"{path} is no file; name a saved file, or a report as JSON.")
-    return os.fdopen(handle, "rb")
-
-
-class Container:
+class Zip:
     """A saved file whose table of contents and manifest have been read. Every method raises SavedError."""
 
     def __init__(self, path: Path, file: BinaryIO) -> None:
@@ -61,7 +57,9 @@ class Container:
             self._members = self._found()
             if MANIFEST not in self._members:
                 raise foreign(path)
-            self.manifest: Manifest = decode(self._bytes(MANIFEST, MANIFEST_BYTES), path)
+            self.manifest: Manifest = decode(self._bytes(MANIFEST, MANIFEST_BYTES), path, FORMAT)
+            if REPORT not in self.manifest.members:
+                raise foreign(path)
 
     def read(self, name: str, limit: int) -> bytes:
         """A member, proved to be what was written."""
@@ -70,7 +68,41 @@ class Container:
             self._prove(name, len(data), hashlib.sha256(data).hexdigest())
             return data
 
-    def copy(self, name: str, to: BinaryIO, limit: int) -> None:
+    def recording(self) -> tuple[Recording, Directory] | None:
+        """The recording, inflated into a private temporary directory (TMPDIR), which is whoever's asks to remove; None
+        where there is none."""
+        if RECORDING not in self.manifest.members:
+            return None
+        try:
+            directory = Directory(prefix="racwire-")
+        except OSError as error:
+            raise self._no_room(error) from None
+        try:
+            return self._inflated(Path(directory.name)), directory
+        except BaseException:
+            directory.cleanup()
+            raise
+
+    def _inflated(self, directory: Path) -> Recording:
+        try:
+            declared = self.manifest.members[RECORDING].bytes
+            if shutil.disk_usage(directory).free < min(declared, RECORDING_BYTES):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            with (directory / RECORDING).open("xb") as copy:
+                self._copy(RECORDING, copy, RECORDING_BYTES)
+            return Recording.open(directory / RECORDING)
+        except OSError as error:
+            raise self._no_room(error) from None
+        except RecordingError:
+            raise damaged(self._path) from None
+
+    def _no_room(self, error: OSError) -> SavedError:
+        return SavedError(
+            f"The recording in {self._path} could not be unpacked to {tempfile.gettempdir()}: {error.strerror}; set "
+            "TMPDIR to a directory with more room."
+        )
+
+    def _copy(self, name: str, to: BinaryIO, limit: int) -> None:
         """Inflate a member into a file, and prove it. Raises OSError where that file takes no more."""
         size, digest = 0, hashlib.sha256()
         for chunk in self._chunks(name):
