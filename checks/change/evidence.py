@@ -16,7 +16,6 @@ from checks.change.commands.recording import stretch_s
 from checks.change.copies import other_copies
 from checks.change.gates.backups import backup_paths
 from checks.change.plan import Plan
-from checks.change.planned import PLANNED
 from checks.change.recorded import compare_recordings, see_recording
 from checks.database.worker import Worker
 from checks.facts import (
@@ -30,7 +29,7 @@ from checks.facts import (
     SeenRecording,
     Unknown,
 )
-from checks.gathering import Gatherer
+from checks.gathering import CHANGING, Gatherer
 from checks.nodes.change_files import read_change_files, read_olr_backup
 from checks.nodes.session import Session
 from checks.nodes.shell import Shell, ShellError
@@ -72,7 +71,7 @@ def evidence_gatherer(plan: Plan, checks: Collection[str], directory: Path) -> G
             copies=found.copies,
         )
 
-    return replace(PLANNED, gather=gather)
+    return replace(CHANGING, gather=gather)
 
 
 async def _none() -> dict[str, tuple[str, ...]]:
@@ -148,7 +147,7 @@ async def _of_nodes(session: Session, plan: Plan, wants_backups: bool, directory
             found.unasked[node] = Unknown(str(error))
         finally:
             done += 1
-            session.progress(PLANNED.group, f"asked {node} for files of the change", done, len(asked))
+            session.progress(CHANGING.group, f"asked {node} for files of the change", done, len(asked))
 
     await asyncio.gather(*map(ask, asked))
     return found

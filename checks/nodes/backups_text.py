@@ -6,29 +6,17 @@ Clusterware Administration Guide, appendix on OCRCONFIG.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from checks.facts import OcrBackup, Unknown
 from checks.nodes.oracle_text import no_known_shape, printed_lines, read_messages
+from checks.sources.grid_commands import MANUAL_BACKUPS
 
 _BACKUP = re.compile(r"(\S+)\s+(\d{4})/(\d\d)/(\d\d)\s+(\d\d:\d\d:\d\d)\s+([/+]\S+)(?:\s+\d+)?")
 # No manual backup of the OCR, and none of the OLR.
 _NONE = frozenset({"PROT-25", "PROTL-25"})
 
 
-@dataclass(frozen=True, slots=True)
-class ManualBackups:
-    """`ocrconfig -showbackup manual`: one line a backup."""
-
-    topic: str = "ocrconfig -showbackup"
-    command: str = "ocrconfig -showbackup manual"
-
-    def argv(self, grid_home: str) -> tuple[str, ...]:
-        """As it is run."""
-        return (f"{grid_home}/bin/ocrconfig", "-showbackup", "manual")
-
-
-def parse_manual_backups(text: str, command: str = ManualBackups().command) -> OcrBackup | Unknown | None:
+def parse_manual_backups(text: str, command: str = MANUAL_BACKUPS.command) -> OcrBackup | Unknown | None:
     """The newest of the lines `<node>  <date> <time>  <file>  [<patch level>]`; None where it says that there is none.
 
     Lines of messages may stand before them: PROT-26 says that they come from a local copy, since CRSD does not run.

@@ -5,22 +5,18 @@ Read by the shell that the session holds on the node; changes nothing there.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 
 from checks.facts import FileSeen, OcrBackup, Unknown
 from checks.journal import Journal
 from checks.nodes.backups_text import parse_manual_backups
 from checks.nodes.oracle_text import printed_lines, quoted
 from checks.nodes.proc import number
-from checks.nodes.sections import Section, program, sections
-from checks.nodes.setup_program import HOME, TOOL_LIMIT_S
+from checks.nodes.sections import Section, section_list, sections
 from checks.nodes.shell import Shell
+from checks.sources.node_setup import CHANGE_BACKUPS, OLR_BACKUP
 
-OLR_COMMAND = "ocrconfig -local -showbackup manual"
-_OLR_PROGRAM = program(
-    {"olr": f'{HOME}; timeout {TOOL_LIMIT_S} "$home/bin/ocrconfig" -local -showbackup manual'}, says_why=("olr",)
-)
 _NOT_FOUND = (126, 127)
 
 
@@ -31,12 +27,15 @@ async def read_change_files(
 
     Raises ShellError when the node does not answer in time.
     """
-    commands = {str(i): f"stat -L -c '%s %Y' -- {shlex.quote(path)}" for i, path in enumerate(paths)}
-    with journal.entry(shell.node, "change files", "\n".join(commands.values())) as entry:
-        answer = await shell.run(program(commands, says_why=tuple(commands)), timeout_s=timeout_s)
-        told = sections(answer.text)
-        entry.text = "\n".join(section.text for section in told.values())
-        return {path: parse_file_seen(shell.node, path, told.get(str(i), Section())) for i, path in enumerate(paths)}
+    if not paths:
+        return {}
+    (topic,) = CHANGE_BACKUPS.topics
+    with journal.entry(shell.node, topic, CHANGE_BACKUPS.action_on(*paths)) as entry:
+        answer = await shell.run(CHANGE_BACKUPS, *paths, timeout_s=timeout_s)
+        told = [section for _, section in section_list(answer.text)]
+        entry.text = "\n".join(section.text for section in told)
+        of_paths = zip_longest(paths, told[: len(paths)], fillvalue=Section())
+        return {str(path): parse_file_seen(shell.node, str(path), section) for path, section in of_paths}
 
 
 def parse_file_seen(node: str, path: str, told: Section) -> FileSeen | Unknown:
@@ -55,11 +54,12 @@ async def read_olr_backup(shell: Shell, journal: Journal, timeout_s: float) -> O
 
     Raises ShellError when the node does not answer in time.
     """
-    with journal.entry(shell.node, "ocrconfig -local", OLR_COMMAND) as entry:
-        answer = await shell.run(_OLR_PROGRAM, timeout_s=timeout_s)
+    (topic,) = OLR_BACKUP.topics
+    with journal.entry(shell.node, topic, OLR_BACKUP.action(topic)) as entry:
+        answer = await shell.run(OLR_BACKUP, timeout_s=timeout_s)
         told: Mapping[str, Section] = sections(answer.text)
         olr = told.get("olr", Section())
         entry.text = olr.text
         if olr.exit_status in _NOT_FOUND:
             return Unknown("there is no ocrconfig in a Grid home that olr.loc names")
-        return parse_manual_backups(olr.text, OLR_COMMAND)
+        return parse_manual_backups(olr.text, OLR_BACKUP.action(topic))

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 
 from checks.facts import KernelCounters, Unknown
 from checks.nodes.proc import parse_counters
-
-CHANGE_FILES = ("/proc/net/snmp", "/proc/net/netstat", "/proc/net/softnet_stat")
+from checks.sources.kernel_files import CHANGE_FILES
 
 SOFTNET = "Softnet"
 _SOFTNET_COLUMNS = {"Dropped": 1, "TimeSqueezed": 2}

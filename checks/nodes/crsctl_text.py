@@ -6,8 +6,7 @@ import re
 
 from checks.facts import ActiveVersion, Haip, ToolMessage, Unknown
 from checks.nodes.oracle_text import no_known_shape, printed_lines, read_messages
-
-HAIP_RESOURCE = "ora.cluster_interconnect.haip"
+from checks.sources.grid_commands import HAIP_RESOURCE
 
 _VERSION = re.compile(r"active version on the cluster is \[([^]\n]{1,64})\]", re.IGNORECASE)
 _UPGRADE_STATE = re.compile(r"cluster upgrade state is \[([^]\n]{1,64})\]", re.IGNORECASE)

@@ -6,7 +6,6 @@ The answers are those of the Real Application Clusters Administration Guide, app
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from checks.facts import ManagedDatabase, Unknown
 from checks.nodes.oracle_text import no_known_shape, printed_lines, quoted, read_message, read_messages
@@ -15,39 +14,6 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_$#.]{0,63}")
 _RUNS = re.compile(r"Instance (\S+) is running on nodes? (\S+?)(?:[.,]? (?:with|Instance) .*)?\.?")
 _DOES_NOT = re.compile(r"Instance (\S+) is not running(?: on node (\S+?))?\.?")
 _DATABASE = re.compile(r"Database(?: \S+)? is (not )?running(?: on node (\S+?))?\.?")
-
-
-@dataclass(frozen=True, slots=True)
-class ListDatabases:
-    """`srvctl config database`: the names, one a line."""
-
-    topic: str = "srvctl config database"
-    command: str = "srvctl config database"
-
-    def argv(self, grid_home: str) -> tuple[str, ...]:
-        """As it is run."""
-        return (f"{grid_home}/bin/srvctl", "config", "database")
-
-
-@dataclass(frozen=True, slots=True)
-class StatusOf:
-    """`srvctl status database -d NAME`: its instances, a line each."""
-
-    database: str
-
-    @property
-    def topic(self) -> str:
-        """What it is about, in the journal."""
-        return f"srvctl status database {self.database}"
-
-    @property
-    def command(self) -> str:
-        """As a person would type it."""
-        return f"srvctl status database -d {self.database}"
-
-    def argv(self, grid_home: str) -> tuple[str, ...]:
-        """As it is run."""
-        return (f"{grid_home}/bin/srvctl", "status", "database", "-d", self.database)
 
 
 def parse_databases(text: str) -> tuple[str, ...] | Unknown:

@@ -8,12 +8,11 @@ from collections.abc import Mapping
 
 from checks.facts import GridHome, Managed, ManagedDatabase, OcrBackup, Unknown
 from checks.journal import Journal
-from checks.nodes.backups_text import ManualBackups, parse_manual_backups
-from checks.nodes.databases_text import ListDatabases, StatusOf, parse_database_status, parse_databases
+from checks.nodes.backups_text import parse_manual_backups
+from checks.nodes.databases_text import parse_database_status, parse_databases
 from checks.nodes.grid_tools import GridTools
+from checks.sources.grid_commands import DATABASE_STATUS, LIST_DATABASES, MANUAL_BACKUPS
 
-SRVCTL_TIMEOUT_S = 30.0
-"""Seconds that each call of srvctl has: it starts Java, and takes seconds on a busy node."""
 _AT_ONCE = 4
 """So many databases are asked about at the same time."""
 
@@ -24,7 +23,7 @@ async def read_managed(
     local_host: str,
     environ: Mapping[str, str] = os.environ,
     *,
-    timeout_s: float = SRVCTL_TIMEOUT_S,
+    timeout_s: float | None = None,
 ) -> Managed:
     """Ask srvctl and ocrconfig of the Grid home, by queries only. What one of them does not tell is Unknown alone."""
     tools = GridTools(home, journal, local_host, environ, timeout_s)
@@ -32,25 +31,19 @@ async def read_managed(
     return Managed(databases, backup)
 
 
-def planned_managed(grid_home: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The topic and the argument list of every command that `read_managed` runs."""
-    asked = (ListDatabases(), StatusOf("NAME"), ManualBackups())
-    return tuple((question.topic, question.argv(grid_home)) for question in asked)
-
-
 async def _databases(tools: GridTools) -> tuple[ManagedDatabase, ...] | Unknown:
-    names = await tools.ask(ListDatabases(), parse_databases)
+    names = await tools.ask(LIST_DATABASES, parse_databases)
     if isinstance(names, Unknown):
         return names
     turns = asyncio.Semaphore(_AT_ONCE)
 
     async def status(name: str) -> ManagedDatabase:
         async with turns:
-            told = await tools.ask(StatusOf(name), lambda text: parse_database_status(name, text))
+            told = await tools.ask(DATABASE_STATUS.of(name), lambda text: parse_database_status(name, text))
         return ManagedDatabase(name, told) if isinstance(told, Unknown) else told
 
     return tuple(await asyncio.gather(*(status(name) for name in names)))
 
 
 async def _backup(tools: GridTools) -> OcrBackup | Unknown | None:
-    return await tools.ask(ManualBackups(), parse_manual_backups)
+    return await tools.ask(MANUAL_BACKUPS, parse_manual_backups)

@@ -18,7 +18,7 @@ from checks.nodes.logins_text import parse_logins
 from checks.nodes.oracle_text import printed_lines, quoted, read_messages
 from checks.nodes.proc import number, parse_values
 from checks.nodes.sections import Section, config_files, grepped_files
-from checks.nodes.setup_program import DAEMONS
+from checks.sources.node_setup import DAEMONS
 
 _PMON = re.compile(r"[a-z]{2,4}_pmon_([+-]?[A-Za-z0-9_$#]{1,30})")
 _PROGRAM = re.compile(r"([0-9]+)/cmdline:1:(.+)")

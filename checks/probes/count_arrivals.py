@@ -16,9 +16,7 @@ from checks.probes.limits import BudgetSpentError
 from checks.probes.nodes_at_hand import NodesAtHand
 from checks.probes.path_work import PathWork
 from checks.probes.pinger import CannotPingError
-
-READ_TIMEOUT_S = 5.0
-COUNT_PROGRAM = "cat /proc/net/snmp; cat /proc/net/snmp6 2>/dev/null; true"
+from checks.sources.kernel_files import ARRIVALS
 
 
 async def find_legs(works: Sequence[PathWork], nodes: NodesAtHand) -> None:
@@ -66,7 +64,7 @@ async def _count(senders: Sequence[PathWork], shell: Shell) -> Leg:
 
 
 async def _arrived(shell: Shell) -> int | None:
-    return in_echos((await shell.run(COUNT_PROGRAM, timeout_s=READ_TIMEOUT_S)).text)
+    return in_echos((await shell.run(ARRIVALS)).text)
 
 
 def _note(works: Iterable[PathWork], leg: Leg, how: str) -> None:

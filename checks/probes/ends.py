@@ -7,25 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-import shlex
 
-from checks.facts import Node, Port
+from checks.facts import Node
 from checks.nodes.shell import Shell, ShellError
 from checks.probes.path import Path
 from checks.probes.verdict import Ends, NeighbourSign
-
-READ_TIMEOUT_S = 5.0
-
-
-def link_program(port: Port) -> str:
-    """Print the RFC 2863 state of the port's interface."""
-    return f"cat /sys/class/net/{shlex.quote(port.interface)}/operstate"
-
-
-def neighbour_program(path: Path) -> str:
-    """Print the neighbour entry of the peer's address, with its ages."""
-    device, peer = shlex.quote(path.source.interface), shlex.quote(path.destination.ip)
-    return f"ip -s neigh show to {peer} dev {device}"
+from checks.sources.entries import Program
+from checks.sources.kernel_files import LINK, NEIGHBOUR
 
 
 def link_is_up(state: str) -> bool | None:
@@ -54,9 +42,9 @@ def neighbour_sign(text: str, run_s: float) -> NeighbourSign:
 async def read_ends(path: Path, source: Shell | None, peer: Shell | None, run_s: float) -> Ends:
     """Look at both ends. A shell that is not to be had, or does not answer, leaves its end unknown."""
     link_here, neighbour, link_there = await asyncio.gather(
-        _read(source, link_program(path.source)),
-        _read(source, neighbour_program(path)),
-        _read(peer, link_program(path.destination)),
+        _read(source, LINK, path.source.interface),
+        _read(source, NEIGHBOUR, path.destination.ip, path.source.interface),
+        _read(peer, LINK, path.destination.interface),
     )
     return Ends(
         source_link_up=link_is_up(link_here),
@@ -65,11 +53,11 @@ async def read_ends(path: Path, source: Shell | None, peer: Shell | None, run_s:
     )
 
 
-async def _read(shell: Shell | None, program: str) -> str:
+async def _read(shell: Shell | None, program: Program, *arguments: str) -> str:
     if shell is None:
         return ""
     try:
-        return (await shell.run(program, timeout_s=READ_TIMEOUT_S)).text
+        return (await shell.run(program, *arguments)).text
     except ShellError:
         return ""
 

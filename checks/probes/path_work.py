@@ -13,10 +13,10 @@ from checks.journal import Entry, Journal
 from checks.packet_sizes import packet_of, payload_for
 from checks.probes.limits import PathLimits
 from checks.probes.path import Path
+from checks.probes.path_budget import PathPlan
 from checks.probes.path_mtu import Batch, Found, NotFound, Outcome, search_path_mtu
 from checks.probes.path_text import Lines
 from checks.probes.pinger import Pinger, Request
-from checks.probes.plan import PathPlan
 from checks.probes.verdict import Ends, Judgement, hops_from, judge, note_on_one_over
 
 QUICKEST_TIMEOUT_S = 0.05

@@ -20,9 +20,9 @@ from checks.probes.ends import known_mtus, read_ends
 from checks.probes.limits import BudgetSpentError, PathLimits
 from checks.probes.nodes_at_hand import NodesAtHand, ProbeSession
 from checks.probes.path import Path
+from checks.probes.path_budget import plan_path
 from checks.probes.path_work import PathWork, start_entry
 from checks.probes.pinger import CannotPingError
-from checks.probes.plan import plan_path
 from checks.probes.safety import assert_private, public_overlap
 from checks.probes.verdict import Ends
 

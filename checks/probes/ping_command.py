@@ -14,6 +14,7 @@ from checks.probes.limits import Pace, PathLimits, Window
 from checks.probes.path import Path
 from checks.probes.ping_output import parse_ping
 from checks.probes.pinger import CannotPingError, Request, Tally
+from checks.sources.kernel_files import PING_TOOL
 
 RUN = 3
 """Packets of one ping process, sent at once (`-l`): as many as iputils of any age allows to every user."""
@@ -63,17 +64,6 @@ class Slots:
         return future
 
 
-# Loopback pings only: what this ping can do, asked of ping itself rather than guessed from its version.
-PROBE_PROGRAM = """\
-ping -V 2>&1 | head -n 1
-ping -n -c 1 -W 1 127.0.0.1 2>&1 | sed 's/^/plain: /'
-ping -n -c 1 -W 1 -M do 127.0.0.1 2>&1 | sed 's/^/dont-fragment: /'
-ping -n -c 1 -W 1 -M probe 127.0.0.1 2>&1 | sed 's/^/probe: /'
-timeout -s INT 1 true 2>/dev/null && echo "timeout: yes"
-true
-"""
-
-
 @dataclass(frozen=True, slots=True)
 class PingTool:
     """What the `ping` of one node can do for its user."""
@@ -106,11 +96,11 @@ class PingTool:
 
 async def ask_ping(shell: Shell) -> PingTool:
     """Find out what a node's ping can do. Raises CannotPingError when it cannot send DF pings, and ShellError."""
-    return read_ping_tool((await shell.run(PROBE_PROGRAM, timeout_s=10.0)).text, shell.node)
+    return read_ping_tool((await shell.run(PING_TOOL)).text, shell.node)
 
 
 def read_ping_tool(text: str, node: str) -> PingTool:
-    """What the answers of PROBE_PROGRAM say. Raises CannotPingError."""
+    """What the answer of the program PING_TOOL says. Raises CannotPingError."""
     if "BusyBox" in text:
         raise CannotPingError(f"the ping of {node} is BusyBox's, which cannot forbid fragmentation (it has no -M)")
     if "PING " not in text:

@@ -15,6 +15,7 @@ from checks.database.sampling import instances_statement
 from checks.database.statements import statement
 from checks.facts import BlockTransfer, Database, InstancePing
 from checks.settings import TrafficSettings
+from checks.sources.registry import INVENTORY_S
 from checks.traffic.all_instances import NOT_AGAIN, AllInstances, is_refused
 from checks.traffic.instance_counts import Answer, PairCounts, growth, named_counts, pair_counts, pairs_between
 from checks.traffic.pace import Backoff, Pace
@@ -23,27 +24,11 @@ from checks.traffic.samples import Event, Gap, InstanceSample, PairsSample
 PURPOSE = "traffic"
 """The connection's own: what the checks ask meanwhile is not held up by it, nor it by them."""
 
-_AGAIN_S = 60.0
-"""How often the list of instances is read anew, and a view that may not be read asked for."""
-
 _CONNECTED, _STATISTICS, _MESSAGES = "connected", "sysstat", "dlm_misc"
 _PAIRS = {"cache_transfer": "sender", "instance_ping": "target"}
 """The statements on pairs, and the column that names the other instance."""
 
 Tell = Callable[[Event], None]
-
-
-def planned_statements(settings: TrafficSettings) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """What is asked of the instances: when, and the names of the statements."""
-    return (
-        ("once it is connected", (_CONNECTED,)),
-        (f"every {settings.interval_s:g} s", (_STATISTICS, _MESSAGES)),
-        (f"every {settings.pairs_interval_s:g} s", tuple(_PAIRS)),
-        (
-            f"every {_AGAIN_S:g} s, and when an instance is seen that is not known, what the release has of",
-            ("instances", "instances_before_18c"),
-        ),
-    )
 
 
 @dataclass
@@ -180,7 +165,7 @@ class InstanceSampler:
         if self._views.only_here:
             self.here = next(iter(answer.statistics), self.here)  # a connection made anew can be to another one
         unknown = answer.statistics.keys() - self._names.by_number.keys()
-        if unknown or time.monotonic() - self._listed_s >= _AGAIN_S:
+        if unknown or time.monotonic() - self._listed_s >= INVENTORY_S:
             await self._list()
         before, self._before = self._before, answer
         for number in sorted(self._names.by_number.keys() | answer.statistics.keys()):
@@ -199,7 +184,7 @@ class InstanceSampler:
         clock_s = time.monotonic()
         unread: tuple[str, ...] = ("GV$DLM_MISC",)
         messages = {}
-        if time.monotonic() - self._messages_refused_s >= _AGAIN_S:
+        if time.monotonic() - self._messages_refused_s >= INVENTORY_S:
             try:
                 messages = named_counts((await self._views.rows(statement(_MESSAGES))).dicts())
                 unread = ()

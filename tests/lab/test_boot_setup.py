@@ -11,8 +11,8 @@ import pytest
 from checks.facts import Keeper, NodeSetup
 from checks.lab import Lab, up
 from checks.nodes.sections import sections
-from checks.nodes.setup_program import PROGRAM
 from checks.nodes.setup_text import parse_setup
+from checks.sources.node_setup import SETUP
 from tests.lab.lab_support import grid, lab_directory, needs_namespaces, run
 
 pytestmark = needs_namespaces
@@ -31,7 +31,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 
 def setup(cluster: Lab, node: str) -> NodeSetup:
-    return parse_setup(node, sections(run(cluster, node, "sh", "-c", PROGRAM).stdout))
+    return parse_setup(node, sections(run(cluster, node, "sh", "-c", SETUP.text).stdout))
 
 
 def mtus(cluster: Lab, node: str) -> dict[str, int]:

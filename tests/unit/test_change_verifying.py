@@ -374,9 +374,9 @@ def engine(monkeypatch):
 
 
 def verifying_planned():
-    from checks.change.planned import PLANNED
+    from checks.gathering import CHANGING
 
-    return PLANNED
+    return CHANGING
 
 
 async def every(look: Verification) -> list[object]:

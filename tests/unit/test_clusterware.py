@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from checks.facts import ActiveVersion, ClusterMember, Clusterware, Haip, InterfaceConfiguration, ToolMessage, Unknown
 from checks.journal import Entry, Journal
-from checks.nodes.clusterware import Query, planned_commands, read_clusterware
+from checks.nodes.clusterware import read_clusterware
 from checks.nodes.command import CommandOutput
 from checks.nodes.crsctl_text import parse_active_version, parse_check_crs, parse_haip, parse_misscount
 from checks.nodes.grid_home import RunningProcess
 from checks.nodes.olsnodes_text import parse_cluster_name, parse_local_node, parse_olsnodes
 from checks.nodes.tool_failure import Asker, explain_failure
 from checks.settings import ClusterSettings
+from checks.sources.grid_commands import GRID_COMMANDS
 
 SAMPLES = Path(__file__).parents[1] / "fixtures" / "clusterware"
 HAIP = "NAME=ora.cluster_interconnect.haip\nTYPE=ora.haip.type\n"
@@ -359,10 +360,9 @@ async def test_cancelling_ends_the_tools_at_once(make_home: HomeMaker, tmp_path:
 
 
 def test_only_queries_can_be_planned_and_run() -> None:
-    plan = planned_commands("/u01/grid")
-    assert ("oifcfg getif", ("/u01/grid/bin/oifcfg", "getif")) in plan
-    assert len(plan) == len(Query)
-    verbs = {(query.tool, query.arguments[0]) for query in Query}
+    asked = [query for query in GRID_COMMANDS if query.groups == ("clusterware",)]
+    assert ("oifcfg getif", ("/u01/grid/bin/oifcfg", "getif")) in [(q.topic, q.argv("/u01/grid")) for q in asked]
+    verbs = {(query.tool, query.arguments[0]) for query in asked}
     assert verbs == {
         ("olsnodes", "-n"), ("olsnodes", "-l"), ("olsnodes", "-c"),
         ("oifcfg", "getif"), ("oifcfg", "iflist"),

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from checks.lab.oracle.net.verifier import Verifier
-from checks.plan import plan
 from checks.plugin import discover
 from checks.result import ExitCode
+from checks.run.dry_run import plan_checks
 from checks.settings import DatabaseSettings, SamplingSettings, Settings
 from tests.fixtures.oracle import USER, Witness, serving
 from tui.cli import build_parser, effective_settings, main
@@ -97,7 +97,7 @@ def test_what_cannot_be_meant_is_told_by_the_option_and_nothing_is_run(words, se
 
 
 def planned(**database):
-    return "\n".join(plan(discover().checks, Settings(database=DatabaseSettings(**database))))
+    return "\n".join(plan_checks(discover().checks, Settings(database=DatabaseSettings(**database))))
 
 
 def test_the_plan_has_the_login_and_every_statement_with_its_purpose_grants_and_licence():

@@ -7,8 +7,9 @@ import pytest
 from checks.facts import KernelCounters, Unknown
 from checks.journal import Journal
 from checks.nodes import netlink
-from checks.nodes.local import planned_reads, read_local_node
+from checks.nodes.local import read_local_node
 from checks.nodes.shell import ShellError
+from checks.sources.kernel_files import THIS_NODE
 
 
 async def test_this_node_is_read_without_privilege_and_journalled() -> None:
@@ -25,7 +26,9 @@ async def test_this_node_is_read_without_privilege_and_journalled() -> None:
     assert [(entry.node, entry.topic, entry.outcome) for entry in journal.entries] == [
         ("rac1", topic, "ok") for topic in ("interfaces", "routes", "neighbours", "counters", "sysctls")
     ]
-    assert tuple((entry.topic, entry.action) for entry in journal.entries) == planned_reads()
+    assert tuple((entry.topic, entry.action) for entry in journal.entries) == tuple(
+        (read.topic, read.how) for read in THIS_NODE.reads
+    )
     assert f"{loopback.name}: <" in journal.entries[0].text
 
 

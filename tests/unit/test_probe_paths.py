@@ -15,6 +15,8 @@ from checks.probes import paths, ping_command
 from checks.probes.paths import PathRun, probe_paths
 from checks.probes.safety import UnsafePathError
 from checks.settings import Settings
+from checks.sources.entries import Program
+from checks.sources.kernel_files import ARRIVALS, LINK, PING_TOOL
 
 NODES = tuple(Node(name, "ssh") for name in ("rac1", "rac2", "rac3"))
 TOOL = "ping from iputils 20221126\nplain: PING 127.0.0.1\ndont-fragment: PING 127.0.0.1\ntimeout: yes\n"
@@ -35,12 +37,12 @@ class FakeShell(Shell):
         self.answered = answered
         self.payloads: list[int] = []
 
-    async def run(self, program: str, *, timeout_s: float, limit_bytes: int = 0) -> Completed:
-        if "ping -V" in program:
+    async def run(self, program: Program, *arguments: str, timeout_s: float | None = None) -> Completed:
+        if program is PING_TOOL:
             return Completed(0, TOOL)
-        if "operstate" in program:
+        if program is LINK:
             return Completed(0, "up\n")
-        return Completed(0, "Icmp: InMsgs InEchos\nIcmp: 9 5\n" if "snmp" in program else "")
+        return Completed(0, "Icmp: InMsgs InEchos\nIcmp: 9 5\n" if program is ARRIVALS else "")
 
     def start(self, command: Sequence[str]) -> asyncio.Future[Completed]:
         words = list(command)[list(command).index("ping") :]

@@ -11,12 +11,12 @@ import pytest
 
 from checks.facts import Keeper, NodeSetup, Unknown
 from checks.journal import Journal
-from checks.nodes.read_only import demand_read_only_program
 from checks.nodes.sections import sections
 from checks.nodes.setup import read_setup
-from checks.nodes.setup_program import PROGRAM, TOPICS, planned_setup_reads
 from checks.nodes.setup_text import parse_setup
 from checks.nodes.shell import Completed, Shell
+from checks.sources.entries import Program
+from checks.sources.node_setup import SETUP
 
 GRID = "/opt/grid"
 FILES = {
@@ -91,8 +91,8 @@ class OnATree(Shell):
         self.node = "rac1"
         self.root = str(root)
 
-    async def run(self, program: str, *, timeout_s: float, limit_bytes: int = 4_000_000) -> Completed:
-        return Completed(0, run_in(self.root, program))
+    async def run(self, program: Program, *arguments: str, timeout_s: float | None = None) -> Completed:
+        return Completed(0, run_in(self.root, program.text))
 
 
 def run_in(root: str, program: str) -> str:
@@ -172,16 +172,12 @@ def test_no_secret_of_any_file_is_in_what_is_kept_of_it(setup, journal):
     text = "".join(entry.text for entry in journal.entries)
     assert "mtu=9000" in text
     assert not re.search(r"hunter|password-of-a-person", f"{text}{setup}")
-    assert {(entry.node, entry.topic) for entry in journal.entries} == {("rac1", topic) for topic in TOPICS}
-
-
-def test_all_of_it_is_known_to_change_nothing():
-    demand_read_only_program(PROGRAM, "rac1")
+    assert {(entry.node, entry.topic) for entry in journal.entries} == {("rac1", topic) for topic in SETUP.topics}
 
 
 def test_the_plan_names_each_tool_and_directory_of_it():
-    told = " ".join(how for _, how in planned_setup_reads())
-    directories = {os.path.dirname(word) for word in shlex.split(PROGRAM.replace("\n", " ")) if word.endswith("/*")}
+    told = " ".join(read.how for read in SETUP.reads)
+    directories = {os.path.dirname(word) for word in shlex.split(SETUP.text.replace("\n", " ")) if word.endswith("/*")}
     for word in {*directories, "nmcli", "crsctl", "lldpctl", "systemctl", "/etc/sysconfig", "/etc/netplan"}:
         assert word in told
 

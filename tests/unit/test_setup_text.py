@@ -8,14 +8,17 @@ from checks.facts import Keeper, LldpNeighbour, NodeSetup, Unknown
 from checks.nodes.kept.which import parse_keepers
 from checks.nodes.lldp_text import parse_lldp
 from checks.nodes.logins_text import parse_logins
-from checks.nodes.sections import FILE_MARK, Section
-from checks.nodes.setup_program import COMMANDS
+from checks.nodes.sections import Section
 from checks.nodes.setup_text import parse_setup
+from checks.sources.node_setup import SETUP
+from checks.sources.sh_text import FILE_MARK
+
+SECTIONS = tuple(name for names in SETUP.sections.values() for name in names)
 
 
 def setup(**texts: str | Section) -> NodeSetup:
     """A setup of these sections; `_` stands for the blank in a section's name."""
-    told = {name: Section() for name in COMMANDS}
+    told = {name: Section() for name in SECTIONS}
     for name, text in texts.items():
         told[name.replace("_", " ")] = Section(text) if isinstance(text, str) else text
     return parse_setup("rac1", told)
@@ -238,7 +241,15 @@ line = st.sampled_from(
 texts = st.lists(line | st.text(max_size=12), max_size=8).map("\n".join)
 
 
-@given(st.fixed_dictionaries({name: st.builds(Section, texts, st.sampled_from([0, 1, 124, 127])) for name in COMMANDS}))
+@given(
+    st.fixed_dictionaries(
+        {
+            name: st.builds(Section, texts, st.sampled_from([0, 1, 124, 127]))
+            for names in SETUP.sections.values()
+            for name in names
+        }
+    )
+)
 @settings(max_examples=60, deadline=None)
 def test_whatever_a_node_answers_a_setup_is_made_of_it(told):
     assert isinstance(parse_setup("rac1", told), NodeSetup)

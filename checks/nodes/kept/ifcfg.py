@@ -11,13 +11,6 @@ from checks.nodes.kept.shell_words import IGNORED, is_no, is_yes, parse_assignme
 from checks.nodes.proc import number
 from checks.nodes.sections import ConfigFile
 
-DIRECTORY = "/etc/sysconfig/network-scripts"
-IFCFG_LINES = (
-    r"^[[:space:]]*(DEVICE|NAME|UUID|HWADDR|MTU|TYPE|DEVICETYPE|VLAN|PHYSDEV|BONDING_MASTER|NM_CONTROLLED|ONBOOT|"
-    r"BOOTPROTO|AUTOCONNECT_PRIORITY)="
-)
-"""The lines of an ifcfg file that are read; keys and passwords lie elsewhere, and are not among these."""
-
 
 def parse_ifcfg(file: ConfigFile) -> tuple[Profile, bool] | None:
     """A connection, and whether NetworkManager is to leave it alone; None for loopback, aliases and old copies.

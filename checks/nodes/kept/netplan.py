@@ -15,15 +15,7 @@ from checks.facts import Keeper, KeptMtu, Unknown
 from checks.nodes.kept.device import Device, parse_mtu
 from checks.nodes.kept.profile import BY_DHCP
 from checks.nodes.sections import ConfigFile
-
-DIRECTORIES = ("/etc/netplan", "/run/netplan", "/lib/netplan", "/usr/lib/netplan")
-YAML_LINES = (
-    r"^[[:space:]]*[^[:space:]{}#-][^{}#]*:[[:space:]]*(#.*)?$|"
-    r"^[[:space:]]*(mtu|macaddress|name|driver|set-name|dhcp4)[[:space:]]*:|"
-    r"^[^#]*[{,[:space:]](mtu|match|set-name)[[:space:]]*:"
-)
-"""The lines that are read: mappings that open a level, and these keys. NEVER_READ are taken out again."""
-NEVER_READ = r"password|psk|secret|identity|private|[^a-z]key"
+from checks.sources.node_setup import NETPLAN_DIRECTORIES
 
 _KINDS = {"ethernets": "ethernet", "bonds": "bond", "vlans": "vlan", "bridges": "bridge"}
 _PAIR = re.compile(r"""("[^"]*"|'[^']*'|[^:\s{}][^:{}]*?)\s*:(?:\s+(.*))?""")
@@ -85,7 +77,9 @@ def _names(found: _Definition, devices: Sequence[Device]) -> tuple[str, ...]:
 
 def _ordered(files: Iterable[ConfigFile]) -> list[ConfigFile]:
     chosen: dict[str, ConfigFile] = {}
-    for file in sorted(files, key=lambda f: DIRECTORIES.index(f.directory) if f.directory in DIRECTORIES else 9):
+    for file in sorted(
+        files, key=lambda f: NETPLAN_DIRECTORIES.index(f.directory) if f.directory in NETPLAN_DIRECTORIES else 9
+    ):
         if file.is_readable and not file.is_masked:
             chosen.setdefault(file.name, file)
     return [file for _, file in sorted(chosen.items())]

@@ -14,20 +14,7 @@ from checks.nodes.kept.profile import BY_DHCP, Profile, kept_by
 from checks.nodes.kept.shell_words import IGNORED
 from checks.nodes.proc import number
 from checks.nodes.sections import ConfigFile
-
-DIRECTORIES = tuple(f"/{place}/NetworkManager/system-connections" for place in ("etc", "run", "usr/lib"))
-KEYFILE_LINES = (
-    r"^[[:space:]]*(\[|(id|uuid|type|interface-name|autoconnect|autoconnect-priority|mtu|mac-address|method)"
-    r"[[:space:]]*=)"
-)
-"""The lines of a keyfile that are read: section names and these keys. Passwords are never among them."""
-
-FIELDS = (
-    "connection.id,connection.uuid,connection.type,connection.interface-name,connection.autoconnect,"
-    "connection.autoconnect-priority,802-3-ethernet.mtu,802-3-ethernet.mac-address,infiniband.mtu,"
-    "infiniband.mac-address,ipv4.method"
-)
-"""What nmcli is asked of each connection; none of them is a secret."""
+from checks.sources.node_setup import KEYFILE_DIRECTORIES
 
 _UNESCAPED_COLON = re.compile(r"(?<!\\):")
 _ESCAPED = re.compile(r"\\(.)")
@@ -58,7 +45,7 @@ def parse_listed(text: str) -> tuple[Listed, ...]:
 
 
 def parse_details(text: str) -> tuple[Profile, ...]:
-    """Read `nmcli -t -f FIELDS connection show UUID`, one after the other: `connection.id:eth1` begins each."""
+    """Read `nmcli -t -f NMCLI_FIELDS connection show UUID`, one after the other: `connection.id:eth1` begins each."""
     blocks: list[dict[str, str]] = []
     for line in text.split("\n"):
         key, colon, value = line.partition(":")
@@ -125,7 +112,7 @@ def _is_told(file: ConfigFile, asked: Sequence[Profile]) -> bool:
 
     A directory that may not be read is told where nmcli told any connection at all.
     """
-    if file.path in DIRECTORIES:
+    if file.path in KEYFILE_DIRECTORIES:
         return bool(asked)
     return file.name.removesuffix(".nmconnection") in {p.name for p in asked if not p.file}
 

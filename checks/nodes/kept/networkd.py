@@ -16,18 +16,7 @@ from checks.nodes.kept.ini import Setting, last, parse_ini
 from checks.nodes.kept.profile import BY_DHCP
 from checks.nodes.proc import number
 from checks.nodes.sections import ConfigFile
-
-DIRECTORIES = tuple(f"/{place}/systemd/network" for place in ("etc", "run", "usr/local/lib", "usr/lib", "lib"))
-_NOT_FOLLOWED = (
-    "Path|Driver|Property|WLANInterfaceType|SSID|BSSID|Host|Virtualization|KernelCommandLine|KernelVersion|Version|"
-    "Credential|Architecture|Firmware"
-)
-UNIT_LINES = (
-    r"^[[:space:]]*(\[|(Name|OriginalName|MACAddress|PermanentMACAddress|Type|Kind|MTUBytes|Unmanaged|DHCP|"
-    + _NOT_FOLLOWED
-    + r")[[:space:]]*=)"
-)
-"""The lines that are read: sections, conditions and the MTU. Keys of WireGuard and MACsec are never among them."""
+from checks.sources.node_setup import NETWORKD_DIRECTORIES
 
 _SUFFIXES = {"K": 1024, "M": 1024**2, "G": 1024**3}
 
@@ -178,7 +167,10 @@ def _unit(file: ConfigFile, drop_ins: Iterable[ConfigFile]) -> Unit:
 
 
 def _rank(file: ConfigFile) -> int:
-    return next((i for i, place in enumerate(DIRECTORIES) if file.path.startswith(f"{place}/")), len(DIRECTORIES))
+    return next(
+        (i for i, place in enumerate(NETWORKD_DIRECTORIES) if file.path.startswith(f"{place}/")),
+        len(NETWORKD_DIRECTORIES),
+    )
 
 
 def _is_lost(path: str) -> bool:

@@ -10,13 +10,13 @@ import msgspec
 from checks.facts import Keeper, KeptMtu, Unknown
 from checks.nodes.kept.device import Device
 from checks.nodes.kept.ifcfg import connections, kept_by_network_service
-from checks.nodes.kept.netplan import DIRECTORIES as NETPLAN_DIRECTORIES
 from checks.nodes.kept.netplan import kept_by_netplan
 from checks.nodes.kept.network_manager import Listed, kept_by_network_manager
 from checks.nodes.kept.networkd import kept_by_networkd, set_by_links
 from checks.nodes.kept.profile import Profile
 from checks.nodes.kept.wicked import kept_by_wicked
 from checks.nodes.sections import ConfigFile
+from checks.sources.node_setup import NETPLAN_DIRECTORIES
 
 _RUNS = ("active", "reloading", "activating", "failed")
 """States of a unit that is started at boot; the network service is `failed` as soon as one interface did not come."""

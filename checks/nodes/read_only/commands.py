@@ -1,4 +1,4 @@
-"""The commands that racwire may run, as synopses: what is not here is refused, wherever it comes from.
+"""The commands that racwire may start, as synopses: what is not here is refused, wherever it comes from.
 
 A line is one form of one command; `forms.py` reads them. Words stand for themselves, and
 
@@ -25,69 +25,12 @@ SYSTEM_DIRECTORIES = ("/bin", "/sbin", "/usr/bin", "/usr/sbin")
 """Where commands of SYSTEM may be called by path; by name they are found by the PATH of the held shells, the same."""
 
 _PING = "[-n|-q|-4|-6|-s NUMBER|-M (do|dont|want|probe)|-i INTERVAL|-l FEW|-W NUMBER|-w NUMBER|-I WORD]..."
-_NMCLI = "[-t|-c no|-g WORD|-f WORD|-m (tabular|multiline)|-e (yes|no)]..."
-
 SYSTEM = f"""
-: ANY
-true ANY
-false ANY
-echo ANY
-printf WORD ANY
-test [!] (-n|-z|-b|-c|-d|-e|-f|-h|-L|-p|-r|-s|-S|-w|-x) VALUE
-test [!] VALUE [(=|!=|-eq|-ne|-lt|-le|-gt|-ge|-nt|-ot|-ef) VALUE]
-cd DIRECTORY
-read [-r] NAME...
-break [NUMBER]
-continue [NUMBER]
-wait
-sleep NUMBER
-command -v WORD
 env [(LC_ALL=C|LANG=C|NLS_LANG=AMERICAN_AMERICA)]... COMMAND
 timeout [-s (INT|TERM|KILL)|-k NUMBER]... NUMBER COMMAND
-
-basename ANY
-cat ANY
-cut ANY
-dirname ANY
-grep ANY
-head ANY
-ls ANY
-readlink ANY
-sed [-<nErsu>]... SED [FILE...]
-sed [-<nErsu>]... -e SED [-e SED]... [FILE...]
-sed [-<nErsu>]... SED -- ANY
-sort [-<bfnrsuV>|-k WORD|-t VALUE]... [FILE...]
-stat ANY
-tail ANY
-tr ANY
-uniq [-<cdiu>]
-wc ANY
-
-date [-u] [FORMAT]
-getent ANY
-hostname [-<Afis>]
-id ANY
-ps ANY
-uname ANY
-
-ip [-<46dso>|-br]... (addr|address|link|route|neigh|neighbour|rule|maddr) [(show|list) ANY]
-ip [-<46dso>]... route get WORD [(from|oif|iif) WORD]...
-ss [-<46Haelnoptux>]... [state WORD] [(sport|dport|src|dst) [=] WORD]
-ethtool [-i|-k|-g|-S|-c|-a|-l|-P|-T] WORD
-ping -V
 (ping|ping6) {_PING} -c FEW {_PING} WORD
-
-nmcli {_NMCLI} (connection|con|c) [show [--active|WORD|(id|uuid|path) VALUE]]
-nmcli {_NMCLI} (device|dev|d) [status|show [WORD]]
-nmcli {_NMCLI} general [status]
-networkctl [--no-pager|--no-legend|--all]... (list|status) [WORD]...
-systemctl [--no-pager|--quiet|-q|--value|-p WORD]... (is-active|is-enabled|show) [--value|-p WORD|WORD]...
-wicked (show|ifstatus) WORD
-lldpctl [-f (plain|keyvalue|json|xml)] [WORD...]
-lldpcli [-f (plain|keyvalue|json|xml)] show (neighbors|interfaces|chassis|configuration|statistics)\
- [details|summary|ports WORD]...
 """
-"""What comes with Linux, the shell's own commands among it."""
+"""What comes with Linux."""
 
 GRID = """
 crsctl check (crs|has|css|evm|ctss|cluster [-all])

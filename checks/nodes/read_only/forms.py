@@ -7,7 +7,27 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from checks.nodes.read_only.words import UNKNOWN, Word
+UNKNOWN = "\0"
+"""Stands in a word for what only a shell will know: the value of a variable, what a command prints, file names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a command, without its quotes. The words of a command that is started are known; those of a program
+    may not be, where the tests judge it."""
+
+    text: str
+    """With UNKNOWN for each part that is not known."""
+    many: bool = False
+    """Whether it may become several words, or none. Where the text begins with known characters, each begins so."""
+    plain: bool = False
+    """Whether it was written without any quotes and is wholly known: such a word can be a keyword of the shell."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is one word, and every character of it is known."""
+        return not self.many and UNKNOWN not in self.text
+
 
 Judge = Callable[[Sequence[Word]], bool]
 """Whether these words are a command that may run."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
-from checks.packet_sizes import packet_of, payload_for
+from checks.packet_sizes import payload_for
 from checks.probes.direction import PINGS
 from checks.probes.path import Path
-from checks.probes.path_mtu import CONFIRMATION_COPIES, HINT_COPIES, LADDER, SIZES_PER_ROUND
 from checks.probes.pinger import Request
 from checks.probes.verdict import LEAST_FOR_BLACK_HOLE
 from checks.settings import ProbeSettings
@@ -52,28 +51,3 @@ def plan_path(settings: ProbeSettings, mtu: int, version: int = 4, small_payload
         counted=Request(full_payload, PINGS),
         timeout_s=settings.timeout_ms / 1000,
     )
-
-
-def describe_budget(settings: ProbeSettings, mtu: int, version: int = 4) -> list[str]:
-    """What one path costs, a line each: sizes, counts, bytes, limits."""
-    plan = plan_path(settings, mtu, version)
-    rungs = sum(2 for rung in LADDER if rung < mtu)
-    return [
-        _line(plan.small, version, "small packets"),
-        _line(plan.full, version, "full-size packets, Don't Fragment set"),
-        _line(plan.over, version, "one byte more, which the sender's own kernel must refuse: not sent"),
-        "only where some packets, or all, get no answer: the same once more, alone and patiently",
-        f"only where full-size packets do not pass: the search for the path MTU, {rungs} packets of the usual MTUs, "
-        f"then at most {SIZES_PER_ROUND} in each of two rounds, then {2 * CONFIRMATION_COPIES} at the boundary; "
-        f"{2 * HINT_COPIES} where another path of the network told the answer",
-        f"only behind a black hole: {plan.counted.count} or {2 * plan.counted.count} full-size packets "
-        "that the target counts, to see which way loses them",
-        f"at most {settings.max_packets_per_path} packets in all, {settings.max_bytes_in_flight} bytes unanswered "
-        f"at one time, {settings.max_packets_per_second} packets a second from a node on all its paths; "
-        f"a packet counts as lost after at most {settings.timeout_ms} ms",
-    ]
-
-
-def _line(request: Request, version: int, what: str) -> str:
-    packet = packet_of(request.payload, version)
-    return f"{request.count} x {packet} bytes = {request.count * packet} bytes: {what} (payload {request.payload})"

@@ -1,0 +1,1 @@
+"""Where facts come from: `registry.py` lists every file, command, program, SQL statement and packet."""
