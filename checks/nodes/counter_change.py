@@ -18,7 +18,7 @@ from checks.nodes.counter_difference import (
 )
 from checks.nodes.session import Session
 from checks.nodes.shell import ShellError
-from checks.sources.kernel_files import CHANGE_FILES, COUNTERS, COUNTERS_OF_THIS_NODE
+from checks.sources.kernel_files import COUNTERS, COUNTERS_OF_THIS_NODE
 
 
 async def read_counter_changes(session: Session, nodes: Sequence[Node], interval_s: float) -> CounterChanges | Unknown:
@@ -102,7 +102,7 @@ async def _read(session: Session, node: str) -> _Taken | Unknown:
 def _files() -> str:
     """What `cat` would print of the files; one that this kernel does not have is left out."""
     texts = []
-    for path in CHANGE_FILES:
+    for path in COUNTERS_OF_THIS_NODE.files:
         try:
             with open(path, encoding="utf-8", errors="replace") as file:
                 texts.append(file.read())

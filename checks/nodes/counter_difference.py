@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from checks.facts import KernelCounters, Unknown
 from checks.nodes.proc import parse_counters
-from checks.sources.kernel_files import CHANGE_FILES
+from checks.sources.kernel_files import COUNTERS_OF_THIS_NODE
 
 SOFTNET = "Softnet"
 _SOFTNET_COLUMNS = {"Dropped": 1, "TimeSqueezed": 2}
@@ -53,7 +53,7 @@ def parse_reading(text: str) -> Reading | Unknown:
     """
     counters = parse_counters(text)
     if isinstance(counters, Unknown):
-        return Unknown(f"Nothing was understood of {', '.join(CHANGE_FILES)}.")
+        return Unknown(f"Nothing was understood of {', '.join(COUNTERS_OF_THIS_NODE.files)}.")
     return Reading(counters, parse_softnet(text.splitlines()))
 
 

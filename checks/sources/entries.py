@@ -17,6 +17,7 @@ class Where(StrEnum):
     NODES = "on each node"
     SENDERS = "on a node that pings with its own ping"
     ENDS = "on both ends of a path"
+    SENDER = "on the sender's end of a path"
     TARGETS = "on the target of a path"
     DATABASE = "in the database"
 
@@ -56,6 +57,13 @@ class Source:
     def action(self, topic: str) -> str:
         """What is done for a topic, as the journal records it."""
         return "; ".join(read.how for read in self.reads if read.topic == topic)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelFileList(Source):
+    """Files of the kernel, read on this node."""
+
+    files: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.sources.entries import ADDRESS, INTERFACE, Program, Read, Source, Where
+from checks.sources.entries import ADDRESS, INTERFACE, KernelFileList, Program, Read, Source, Where
 from checks.sources.sh_text import MARK, program
 
 PROC_SYS = "/proc/sys"
@@ -41,8 +41,6 @@ KERNEL_RELEASE_PATH = "kernel/osrelease"
 COUNTER_FILES = ("/proc/net/snmp", "/proc/net/netstat")
 SPEED_FILES = ("speed", "duplex")
 """What is read of each interface in /sys/class/net; the kernel refuses both where there is no link or no speed."""
-CHANGE_FILES = ("/proc/net/snmp", "/proc/net/netstat", "/proc/net/softnet_stat")
-SAMPLE_FILES = ("/proc/net/dev", "/proc/net/snmp", "/proc/net/softnet_stat", "/proc/stat", "/proc/loadavg")
 SYS_CLASS_NET = "/sys/class/net"
 
 # --- this node --------------------------------------------------------------------------------------------------------
@@ -74,20 +72,24 @@ THIS_NODE = Source(
 )
 """Read by netlink and from /proc and /sys: no process is started, no privilege is needed."""
 
-COUNTERS_OF_THIS_NODE = Source(
+_CHANGE_FILES = ("/proc/net/snmp", "/proc/net/netstat", "/proc/net/softnet_stat")
+COUNTERS_OF_THIS_NODE = KernelFileList(
     name="counters of this node",
     groups=("counters",),
     where=Where.HERE,
     purpose="what the kernel counts during an interval",
-    reads=(Read("counters over time", "this node", ", ".join(CHANGE_FILES)),),
+    files=_CHANGE_FILES,
+    reads=(Read("counters over time", "this node", ", ".join(_CHANGE_FILES)),),
 )
 
-SAMPLE_OF_THIS_NODE = Source(
+_SAMPLE_FILES = ("/proc/net/dev", "/proc/net/snmp", "/proc/net/softnet_stat", "/proc/stat", "/proc/loadavg")
+SAMPLE_OF_THIS_NODE = KernelFileList(
     name="sample of this node",
     groups=("samples",),
     where=Where.HERE,
     purpose="the counters of one sample",
-    reads=(Read("", "files", ", ".join(SAMPLE_FILES)),),
+    files=_SAMPLE_FILES,
+    reads=(Read("", "files", ", ".join(_SAMPLE_FILES)),),
 )
 INTERFACES_OF_THIS_NODE = Source(
     name="interfaces of this node",
@@ -138,7 +140,7 @@ PEER = Program(
 """Everything that is read of a peer; changes nothing there. About ten short-lived processes. While samples are taken it
 runs when an interface changed, and every `every_s` seconds."""
 
-_COUNTERS = f"cat {' '.join(CHANGE_FILES)}"
+_COUNTERS = f"cat {' '.join(_CHANGE_FILES)}"
 COUNTERS = Program(
     name="counters",
     groups=("counters",),
@@ -210,7 +212,7 @@ LINK = Program(
 NEIGHBOUR = Program(
     name="neighbour",
     groups=("paths",),
-    where=Where.ENDS,
+    where=Where.SENDER,
     purpose="where nothing is answered: the neighbour entry of the peer's address, with its ages",
     text='ip -s neigh show to "$1" dev "$2"',
     reads=(Read("", "neighbour", "ip -s neigh show to ADDRESS dev INTERFACE"),),

@@ -18,7 +18,7 @@ from checks.database.worker import Worker
 from checks.facts import Interface, Unknown
 from checks.nodes import netlink
 from checks.nodes.proc import with_speeds
-from checks.sources.kernel_files import INTERFACES_OF_THIS_NODE, SAMPLE_FILES, SPEED_FILES, SYS_CLASS_NET
+from checks.sources.kernel_files import INTERFACES_OF_THIS_NODE, SAMPLE_OF_THIS_NODE, SPEED_FILES, SYS_CLASS_NET
 from checks.traffic.links import LinkBook
 from checks.traffic.node_counter import NodeCounter
 from checks.traffic.node_text import NodeReading, parse_files
@@ -35,7 +35,7 @@ _DUMP_LIMIT_S = 20.0
 class KernelFiles:
     """The files, kept open: reading them again costs no more than their making."""
 
-    def __init__(self, paths: Iterable[str] = SAMPLE_FILES) -> None:
+    def __init__(self, paths: Iterable[str] = SAMPLE_OF_THIS_NODE.files) -> None:
         self._open: dict[str, int | None] = dict.fromkeys(paths)
 
     def read(self) -> NodeReading | Unknown:
