@@ -12,7 +12,7 @@ from checks.nodes.home_files import parse_crs_home
 from checks.nodes.kept.device import Device, parse_devices
 from checks.nodes.kept.fragile import parse_fragile
 from checks.nodes.kept.network_manager import parse_details, parse_listed
-from checks.nodes.kept.which import Files, netplan_is_there, parse_keepers, what_is_kept
+from checks.nodes.kept.which import Files, parse_keepers, what_is_kept
 from checks.nodes.lldp_text import parse_lldp
 from checks.nodes.logins_text import parse_logins
 from checks.nodes.oracle_text import printed_lines, quoted, read_messages
@@ -56,7 +56,7 @@ def parse_setup(name: str, told: Mapping[str, Section]) -> NodeSetup:
         config_files(text("ifcfg")),
         config_files(text("wicked")),
         config_files(text("networkd")),
-        config_files(text("netplan")),
+        tuple(line for line in text("netplan").split("\n") if line.startswith("/")),
         parse_listed(text("connections")),
         parse_details(text("connection details")),
     )
@@ -73,7 +73,7 @@ def parse_setup(name: str, told: Mapping[str, Section]) -> NodeSetup:
         instances=programs if isinstance(programs, Unknown) else tuple(sorted(set(_instances(programs)))),
         autostart=_autostart(told.get("autostart", Section()), text("ohasdstr"), boot.get("name", name)),
         services=_services(told.get("services", Section())),
-        keepers=(Keeper.NETPLAN, *keepers) if keepers and netplan_is_there(files.netplan) else keepers,
+        keepers=(Keeper.NETPLAN, *keepers) if keepers and files.netplan else keepers,
         kept=Unknown("the answer ended before it was whole") if is_cut else kept,
         fragile=parse_fragile((*config_files(text("scripts")), *grepped_files(text("rules")))),
         platform=_platform(text("platform")),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -10,13 +10,11 @@ import msgspec
 from checks.facts import Keeper, KeptMtu, Unknown
 from checks.nodes.kept.device import Device
 from checks.nodes.kept.ifcfg import connections, kept_by_network_service
-from checks.nodes.kept.netplan import kept_by_netplan
 from checks.nodes.kept.network_manager import Listed, kept_by_network_manager
 from checks.nodes.kept.networkd import kept_by_networkd, set_by_links
 from checks.nodes.kept.profile import Profile
 from checks.nodes.kept.wicked import kept_by_wicked
 from checks.nodes.sections import ConfigFile
-from checks.sources.node_setup import NETPLAN_DIRECTORIES
 
 _RUNS = ("active", "reloading", "activating", "failed")
 """States of a unit that is started at boot; the network service is `failed` as soon as one interface did not come."""
@@ -39,7 +37,8 @@ class Files:
     ifcfg: Sequence[ConfigFile] = ()
     wicked: Sequence[ConfigFile] = ()
     networkd: Sequence[ConfigFile] = ()
-    netplan: Sequence[ConfigFile] = ()
+    netplan: Sequence[str] = ()
+    """The paths of netplan's files."""
     listed: Sequence[Listed] = ()
     details: Sequence[Profile] = ()
 
@@ -92,10 +91,8 @@ def what_is_kept(
         }
         if untold:
             limits.append(_limit("NetworkManager", untold))
-    if runs(Keeper.NETWORKD) or runs(Keeper.NETWORK_MANAGER):
-        kept |= kept_by_netplan(files.netplan, devices)
-        if untold := tuple(f.path for f in files.netplan if not f.is_readable):
-            limits.append(_limit("netplan", untold))
+    if files.netplan and (runs(Keeper.NETWORKD) or runs(Keeper.NETWORK_MANAGER)):
+        kept |= _by_netplan(files.netplan[0], kept, devices)
     for name, by_link in set_by_links(files.networkd, devices).items():
         of = kept.get(name)
         if of is None:
@@ -105,9 +102,23 @@ def what_is_kept(
     return tuple(kept[name] for name in sorted(kept)), tuple(limits)
 
 
-def netplan_is_there(files: Sequence[ConfigFile]) -> bool:
-    """Whether netplan has any file: then it makes those of the others at each boot."""
-    return any(file.path not in NETPLAN_DIRECTORIES or not file.is_readable for file in files)
+def _by_netplan(path: str, kept: Mapping[str, KeptMtu], devices: Sequence[Device]) -> dict[str, KeptMtu]:
+    """The interfaces that netplan configures, or may: those of the files that it generates, and all that no other has.
+
+    Its YAML is not read: Oracle certifies RAC on no distribution that uses it.
+    """
+    unread = Unknown(
+        f"netplan configures it in {path}, which racwire does not read, since RAC is not certified on Ubuntu: "
+        "check the MTU there by hand"
+    )
+    generated = {name: of.kind for name, of in kept.items() if of.keeper is Keeper.NETPLAN}
+    open_to_it = {
+        device.name: device.kind for device in devices if device.kind != "loopback" and device.name not in kept
+    }
+    return {
+        name: KeptMtu(name, Keeper.NETPLAN, path, mtu=unread, kind=kind)
+        for name, kind in (generated | open_to_it).items()
+    }
 
 
 def _limit(keeper: str, paths: Sequence[str]) -> str:
