@@ -37,9 +37,9 @@ lock:
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 		--no-emit-index-url pyproject.toml -o requirements.lock
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
-		--no-emit-index-url --extra dev --extra lab pyproject.toml -o requirements-dev.lock
+		--no-emit-index-url --extra dev pyproject.toml lab/pyproject.toml -o requirements-dev.lock
 
-$(READY): requirements-dev.lock pyproject.toml .ci/venv
+$(READY): requirements-dev.lock pyproject.toml lab/pyproject.toml .ci/venv
 	@sh .ci/venv
 	@touch $@
 

@@ -55,10 +55,10 @@ def _first_paint(command: Sequence[str], words: str, environment: Mapping[str, s
 
 async def _widgets(home: Path) -> int:
     """How many widgets the first screen has."""
-    from checks.engine import Engine
-    from checks.settings import Settings
+    from checks.model.settings import Settings
+    from checks.run.engine import Engine
     from checks.traffic.feed import Feed
-    from tui.app import ConsoleApp
+    from tui.console.app import ConsoleApp
 
     settings = Settings()
     app = ConsoleApp(lambda *_: Engine((), settings), new_feed=lambda: Feed(settings), state_directory=home)

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from checks.lab import Lab, LabError, down, up
+from racwire_lab import Lab, LabError, down, up
 
 _DIRECTORY = "RACWIRE_LAB_DIR"
 _ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}

@@ -12,7 +12,7 @@ from bench.pace import Pace
 from bench.practice import inside, outside, practice_cluster
 from bench.rows import Row, figure, not_measured
 from bench.terminal import LARGE, SMALL, Terminal
-from checks.lab import Lab
+from racwire_lab import Lab
 
 BUDGETS = {SMALL: 1500, LARGE: 3000}
 """Bytes a second, by size."""

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import psutil
 
-from checks.lab.boot import needs_user_namespace
-from checks.lab.processes import Process
-from checks.lab.programs import enter
+from racwire_lab.cluster.boot import needs_user_namespace
+from racwire_lab.cluster.processes import Process
+from racwire_lab.programs import enter
 
 _PROGRAMS = Path(__file__).with_name("programs")
 _ENTER = Path(enter.__file__)

@@ -3,9 +3,9 @@
 `from checks import Cluster, Kind, Remedy, Status, check` is all that a check needs; CONTRIBUTING.md shows a whole one.
 """
 
-from checks.facts import Cluster, Interface, Node, PathProbe, Port, PrivateNetwork, Unknown, UnreadNode, Verdict
-from checks.finding import Finding, Remedy, Status, Table
-from checks.plugin import Check, Kind, check
+from checks.model.check import Check, Kind, check
+from checks.model.facts import Cluster, Interface, Node, PathProbe, Port, PrivateNetwork, Unknown, UnreadNode, Verdict
+from checks.model.finding import Finding, Remedy, Status, Table
 
 __all__ = [
     "Check",

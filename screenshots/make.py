@@ -21,7 +21,7 @@ from page import picture_of, print_of
 if TYPE_CHECKING:
     from textual.pilot import Pilot
 
-    from tui.app import ConsoleApp
+    from tui.console.app import ConsoleApp
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -56,9 +56,9 @@ def of_a_broken_cluster() -> None:
     """What the console shows of a black hole, and the page that it writes."""
     with tempfile.TemporaryDirectory(prefix="racwire-screenshots-") as directory:
         os.environ["RACWIRE_LAB_DIR"] = str(Path(directory) / "lab")
-        from checks import lab
+        import racwire_lab
 
-        cluster = lab.up(nodes=3)
+        cluster = racwire_lab.up(nodes=3)
         try:
             cluster = cluster.break_("switch-mtu")
             node = cluster.nodes[0]
@@ -66,7 +66,7 @@ def of_a_broken_cluster() -> None:
             environment = {**os.environ, **cluster.environment(node)}
             subprocess.run(command, env=environment, cwd=directory, check=True)
         finally:
-            lab.down()
+            racwire_lab.down()
         [*_, page] = sorted(Path(directory).glob("racwire-*.html"))
         for take, target in ((picture_of, PAGE), (print_of, SHEET)):
             if take(page, target):
@@ -94,13 +94,13 @@ def of_a_change() -> None:
 
 async def take_pictures(screens: dict[str, str], first: str = "checks") -> None:
     """Run the console at each size and save what it shows after each key."""
-    from checks.engine import Engine
-    from checks.plugin import discover
-    from checks.settings_file import load_settings
+    from checks.model.check import discover
+    from checks.run.engine import Engine
+    from checks.run.settings_file import load_settings
     from checks.traffic.feed import Feed
-    from tui.app import ConsoleApp
-    from tui.cluster_changes import ClusterChanges
-    from tui.password import password_for
+    from tui.cli.password import password_for
+    from tui.console.app import ConsoleApp
+    from tui.console.cluster_changes import ClusterChanges
 
     settings = load_settings(None)
     found = discover()
@@ -136,7 +136,7 @@ async def take_pictures(screens: dict[str, str], first: str = "checks") -> None:
 
 async def write_page(pilot: Pilot[None], app: ConsoleApp) -> None:
     """Have the console write the HTML report, as an operator does; for the picture, in the home directory."""
-    from tui.report_formats import FORMATS
+    from tui.cli.report_formats import FORMATS
 
     os.environ["HOME"] = str(Path.cwd())
     to_html = ["down"] * list(FORMATS).index("html")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-from tui import streams
+from tui.cli import streams
 
 # No test is about a time, since the machine may be busy; a third of the usual examples find what more would, in a few
 # runs.

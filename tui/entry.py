@@ -4,8 +4,8 @@
 def main() -> int:
     """Run the command; returns its exit code."""
     try:
-        from tui import cli
+        from tui.cli import main
 
-        return cli.main()
+        return main.main()
     except KeyboardInterrupt:
         return 130

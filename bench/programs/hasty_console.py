@@ -16,10 +16,10 @@ from pathlib import Path
 
 import msgspec
 
-from checks.settings_file import load_settings
+from checks.run.settings_file import load_settings
 from checks.traffic.samples import Event, Gap, Links
 from checks.traffic.timeline import Timeline
-from tui.console import run_console
+from tui.console.start import run_console
 
 _counts: Counter[str] = Counter()
 _add = Timeline.add

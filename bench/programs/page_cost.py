@@ -18,7 +18,7 @@ def main() -> None:
     nodes, findings, seconds = map(int, sys.argv[1:])
     evidence = Evidence(large_report(nodes, findings), large_track(nodes, seconds))
     began = time.perf_counter()
-    from checks.report.html import to_html
+    from checks.report.html.html_page import to_html
 
     page = to_html(evidence)
     print(json.dumps({"bytes": len(page), "seconds": time.perf_counter() - began}))

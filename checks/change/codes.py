@@ -6,7 +6,7 @@ An obstacle that comes from the finding of a check has that finding's code, whic
 
 from __future__ import annotations
 
-from checks.plugin import Kind
+from checks.model.check import Kind
 
 UNREAD = Kind(
     "CH-START-001",

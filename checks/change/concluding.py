@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from checks.change.change_plan import Gate, Step
 from checks.change.events import AnyEvent, GateResult, Look, Reopened, Surprise, Surprised, Verified
 from checks.change.figures import figures_of
 from checks.change.gates import GATES, Scene, watched
 from checks.change.gates.built_in import stood_before, weighed
-from checks.change.plan import Gate, Step
 from checks.change.planning import look_of
 from checks.change.state import Change
 from checks.change.surprises import surprises
-from checks.finding import Finding, Remedy, Status
-from checks.result import Report
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.report import Report
 
 _OWN = frozenset(gate.id for gate in GATES)
 _SET_MTU, _SURVIVES, _PROVE = "set-mtu", "survives-boot", "prove-paths"

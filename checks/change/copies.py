@@ -7,13 +7,13 @@ from pathlib import Path
 
 import msgspec
 
+from checks.change.change_journal import SUFFIX, name_of
 from checks.change.events import Closed, Line
-from checks.change.journal import SUFFIX, name_of
-from checks.facts import JournalCopy, Unknown
-from checks.journal import Journal
-from checks.nodes.sections import section_list
-from checks.nodes.shell import Shell
+from checks.model.facts import JournalCopy, Unknown
+from checks.model.journal import Journal
 from checks.sources.node_setup import CHANGE_JOURNALS, JOURNAL_ENDS
+from checks.sources.nodes.sections import section_list
+from checks.sources.nodes.shell import Shell
 
 _MOST = 20
 """Journals that are looked at, the newest by their names; older ones were closed long ago."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from checks.change.layers import ports_of
 from checks.change.limits import STANDARD
-from checks.facts import Cluster, Unknown, Verdict
-from checks.finding import Finding
+from checks.model.facts import Cluster, Unknown, Verdict
+from checks.model.finding import Finding
 
 _NODES_DISAGREE = frozenset(
     {"IC-MTU-002", "IC-MTU-003", "IC-MTU-004", "IC-MTU-007", "IC-PATH-002", "IC-PATH-010", "IC-DEV-002"}

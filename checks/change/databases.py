@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from checks.change.change_plan import PlannedDatabase
 from checks.change.packets import block_size
-from checks.change.plan import PlannedDatabase
-from checks.facts import Cluster, Database, Managed, Unknown
+from checks.model.facts import Cluster, Database, Managed, Unknown
 
 
 def databases_of(cluster: Cluster) -> tuple[PlannedDatabase, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from checks.change.change_plan import Plan, Step
 from checks.change.events import Attested, Closed, Noted, Overridden, RolledBack
-from checks.change.plan import Plan, Step
 from checks.change.state import Change, ChangeError, Standing
 
 _FEW_CHARACTERS = 10

@@ -6,9 +6,9 @@ from enum import StrEnum
 
 import msgspec
 
-from checks.change.plan import Plan
-from checks.facts import BeforeAfter
-from checks.finding import Status
+from checks.change.change_plan import Plan
+from checks.model.facts import BeforeAfter
+from checks.model.finding import Status
 
 
 class GateResult(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -12,13 +12,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
+from checks.change.change_plan import Plan
 from checks.change.commands.recording import stretch_s
 from checks.change.copies import other_copies
 from checks.change.gates.backups import backup_paths
-from checks.change.plan import Plan
 from checks.change.recorded import compare_recordings, see_recording
-from checks.database.worker import Worker
-from checks.facts import (
+from checks.model.facts import (
     Changing,
     Cluster,
     FileSeen,
@@ -29,10 +28,11 @@ from checks.facts import (
     SeenRecording,
     Unknown,
 )
-from checks.gathering import CHANGING, Gatherer
-from checks.nodes.change_files import read_change_files, read_olr_backup
-from checks.nodes.session import Session
-from checks.nodes.shell import Shell, ShellError
+from checks.run.gathering import CHANGING, Gatherer
+from checks.sources.database.worker import Worker
+from checks.sources.nodes.change_files import read_change_files, read_olr_backup
+from checks.sources.nodes.session import Session
+from checks.sources.nodes.shell import Shell, ShellError
 
 _NOT_ASKED = Unknown("not asked for")
 _RECORDING_LIMIT_S = 240.0

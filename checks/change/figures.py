@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.cache_fusion import BLOCKS_LOST, CR_RECEIVED, CURRENT_RECEIVED
-from checks.facts import Activity, BeforeAfter, Cluster, Database, InstanceActivity, RecordingsCompared, Unknown
-from checks.wording import counted
+from checks.model.facts import Activity, BeforeAfter, Cluster, Database, InstanceActivity, RecordingsCompared, Unknown
+from checks.model.wording import counted
+from checks.rules.cache_fusion import BLOCKS_LOST, CR_RECEIVED, CURRENT_RECEIVED
 
 
 def figures_of(cluster: Cluster) -> dict[str, str | BeforeAfter]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from checks.change.change_plan import Layer
 from checks.change.layers import is_tagged
 from checks.change.limits import (
     CLOUDS,
@@ -16,9 +17,8 @@ from checks.change.limits import (
     port_name,
     switch_ports,
 )
-from checks.change.plan import Layer
-from checks.facts import Cluster
-from checks.wording import counted, few
+from checks.model.facts import Cluster
+from checks.model.wording import counted, few
 
 _STACKED = {"bond": "bond", "team": "team", "vlan": "VLAN", "bridge": "bridge"}
 """Kinds of interface that stand on others, by the kernel's word for them."""

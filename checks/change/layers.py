@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from checks.change.plan import Kind, Layer
-from checks.facts import Cluster, Interface, Keeper, KeptMtu, Node, NodeSetup, Port, PrivateNetwork, Unknown
+from checks.change.change_plan import Kind, Layer
+from checks.model.facts import Cluster, Interface, Keeper, KeptMtu, Node, NodeSetup, Port, PrivateNetwork, Unknown
 
 PORT, MEMBER, PARENT, BOND, BRIDGE_PORT = "port", "member", "parent", "bond", "bridge port"
 """The roles of a layer; `BOND` is one that stands under something else than a VLAN."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.change import codes
+from checks.change.change_plan import Layer
 from checks.change.layers import PORT, is_tagged, networks_of
 from checks.change.obstacles import Obstacle
-from checks.change.plan import Layer
-from checks.facts import Cluster, Interface, LldpNeighbour, Unknown
-from checks.wording import listed
+from checks.model.facts import Cluster, Interface, LldpNeighbour, Unknown
+from checks.model.wording import listed
 
 JUMBO, STANDARD = 9000, 1500
 LOWEST, HIGHEST = 1280, 9216

@@ -11,28 +11,28 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
+from checks.change.change_journal import ChangeJournal, ChangeJournalError, find, login, name_of
+from checks.change.change_plan import Accepted, Plan
 from checks.change.codes import ASKED
-from checks.change.conducting import Conduct
 from checks.change.copies import other_copies
-from checks.change.journal import ChangeJournal, ChangeJournalError, find, login, name_of
-from checks.change.places import directory_of
-from checks.change.plan import Accepted, Plan
+from checks.change.journal_files import directory_of
 from checks.change.planning import cluster_name, default_target, look_of, make_plan, needed_checks, next_id
+from checks.change.session import Conduct
 from checks.change.state import ChangeError
 from checks.change.threads import to_its_end
 from checks.change.verifying import node_here
-from checks.database.secret import Secret
-from checks.engine import Engine, racwire_version
-from checks.events import Event, RunFinished
-from checks.facts import Changing, Cluster, JournalCopy, Unknown
-from checks.finding import Finding, Status
-from checks.gathering import GATHERERS, Gatherer
-from checks.journal import now
-from checks.nodes.session import Session
-from checks.nodes.shell import ShellError
-from checks.plugin import Check, Checks
-from checks.result import Report
-from checks.settings import Settings
+from checks.model.check import Check, Checks
+from checks.model.facts import Changing, Cluster, JournalCopy, Unknown
+from checks.model.finding import Finding, Status
+from checks.model.journal import now
+from checks.model.report import Report
+from checks.model.settings import Settings
+from checks.run.engine import Engine, racwire_version
+from checks.run.events import Event, RunFinished
+from checks.run.gathering import GATHERERS, Gatherer
+from checks.sources.database.secret import Secret
+from checks.sources.nodes.session import Session
+from checks.sources.nodes.shell import ShellError
 
 _COPIES_LIMIT_S = 5.0
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterable, Iterator
 
-from checks.change.plan import PlannedDatabase, PlannedNetwork
-from checks.facts import Cluster, Database
-from checks.packet_sizes import fragments_of, payload_for
-from checks.wording import counted, listed
+from checks.change.change_plan import PlannedDatabase, PlannedNetwork
+from checks.model.facts import Cluster, Database
+from checks.model.packet_sizes import fragments_of, payload_for
+from checks.model.wording import counted, listed
 
 USUAL_BLOCK = 8192
 """Oracle's default of db_block_size, in bytes: taken where no connection told it."""

@@ -11,26 +11,26 @@ from string import ascii_lowercase
 import msgspec
 
 from checks.change import codes
+from checks.change.change_plan import Accepted, Kind, Known, Layer, Plan, PlannedNetwork, Step
 from checks.change.commands.recording import options_of
 from checks.change.databases import databases_of
 from checks.change.events import Look
-from checks.change.kept import fragile_of
 from checks.change.layers import inheriting, kind_of, layers_of, networks_of
 from checks.change.limits import JUMBO, offered, switch_ports
 from checks.change.obstacles import Obstacle, PlanError
-from checks.change.plan import Accepted, Kind, Known, Layer, Plan, PlannedNetwork, Step
+from checks.change.persistence import fragile_of
 from checks.change.preflight import all_obstacles
 from checks.change.remarks import remarks, remarks_back
 from checks.change.state import Change
 from checks.change.steps import after, back, before, outage, people, starting
 from checks.change.steps.draft import Draft, Fragile
 from checks.change.vendors import keys, recognised, vendor
-from checks.facts import Cluster, Clusterware, Database, PrivateNetwork, Unknown
-from checks.finding import Finding, Status
-from checks.plugin import Check
-from checks.result import Report
-from checks.settings import Settings
-from checks.wording import all_nodes, listed
+from checks.model.check import Check
+from checks.model.facts import Cluster, Clusterware, Database, PrivateNetwork, Unknown
+from checks.model.finding import Finding, Status
+from checks.model.report import Report
+from checks.model.settings import Settings
+from checks.model.wording import all_nodes, listed
 
 __all__ = [
     "Obstacle",

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.change import codes
+from checks.change.change_plan import Accepted, Layer
 from checks.change.cured import is_cured
-from checks.change.kept import keeping
 from checks.change.layers import has_address, layers_of
 from checks.change.limits import limits, ports_without_networks
 from checks.change.obstacles import Obstacle
-from checks.change.plan import Accepted, Layer
+from checks.change.persistence import keeping
 from checks.change.systems import engineered
-from checks.facts import Cluster, Clusterware, Unknown, UnreadNode
-from checks.finding import Finding, Status
-from checks.networks import subnet_of
-from checks.plugin import Kind
-from checks.result import Report
-from checks.wording import listed
+from checks.model.check import Kind
+from checks.model.facts import Cluster, Clusterware, Unknown, UnreadNode
+from checks.model.finding import Finding, Status
+from checks.model.networks import subnet_of
+from checks.model.report import Report
+from checks.model.wording import listed
 
 _MUST_BE_KNOWN = ("df-ping", "mtu-consistency", "clusterware")
 """Checks whose UNKNOWN stands in the way: what they look at is what the change is about."""

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 
-from checks.facts import BeforeAfter, NoRecording, RecordingsCompared, SeenRecording, Unknown
+from checks.model.facts import BeforeAfter, NoRecording, RecordingsCompared, SeenRecording, Unknown
+from checks.model.wording import listed
 from checks.traffic.compare.comparison import Compared, Comparison, Verdict
 from checks.traffic.compare.metrics import PACKETS_PER_BLOCK
 from checks.traffic.compare.recorded import runs_of
@@ -14,7 +15,6 @@ from checks.traffic.compare.verdict import Runs, compare
 from checks.traffic.compare.words import change_of, with_unit
 from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.samples import Links, NodeSample
-from checks.wording import listed
 
 HARMFUL = (
     "drops and errors",

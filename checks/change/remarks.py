@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from checks.change.change_plan import Layer, PlannedDatabase, PlannedNetwork
 from checks.change.cured import is_cured
 from checks.change.headroom import headroom
 from checks.change.layers import is_shared
 from checks.change.packets import block_remarks, block_remarks_back
-from checks.change.plan import Layer, PlannedDatabase, PlannedNetwork
 from checks.change.vendors import PRACTICE
-from checks.facts import Cluster, Clusterware, NotAsked, Unknown
-from checks.finding import Status
-from checks.result import Report
-from checks.wording import few
+from checks.model.facts import Cluster, Clusterware, NotAsked, Unknown
+from checks.model.finding import Status
+from checks.model.report import Report
+from checks.model.wording import few
 
 _MOST = 12
 """Findings that are named; the report of the checks has all."""

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 
 import msgspec
 
+from checks.change.change_plan import Accepted, Plan, Step
+from checks.change.change_text import headline, sentence_of
 from checks.change.events import (
     Closed,
     GateResult,
@@ -21,11 +23,9 @@ from checks.change.events import (
     Verified,
 )
 from checks.change.packets import USUAL_BLOCK
-from checks.change.plan import Accepted, Plan, Step
 from checks.change.state import Change, Mark, Standing
-from checks.change.telling import headline, sentence_of
-from checks.facts import BeforeAfter, Unknown
-from checks.packet_sizes import fragments_of
+from checks.model.facts import BeforeAfter, Unknown
+from checks.model.packet_sizes import fragments_of
 
 SCHEMA = "racwire-change-report/1"
 _NOT_LOOKED_AT = Unknown("it was not looked at after the change was opened")

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 import msgspec
 
+from checks.change.change_plan import Gate, Kind, Plan, Step
 from checks.change.events import (
     Attested,
     Closed,
@@ -22,7 +23,6 @@ from checks.change.events import (
     Surprised,
     Verified,
 )
-from checks.change.plan import Gate, Kind, Plan, Step
 
 
 class ChangeError(Exception):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
+from checks.change.change_plan import Layer
 from checks.change.events import Look, Surprise, Surprised
 from checks.change.gates import Scene, looked_at
 from checks.change.gates.mtu import VANISH, is_harmless
-from checks.change.plan import Layer
-from checks.result import Report
-from checks.wording import listed
+from checks.model.report import Report
+from checks.model.wording import listed
 
 _SET_MTU, _SURVIVES, _STOPPED = "set-mtu", "survives-boot", "stack-down"
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from checks.change import codes
 from checks.change.layers import ports_of
 from checks.change.obstacles import Obstacle
-from checks.facts import Cluster
-from checks.wording import listed
+from checks.model.facts import Cluster
+from checks.model.wording import listed
 
 PLATFORM = "Oracle Engineered System"
 _NIC = re.compile(r"(bondib|(st|cl)(ib|re)|re)\d.*")

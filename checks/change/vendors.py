@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from checks.facts import LldpNeighbour
+from checks.model.facts import LldpNeighbour
 
 PRACTICE = "practice"
 """The key of the practice cluster's own switches."""

@@ -12,23 +12,23 @@ from pathlib import Path
 
 import msgspec
 
+from checks.change.change_plan import Plan
 from checks.change.codes import LOOKED
 from checks.change.concluding import conclude, results_of
 from checks.change.events import AnyEvent
 from checks.change.evidence import evidence_gatherer
 from checks.change.gates import gate_checks
-from checks.change.plan import Plan
 from checks.change.state import Change
-from checks.database.secret import Secret
-from checks.engine import Engine
-from checks.events import Event, RunFinished
-from checks.facts import Cluster, Unknown
-from checks.finding import Finding, Status
-from checks.gathering import GATHERERS, Gatherer
-from checks.nodes.session import Session
-from checks.plugin import Check
-from checks.result import Report
-from checks.settings import DatabaseSettings, Settings
+from checks.model.check import Check
+from checks.model.facts import Cluster, Unknown
+from checks.model.finding import Finding, Status
+from checks.model.report import Report
+from checks.model.settings import DatabaseSettings, Settings
+from checks.run.engine import Engine
+from checks.run.events import Event, RunFinished
+from checks.run.gathering import GATHERERS, Gatherer
+from checks.sources.database.secret import Secret
+from checks.sources.nodes.session import Session
 
 __all__ = ["Concluded", "Verification", "conclude", "results_of"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from checks.facts import Cluster, FragileMtu, Interface, Keeper, KeptMtu, Node, NodeSetup, PrivateNetwork, Unknown
+from checks.model.facts import Cluster, FragileMtu, Interface, Keeper, KeptMtu, Node, NodeSetup, PrivateNetwork, Unknown
 from checks.plugins.mtu_consistency import layers_below
 
 KERNEL_DEFAULT_MTU = 1500

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from checks.facts import Cluster, DeviceHistory
-from checks.finding import Finding, Remedy, Status
-from checks.plugin import Kind
+from checks.model.check import Kind
+from checks.model.facts import Cluster, DeviceHistory
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import counted, listed
 from checks.plugins._device_names import device_evidence, device_line, device_name, devices_named, known_network, nic_of
 from checks.plugins._instances import nodes_of, percent
 from checks.plugins._together import alike, briefly, named, some
-from checks.wording import counted, listed
 
 FAULTS = Kind(
     "IC-DEV-004",

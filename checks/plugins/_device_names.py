@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from checks.facts import Cluster, DeviceHistory, InterconnectInUse
-from checks.finding import Table
+from checks.model.facts import Cluster, DeviceHistory, InterconnectInUse
+from checks.model.finding import Table
+from checks.model.wording import listed
 from checks.plugins._instances import instance_name, moment, node_of
 from checks.plugins._places_in_use import network_of
 from checks.plugins._together import alike, named
-from checks.wording import listed
 
 
 def nic_of(device: DeviceHistory) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from checks.facts import Cluster, Unknown
+from checks.model.facts import Cluster, Unknown
 from checks.plugins._together import briefly, named
 
 _NIC = re.compile(r"(bondib|[a-z]{0,2}ib|[a-z]{0,2}re)\d.*")

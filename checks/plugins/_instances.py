@@ -7,9 +7,18 @@ from collections.abc import Collection, Iterable, Iterator
 
 import msgspec
 
-from checks.facts import Activity, ActivityGap, Cluster, Database, Fact, InstanceActivity, InterconnectInUse, Unknown
-from checks.finding import Finding, Remedy, Status
-from checks.plugin import Kind
+from checks.model.check import Kind
+from checks.model.facts import (
+    Activity,
+    ActivityGap,
+    Cluster,
+    Database,
+    Fact,
+    InstanceActivity,
+    InterconnectInUse,
+    Unknown,
+)
+from checks.model.finding import Finding, Remedy, Status
 from checks.plugins._together import alike, briefly, named, some
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.facts import Cluster
-from checks.finding import Finding, Remedy, Status
-from checks.plugin import Kind
+from checks.model.check import Kind
+from checks.model.facts import Cluster
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import counted
 from checks.plugins._instances import instance_name, moment, nodes_of, span, sql
 from checks.plugins._loss_counts import Loss
 from checks.plugins._loss_groups import MAY_BE_FALSE, counts_falsely, see_patch
@@ -21,7 +22,6 @@ from checks.plugins._loss_history import (
 from checks.plugins._loss_kinds import CLAIM_LOST, CORRUPT, LOST_BEFORE
 from checks.plugins._nics import on_nics
 from checks.plugins._together import alike, briefly, named, some
-from checks.wording import counted
 
 
 def claims_and_corrupt(cluster: Cluster, judged: Sequence[Loss]) -> Iterator[Finding]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from checks.cache_fusion import lost, received
-from checks.facts import Activity, Cluster, InstanceActivity, Unknown, WaitEvent
-from checks.finding import Table
+from checks.model.facts import Activity, Cluster, InstanceActivity, Unknown, WaitEvent
+from checks.model.finding import Table
+from checks.model.wording import counted, listed
 from checks.plugins._instances import instance_name, span
 from checks.plugins._pairs import pairs_table
 from checks.plugins._together import MOST_NAMED, named, some
 from checks.plugins._waits import costliest
-from checks.wording import counted, listed
+from checks.rules.cache_fusion import lost, received
 
 _NEARLY_ALL = 0.9
 """Share of the lost blocks that touch one instance from which it is called the one that they have in common. Ours."""
@@ -38,7 +38,7 @@ class Loss:
 
     @property
     def of(self) -> int:
-        """Blocks that were sent to it: received or lost, as `checks.cache_fusion.due`."""
+        """Blocks that were sent to it: received or lost, as `checks.rules.cache_fusion.due`."""
         return (self.received or 0) + self.lost
 
     @property

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from checks.facts import Activity, Cluster, Unknown, release
-from checks.finding import Remedy, Status
+from checks.model.facts import Activity, Cluster, Unknown, release
+from checks.model.finding import Remedy, Status
 from checks.plugins._instances import database_of, instance_name, node_of, nodes_of, span
 from checks.plugins._loss_counts import Loss
 from checks.plugins._loss_signs import Signs, signs_of

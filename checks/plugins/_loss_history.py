@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from checks.facts import Cluster, History, LossHistory, Unknown
+from checks.model.facts import Cluster, History, LossHistory, Unknown
+from checks.model.wording import counted, listed
 from checks.plugins._instances import instance_name, moment, span, sql
 from checks.plugins._together import named, some
-from checks.wording import counted, listed
 
 _MOST_PARTS = 8
 

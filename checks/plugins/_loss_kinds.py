@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.plugin import Kind
+from checks.model.check import Kind
 
 MOS_LOST = "MOS 563566.1"
 MOS_FALSE = "MOS 2096299.1, bug 20922010"

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from checks.facts import Activity, Cluster, CounterChanges, PathProbe, PrivateNetwork, Unknown, Verdict
-from checks.finding import Remedy
-from checks.packet_sizes import fragments_of
+from checks.model.facts import Activity, Cluster, CounterChanges, PathProbe, PrivateNetwork, Unknown, Verdict
+from checks.model.finding import Remedy
+from checks.model.packet_sizes import fragments_of
+from checks.model.wording import counted, listed
 from checks.plugins._instances import database_of, span
 from checks.plugins._nics import on_nics
 from checks.plugins._node_counts import TOPIC, NodeCounts, node_counts, sysctl
 from checks.plugins._paths import evidence_of, ping_commands, ways_text
 from checks.plugins._together import named
-from checks.wording import counted, listed
 
 USUAL_BLOCK_BYTES = 8192
 

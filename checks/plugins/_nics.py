@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from checks.facts import Cluster, Port, Unknown
-from checks.finding import Remedy
+from checks.model.facts import Cluster, Port, Unknown
+from checks.model.finding import Remedy
 from checks.plugins.mtu_consistency import layers_below
 
 _MOST = 4

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from checks.facts import Cluster, CounterChange, CounterChanges, Unknown
-from checks.finding import Finding, Remedy, Status
-from checks.plugin import Kind
+from checks.model.check import Kind
+from checks.model.facts import Cluster, CounterChange, CounterChanges, Unknown
+from checks.model.finding import Finding, Remedy, Status
 from checks.plugins._instances import sentence
 from checks.plugins._together import briefly, named, some
 

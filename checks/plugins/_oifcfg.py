@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.facts import Cluster, Clusterware, Unknown
-from checks.finding import Finding, Remedy, Status
-from checks.plugin import Kind
-from checks.wording import listed
+from checks.model.check import Kind
+from checks.model.facts import Cluster, Clusterware, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import listed
 
 ALSO_PUBLIC = Kind(
     "IC-IFACE-007",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from checks.facts import Cluster
-from checks.finding import Table
+from checks.model.facts import Cluster
+from checks.model.finding import Table
+from checks.model.wording import counted
 from checks.plugins._instances import instance_name
-from checks.wording import counted
 
 Pair = tuple[int, int]
 

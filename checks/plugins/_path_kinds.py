@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.plugin import Kind
+from checks.model.check import Kind
 
 BLOCKS = (
     "An 8 KB block is one packet at MTU 9000. One that vanishes is a lost block; small packets, heartbeats among "

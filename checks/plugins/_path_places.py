@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from checks.facts import Cluster, PathProbe, PrivateNetwork, Unknown, Verdict
-from checks.wording import Way, between, hub
+from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Unknown, Verdict
+from checks.model.wording import Way, between, hub
 
 
 def ways_of(paths: Sequence[PathProbe]) -> set[Way]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.facts import Cluster, PathProbe, PrivateNetwork, Verdict
-from checks.finding import Finding, Remedy, Status
-from checks.packet_sizes import SMALL_PAYLOAD
+from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Verdict
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.packet_sizes import SMALL_PAYLOAD
+from checks.model.wording import counted, listed
 from checks.plugins._path_kinds import FILTERED, LOSS, LOST_ONCE, NOT_PROBED, UNREACHABLE
 from checks.plugins._path_places import at_fault, silent_nodes, ways_of, where, where_either_way
 from checks.plugins._paths import at_most, evidence_of, reasons_of, seen_lines, short_name
-from checks.wording import counted, listed
 
 
 def lost_once(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Finding:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from checks.facts import Leg, PathProbe, PingSeries, PrivateNetwork, Verdict
-from checks.finding import Table
-from checks.packet_sizes import SMALL_PAYLOAD, packet_of, payload_for
-from checks.wording import Way, counted
+from checks.model.facts import Leg, PathProbe, PingSeries, PrivateNetwork, Verdict
+from checks.model.finding import Table
+from checks.model.packet_sizes import SMALL_PAYLOAD, packet_of, payload_for
+from checks.model.wording import Way, counted
 
 MOST_LINES = 4
 """Lines of one sort in a finding; what is over is counted, and stands in the evidence."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from checks.facts import Address, Cluster, Clusterware, InterconnectInUse, PrivateNetwork, Unknown
-from checks.networks import in_subnet
+from checks.model.facts import Address, Cluster, Clusterware, InterconnectInUse, PrivateNetwork, Unknown
+from checks.model.networks import in_subnet
 from checks.plugins._instances import node_of
 
 PARAMETER = "cluster_interconnects"

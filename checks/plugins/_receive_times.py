@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from checks.cache_fusion import (
+from checks.model.facts import Activity, Cluster, InstanceActivity
+from checks.model.finding import Table
+from checks.model.wording import counted
+from checks.plugins._instances import active, database_of, instance_name, milliseconds, percent, span
+from checks.plugins._waits import average_ms, buckets, costliest, for_blocks, quantile_us, time_us
+from checks.rules.cache_fusion import (
     CR_RECEIVED,
     CURRENT_RECEIVED,
     average_cr_receive_ms,
     average_current_receive_ms,
     estimated_traffic_kb_per_s,
 )
-from checks.facts import Activity, Cluster, InstanceActivity
-from checks.finding import Table
-from checks.plugins._instances import active, database_of, instance_name, milliseconds, percent, span
-from checks.plugins._waits import average_ms, buckets, costliest, for_blocks, quantile_us, time_us
-from checks.wording import counted
 
 _WIDELY = 5.0
 """How many times as long one of two averages is when they are called far apart; only a remark. Ours."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from checks.facts import Cluster, LldpNeighbour, Port, PrivateNetwork, Unknown
-from checks.finding import Remedy
+from checks.model.facts import Cluster, LldpNeighbour, Port, PrivateNetwork, Unknown
+from checks.model.finding import Remedy
+from checks.model.wording import few
 from checks.plugins._nics import nics_of
 from checks.plugins._paths import MOST_LINES, at_most
-from checks.wording import few
 
 _PLACEHOLDER = "PORT"
 _SHOW = ("show interface PORT counters errors", "show interface PORT | include MTU")

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from checks.facts import Activity, Cluster, InstanceActivity, WaitEvent
-from checks.finding import Finding, Remedy, Status
+from checks.model.facts import Activity, Cluster, InstanceActivity, WaitEvent
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import listed
 from checks.plugins._instances import instance_name, nodes_of, percent, sql
 from checks.plugins._loss_counts import loss_of
 from checks.plugins._receive_times import top_lines
 from checks.plugins._time_kinds import EVENTS
 from checks.plugins._together import alike, briefly, named, some
 from checks.plugins._waits import MEANINGS, costliest, time_us
-from checks.wording import listed
 
 _THE_LOAD = "busy"
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from checks.facts import Activity, Cluster, release
-from checks.finding import Finding, Remedy, Status
+from checks.model.facts import Activity, Cluster, release
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import counted, listed
 from checks.plugins._instances import database_of, instance_name, milliseconds, nodes_of, percent, span, sql
 from checks.plugins._receive_times import (
     BlockTimes,
@@ -20,7 +21,6 @@ from checks.plugins._receive_times import (
 from checks.plugins._time_kinds import DOUBTFUL, SLOW, TAIL
 from checks.plugins._together import MOST_LINES, alike, briefly, named, some
 from checks.plugins._waits import beyond
-from checks.wording import counted, listed
 
 STATEMENTS = ("sysstat", "system_event")
 _IMPOSSIBLE_MS = 1000.0

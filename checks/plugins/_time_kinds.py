@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.plugin import Kind
+from checks.model.check import Kind
 
 _EM = "Enterprise Manager metric help, global cache block request time: warning 1 cs, critical 2 cs"
 

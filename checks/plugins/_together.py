@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TypeVar
 
-from checks.wording import counted, listed
+from checks.model.wording import counted, listed
 
 MOST_NAMED = 4
 MOST_LINES = 6

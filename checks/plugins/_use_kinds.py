@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.plugin import Kind
+from checks.model.check import Kind
 
 _REFERENCE = "Database Reference, CLUSTER_INTERCONNECTS"
 _HAIP = "MOS 1210883.1"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.finding import Remedy
+from checks.model.finding import Remedy
 
 
 def look() -> Remedy:

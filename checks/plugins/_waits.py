@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from checks.facts import InstanceActivity, WaitEvent
+from checks.model.facts import InstanceActivity, WaitEvent
 
 _NO_TRANSFER = ("lost", "corrupt", "failure", "retry")
 """Words in the names of events that are no arrival of a block."""

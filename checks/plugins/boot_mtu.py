@@ -5,13 +5,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
-from checks.facts import Cluster, Keeper, NodeSetup, Unknown, UnreadNode
-from checks.finding import Finding, Remedy, Status
-from checks.plugin import Kind, check
+from checks.model.check import Kind, check
+from checks.model.facts import Cluster, Keeper, NodeSetup, Unknown, UnreadNode
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import listed
 from checks.plugins._boot import AtBoot, AtNextBoot, interfaces_at_boot, verdict
 from checks.plugins._paths import short_name
 from checks.plugins._together import alike, briefly, named, some
-from checks.wording import listed
 
 _BY_NMCLI = (Keeper.NETWORK_MANAGER, Keeper.IFCFG_NETWORK_MANAGER)
 _LINES = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.facts import Cluster, Clusterware, Unknown
-from checks.finding import Finding, Remedy, Status
-from checks.plugin import Kind, check
-from checks.wording import all_nodes, counted
+from checks.model.check import Kind, check
+from checks.model.facts import Cluster, Clusterware, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import all_nodes, counted
 
 ANSWERS = Kind("IC-GRID-001", "Clusterware is up on this node and answers")
 STALE = Kind(

@@ -6,9 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from checks.facts import Cluster, DeviceHistory, History, Interface, Unknown
-from checks.finding import Finding, Remedy, Status
-from checks.plugin import Kind, check
+from checks.model.check import Kind, check
+from checks.model.facts import Cluster, DeviceHistory, History, Interface, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import counted, listed
 from checks.plugins._device_faults import FAULTS, device_faults
 from checks.plugins._device_names import (
     compared_within,
@@ -22,7 +23,6 @@ from checks.plugins._device_names import (
 )
 from checks.plugins._instances import instance_name, moment, node_of, nodes_of
 from checks.plugins._together import alike, briefly, some
-from checks.wording import counted, listed
 
 _VIEW = "Database Reference, DBA_HIST_IC_DEVICE_STATS"
 _CAUSE_5 = "MOS 563566.1, causes 5 and 12"

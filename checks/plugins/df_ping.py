@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from checks.facts import Cluster, Leg, PathProbe, PrivateNetwork, Unknown, Verdict
-from checks.finding import Finding, Remedy, Status
-from checks.plugin import check
+from checks.model.check import check
+from checks.model.facts import Cluster, Leg, PathProbe, PrivateNetwork, Unknown, Verdict
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import all_nodes, counted, listed
 from checks.plugins._path_kinds import (
     ALONE,
     BLACK_HOLE,
@@ -40,7 +41,6 @@ from checks.plugins._paths import (
 )
 from checks.plugins._switch_ports import ask_network_team, end_lines
 from checks.plugins.mtu_consistency import layers_below
-from checks.wording import all_nodes, counted, listed
 
 
 @check(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.facts import Activity, Cluster
-from checks.finding import Finding, Remedy, Status
-from checks.plugin import check
+from checks.model.check import check
+from checks.model.facts import Activity, Cluster
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import counted, listed
 from checks.plugins._instances import (
     Unseen,
     active,
@@ -41,7 +42,6 @@ from checks.plugins._loss_kinds import (
 )
 from checks.plugins._nics import on_nics
 from checks.plugins._together import named, some
-from checks.wording import counted, listed
 
 _COUNTS = ("sysstat", "cache_transfer", "system_event")
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.facts import Activity, Cluster
-from checks.finding import Finding, Remedy, Status, Table
-from checks.plugin import check
+from checks.model.check import check
+from checks.model.facts import Activity, Cluster
+from checks.model.finding import Finding, Remedy, Status, Table
+from checks.model.wording import counted
 from checks.plugins._instances import (
     Unseen,
     active,
@@ -24,7 +25,6 @@ from checks.plugins._time_events import event_findings
 from checks.plugins._time_faults import STATEMENTS, histogram_statement, time_faults, verdict_on
 from checks.plugins._time_kinds import DOUBTFUL, EVENTS, FAST, LITTLE, NOT_KNOWN, SLOW, TAIL
 from checks.plugins._together import MOST_LINES, briefly, named, some
-from checks.wording import counted
 
 _OF_WAITS = ("GV$SYSTEM_EVENT", "GV$EVENT_HISTOGRAM_MICRO", "GV$EVENT_HISTOGRAM")
 

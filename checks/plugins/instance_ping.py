@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.facts import Activity, Cluster, InstancePing, Unknown
-from checks.finding import Finding, Remedy, Status, Table
-from checks.plugin import Kind, check
+from checks.model.check import Kind, check
+from checks.model.facts import Activity, Cluster, InstancePing, Unknown
+from checks.model.finding import Finding, Remedy, Status, Table
+from checks.model.wording import counted, listed
 from checks.plugins._instances import (
     Unseen,
     active,
@@ -24,7 +25,6 @@ from checks.plugins._nics import on_nics
 from checks.plugins._pairs import pairs_table
 from checks.plugins._paths import at_most
 from checks.plugins._together import named
-from checks.wording import counted, listed
 
 _VIEW = "Database Reference, V$INSTANCE_PING"
 _STATEMENT = "instance_ping"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import combinations
 
-from checks.facts import Cluster, Clusterware, Database, Unknown
-from checks.finding import Finding, Remedy, Status
-from checks.plugin import check
+from checks.model.check import check
+from checks.model.facts import Cluster, Clusterware, Database, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import counted, listed
 from checks.plugins._engineered import is_engineered
 from checks.plugins._instances import (
     Unseen,
@@ -21,7 +22,6 @@ from checks.plugins._places_in_use import PARAMETER, Place, known_networks, plac
 from checks.plugins._together import MOST_LINES, alike, briefly, named, some
 from checks.plugins._use_kinds import APART, AS_MEANT, BY_PARAMETER, ELSEWHERE, FEWER, HAIP_BY_SOME, NOT_KNOWN, PUBLIC
 from checks.plugins._use_remedies import look, reconfigure, unset
-from checks.wording import counted, listed
 
 _STATEMENTS = ("interconnects", "parameters")
 _MOST_HAIP_NICS = 4

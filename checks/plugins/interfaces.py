@@ -6,9 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from checks.facts import Cluster, Interface, Node, Port, PrivateNetwork, Unknown
-from checks.finding import Finding, Remedy, Status
-from checks.plugin import Kind, check
+from checks.model.check import Kind, check
+from checks.model.facts import Cluster, Interface, Node, Port, PrivateNetwork, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import continued, listed
 from checks.plugins._oifcfg import (
     ALSO_PUBLIC,
     HAIP_ABSENT,
@@ -19,7 +20,6 @@ from checks.plugins._oifcfg import (
     configuration_findings,
     haip_findings,
 )
-from checks.wording import continued, listed
 
 _RULES = "Grid Infrastructure Installation Guide, private IP interface requirements"
 

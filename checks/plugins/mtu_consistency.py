@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from checks.facts import Cluster, Interface, Node, Port, PrivateNetwork, Unknown
-from checks.finding import Finding, Remedy, Status
-from checks.networks import subnet_of
-from checks.plugin import Kind, check
+from checks.model.check import Kind, check
+from checks.model.facts import Cluster, Interface, Node, Port, PrivateNetwork, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.networks import subnet_of
+from checks.model.wording import counted, listed
 from checks.plugins._paths import short_name
-from checks.wording import counted, listed
 
 _CAUSE_5 = "MOS 563566.1, causes 5 and 12"
 

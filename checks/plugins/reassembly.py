@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.facts import Cluster, Unknown
-from checks.finding import Finding, Remedy, Status
-from checks.plugin import Kind, check
+from checks.model.check import Kind, check
+from checks.model.facts import Cluster, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import counted
 from checks.plugins._engineered import beside_udp
 from checks.plugins._instances import percent, span
 from checks.plugins._loss_signs import block_bytes, fragmenting, mtu_line
 from checks.plugins._nics import on_nics
 from checks.plugins._node_counts import TOPIC, NodeCounts, counts_of, lacks, nodes_not_known, sysctl, without_counts
 from checks.plugins._together import alike, briefly, named, some
-from checks.wording import counted
 
 _CAUSE_3 = "MOS 563566.1, cause 3"
 

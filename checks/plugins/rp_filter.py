@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from checks.facts import Cluster, Node, Unknown
-from checks.finding import Finding, Remedy, Status
-from checks.plugin import Kind, check
+from checks.model.check import Kind, check
+from checks.model.facts import Cluster, Node, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import counted, listed
 from checks.plugins._instances import span
 from checks.plugins._node_counts import (
     TOPIC,
@@ -20,7 +21,6 @@ from checks.plugins._node_counts import (
     without_counts,
 )
 from checks.plugins._together import alike, briefly, named, some
-from checks.wording import counted, listed
 
 _SOURCE = "MOS 1286796.1"
 _STRICT = 1

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from checks.facts import Cluster, Unknown
-from checks.finding import Finding, Remedy, Status
-from checks.plugin import Kind, check
+from checks.model.check import Kind, check
+from checks.model.facts import Cluster, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import counted
 from checks.plugins._engineered import beside_udp
 from checks.plugins._instances import span
 from checks.plugins._nics import on_nics
@@ -21,7 +22,6 @@ from checks.plugins._node_counts import (
     without_counts,
 )
 from checks.plugins._together import alike, briefly, named, some
-from checks.wording import counted
 
 NONE_DROPPED = Kind("IC-UDP-001", "No datagram is thrown away after it has arrived")
 OVERFLOWED = Kind(

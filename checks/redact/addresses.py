@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 
-from checks.facts import IPAddress, IPNetwork
+from checks.model.facts import IPAddress, IPNetwork
 from checks.redact.pseudonyms import Pseudonyms
 from checks.redact.well_known import KEPT_NETWORKS
 

@@ -12,7 +12,7 @@ import ipaddress
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from checks.facts import IPAddress, IPNetwork
+from checks.model.facts import IPAddress, IPNetwork
 
 _TOO_MANY = (
     "There are more networks in it than there are pseudonyms for; hand on a report of fewer checks, or give this one a "

@@ -6,7 +6,7 @@ from enum import Enum
 
 import msgspec
 
-from checks import facts, finding, journal, result
+from checks.model import facts, finding, journal, report
 from checks.traffic import recording, samples
 
 
@@ -24,9 +24,9 @@ class Treatment(Enum):
 
 
 _KEPT: dict[type[msgspec.Struct], str] = {
-    result.Report: "schema racwire_version started_at versions saved_at",
-    result.Rerun: "check started_at",
-    result.WaiverStanding: "code expires standing check",
+    report.Report: "schema racwire_version started_at versions saved_at",
+    report.Rerun: "check started_at",
+    report.WaiverStanding: "code expires standing check",
     finding.Finding: "code check sources",
     finding.Waived: "expires",
     finding.Extent: "unit",

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from checks import facts, result
-from checks.facts import IPAddress, IPNetwork
+from checks.model import facts, report
+from checks.model.facts import IPAddress, IPNetwork
 from checks.redact.connect_text import told_in
 from checks.redact.fields import Treatment
 from checks.redact.names import key_of
@@ -81,7 +81,7 @@ class Learnt:
         self._take(names_in(parts))
         for part in parts:
             self._facts(part)
-            if isinstance(part, (result.Report, recording.Header)):
+            if isinstance(part, (report.Report, recording.Header)):
                 self._take(names_in_settings(part.settings))
         for treatment, text in texts(whole):
             self._text(treatment, text)
@@ -151,7 +151,7 @@ class Learnt:
                 self._subnet(part.subnet)
             case facts.Instance() | facts.Database() | facts.ActiveVersion():
                 self.versions |= set(_beginnings(part.version))
-            case result.Report():
+            case report.Report():
                 self.versions |= set(part.versions.values())
 
     def _text(self, treatment: Treatment, text: str) -> None:

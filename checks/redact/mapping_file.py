@@ -11,9 +11,9 @@ from pathlib import Path
 
 import msgspec
 
-from checks.files import OutputError, write_whole
 from checks.redact.blocks import RedactionError
 from checks.redact.pseudonyms import SCHEMA, MappingFile, Pseudonyms
+from checks.whole_files import OutputError, write_whole
 
 WAIT_S = 60.0
 """For another run that has the mapping in use: for as long as it takes it to replace all names."""

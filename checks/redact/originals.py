@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from checks import facts, finding, journal, result
+from checks.model import facts, finding, journal, report
 from checks.redact.connect_text import in_connect_string
 from checks.redact.well_known import VOCABULARY, is_directory_of_anyone
 from checks.traffic import recording, samples
@@ -166,7 +166,7 @@ def _told(part: msgspec.Struct) -> Iterator[Named]:
                 yield from _host(node)
         case finding.EvidenceRef() | journal.Entry():
             yield from _host(part.node)
-        case result.WaiverStanding() | finding.Waived():
+        case report.WaiverStanding() | finding.Waived():
             yield from _person(part.by)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import msgspec
 
-from checks.facts import IPAddress, IPNetwork
+from checks.model.facts import IPAddress, IPNetwork
 from checks.redact.blocks import Blocks, RedactionError
 from checks.redact.names import key_of
 

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
+from checks.model.report import Report
 from checks.redact.addresses import Addresses, is_kept
 from checks.redact.fields import Treatment
 from checks.redact.learning import Learnt
@@ -18,7 +19,6 @@ from checks.redact.spellings import Spellings
 from checks.redact.text import Text
 from checks.redact.tracks import RedactedTrack, all_events
 from checks.redact.walk import rebuilt
-from checks.result import Report
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Header, Recording
 from checks.traffic.samples import Event, Gap

@@ -12,7 +12,7 @@ import ipaddress
 import re
 from collections.abc import Collection
 
-from checks.facts import IPAddress, IPNetwork
+from checks.model.facts import IPAddress, IPNetwork
 from checks.redact.addresses import Addresses
 
 _NUMBER = r"(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"

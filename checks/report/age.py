@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from datetime import datetime, timezone, tzinfo
 
-from checks.result import Report
-from checks.wording import lasting
+from checks.model.report import Report
+from checks.model.wording import lasting
 
 _SKEW_S = 60.0
 """By which clocks may differ before it is worth a word."""

@@ -12,13 +12,13 @@ from datetime import datetime
 
 import msgspec
 
-from checks.facts import Clusterware
-from checks.finding import Status
-from checks.plain_text import json_escaped, shown
+from checks.model.facts import Clusterware
+from checks.model.finding import Status
+from checks.model.report import ExitCode, Report
+from checks.model.sanitize import json_escaped, shown
+from checks.model.wording import listed
 from checks.report.diff_facts import FactChange, fact_changes
 from checks.report.diff_findings import FindingChange, finding_changes
-from checks.result import ExitCode, Report
-from checks.wording import listed
 
 SCHEMA = "racwire-diff/1"
 

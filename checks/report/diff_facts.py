@@ -7,12 +7,21 @@ from typing import Any
 
 import msgspec
 
-from checks.cache_fusion import average_cr_receive_ms, average_current_receive_ms, lost, per_second
-from checks.facts import Activity, Cluster, Clusterware, CounterChanges, Database, InstanceActivity, Node, PathProbe
+from checks.model.facts import (
+    Activity,
+    Cluster,
+    Clusterware,
+    CounterChanges,
+    Database,
+    InstanceActivity,
+    Node,
+    PathProbe,
+)
+from checks.model.report import Report
+from checks.model.wording import listed
 from checks.report.diff_noise import differ
 from checks.report.quantities import milliseconds, rate
-from checks.result import Report
-from checks.wording import listed
+from checks.rules.cache_fusion import average_cr_receive_ms, average_current_receive_ms, lost, per_second
 
 _ABSENT = "not there"
 _COUNTERS = {"failed reassemblies": ("Ip", "ReasmFails"), "receive-buffer errors": ("Udp", "RcvbufErrors")}

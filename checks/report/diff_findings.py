@@ -7,8 +7,7 @@ from enum import StrEnum
 
 import msgspec
 
-from checks.finding import PROBLEMS, Finding, Status
-from checks.finding_key import Key, could_not_look, keyed
+from checks.model.finding import PROBLEMS, Finding, Key, Status, could_not_look, keyed
 from checks.report.diff_noise import differ
 
 _MOST_PAIRS = 50_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 
-from checks.finding import PROBLEMS, Finding, Status
+from checks.model.finding import PROBLEMS, Finding, Status
+from checks.model.wording import counted, listed
 from checks.report.diff_findings import Change, FindingChange
-from checks.wording import counted, listed
 
 _NOUNS = {Status.FAIL: "failure", Status.UNKNOWN: "open question", Status.WARN: "warning"}
 _GONE = (Change.GONE, Change.MILDER, Change.TOLD)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from checks.result import Report
+from checks.model.report import Report
 from checks.traffic.timeline import Track
 
 

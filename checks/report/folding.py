@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from checks.engine import NOT_GATHERED
-from checks.finding import Finding, Status
+from checks.model.finding import Finding, Status
+from checks.run.engine import NOT_GATHERED
 
 
 def told_together(findings: Iterable[Finding]) -> Iterator[tuple[Finding, tuple[Finding, ...]]]:

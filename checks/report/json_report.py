@@ -17,8 +17,8 @@ from typing import Any
 
 import msgspec
 
-from checks.plain_text import json_escaped, shown
-from checks.result import SCHEMA, Report
+from checks.model.report import SCHEMA, Report
+from checks.model.sanitize import json_escaped, shown
 
 _NOT_ONE = "This is not a racwire report"
 

@@ -28,10 +28,10 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from checks.finding import Finding, Remedy, Status
-from checks.plain_text import shown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.report import Report, WaiverStanding
+from checks.model.sanitize import shown
 from checks.report.summary import cluster_name
-from checks.result import Report, WaiverStanding
 
 _UNTOLD = "1970-01-01T00:00:00"
 """The schema asks for a time; this stands where the report has none that can be read."""

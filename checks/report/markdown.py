@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
-from checks.facts import PathProbe
-from checks.finding import Finding, Remedy, Status
+from checks.model.facts import PathProbe
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.report import Report
+from checks.model.wording import counted, few, listed
 from checks.report.actions import brief
 from checks.report.folding import left_out_together, told_together
 from checks.report.markdown_text import fence, inline, table
 from checks.report.summary import counts, facts, headline, problems, sentences, waived
-from checks.result import Report
-from checks.wording import counted, few, listed
 
 _FULL = 18_000
 """Characters for problems in full. With all else a report stays below 32,767: what a field of Jira takes, the least of

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from checks.finding import Table
-from checks.plain_text import shown
+from checks.model.finding import Table
+from checks.model.sanitize import shown
 
 _CODE_WORD = re.compile(
     r"@|://|^\W*www\.|\b(?:mailto|xmpp):|(?<!\w)[#!&~$%]\d|\w#\d|(?<!\w)GH-\d", re.IGNORECASE | re.ASCII

@@ -21,8 +21,7 @@ import math
 from collections.abc import Iterator
 from datetime import datetime
 
-from checks.cache_fusion import average_cr_receive_ms, average_current_receive_ms, due, lost, received
-from checks.facts import (
+from checks.model.facts import (
     FACT_GROUPS,
     Activity,
     Cluster,
@@ -35,12 +34,13 @@ from checks.facts import (
     Unknown,
     Verdict,
 )
-from checks.finding import PROBLEMS, Finding, Status
-from checks.packet_sizes import SMALL_PAYLOAD
-from checks.plain_text import shown
+from checks.model.finding import PROBLEMS, Finding, Status
+from checks.model.packet_sizes import SMALL_PAYLOAD
+from checks.model.report import ExitCode, Report, exit_code
+from checks.model.sanitize import shown
 from checks.report.metrics import METRICS, Metric
 from checks.report.summary import cluster_name
-from checks.result import ExitCode, Report, exit_code
+from checks.rules.cache_fusion import average_cr_receive_ms, average_current_receive_ms, due, lost, received
 
 _NOT_NEEDED = Cluster(local_node="", taken_at="")
 """Of which nobody asked anything."""

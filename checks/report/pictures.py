@@ -14,7 +14,7 @@ from typing import Literal
 
 from markupsafe import Markup
 
-from checks import svg
+from checks.report import svg
 
 _HEIGHT, _TOP = 100, 2
 """A strip is so many units high, the highest value just below its upper edge; each place is one unit wide."""

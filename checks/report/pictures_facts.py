@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections import Counter
 from datetime import datetime, timedelta
 
-from checks import cache_fusion
-from checks.facts import Activity, Cluster, CounterChanges, Database, History, HistoryPeriod, InstanceActivity
+from checks.model.facts import Activity, Cluster, CounterChanges, Database, History, HistoryPeriod, InstanceActivity
 from checks.report.age import at as moment
 from checks.report.pictures import Curve, Figure, Strip, level, nice_top, strip
 from checks.report.pictures_places import Places, stretch_of
 from checks.report.quantities import seconds, share, whole
+from checks.rules import cache_fusion
 from checks.traffic.rates import highest
 
 _EPOCH = datetime(1970, 1, 1)

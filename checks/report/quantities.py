@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.wording import lasting
+from checks.model.wording import lasting
 
 _MOST = 1e200
 """What is not below it is no figure that anybody counted."""

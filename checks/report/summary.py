@@ -1,6 +1,6 @@
 """What a report says in plain sentences, for its first lines in any form and for the screen.
 
-All of it is text as it was found: whoever shows it makes it harmless first (`checks.plain_text`).
+All of it is text as it was found: whoever shows it makes it harmless first (`checks.model.sanitize`).
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from checks.facts import Cluster, Clusterware, Database, NotAsked, PrivateNetwork, Unknown
-from checks.finding import PROBLEMS, Finding, Remedy, Status, worst_first
+from checks.model.facts import Cluster, Clusterware, Database, NotAsked, PrivateNetwork, Unknown
+from checks.model.finding import PROBLEMS, Finding, Remedy, Status, worst_first
+from checks.model.report import Report
+from checks.model.wording import counted, few, listed
 from checks.report.age import at, saved_state
 from checks.report.folding import left_out_together, told_together
-from checks.result import Report
-from checks.wording import counted, few, listed
 
 FIRST_STEPS = 3
 _NOT_NEEDED = Cluster("", "").database

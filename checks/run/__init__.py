@@ -1,1 +1,1 @@
-"""A run: what is gathered, in which order, and what it would read."""
+"""A run of the checks: gather each needed fact once, judge, stream events; or judge saved facts again."""

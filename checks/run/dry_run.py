@@ -10,21 +10,15 @@ import os
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from checks.database.login import MODULE, READ_ONLY, Login, why_thick
-from checks.database.statements import Statement
-from checks.engine import needed_groups
-from checks.facts import GridHome, Port, PrivateNetwork
-from checks.gathering import CHANGING, GATHERERS, counters_interval_s
-from checks.nodes.grid_home import find_grid_home
-from checks.nodes.ssh import ssh_command
-from checks.packet_sizes import BLOCK_HEADER_BYTES, SMALL_PAYLOAD, USUAL_BLOCK_BYTES, packet_of, ping_bytes
-from checks.plugin import Check
-from checks.probes.path import Path
-from checks.probes.path_budget import plan_path
-from checks.probes.path_mtu import CONFIRMATION_COPIES, HINT_COPIES, LADDER, SIZES_PER_ROUND
-from checks.probes.ping_command import RUN, PingTool
-from checks.probes.pinger import Request
-from checks.settings import ProbeSettings, Settings, TrafficSettings
+from checks.model.check import Check
+from checks.model.facts import GridHome, Port, PrivateNetwork
+from checks.model.packet_sizes import BLOCK_HEADER_BYTES, SMALL_PAYLOAD, USUAL_BLOCK_BYTES, packet_of, ping_bytes
+from checks.model.settings import ProbeSettings, Settings, TrafficSettings
+from checks.run.engine import needed_groups
+from checks.run.gathering import CHANGING, GATHERERS, counters_interval_s
+from checks.sources.clusterware.grid_home import find_grid_home
+from checks.sources.database.login import MODULE, READ_ONLY, Login, why_thick
+from checks.sources.database.statements import Statement
 from checks.sources.entries import GridCommand, Program, Source, Where
 from checks.sources.grid_commands import GRID_HOME
 from checks.sources.kernel_files import (
@@ -38,6 +32,12 @@ from checks.sources.kernel_files import (
     THIS_NODE,
 )
 from checks.sources.node_setup import SETUP
+from checks.sources.nodes.ssh import ssh_command
+from checks.sources.probes.path import Path
+from checks.sources.probes.path_budget import plan_path
+from checks.sources.probes.path_mtu import CONFIRMATION_COPIES, HINT_COPIES, LADDER, SIZES_PER_ROUND
+from checks.sources.probes.ping_command import RUN, PingTool
+from checks.sources.probes.pinger import Request
 from checks.sources.registry import GLOBAL_AGAIN_S, INVENTORY_S, SamplePace, SqlQuery, queries, sources
 
 SHOWN_MTU = 9000

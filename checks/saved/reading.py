@@ -13,8 +13,8 @@ from typing import BinaryIO, Self
 
 import msgspec
 
+from checks.model.report import Report
 from checks.report.age import state_now
-from checks.result import Report
 from checks.saved.container import Container, open_regular
 from checks.saved.errors import SavedError
 from checks.saved.kind import kind_of

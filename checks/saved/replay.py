@@ -8,15 +8,15 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from checks.engine import INTERRUPTED, KINDS, PLUGIN_BROKEN, needed_groups
-from checks.facts import FACT_GROUPS, NotAsked, Unknown
-from checks.finding import Finding, worst_first
-from checks.given import GivenFacts
-from checks.journal import Journal
-from checks.plugin import BrokenPlugin, Check
-from checks.result import Report
-from checks.settings import Settings
-from checks.waivers import NOT_CHECKED, apply, day_of, waivers_in
+from checks.model.check import BrokenPlugin, Check
+from checks.model.facts import FACT_GROUPS, NotAsked, Unknown
+from checks.model.finding import Finding, worst_first
+from checks.model.journal import Journal
+from checks.model.report import Report
+from checks.model.settings import Settings
+from checks.rules.waivers import NOT_CHECKED, apply, day_of, waivers_in
+from checks.run.engine import INTERRUPTED, KINDS, PLUGIN_BROKEN, needed_groups
+from checks.run.replay import GivenFacts
 
 
 class Replay(GivenFacts):

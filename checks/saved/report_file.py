@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
+from checks.model.report import SCHEMA, Report
 from checks.report.json_report import from_json
-from checks.result import SCHEMA, Report
 from checks.saved.errors import SavedError
 from checks.saved.manifest import damaged, newer
 

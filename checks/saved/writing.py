@@ -16,10 +16,10 @@ from typing import BinaryIO
 
 import msgspec
 
-from checks.files import whole_file
-from checks.journal import now
+from checks.model.journal import now
+from checks.model.report import Report
 from checks.report.json_report import to_json
-from checks.result import Report
+from checks.run.versions import versions
 from checks.saved.errors import SavedError
 from checks.saved.manifest import (
     FORMAT,
@@ -33,7 +33,7 @@ from checks.saved.manifest import (
     encode,
 )
 from checks.traffic.recording import Recording, RecordingError
-from checks.versions import versions
+from checks.whole_files import whole_file
 
 _CHUNK = 1_000_000
 _EARLIEST, _LATEST = (1980, 1, 1, 0, 0, 0), (2107, 12, 31, 23, 59, 58)

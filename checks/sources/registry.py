@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from checks.database.statements import Statement, statements
+from checks.sources.database.statements import Statement, statements
 from checks.sources.entries import Program, Read, Source, Where
 from checks.sources.grid_commands import GRID_COMMANDS, GRID_HOME
 from checks.sources.kernel_files import KERNEL_SOURCES

@@ -8,11 +8,11 @@ from __future__ import annotations
 import asyncio
 import time
 
-from checks.database.connection import Connection
-from checks.database.connections import Connections
-from checks.database.errors import DatabaseError, ErrorKind
-from checks.database.instance_views import ends_everything, others_failed
-from checks.database.statements import Statement, statement
+from checks.sources.database.connection import Connection
+from checks.sources.database.connections import Connections
+from checks.sources.database.errors import DatabaseError, ErrorKind
+from checks.sources.database.instance_views import ends_everything, others_failed
+from checks.sources.database.statements import Statement, statement
 from checks.sources.registry import GLOBAL_AGAIN_S
 
 PURPOSE = "traffic, all instances"

@@ -14,11 +14,11 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from types import TracebackType
 from typing import Self
 
-from checks.database.secret import Secret
-from checks.facts import Cluster, Database, NotAsked, Unknown
-from checks.journal import Journal
-from checks.nodes.session import Session
-from checks.settings import Settings
+from checks.model.facts import Cluster, Database, NotAsked, Unknown
+from checks.model.journal import Journal
+from checks.model.settings import Settings
+from checks.sources.database.secret import Secret
+from checks.sources.nodes.session import Session
 from checks.traffic.find import find_cluster
 from checks.traffic.instances import sample_instances
 from checks.traffic.links import LinkBook

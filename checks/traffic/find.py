@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from checks.database.secret import Secret
-from checks.facts import Cluster, Unknown
-from checks.gathering import GATHERERS, Gatherer
-from checks.journal import Journal, now
-from checks.nodes.session import Session
-from checks.settings import Settings
+from checks.model.facts import Cluster, Unknown
+from checks.model.journal import Journal, now
+from checks.model.settings import Settings
+from checks.run.gathering import GATHERERS, Gatherer
+from checks.sources.database.secret import Secret
+from checks.sources.nodes.session import Session
 
 _GROUPS = ("clusterware", "nodes", "networks", "database")
 

@@ -6,10 +6,10 @@ import os
 
 import msgspec
 
-from checks.engine import racwire_version
-from checks.facts import Cluster, Unknown
-from checks.journal import now
-from checks.settings import Settings
+from checks.model.facts import Cluster, Unknown
+from checks.model.journal import now
+from checks.model.settings import Settings
+from checks.run.engine import racwire_version
 from checks.traffic.recording import Header
 
 _NOT_YET = Unknown("The recording ended before this was found out.")

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from checks.database.deltas import difference
-from checks.facts import BlockTransfer, InstancePing
+from checks.model.facts import BlockTransfer, InstancePing
+from checks.sources.database.deltas import difference
 
 Row = Mapping[str, Any]
 Counts = dict[int, dict[str, int]]

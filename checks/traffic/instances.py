@@ -7,14 +7,14 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from checks.database.connection import Connection
-from checks.database.connections import Connections
-from checks.database.errors import DatabaseError, ErrorKind
-from checks.database.instance_views import InstanceViews, ends_everything
-from checks.database.sampling import instances_statement
-from checks.database.statements import statement
-from checks.facts import BlockTransfer, Database, InstancePing
-from checks.settings import TrafficSettings
+from checks.model.facts import BlockTransfer, Database, InstancePing
+from checks.model.settings import TrafficSettings
+from checks.sources.database.connection import Connection
+from checks.sources.database.connections import Connections
+from checks.sources.database.errors import DatabaseError, ErrorKind
+from checks.sources.database.instance_views import InstanceViews, ends_everything
+from checks.sources.database.sampling import instances_statement
+from checks.sources.database.statements import statement
 from checks.sources.registry import INVENTORY_S
 from checks.traffic.all_instances import NOT_AGAIN, AllInstances, is_refused
 from checks.traffic.instance_counts import Answer, PairCounts, growth, named_counts, pair_counts, pairs_between

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from checks.plain_text import json_escaped
+from checks.model.sanitize import json_escaped
 from checks.traffic.recording_events import as_json
 
 

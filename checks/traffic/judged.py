@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from checks.facts import FACT_GROUPS, Unknown
-from checks.given import GivenFacts
-from checks.plugin import BrokenPlugin, Check
-from checks.result import Report
-from checks.settings import Settings
+from checks.model.check import BrokenPlugin, Check
+from checks.model.facts import FACT_GROUPS, Unknown
+from checks.model.report import Report
+from checks.model.settings import Settings
+from checks.run.replay import GivenFacts
 from checks.traffic.recording import Header
 
 _NEVER_GATHERED = Unknown("not asked for")

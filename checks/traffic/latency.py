@@ -19,17 +19,22 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from checks.facts import Cluster, Database, Unknown
-from checks.packet_sizes import BLOCK_HEADER_BYTES, SMALL_PAYLOAD, USUAL_BLOCK_BYTES, ping_bytes
-from checks.probes.path import Path
-from checks.probes.paths import all_paths
-from checks.probes.pinger import NoPrivilegeError
-from checks.probes.safety import UnsafePathError, assert_private, public_subnets
-from checks.settings import ProbeSettings
+from checks.model.facts import Cluster, Database, Unknown
+from checks.model.packet_sizes import (
+    BLOCK_HEADER_BYTES,
+    SMALL_PAYLOAD,
+    USUAL_BLOCK_BYTES,
+    ping_bytes,
+)
+from checks.model.settings import ProbeSettings
+from checks.model.wording import listed
+from checks.sources.probes.path import Path
+from checks.sources.probes.paths import all_paths
+from checks.sources.probes.pinger import NoPrivilegeError
+from checks.sources.probes.safety import UnsafePathError, assert_private, public_subnets
 from checks.traffic.latency_pinger import LatencyPinger
 from checks.traffic.latency_schedule import Schedule
 from checks.traffic.samples import Event, Gap
-from checks.wording import listed
 
 NO_PATH = "There is no other node on a private network to ping."
 NO_PRIVILEGE = (

@@ -15,9 +15,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from checks.probes.icmp_socket import EchoSocket
-from checks.probes.path import Path
-from checks.probes.pinger import CannotPingError, NoPrivilegeError
+from checks.sources.probes.icmp_socket import EchoSocket
+from checks.sources.probes.path import Path
+from checks.sources.probes.pinger import CannotPingError, NoPrivilegeError
 from checks.traffic.samples import Event, Gap, LatencySample
 
 TOO_BUSY = "racwire itself was too busy to send a ping in this time."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 
-from checks.facts import Cluster, Interface, Unknown
+from checks.model.facts import Cluster, Interface, Unknown
 from checks.traffic.samples import Event, Link, Links
 
 

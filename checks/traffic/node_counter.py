@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.facts import Unknown
+from checks.model.facts import Unknown
 from checks.traffic.node_difference import node_sample
 from checks.traffic.node_text import NodeReading
 from checks.traffic.samples import Gap, NodeSample

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from checks.facts import Unknown
-from checks.nodes.counter_difference import Reading, difference
+from checks.model.facts import Unknown
+from checks.sources.nodes.counter_difference import Reading, difference
 from checks.traffic.interface_table import counted_between
 from checks.traffic.node_text import CpuTicks, NodeReading
 from checks.traffic.samples import KERNEL_COUNTERS, CpuTime, NodeSample

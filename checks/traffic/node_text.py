@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from checks.facts import Unknown
-from checks.nodes.counter_difference import Reading, parse_softnet
-from checks.nodes.proc import parse_counters
+from checks.model.facts import Unknown
+from checks.sources.nodes.counter_difference import Reading, parse_softnet
+from checks.sources.nodes.proc import parse_counters
 from checks.sources.sh_text import MARK
 from checks.traffic.interface_table import InterfaceTable, parse_table
 

@@ -6,11 +6,11 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from checks.facts import Unknown
-from checks.nodes.remote import parse_node
-from checks.nodes.session import Session
-from checks.nodes.shell import Shell, ShellError
+from checks.model.facts import Unknown
 from checks.sources.kernel_files import PEER, SAMPLE, SAMPLE_AND_LINKS
+from checks.sources.nodes.remote import parse_node
+from checks.sources.nodes.session import Session
+from checks.sources.nodes.shell import Shell, ShellError
 from checks.traffic.links import LinkBook
 from checks.traffic.node_counter import NodeCounter
 from checks.traffic.node_text import NodeReading, parse_peer

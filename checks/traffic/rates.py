@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from checks import cache_fusion
+from checks.rules import cache_fusion
 from checks.traffic.samples import InstanceSample, InterfaceCounts, Link, NodeSample
 
 _MOST = 1e200

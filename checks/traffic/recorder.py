@@ -11,7 +11,7 @@ from typing import Self
 
 import msgspec
 
-from checks.facts import Cluster
+from checks.model.facts import Cluster
 from checks.traffic.recording import Header
 from checks.traffic.recording_bytes import Unpackable
 from checks.traffic.recording_events import Shape, as_json, pack, shape_as_text, shape_of

@@ -12,7 +12,7 @@ from typing import Annotated, NamedTuple, Self
 
 import msgspec
 
-from checks.facts import Cluster
+from checks.model.facts import Cluster
 from checks.traffic.recording_bytes import Damaged
 from checks.traffic.recording_events import (
     GapShape,

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from checks.facts import BlockTransfer, InstancePing
+from checks.model.facts import BlockTransfer, InstancePing
 from checks.traffic.recording_bytes import Damaged, Packer, Unpackable, Unpacker
 from checks.traffic.samples import (
     CpuTime,

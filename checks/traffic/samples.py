@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import msgspec
 
-from checks.facts import BlockTransfer, Fact, InstancePing
+from checks.model.facts import BlockTransfer, Fact, InstancePing
 
 KERNEL_COUNTERS = {
     "Ip": (
@@ -96,7 +96,7 @@ class InstanceSample(Fact, frozen=True):
     at: float
     seconds: float
     statistics: dict[str, int] = msgspec.field(default_factory=dict)
-    """GV$SYSSTAT by name; times in centiseconds. `checks.cache_fusion` has the formulas."""
+    """GV$SYSSTAT by name; times in centiseconds. `checks.rules.cache_fusion` has the formulas."""
     messages: dict[str, int] = msgspec.field(default_factory=dict)
     """GV$DLM_MISC by name."""
     left_out: tuple[str, ...] = ()
@@ -156,7 +156,7 @@ class Link(Fact, frozen=True):
 
     name: str
     kind: str = ""
-    """`ethernet`, `bond`, `vlan`, `veth`, ... as `checks.facts.Interface` has it."""
+    """`ethernet`, `bond`, `vlan`, `veth`, ... as `checks.model.facts.Interface` has it."""
     mtu: int = 0
     is_up: bool = True
     speed_mbps: int | None = None

@@ -14,11 +14,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 
-from checks.database.worker import Worker
-from checks.facts import Interface, Unknown
-from checks.nodes import netlink
-from checks.nodes.proc import with_speeds
+from checks.model.facts import Interface, Unknown
+from checks.sources.database.worker import Worker
 from checks.sources.kernel_files import INTERFACES_OF_THIS_NODE, SAMPLE_OF_THIS_NODE, SPEED_FILES, SYS_CLASS_NET
+from checks.sources.nodes import netlink
+from checks.sources.nodes.proc import with_speeds
 from checks.traffic.links import LinkBook
 from checks.traffic.node_counter import NodeCounter
 from checks.traffic.node_text import NodeReading, parse_files

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from checks.lab import Lab
+from racwire_lab import Lab
 
 T = TypeVar("T")
 DEADLINE_S = 12.0

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import msgspec
 
-from checks.database.secret import read_password_file
-from checks.settings import TrafficSettings
-from checks.settings_file import load_settings
+from checks.model.settings import TrafficSettings
+from checks.run.settings_file import load_settings
+from checks.sources.database.secret import read_password_file
 from checks.traffic.feed import Feed, find_cluster
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from checks import lab
-from checks.lab.topology import PRIVATE
+import racwire_lab
+from racwire_lab.cluster.topology import PRIVATE
 
 needs_namespaces = pytest.mark.skipif(
     any(shutil.which(tool) is None for tool in ("ip", "unshare", "nsenter", "ping")),
@@ -34,7 +34,7 @@ def lab_directory(path: Path) -> Iterator[Path]:
         try:
             yield path
         finally:
-            lab.down()
+            racwire_lab.down()
     assert not path.exists()
     assert processes_of(path) == []
     assert set(os.listdir("/sys/class/net")) == interfaces
@@ -53,7 +53,7 @@ def processes_of(path: Path) -> list[str]:
     return found
 
 
-def run(cluster: lab.Lab, node: str, *argv: str, timeout_s: float = 20) -> subprocess.CompletedProcess[str]:
+def run(cluster: racwire_lab.Lab, node: str, *argv: str, timeout_s: float = 20) -> subprocess.CompletedProcess[str]:
     """Run a command in a node."""
     environment = {**os.environ, **cluster.environment(node)}
     return subprocess.run(
@@ -61,7 +61,7 @@ def run(cluster: lab.Lab, node: str, *argv: str, timeout_s: float = 20) -> subpr
     )
 
 
-def ping(cluster: lab.Lab, node: str, address: str, size: int = 56, count: int = 1) -> str:
+def ping(cluster: racwire_lab.Lab, node: str, address: str, size: int = 56, count: int = 1) -> str:
     """What ping with DF says; empty when an answer came."""
     # Two attempts: the first packet after a change of the network may be spent on ARP.
     for _ in range(2):
@@ -71,19 +71,19 @@ def ping(cluster: lab.Lab, node: str, address: str, size: int = 56, count: int =
     return done.stdout + done.stderr
 
 
-def ssh(cluster: lab.Lab, node: str, peer: str, command: str) -> subprocess.CompletedProcess[str]:
+def ssh(cluster: racwire_lab.Lab, node: str, peer: str, command: str) -> subprocess.CompletedProcess[str]:
     """Run a command on a peer, from a node, with whatever remote shell the cluster has."""
     if cluster.remote_shell == "ssh":
         return run(cluster, node, "ssh", "-F", str(cluster.directory / "ssh_config"), peer, command)
     return run(cluster, node, str(cluster.directory / "rsh"), "-o", "ConnectTimeout=3", peer, command)
 
 
-def grid(cluster: lab.Lab, node: str, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def grid(cluster: racwire_lab.Lab, node: str, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a program of the node's Grid home."""
     return run(cluster, node, f"{cluster.environment(node)['GRID_HOME']}/bin/{program}", *arguments)
 
 
-def assert_healthy(cluster: lab.Lab) -> None:
+def assert_healthy(cluster: racwire_lab.Lab) -> None:
     """Every pair of the first two nodes exchanges full-sized packets on both private networks, HAIPs included."""
     for node, peer in (("rac1", 2), ("rac2", 1)):
         addresses = [address.partition("/")[0] for n in PRIVATE for address in (n.address(peer), n.haip(peer))]
@@ -96,6 +96,6 @@ def assert_healthy(cluster: lab.Lab) -> None:
         assert (said.stdout, said.stderr) == ("", ""), f"lost from {node}"
 
 
-def settings(cluster: lab.Lab, node: str) -> str:
+def settings(cluster: racwire_lab.Lab, node: str) -> str:
     """A node's links, addresses and routes, as text that can be compared."""
     return run(cluster, node, "sh", "-c", "ip -o link; ip -o address; ip route; nft list ruleset 2>/dev/null").stdout

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from checks import lab
+import racwire_lab
 
 _DRIVER = Path(__file__).parent / "racwire_in_node.py"
 
@@ -34,7 +34,7 @@ class Said:
 class Operator:
     """racwire on one node, as somebody types it there."""
 
-    def __init__(self, cluster: lab.Lab, node: str, environment: Mapping[str, str]) -> None:
+    def __init__(self, cluster: racwire_lab.Lab, node: str, environment: Mapping[str, str]) -> None:
         self._process = subprocess.Popen(
             cluster.enter(node, [sys.executable, str(_DRIVER)]),
             stdin=subprocess.PIPE,

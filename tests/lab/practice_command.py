@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from checks import lab
-from checks.lab.oracle.backend import Cancellation
-from checks.lab.oracle.daemons import Daemons
-from checks.lab.peers import node_home
+import racwire_lab
+from checks.model.report import Report
 from checks.report.json_report import from_json
-from checks.result import Report
+from racwire_lab.cluster.peers import node_home
+from racwire_lab.database.backend import Cancellation
+from racwire_lab.database.daemons import Daemons
 from tests.lab.database_client import until
 from tests.lab.node_operator import Operator, Said
-from tui.cli import main
-from tui.common_options import ENTERED
+from tui.cli.common_options import ENTERED
+from tui.cli.main import main
 
 _ENOUGH = 60
 """So many blocks come to an instance in half a second; what was under way at a fault is settled by then."""
@@ -32,7 +32,7 @@ class Practice:
     def __init__(self, directory: Path, nodes: int = 2, mtu: int = 9000, *, database: bool = False) -> None:
         self.environment = {**os.environ, "RACWIRE_LAB_DIR": str(directory), "HOME": "/nonexistent"}
         os.environ["RACWIRE_LAB_DIR"] = str(directory)
-        self.cluster = lab.up(nodes=nodes, mtu=mtu, database=database)
+        self.cluster = racwire_lab.up(nodes=nodes, mtu=mtu, database=database)
         self._operator: Operator | None = None
 
     def racwire(self, *words: str) -> subprocess.CompletedProcess[str]:
@@ -101,6 +101,6 @@ class Practice:
         self.leave()
         os.environ["RACWIRE_LAB_DIR"] = self.environment["RACWIRE_LAB_DIR"]
         try:
-            lab.down()
+            racwire_lab.down()
         finally:
             del os.environ["RACWIRE_LAB_DIR"]

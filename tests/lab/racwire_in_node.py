@@ -16,19 +16,18 @@ import sys
 import traceback
 from importlib import import_module
 
-import checks.change.conduct
+import checks.change.change_api
 import checks.change.gates
 import checks.change.planning
-import checks.engine
 import checks.plugins
 import checks.report.json_report  # noqa: F401 - loaded once, for all commands
-import tui.change_command
-import tui.change_verify
-import tui.progress
-from checks.events import Gathered
-from checks.plugin import discover
-from checks.settings_file import load_settings
-from tui.cli import main
+import tui.cli.change_command
+import tui.cli.change_verify
+import tui.cli.progress
+from checks.model.check import discover
+from checks.run.events import Gathered
+from checks.run.settings_file import load_settings
+from tui.cli.main import main
 
 
 def carry_out(words: list[str] | None = None, kill: str = "", program: str = "") -> dict[str, object]:
@@ -92,25 +91,25 @@ def read_on(said: dict[int, bytes], pipe: int) -> None:
 
 def tell_of_looking(pipe: int) -> None:
     """Say so once something was gathered for a gate."""
-    tell = tui.progress.Progress.__call__
+    tell = tui.cli.progress.Progress.__call__
 
-    def telling(self: tui.progress.Progress, event: object) -> None:
+    def telling(self: tui.cli.progress.Progress, event: object) -> None:
         if isinstance(event, Gathered):
             os.write(pipe, b".")
         tell(self, event)
 
-    tui.progress.Progress.__call__ = telling
+    tui.cli.progress.Progress.__call__ = telling
 
 
 def wait_once_told() -> None:
     """Go no further than the result; then the signal comes."""
-    tui.change_verify.tell = lambda _: signal.pause()
+    tui.cli.change_verify.tell = lambda _: signal.pause()
 
 
 def load() -> None:
     """All that a command would load once it is under way; of the database only where there is one."""
     discover()
-    import_module("tui.check_command")
+    import_module("tui.cli.check_command")
     import_module("pyroute2")
     if load_settings(None).database.connect:
         import_module("oracledb")

@@ -15,11 +15,11 @@ from typing import Any
 
 import msgspec
 
-from checks import lab
+import racwire_lab
 from checks.change.report import ChangeReport
 from tests.lab.lab_support import run
 from tests.lab.node_operator import Operator, Said
-from tui.cli import main
+from tui.cli.main import main
 
 _BOOT_S = 30
 _ENOUGH_S = 6
@@ -62,7 +62,7 @@ class Rehearsal:
         self._compares = record_s >= _ENOUGH_S
         os.environ["RACWIRE_LAB_DIR"] = str(self.directory)
         self._operators: dict[str, Operator] = {}
-        self.lab = lab.up(nodes=nodes, mtu=mtu, keeper=keeper, switch_mtu=switch_mtu, database=database)
+        self.lab = racwire_lab.up(nodes=nodes, mtu=mtu, keeper=keeper, switch_mtu=switch_mtu, database=database)
         self.nodes = self.lab.nodes
         self.changes = directory / "changes"
         settings = directory / "settings.toml"
@@ -84,7 +84,7 @@ class Rehearsal:
         try:
             for operator in self._operators.values():
                 operator.leave()
-            lab.down()
+            racwire_lab.down()
         finally:
             del os.environ["RACWIRE_LAB_DIR"]
 
@@ -220,7 +220,9 @@ class Rehearsal:
         return path.read_text() if path.exists() else ""
 
 
-def run_in(cluster: lab.Lab, node: str, script: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+def run_in(
+    cluster: racwire_lab.Lab, node: str, script: str, environment: dict[str, str]
+) -> subprocess.CompletedProcess[str]:
     """Run lines in a shell of a node that stops at the first that fails."""
     return subprocess.run(
         cluster.enter(node, ["sh", "-e", "-c", script]),

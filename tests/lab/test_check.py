@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from checks.facts import Verdict
-from checks.finding import Finding, Status
-from checks.nodes.grid_home import css_daemons
-from checks.result import ExitCode, Report
+from checks.model.facts import Verdict
+from checks.model.finding import Finding, Status
+from checks.model.report import ExitCode, Report
+from checks.sources.clusterware.grid_home import css_daemons
 from tests.lab.lab_support import run
 from tests.lab.practice_command import Practice
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.lab.lab_support import needs_namespaces
 from tests.lab.practice_command import Practice
-from tui.cli import main
+from tui.cli.main import main
 
 pytestmark = [pytest.mark.lab, needs_namespaces]
 

@@ -18,11 +18,11 @@ from pathlib import Path
 
 import pytest
 
-from checks.facts import Activity
-from checks.finding import Finding, Status
-from checks.journal import Entry
+from checks.model.facts import Activity
+from checks.model.finding import Finding, Status
+from checks.model.journal import Entry
+from checks.model.report import Report
 from checks.report.json_report import from_json
-from checks.result import Report
 from tests.lab.lab_support import needs_namespaces, needs_nft
 from tests.lab.practice_command import Practice
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from checks import lab
-from checks.lab import Lab, LabError
+import racwire_lab
 from checks.traffic.samples import LatencySample
+from racwire_lab import Lab, LabError
 from tests.lab.lab_support import lab_directory, needs_namespaces, needs_nft
 
 pytestmark = [pytest.mark.lab, needs_namespaces]
@@ -22,8 +22,8 @@ pytestmark = [pytest.mark.lab, needs_namespaces]
 MEASURE = """
 import asyncio, os, sys
 import msgspec
-from checks.facts import Cluster, Port, PrivateNetwork
-from checks.settings import ProbeSettings
+from checks.model.facts import Cluster, Port, PrivateNetwork
+from checks.model.settings import ProbeSettings
 from checks.traffic.latency import latency_paths, run_latency
 
 def network(number):
@@ -80,7 +80,7 @@ def measure(cluster: Lab, mtu: int = 9000) -> dict[tuple[int, int], tuple[int, i
 def jumbo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     with lab_directory(tmp_path_factory.mktemp("lab") / "cluster"):
         try:
-            yield lab.up(nodes=2, database=False)
+            yield racwire_lab.up(nodes=2, database=False)
         except LabError as error:
             pytest.skip(f"no practice cluster here: {error}")
 
@@ -105,7 +105,7 @@ def test_a_switch_that_loses_fragments_loses_blocks_and_no_small_packets(
 ) -> None:
     with lab_directory(tmp_path / "cluster"):
         try:
-            cluster = lab.up(nodes=2, mtu=1500, database=False)
+            cluster = racwire_lab.up(nodes=2, mtu=1500, database=False)
         except LabError as error:
             pytest.skip(f"no practice cluster here: {error}")
         whole = measure(cluster, mtu=1500)

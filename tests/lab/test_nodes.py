@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from checks import lab
-from checks.facts import Address, KernelCounters, Node, Route, Unknown
+import racwire_lab
+from checks.model.facts import Address, KernelCounters, Node, Route, Unknown
 
 pytestmark = pytest.mark.lab
 
@@ -59,10 +59,10 @@ exec "$@"
 READ_TWICE = """
 import asyncio, sys
 import msgspec
-from checks.journal import Journal
-from checks.nodes.local import read_local_node
-from checks.nodes.remote import read_peer
-from checks.nodes.shell import Shell
+from checks.model.journal import Journal
+from checks.sources.nodes.local import read_local_node
+from checks.sources.nodes.remote import read_peer
+from checks.sources.nodes.shell import Shell
 
 async def main():
     shell = await Shell.open_local("rac1")
@@ -76,10 +76,10 @@ asyncio.run(main())
 READ_PEER = """
 import asyncio, sys
 import msgspec
-from checks.journal import Journal
-from checks.nodes.remote import read_peer
-from checks.nodes.shell import Shell
-from checks.settings import SshSettings
+from checks.model.journal import Journal
+from checks.sources.nodes.remote import read_peer
+from checks.sources.nodes.shell import Shell
+from checks.model.settings import SshSettings
 
 async def main():
     shell = await Shell.open_ssh("rac2", SshSettings())
@@ -93,8 +93,8 @@ asyncio.run(main())
 READ_SELF = """
 import asyncio, sys
 import msgspec
-from checks.journal import Journal
-from checks.nodes.local import read_local_node
+from checks.model.journal import Journal
+from checks.sources.nodes.local import read_local_node
 
 sys.stdout.buffer.write(msgspec.json.encode(asyncio.run(read_local_node("rac2", Journal()))))
 """
@@ -127,19 +127,19 @@ def test_both_ways_give_the_same_facts(nodes: tuple[Node, Node]) -> None:
 def test_a_peer_gives_the_same_facts_over_ssh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("RACWIRE_LAB_DIR", str(tmp_path / "lab"))
     try:
-        practice = lab.up(nodes=2, database=False)
-    except lab.LabError as error:
+        practice = racwire_lab.up(nodes=2, database=False)
+    except racwire_lab.LabError as error:
         pytest.skip(f"no practice cluster here: {error}")
     try:
         by_sh = msgspec.json.decode(_python_in(practice, "rac1", READ_PEER), type=Node)
         by_netlink = msgspec.json.decode(_python_in(practice, "rac2", READ_SELF), type=Node)
     finally:
-        lab.down()
+        racwire_lab.down()
     assert len(by_sh.interfaces) > 2
     _assert_same_facts(by_netlink, by_sh)
 
 
-def _python_in(practice: lab.Lab, node: str, program: str) -> bytes:
+def _python_in(practice: racwire_lab.Lab, node: str, program: str) -> bytes:
     argv = practice.enter(node, [sys.executable, "-c", program])
     environment = {**os.environ, **practice.environment(node)}
     done = subprocess.run(argv, env=environment, cwd=ROOT, capture_output=True, timeout=60, check=False)

@@ -18,9 +18,9 @@ from pathlib import Path
 
 import pytest
 
-from checks.database.secret import PASSWORD_VARIABLE
-from checks.lab import Lab, up
-from checks.settings_file import load_settings
+from checks.run.settings_file import load_settings
+from checks.sources.database.secret import PASSWORD_VARIABLE
+from racwire_lab import Lab, up
 from tests.lab.lab_support import lab_directory, needs_namespaces, needs_nft
 
 pytestmark = [
@@ -33,9 +33,9 @@ pytestmark = [
 ]
 RACWIRE = (sys.executable, "-m", "tui")
 FAULTY = (
-    "import sys\nfrom tui.screens.checks import ChecksScreen\n"
+    "import sys\nfrom tui.screens.checks.screen import ChecksScreen\n"
     "def action_copy(self): raise RuntimeError('wheels')\nChecksScreen.action_copy = action_copy\n"
-    "from tui.cli import main\nsys.exit(main())\n"
+    "from tui.cli.main import main\nsys.exit(main())\n"
 )
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from checks.facts import Leg, PathProbe, Verdict
-from checks.lab import Lab, LabError, down, up
+from checks.model.facts import Leg, PathProbe, Verdict
+from racwire_lab import Lab, LabError, down, up
 from tests.lab.node_operator import Operator
 
 pytestmark = pytest.mark.lab
@@ -18,11 +18,11 @@ pytestmark = pytest.mark.lab
 PROBE = """
 import asyncio, sys
 import msgspec
-from checks.facts import Cluster, Port
-from checks.gathering import GATHERERS
-from checks.journal import Journal
-from checks.nodes.session import Session
-from checks.settings_file import load_settings
+from checks.model.facts import Cluster, Port
+from checks.run.gathering import GATHERERS
+from checks.model.journal import Journal
+from checks.sources.nodes.session import Session
+from checks.run.settings_file import load_settings
 
 # A node that cannot be read has no known ports; its addresses are known here.
 def with_all_ports(network):

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from checks.facts import Database, Unknown
-from checks.result import ExitCode
+from checks.model.facts import Database, Unknown
+from checks.model.report import ExitCode
 from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.samples import InstanceSample, LatencySample, NodeSample
 from tests.lab.lab_support import needs_namespaces
 from tests.lab.practice_command import Practice
-from tui.record_command import WRITE_EVERY_S
+from tui.cli.record_command import WRITE_EVERY_S
 
 pytestmark = [pytest.mark.lab, needs_namespaces]
 

@@ -14,15 +14,15 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from checks.finding import Status
+from checks.model.finding import Status
+from checks.model.report import ExitCode
 from checks.report.json_report import from_json
-from checks.result import ExitCode
 from checks.saved import open_saved
 from checks.traffic.samples import Gap, InstanceSample, NodeSample
 from tests.lab.lab_support import needs_namespaces
 from tests.lab.practice_command import Practice
 from tests.unit.saved_support import members_of
-from tui.report_options import FORMATS
+from tui.cli.report_options import FORMATS
 
 pytestmark = [pytest.mark.lab, needs_namespaces]
 

@@ -11,16 +11,16 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from checks import lab
+import racwire_lab
 from checks.traffic.samples import Event, Gap, InstanceSample, Links, NodeSample
 from checks.traffic.timeline import Timeline
 from tests.lab.lab_support import lab_directory, needs_namespaces
 from tests.lab.test_traffic_feed import Running, running
-from tui.playhead import Playhead
+from tui.screens.traffic.lines import View, page_of
+from tui.screens.traffic.node_lines import Places
+from tui.screens.traffic.rows import Look
+from tui.screens.traffic.time_cursor import Playhead
 from tui.widgets.line import plain
-from tui.widgets.traffic_lines import Look
-from tui.widgets.traffic_node import Places
-from tui.widgets.traffic_page import View, page_of
 
 pytestmark = [pytest.mark.lab, needs_namespaces]
 
@@ -56,7 +56,7 @@ def figure(lines: list[str], title: str, label: str) -> str:
     return found[1] if found and found[1] != "0" else ""
 
 
-def assert_shows(feed: Running, cluster: lab.Lab, fault: str, node: str, title: str, label: str) -> None:
+def assert_shows(feed: Running, cluster: racwire_lab.Lab, fault: str, node: str, title: str, label: str) -> None:
     """What was 0 is more than that in one of the two whole intervals after the fault."""
     for _ in range(60):  # what another test has broken is mended, and still seen for a while on a busy machine
         if not figure(page(feed, node), title, label):
@@ -76,7 +76,7 @@ def assert_shows(feed: Running, cluster: lab.Lab, fault: str, node: str, title: 
 
 
 @contextmanager
-def watched(cluster: lab.Lab) -> Iterator[Running]:
+def watched(cluster: racwire_lab.Lab) -> Iterator[Running]:
     """A feed that has had the first samples of both nodes and of their instances."""
     with running(cluster, interval_s=INTERVAL_S) as feed:
         for node in ("rac1", "rac2"):
@@ -86,27 +86,27 @@ def watched(cluster: lab.Lab) -> Iterator[Running]:
 
 
 @pytest.fixture(scope="module")
-def jumbo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[lab.Lab, Running]]:
+def jumbo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[racwire_lab.Lab, Running]]:
     with lab_directory(tmp_path_factory.mktemp("jumbo") / "lab"):
-        cluster = lab.up(nodes=2, mtu=9000)
+        cluster = racwire_lab.up(nodes=2, mtu=9000)
         with watched(cluster) as feed:
             yield cluster, feed
 
 
-def test_a_small_receive_buffer_shows_in_the_udp_line_of_its_node(jumbo: tuple[lab.Lab, Running]) -> None:
+def test_a_small_receive_buffer_shows_in_the_udp_line_of_its_node(jumbo: tuple[racwire_lab.Lab, Running]) -> None:
     cluster, feed = jumbo
     assert_shows(feed, cluster, "small-receive-buffer", "rac2", "UDP", "receive-buffer errors")
     assert figure(page(feed, "rac1"), "UDP", "receive-buffer errors") == ""
 
 
-def test_a_switch_port_that_is_too_small_shows_as_lost_blocks(jumbo: tuple[lab.Lab, Running]) -> None:
+def test_a_switch_port_that_is_too_small_shows_as_lost_blocks(jumbo: tuple[racwire_lab.Lab, Running]) -> None:
     cluster, feed = jumbo
     assert_shows(feed, cluster, "switch-mtu", "rac2", "prac2", "lost")
 
 
 def test_dropped_fragments_show_as_lost_blocks_at_once_and_as_failed_when_their_time_is_up(tmp_path: Path) -> None:
     with lab_directory(tmp_path / "lab"):
-        cut = lab.up(nodes=2, mtu=1500)  # each block is cut into fragments
+        cut = racwire_lab.up(nodes=2, mtu=1500)  # each block is cut into fragments
         with watched(cut) as feed:
             assert figure(page(feed, "rac1"), "IP", "fragments in")
             assert_shows(feed, cut, "drop-fragments", "rac1", "prac1", "lost")

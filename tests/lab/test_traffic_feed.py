@@ -18,7 +18,7 @@ from typing import Any
 import psutil
 import pytest
 
-from checks import lab
+import racwire_lab
 from tests.lab.lab_support import lab_directory, needs_namespaces, run
 
 pytestmark = [pytest.mark.lab, needs_namespaces]
@@ -43,7 +43,7 @@ Event = dict[str, Any]
 class Running:
     """A feed that runs on rac1."""
 
-    def __init__(self, cluster: lab.Lab, *words: str, **traffic: float) -> None:
+    def __init__(self, cluster: racwire_lab.Lab, *words: str, **traffic: float) -> None:
         argv = [sys.executable, "-m", "tests.lab.feed_in_node", json.dumps(traffic), *words]
         environment = {**os.environ, **cluster.environment("rac1"), "PYTHONPATH": str(ROOT)}
         self._process = subprocess.Popen(
@@ -105,7 +105,7 @@ class Running:
 
 
 @contextmanager
-def running(cluster: lab.Lab, *words: str, **traffic: float) -> Iterator[Running]:
+def running(cluster: racwire_lab.Lab, *words: str, **traffic: float) -> Iterator[Running]:
     feed = Running(cluster, *words, **traffic)
     try:
         yield feed
@@ -121,13 +121,13 @@ def assert_left_in_order(closed: Event) -> None:
 
 
 @pytest.fixture(scope="module")
-def quiet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[lab.Lab]:
+def quiet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[racwire_lab.Lab]:
     """A cluster without a database: nobody sends anything but the tests."""
     with lab_directory(tmp_path_factory.mktemp("quiet") / "lab"):
-        yield lab.up(nodes=2, mtu=1500, database=False)
+        yield racwire_lab.up(nodes=2, mtu=1500, database=False)
 
 
-def tools(cluster: lab.Lab, node: str) -> dict[str, int]:
+def tools(cluster: racwire_lab.Lab, node: str) -> dict[str, int]:
     """What `ip -s -s link`, `nstat` and /proc/net/dev have counted on a node by now."""
     links = json.loads(run(cluster, node, "ip", "-s", "-s", "-j", "link").stdout)
     counted = {
@@ -159,7 +159,7 @@ def sampled(samples: list[Event]) -> Callable[[str], int]:
     return total
 
 
-def quiet_tick(cluster: lab.Lab, feed: Running, node: str) -> tuple[int, dict[str, int]]:
+def quiet_tick(cluster: racwire_lab.Lab, feed: Running, node: str) -> tuple[int, dict[str, int]]:
     """A place right behind a sample of a node before and after which all tools count the same: so does the sample."""
     for _ in range(10):
         place, before = feed.count, tools(cluster, node)
@@ -170,7 +170,7 @@ def quiet_tick(cluster: lab.Lab, feed: Running, node: str) -> tuple[int, dict[st
     raise AssertionError("the practice network was never quiet")
 
 
-def traffic(cluster: lab.Lab) -> None:
+def traffic(cluster: racwire_lab.Lab) -> None:
     """Fragments both ways on one private network, datagrams nobody wants on the other."""
     run(cluster, "rac1", "ping", "-c", "12", "-i", "0.1", "-s", "8192", "192.168.10.2")
     throw = "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n" + (
@@ -180,14 +180,16 @@ def traffic(cluster: lab.Lab) -> None:
 
 
 @pytest.fixture(scope="module")
-def alone(quiet: lab.Lab) -> Iterator[Running]:
+def alone(quiet: racwire_lab.Lab) -> Iterator[Running]:
     """A feed of rac1 by itself, which asks nobody else anything."""
     with running(quiet, "alone") as feed:
         yield feed
         assert_left_in_order(feed.close())
 
 
-def test_what_this_node_counts_is_what_nstat_ip_and_proc_count_to_the_packet(quiet: lab.Lab, alone: Running) -> None:
+def test_what_this_node_counts_is_what_nstat_ip_and_proc_count_to_the_packet(
+    quiet: racwire_lab.Lab, alone: Running
+) -> None:
     begin, before = quiet_tick(quiet, alone, "rac1")
     traffic(quiet)
     end, after = quiet_tick(quiet, alone, "rac1")
@@ -203,7 +205,7 @@ def test_what_this_node_counts_is_what_nstat_ip_and_proc_count_to_the_packet(qui
     assert len(samples) >= 2
 
 
-def test_an_mtu_that_changes_is_told_at_once(quiet: lab.Lab, alone: Running) -> None:
+def test_an_mtu_that_changes_is_told_at_once(quiet: racwire_lab.Lab, alone: Running) -> None:
     """The kernel tells of it; nothing is waited for."""
     alone.wait("links", node="rac1")
     place = alone.count
@@ -215,7 +217,7 @@ def test_an_mtu_that_changes_is_told_at_once(quiet: lab.Lab, alone: Running) -> 
         run(quiet, "rac1", "ip", "link", "set", "eth2", "mtu", "1500")
 
 
-def test_what_a_peer_counts_is_what_its_tools_count_to_the_packet(quiet: lab.Lab) -> None:
+def test_what_a_peer_counts_is_what_its_tools_count_to_the_packet(quiet: racwire_lab.Lab) -> None:
     """All but what its public network carries: that is where racwire asks it."""
     with running(quiet) as feed:
         feed.wait("node", node="rac2")
@@ -232,7 +234,7 @@ def test_what_a_peer_counts_is_what_its_tools_count_to_the_packet(quiet: lab.Lab
         assert_left_in_order(feed.close())
 
 
-def private_tick(cluster: lab.Lab, feed: Running) -> tuple[int, dict[str, int]]:
+def private_tick(cluster: racwire_lab.Lab, feed: Running) -> tuple[int, dict[str, int]]:
     """As `quiet_tick`, of what rac2 counts on the private networks, and of fragments, which ssh has none of."""
 
     def private() -> dict[str, int]:
@@ -251,15 +253,15 @@ def private_tick(cluster: lab.Lab, feed: Running) -> tuple[int, dict[str, int]]:
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[lab.Lab]:
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[racwire_lab.Lab]:
     if any(find_spec(name) is None for name in ("duckdb", "sqlglot", "cryptography")):
         pytest.skip("THE FEED OF THE INSTANCES WAS NOT TESTED: the extra `lab` is not installed")
     with lab_directory(tmp_path_factory.mktemp("feed") / "lab"):
-        yield lab.up(nodes=2, mtu=1500)
+        yield racwire_lab.up(nodes=2, mtu=1500)
 
 
 def test_a_peer_that_lets_nobody_in_and_an_instance_that_restarts_are_told_and_taken_up_again(
-    cluster: lab.Lab,
+    cluster: racwire_lab.Lab,
 ) -> None:
     """Both at once; the others go on, and nothing ever counts backwards."""
     with running(cluster, "probe") as feed:
@@ -297,7 +299,7 @@ def test_a_peer_that_lets_nobody_in_and_an_instance_that_restarts_are_told_and_t
 
 
 def test_an_instance_that_hangs_is_a_gap_the_connected_one_goes_on_and_leaving_waits_for_nothing(
-    cluster: lab.Lab,
+    cluster: racwire_lab.Lab,
 ) -> None:
     with running(cluster, "here", database_timeout_s=1) as feed:
         feed.wait("instance", instance="prac2")
@@ -314,7 +316,7 @@ def test_an_instance_that_hangs_is_a_gap_the_connected_one_goes_on_and_leaving_w
             cluster.mend()
 
 
-def test_leaving_while_a_peer_and_the_database_hang_waits_for_neither(cluster: lab.Lab) -> None:
+def test_leaving_while_a_peer_and_the_database_hang_waits_for_neither(cluster: racwire_lab.Lab) -> None:
     with running(cluster, "here", database_timeout_s=60) as feed:
         feed.wait("instance", instance="prac2")
         feed.wait("node", node="rac2")

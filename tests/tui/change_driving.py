@@ -8,17 +8,17 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from checks.change.conduct import Conduct, current
+from checks.change.change_api import Conduct, current
+from checks.change.change_journal import ChangeJournal, Found, find
+from checks.change.change_plan import Accepted
 from checks.change.events import AnyEvent
-from checks.change.journal import ChangeJournal, Found, find
 from checks.change.obstacles import Obstacle, PlanError
 from checks.change.opening import Opened
-from checks.change.plan import Accepted
 from checks.change.verifying import Concluded
-from checks.events import CheckConcluded, Event, GatherProgress, RunStarted
-from checks.finding import Finding
-from checks.result import Report
-from checks.settings import ChangeSettings, Settings
+from checks.model.finding import Finding
+from checks.model.report import Report
+from checks.model.settings import ChangeSettings, Settings
+from checks.run.events import CheckConcluded, Event, GatherProgress, RunStarted
 from tests.tui.clusters import healthy
 from tests.tui.driving import shown
 

@@ -7,14 +7,14 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 import msgspec
 
-from checks.engine import Engine
-from checks.facts import Cluster, Leg, NotAsked, UnreadNode, Verdict
-from checks.finding import Finding, Remedy, Status, Table
-from checks.gathering import Gatherer
-from checks.nodes.session import Session
-from checks.plugin import Check, Kind, check, discover
-from checks.result import Report
-from checks.settings import Settings
+from checks.model.check import Check, Kind, check, discover
+from checks.model.facts import Cluster, Leg, NotAsked, UnreadNode, Verdict
+from checks.model.finding import Finding, Remedy, Status, Table
+from checks.model.report import Report
+from checks.model.settings import Settings
+from checks.run.engine import Engine
+from checks.run.gathering import Gatherer
+from checks.sources.nodes.session import Session
 from tests.fixtures.clusters import cluster, clusterware, node, path, with_paths
 from tests.fixtures.databases import counters
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from checks.engine import Engine
-from checks.facts import Cluster
+from checks.model.facts import Cluster
+from checks.run.engine import Engine
 from checks.traffic.feed import Feed
 from checks.traffic.samples import Event
-from tui.app import ConsoleApp
+from tui.console.app import ConsoleApp
 
 NewConsole = Callable[..., ConsoleApp]
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from tui.app import ConsoleApp
-from tui.outbox import Written
-from tui.screens.checks import ChecksScreen
-from tui.screens.report import FORMS
+from tui.console.app import ConsoleApp
+from tui.console.export_state import Written
+from tui.screens.checks.finding_list import FindingList
+from tui.screens.checks.screen import ChecksScreen
+from tui.screens.report.screen import FORMS
 from tui.widgets.choice_list import ChoiceList
-from tui.widgets.finding_list import FindingList
 from tui.widgets.lines import Lines
 
 HEADINGS = ("Problems", "Waived", "Gone", "Worth knowing", "Well", "Left out", "Running")

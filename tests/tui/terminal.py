@@ -19,13 +19,13 @@ LEAVE_ALTERNATE_SCREEN = b"\x1b[?1049l"
 MADE_UP = """
 import os, sys
 from pathlib import Path
-from tui.console import colours_in_doubt, encoding_of, prepare
+from tui.console.start import colours_in_doubt, encoding_of, prepare
 prepare(os.environ)
-from checks.settings_file import load_settings
+from checks.run.settings_file import load_settings
 from tests.tui.clusters import UNCHANGING, black_hole, engine
 from tests.tui.conftest import FakeFeed
-from tui.app import ConsoleApp
-from tui.driver import console_driver
+from tui.console.app import ConsoleApp
+from tui.terminal.driver import console_driver
 app = ConsoleApp(
     lambda check: engine(black_hole(), UNCHANGING),
     new_feed=FakeFeed,

@@ -14,6 +14,8 @@ from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from checks.change.change_journal import ChangeJournal, find
+from checks.change.change_plan import Accepted, Gate
 from checks.change.events import (
     AnyEvent,
     Attested,
@@ -25,23 +27,21 @@ from checks.change.events import (
     Surprised,
     Verified,
 )
-from checks.change.journal import ChangeJournal, find
 from checks.change.obstacles import Obstacle
-from checks.change.plan import Accepted, Gate
 from checks.change.state import Change
-from checks.events import Event
-from checks.finding import Finding, Status
+from checks.model.finding import Finding, Status
+from checks.run.events import Event
 from tests.tui.change_driving import PaperChanges, PaperConduct, in_sight, refuses, settled
 from tests.tui.clusters import UNCHANGING, black_hole, engine
 from tests.tui.conftest import NewConsole
 from tests.tui.driving import concluded, shown
 from tests.unit.change_journals import STEPS, journal, looked, plan
-from tui import app as app_module
-from tui import following
-from tui.app import ConsoleApp
-from tui.past import Past
-from tui.screens.change import ChangeScreen
-from tui.screens.change_ask import AskScreen
+from tui.console import app as app_module
+from tui.console import journal_watcher
+from tui.console.app import ConsoleApp
+from tui.console.saved_source import Past
+from tui.screens.change.ask import AskScreen
+from tui.screens.change.screen import ChangeScreen
 from tui.widgets.lines import Lines
 
 AGREED = Attested("agree", "Ann Lee", "CHG-4711")
@@ -456,7 +456,7 @@ async def test_the_way_back_is_shown_before_it_is_begun(new_console: NewConsole,
 async def test_what_somebody_else_writes_is_shown_by_itself_and_nothing_is_told_while_nobody_does(
     new_console: NewConsole, changes: PaperChanges, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(following, "LOOK_EVERY_S", 0.02)
+    monkeypatch.setattr(journal_watcher, "LOOK_EVERY_S", 0.02)
     told: list[object] = []
     monkeypatch.setattr(ConsoleApp, "on_change_told", _counting(told, ConsoleApp.on_change_told))
     async with console(new_console, changes) as pilot:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from checks.engine import Engine
-from checks.facts import Cluster
-from checks.nodes.session import Session
-from checks.settings import Settings
-from checks.settings_waivers import Waiver
+from checks.model.facts import Cluster
+from checks.model.settings import Settings
+from checks.model.settings_waivers import Waiver
+from checks.run.engine import Engine
+from checks.sources.nodes.session import Session
 from tests.fixtures.clusters import cluster, node, with_interface
 from tests.tui.clusters import UNCHANGING, TimelessEngine, black_hole, engine, gatherers, healthy, node_unread
 from tests.tui.conftest import NewConsole

@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 from pathlib import Path
 
-from checks.finding import Finding, Remedy, Status
-from tui.clipboard import LIMIT, clipboard_sequence, commands_text, save_commands
+from checks.model.finding import Finding, Remedy, Status
+from tui.terminal.clipboard import LIMIT, clipboard_sequence, commands_text, save_commands
 
 PLAIN = "\x1b]52;c;" + base64.b64encode(b"ip link").decode() + "\x07"
 

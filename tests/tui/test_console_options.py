@@ -6,9 +6,9 @@ import io
 
 import pytest
 
-from checks.settings import ConsoleSettings, Settings
-from tui.cli import build_parser, effective_settings, main
-from tui.console import encoding_of
+from checks.model.settings import ConsoleSettings, Settings
+from tui.cli.main import build_parser, effective_settings, main
+from tui.console.start import encoding_of
 
 
 @pytest.fixture(autouse=True)

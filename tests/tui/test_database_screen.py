@@ -6,14 +6,14 @@ import msgspec
 import pytest
 from textual.pilot import Pilot
 
-from checks.facts import Cluster, NotAsked
+from checks.model.facts import Cluster, NotAsked
 from checks.traffic.samples import Gap, InstanceSample, NodeSample
 from tests.fixtures.databases import asked, history, losing, past_loss
 from tests.tui.clusters import engine, healthy
 from tests.tui.conftest import FakeFeed, NewConsole
 from tests.tui.driving import concluded, shown
 from tests.tui.test_checks_screen import Gate
-from tui.screens.database import DatabaseScreen
+from tui.screens.database.screen import DatabaseScreen
 from tui.widgets.lines import Lines
 
 NOON = 1_763_640_000.0

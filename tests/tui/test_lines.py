@@ -15,7 +15,7 @@ from textual import events, on
 from textual.app import App, ComposeResult
 from textual.screen import Screen
 
-from tui.widgets.cells import CellCompositor, CellUpdate, can_move, changed, pushed
+from tui.terminal.cells import CellCompositor, CellUpdate, can_move, changed, pushed
 from tui.widgets.line import Line, fitted
 from tui.widgets.lines import BROKEN, Lines
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from checks.change import journal as journal_of_changes
+from checks.change import change_journal as journal_of_changes
 from checks.change.events import Attested
-from checks.finding import Status
+from checks.model.finding import Status
 from tests.fixtures.databases import asked
 from tests.tui.change_driving import PaperChanges, settled
 from tests.tui.clusters import UNCHANGING, black_hole, engine

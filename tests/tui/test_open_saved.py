@@ -15,10 +15,10 @@ import msgspec
 import pytest
 from textual.pilot import Pilot
 
-from checks.facts import Cluster
-from checks.plugin import discover
+from checks.model.check import discover
+from checks.model.facts import Cluster
+from checks.model.report import ExitCode, Report
 from checks.report.json_report import from_json, to_json
-from checks.result import ExitCode, Report
 from checks.saved import open_saved, save
 from checks.saved.replay import Replay
 from checks.traffic.samples import Event
@@ -30,10 +30,10 @@ from tests.tui.terminal import LEAVE_ALTERNATE_SCREEN, RACWIRE, Terminal, nobody
 from tests.tui.test_traffic_recordings import record
 from tests.tui.traffic_driving import Console
 from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events
-from tui.actions import TABS
-from tui.outbox import SAVED
-from tui.past import of_saved
-from tui.printable import printable
+from tui.cli.sanitize import printable
+from tui.console.actions import TABS
+from tui.console.export_state import SAVED
+from tui.console.saved_source import of_saved
 from tui.widgets.lines import Lines
 
 SAVED_AT = "2026-11-20T14:02:44.000+01:00"

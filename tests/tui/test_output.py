@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.tui.terminal import Terminal, nobody
-from tui.output import MOST_WAITING, Output
+from tui.terminal.terminal_output import MOST_WAITING, Output
 
 
 class Line:

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 from textual.pilot import Pilot
 
-from checks.facts import Cluster, Unknown
-from checks.plugin import discover
-from checks.settings import Settings
+from checks.model.check import discover
+from checks.model.facts import Cluster, Unknown
+from checks.model.settings import Settings
 from checks.traffic.judged import JudgedRecording
 from checks.traffic.recording import Header
 from tests.fixtures.clusters import cluster
@@ -16,7 +16,7 @@ from tests.tui.clusters import black_hole, engine, healthy, node_unread, without
 from tests.tui.conftest import NewConsole
 from tests.tui.driving import concluded, shown
 from tests.tui.test_checks_screen import Gate
-from tui.screens.paths import PathsScreen
+from tui.screens.paths.screen import PathsScreen
 from tui.screens.reader import ReaderScreen
 from tui.widgets.lines import Lines
 

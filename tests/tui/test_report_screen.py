@@ -14,25 +14,25 @@ import msgspec
 import pytest
 from textual.pilot import Pilot
 
-from checks.facts import Cluster
-from checks.files import OutputError
-from checks.nodes.session import Session
+from checks.model.facts import Cluster
+from checks.model.report import Report
 from checks.report.evidence import Evidence
 from checks.report.json_report import from_json, to_json
-from checks.result import Report
 from checks.saved import open_saved
+from checks.sources.nodes.session import Session
 from checks.traffic.samples import Links
+from checks.whole_files import OutputError
 from tests.tui.clusters import UNCHANGING, black_hole, engine, healthy
 from tests.tui.conftest import FakeFeed, NewConsole
 from tests.tui.driving import checks_screen, concluded, shown, write
 from tests.tui.traffic_driving import Console
 from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events
-from tui import report_file
-from tui.app import ConsoleApp
-from tui.outbox import SAVED
-from tui.printable import printable
-from tui.report_formats import FORMATS
-from tui.screens.report import FORMS
+from tui.cli.report_formats import FORMATS
+from tui.cli.sanitize import printable
+from tui.console import report_file
+from tui.console.app import ConsoleApp
+from tui.console.export_state import SAVED
+from tui.screens.report.screen import FORMS
 from tui.widgets.lines import Lines
 
 STEM = "racwire-20261120-140231"

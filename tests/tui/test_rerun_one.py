@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from checks.engine import Engine
-from checks.facts import Cluster
-from checks.nodes.session import Session
-from checks.plugin import discover
+from checks.model.check import discover
+from checks.model.facts import Cluster
+from checks.run.engine import Engine
+from checks.sources.nodes.session import Session
 from tests.fixtures.clusters import cluster, node, with_interface
 from tests.tui.clusters import black_hole, engine, healthy
 from tests.tui.conftest import NewConsole

@@ -10,8 +10,8 @@ import pytest
 from textual.app import ComposeResult
 from textual.pilot import Pilot
 
-from checks.plugin import discover
-from checks.settings import Settings
+from checks.model.check import discover
+from checks.model.settings import Settings
 from checks.traffic.judged import JudgedRecording
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Header, Recording
@@ -19,14 +19,14 @@ from checks.traffic.samples import Event, Gap, NodeSample
 from tests.tui.clusters import black_hole, engine, healthy
 from tests.tui.conftest import FakeFeed, NewConsole
 from tests.tui.driving import checks_screen, chosen, concluded, listed, shown
-from tui import app as app_module
-from tui import main_screens
-from tui.actions import EVERYWHERE, TABS
-from tui.app import ConsoleApp
-from tui.known import News
-from tui.past import of_recording
+from tui.console import app as app_module
+from tui.console import main_screens
+from tui.console.actions import EVERYWHERE, TABS
+from tui.console.app import ConsoleApp
+from tui.console.app_state import News
+from tui.console.saved_source import of_recording
 from tui.screens.base import ConsoleScreen
-from tui.screens.checks import ChecksScreen
+from tui.screens.checks.screen import ChecksScreen
 from tui.screens.palette import PaletteScreen
 
 RECORDED = "2026-11-20T14:02:31.000+01:00"

@@ -115,9 +115,9 @@ def test_a_fault_of_the_console_itself_goes_to_the_log_and_the_console_goes_on(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
     program = (
-        "import sys\nfrom tui.screens.checks import ChecksScreen\n"
+        "import sys\nfrom tui.screens.checks.screen import ChecksScreen\n"
         "def action_copy(self): raise RuntimeError('wheels')\nChecksScreen.action_copy = action_copy\n"
-        "from tui.cli import main\nsys.exit(main([]))\n"
+        "from tui.cli.main import main\nsys.exit(main([]))\n"
     )
     terminal = Terminal(environment, [sys.executable, "-c", program])
     try:
@@ -138,9 +138,9 @@ def test_a_fault_of_the_console_itself_goes_to_the_log_and_the_console_goes_on(
 
 def test_a_console_that_cannot_begin_says_so_in_a_sentence(environment: dict[str, str], tmp_path: Path) -> None:
     program = (
-        "import sys\nfrom tui.app import ConsoleApp\n"
+        "import sys\nfrom tui.console.app import ConsoleApp\n"
         "async def on_mount(self): raise RuntimeError('wheels')\nConsoleApp.on_mount = on_mount\n"
-        "from tui.cli import main\nsys.exit(main([]))\n"
+        "from tui.cli.main import main\nsys.exit(main([]))\n"
     )
     terminal = Terminal(environment, [sys.executable, "-c", program])
     try:
@@ -156,13 +156,13 @@ def test_a_console_that_cannot_begin_says_so_in_a_sentence(environment: dict[str
 def test_a_thread_that_hangs_does_not_hold_the_console(environment: dict[str, str]) -> None:
     """Such as a name lookup or a read from a dead file server: neither can be cancelled."""
     program = (
-        "import asyncio, sys, time\nimport checks.engine\n"
-        "class Hanging(checks.engine.Engine):\n"
+        "import asyncio, sys, time\nimport checks.run.engine\n"
+        "class Hanging(checks.run.engine.Engine):\n"
         "    async def events(self):\n"
         "        await asyncio.to_thread(time.sleep, 30)\n"
         "        yield\n"
-        "checks.engine.Engine = Hanging\n"
-        "from tui.cli import main\nsys.exit(main([]))\n"
+        "checks.run.engine.Engine = Hanging\n"
+        "from tui.cli.main import main\nsys.exit(main([]))\n"
     )
     terminal = Terminal(environment, [sys.executable, "-c", program])
     try:

@@ -8,14 +8,14 @@ import pytest
 from rich.segment import Segment
 from textual.color import Color
 
-from checks.finding import Finding, Remedy, Status, Table
-from checks.journal import Entry
-from checks.result import Report
+from checks.model.finding import Finding, Remedy, Status, Table
+from checks.model.journal import Entry
+from checks.model.report import Report
 from tests.tui.clusters import black_hole, engine, node_unread
-from tui.actions import CHECKS, READER, in_footer
-from tui.console import colours_in_doubt, no_console, prepare
-from tui.log import LogFile
-from tui.theme import PlainSigns
+from tui.cli.log_file import LogFile
+from tui.console.actions import CHECKS, READER, in_footer
+from tui.console.start import colours_in_doubt, no_console, prepare
+from tui.console.theme import PlainSigns
 from tui.widgets.bars import keys_line, rule_line
 from tui.widgets.evidence_text import evidence_lines
 from tui.widgets.finding_text import finding_lines

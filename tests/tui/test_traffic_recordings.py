@@ -11,9 +11,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from checks.facts import Cluster, Unknown
-from checks.plugin import discover
-from checks.settings import Settings
+from checks.model.check import discover
+from checks.model.facts import Cluster, Unknown
+from checks.model.settings import Settings
 from checks.traffic.judged import JudgedRecording
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Header, Recording
@@ -24,11 +24,11 @@ from tests.tui.conftest import FakeFeed, NewConsole
 from tests.tui.driving import concluded, shown
 from tests.tui.traffic_driving import Console, console
 from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events, hostile_events, node_sample
-from tui import taping
-from tui.past import of_recording
-from tui.printable import printable
-from tui.screens import traffic
-from tui.screens.traffic import TrafficScreen
+from tui.cli.sanitize import printable
+from tui.console import background_recorder
+from tui.console.saved_source import of_recording
+from tui.screens.traffic import screen
+from tui.screens.traffic.screen import TrafficScreen
 from tui.widgets.lines import Lines
 
 NOISE = random.Random(7)
@@ -36,8 +36,8 @@ NOISE = random.Random(7)
 
 @pytest.fixture(autouse=True)
 def _draw_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(traffic, "DRAW_AFTER_S", 0.005)
-    monkeypatch.setattr(traffic, "DRAW_EVERY_S", 0.005)
+    monkeypatch.setattr(screen, "DRAW_AFTER_S", 0.005)
+    monkeypatch.setattr(screen, "DRAW_EVERY_S", 0.005)
 
 
 @pytest.fixture(autouse=True)
@@ -92,7 +92,7 @@ async def test_a_recording_begins_with_what_was_wrong_already(new_console: NewCo
 async def test_recordings_of_the_same_second_have_a_file_each(
     new_console: NewConsole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tui.live.time.strftime", lambda form, moment: "racwire-20251128-140231")
+    monkeypatch.setattr("tui.console.live.time.strftime", lambda form, moment: "racwire-20251128-140231")
     monkeypatch.setenv("HOME", str(tmp_path))
     async with console(new_console, cluster_events(3)) as on:
         for name in ("", "-2", "-3"):
@@ -111,8 +111,8 @@ async def test_a_disk_that_hangs_ends_the_recording_and_sampling_goes_on(
         hangs.set()
         goes_on.wait(20)
 
-    monkeypatch.setattr(taping, "record", hang)
-    monkeypatch.setattr(taping, "STUCK_S", 0.0)
+    monkeypatch.setattr(background_recorder, "record", hang)
+    monkeypatch.setattr(background_recorder, "STUCK_S", 0.0)
     async with console(new_console, cluster_events(3)) as on:
         try:
             await on.press("w")
@@ -140,7 +140,7 @@ async def test_leaving_ends_a_recording_whole(new_console: NewConsole, tmp_path:
 async def test_a_recording_that_cannot_be_written_says_so_and_sampling_goes_on(
     new_console: NewConsole, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tui.live.recording_path", lambda now, otherwise: Path("gone/x.rec"))
+    monkeypatch.setattr("tui.console.live.recording_path", lambda now, otherwise: Path("gone/x.rec"))
     async with console(new_console, cluster_events(3)) as on:
         await on.press("w")
         await on.until(lambda: "x.rec" in on.below and "ecording to" not in on.below)

@@ -13,9 +13,9 @@ from tests.tui.conftest import NewConsole
 from tests.tui.driving import shown
 from tests.tui.traffic_driving import console
 from tests.tui.traffic_samples import BEGIN, cluster_events, node_sample
-from tui.messages import FeedFailed
-from tui.screens import traffic
-from tui.widgets.cells import CellCompositor
+from tui.console.messages import FeedFailed
+from tui.screens.traffic import screen
+from tui.terminal.cells import CellCompositor
 from tui.widgets.lines import Lines
 
 NOISE = random.Random(7)
@@ -23,8 +23,8 @@ NOISE = random.Random(7)
 
 @pytest.fixture(autouse=True)
 def _draw_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(traffic, "DRAW_AFTER_S", 0.005)
-    monkeypatch.setattr(traffic, "DRAW_EVERY_S", 0.005)
+    monkeypatch.setattr(screen, "DRAW_AFTER_S", 0.005)
+    monkeypatch.setattr(screen, "DRAW_EVERY_S", 0.005)
 
 
 async def test_one_node_with_its_interfaces_kernel_and_instance(new_console: NewConsole) -> None:

@@ -3,10 +3,8 @@
 from checks.change.gates import GATES
 from checks.change.gates.gate import Scene
 from checks.change.state import Change
-from checks.facts import (
-    Cluster,
-)
-from checks.finding import Finding
+from checks.model.facts import Cluster
+from checks.model.finding import Finding
 from tests.unit.change_support import (
     until,
 )

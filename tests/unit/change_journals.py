@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from checks.change.change_journal import ChangeJournal
+from checks.change.change_plan import Commands, Gate, Kind, Layer, Plan, PlannedNetwork, Step
 from checks.change.events import AnyEvent, GateResult, Look, Verified
-from checks.change.journal import ChangeJournal
-from checks.change.plan import Commands, Gate, Kind, Layer, Plan, PlannedNetwork, Step
-from checks.facts import BeforeAfter
-from checks.finding import Status
+from checks.model.facts import BeforeAfter
+from checks.model.finding import Status
 
 WHO = "oracle@rac1"
 LOOK = Look(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from checks.change.change_plan import Gate, Kind, Layer, Plan, PlannedDatabase, PlannedNetwork, Step
 from checks.change.events import (
     AnyEvent,
     Attested,
@@ -14,11 +15,10 @@ from checks.change.events import (
     Verified,
 )
 from checks.change.gates import gate_checks
-from checks.change.plan import Gate, Kind, Layer, Plan, PlannedDatabase, PlannedNetwork, Step
 from checks.change.planning import look_of
 from checks.change.state import Change, fold
 from checks.change.verifying import conclude
-from checks.facts import (
+from checks.model.facts import (
     Cluster,
     Interface,
     Keeper,
@@ -31,9 +31,9 @@ from checks.facts import (
     UnreadNode,
     Verdict,
 )
-from checks.finding import Finding, Status
-from checks.networks import private_networks
-from checks.result import Report, make_report
+from checks.model.finding import Finding, Status
+from checks.model.networks import private_networks
+from checks.model.report import Report, make_report
 from tests.fixtures.clusters import interface
 
 NODES = ("rac1", "rac2", "rac3")

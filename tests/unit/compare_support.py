@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from checks.facts import Cluster, InstancePing, Node
-from checks.packet_sizes import fragments_of
+from checks.model.facts import Cluster, InstancePing, Node
+from checks.model.packet_sizes import fragments_of
 from checks.traffic.recording import Header
 from checks.traffic.samples import (
     CpuTime,

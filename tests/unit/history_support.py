@@ -7,20 +7,20 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal, cast
 
-from checks.database.connection import Rows
-from checks.database.connections import Connections
-from checks.database.errors import DatabaseError, ErrorKind
-from checks.database.history import read_history
-from checks.database.statements import Statement
-from checks.facts import Database, History, Instance, NotAsked, Parameter, Unknown
-from checks.lab.oracle.backend import Caller, Cancellation, OracleError
-from checks.lab.oracle.history.plan import HistoryPlan
-from checks.lab.oracle.history.source import GeneratedHistory
-from checks.lab.oracle.live import InstanceState
-from checks.lab.oracle.sql.access import Access
-from checks.lab.oracle.sql.engine import SqlEngine
-from checks.lab.oracle.sql.identity import DatabaseIdentity
-from checks.settings import DatabaseSettings
+from checks.model.facts import Database, History, Instance, NotAsked, Parameter, Unknown
+from checks.model.settings import DatabaseSettings
+from checks.sources.database.connection import Rows
+from checks.sources.database.connections import Connections
+from checks.sources.database.errors import DatabaseError, ErrorKind
+from checks.sources.database.history import read_history
+from checks.sources.database.statements import Statement
+from racwire_lab.database.backend import Caller, Cancellation, OracleError
+from racwire_lab.database.live import InstanceState
+from racwire_lab.history.plan import HistoryPlan
+from racwire_lab.history.source import GeneratedHistory
+from racwire_lab.oracle_sql.access import Access
+from racwire_lab.oracle_sql.engine import SqlEngine
+from racwire_lab.oracle_sql.identity import DatabaseIdentity
 
 FIRST_END = datetime(2026, 3, 1, 0, 0, 7)
 

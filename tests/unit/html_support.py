@@ -6,9 +6,9 @@ from typing import Any
 
 import html5lib
 
+from checks.model.report import Report
 from checks.report.evidence import Evidence
-from checks.report.html import to_html
-from checks.result import Report
+from checks.report.html.html_page import to_html
 from checks.traffic.timeline import Timeline, Track
 from tests.fixtures.databases import asked, history, losing, past_loss, period, transfers
 from tests.fixtures.reports import black_hole, report_of

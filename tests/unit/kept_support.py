@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from textwrap import dedent
 
-from checks.nodes.kept.device import Device
-from checks.nodes.sections import ConfigFile
+from checks.sources.nodes.boot_config.device import Device
+from checks.sources.nodes.sections import ConfigFile
 
 ETH1 = Device("eth1", ("52:54:00:a1:00:01",))
 ETH2 = Device("eth2", ("52:54:00:a1:00:02",))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from checks.facts import BlockTransfer, Cluster, InstancePing
+from checks.model.facts import BlockTransfer, Cluster, InstancePing
 from checks.traffic.recording import Header
 from checks.traffic.samples import (
     KERNEL_COUNTERS,

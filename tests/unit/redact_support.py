@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from checks.facts import (
+from checks.model.facts import (
     Address,
     Cluster,
     Clusterware,
@@ -20,10 +20,10 @@ from checks.facts import (
     Unknown,
     UnreadNode,
 )
-from checks.finding import Waived
-from checks.journal import Entry
+from checks.model.finding import Waived
+from checks.model.journal import Entry
+from checks.model.report import Report, WaiverStanding
 from checks.redact import Identity
-from checks.result import Report, WaiverStanding
 from checks.traffic.samples import Gap, Link, Links, NodeSample
 from checks.traffic.timeline import Timeline
 from tests.fixtures.clusters import interface

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from checks.events import RunFinished
-from checks.plugin import Check, discover
-from checks.result import Report
+from checks.model.check import Check, discover
+from checks.model.report import Report
+from checks.run.events import RunFinished
 from checks.saved import open_saved, save
 from checks.saved.replay import Replay
 from checks.traffic.recorder import Recorder

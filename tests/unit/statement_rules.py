@@ -10,12 +10,12 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
-from checks.database.statements import Statement
-from checks.lab.oracle.backend import OracleError
-from checks.lab.oracle.sql.dictionary import Version, VersionRange, View, find_view
-from checks.lab.oracle.sql.errors import oracle_error
-from checks.lab.oracle.sql.scope import Columns
-from checks.lab.oracle.sql.translate import Translation, translate
+from checks.sources.database.statements import Statement
+from racwire_lab.database.backend import OracleError
+from racwire_lab.oracle_sql.dictionary import Version, VersionRange, View, find_view
+from racwire_lab.oracle_sql.errors import oracle_error
+from racwire_lab.oracle_sql.scope import Columns
+from racwire_lab.oracle_sql.translate import Translation, translate
 
 LICENCES = ("none", "Diagnostics Pack")
 

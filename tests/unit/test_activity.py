@@ -7,11 +7,7 @@ import pytest
 pytest.importorskip("duckdb")
 pytest.importorskip("sqlglot")
 
-from checks import cache_fusion
-from checks.database.activity import read_activity
-from checks.database.identity import read_database
-from checks.database.statements import statement
-from checks.facts import (
+from checks.model.facts import (
     ActivityGap,
     BlockTransfer,
     InstancePing,
@@ -21,8 +17,12 @@ from checks.facts import (
     WaitBucket,
     WaitEvent,
 )
-from checks.lab.oracle.backend import OracleError
-from checks.lab.oracle.live import Interconnect, Ping, Transfer, Waits
+from checks.rules import cache_fusion
+from checks.sources.database.activity import read_activity
+from checks.sources.database.identity import read_database
+from checks.sources.database.statements import statement
+from racwire_lab.database.backend import OracleError
+from racwire_lab.database.live import Interconnect, Ping, Transfer, Waits
 from tests.fixtures.instance_states import STARTED, TWO_WAY, StraightIn, instances, practice
 
 VERSIONS = ["11.2.0.4.0", "12.1.0.2.0", "12.2.0.1.0", "19.22.0.0.0", "23.9.0.25.07"]

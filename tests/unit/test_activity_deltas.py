@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.database.deltas import Reading, Sample, Start, activity_between, difference
-from checks.facts import (
+from checks.model.facts import (
     ActivityGap,
     BlockTransfer,
     Database,
@@ -18,6 +17,7 @@ from checks.facts import (
     WaitBucket,
     WaitEvent,
 )
+from checks.sources.database.deltas import Reading, Sample, Start, activity_between, difference
 
 VIEWS = {
     "sysstat": "GV$SYSSTAT",

@@ -7,14 +7,14 @@ import pytest
 pytest.importorskip("duckdb")
 pytest.importorskip("sqlglot")
 
-from checks.database.activity import read_activity
-from checks.database.connections import Connections
-from checks.database.identity import read_database
-from checks.database.secret import Secret
-from checks.facts import ActivityGap, BlockTransfer, UnaskedInstance, Unknown
-from checks.journal import Journal
-from checks.lab.oracle.live import Transfer
-from checks.lab.oracle.net.profiles import profile_of
+from checks.model.facts import ActivityGap, BlockTransfer, UnaskedInstance, Unknown
+from checks.model.journal import Journal
+from checks.sources.database.activity import read_activity
+from checks.sources.database.connections import Connections
+from checks.sources.database.identity import read_database
+from checks.sources.database.secret import Secret
+from racwire_lab.database.live import Transfer
+from racwire_lab.oracle_net.profiles import profile_of
 from tests.fixtures.instance_states import STARTED, instances, practice
 from tests.fixtures.oracle import PASSWORD, serve, settings
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks import cache_fusion as cf
+from checks.rules import cache_fusion as cf
 
 COUNTS = st.integers(0, 10**15)
 TIMES = {

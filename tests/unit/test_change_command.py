@@ -10,20 +10,20 @@ import msgspec
 import pytest
 from rich.text import Text
 
-from checks.change.conduct import Conduct
+from checks.change.change_api import Conduct
+from checks.change.change_journal import ChangeJournal
+from checks.change.change_plan import Accepted, Kind
 from checks.change.events import Attested, Closed, Noted, Overridden, Reopened, RolledBack, Surprise, Surprised
-from checks.change.journal import ChangeJournal
-from checks.change.plan import Accepted, Kind
 from checks.change.report import ChangeReport, report_of
 from checks.change.state import fold
-from checks.facts import BeforeAfter
-from checks.finding import Status
-from checks.result import ExitCode
+from checks.model.facts import BeforeAfter
+from checks.model.finding import Status
+from checks.model.report import ExitCode
 from tests.unit.change_journals import journal, looked, plan
-from tui import change_asked
-from tui.change_report_text import report_lines
-from tui.change_text import status_lines
-from tui.cli import main
+from tui.cli import change_asked
+from tui.cli.change_report_text import report_lines
+from tui.cli.change_text import status_lines
+from tui.cli.main import main
 
 AGREED = Attested("agree", "Ann Lee", "CHG-4711")
 SWITCHED = Attested("switch", "Bob of the network team")

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from checks.change.change_plan import Layer
 from checks.change.commands.keeping import kept_lines, restored_lines
 from checks.change.commands.recording import duration, options_of, record
 from checks.change.commands.running import run_time_lines
 from checks.change.commands.saving import save_node
-from checks.change.plan import Layer
-from checks.facts import Keeper
-from checks.settings import ClusterSettings, DatabaseSettings, Settings
+from checks.model.facts import Keeper
+from checks.model.settings import ClusterSettings, DatabaseSettings, Settings
 
 KEYFILE = "/etc/NetworkManager/system-connections/eth1.nmconnection"
 IFCFG = "/etc/sysconfig/network-scripts/ifcfg-eth1"

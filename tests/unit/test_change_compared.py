@@ -3,7 +3,7 @@
 import msgspec
 
 from checks.change.recorded import reason_once
-from checks.facts import Changing, RecordingsCompared
+from checks.model.facts import Changing, RecordingsCompared
 from tests.unit.change_gate_support import found
 from tests.unit.change_support import cluster
 from tests.unit.test_change_plan_back import PLAN, standing_at

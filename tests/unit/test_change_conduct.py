@@ -10,22 +10,22 @@ import msgspec
 import pytest
 
 from checks.change import verifying
-from checks.change.conduct import Conduct, current, directory_of, journals, open_change
+from checks.change.change_api import Conduct, current, directory_of, journals, open_change
+from checks.change.change_journal import SUFFIX, ChangeJournal, ChangeJournalError
 from checks.change.copies import listed_names, other_copies, parse_copy
 from checks.change.events import Attested, Closed, Noted, Overridden, RolledBack, Verified
 from checks.change.gates.backups import backup_paths
-from checks.change.journal import SUFFIX, ChangeJournal, ChangeJournalError
 from checks.change.planning import look_of
 from checks.change.recorded import compare_recordings, see_recording, told_shortly
 from checks.change.state import ChangeError
 from checks.change.verifying import Concluded
-from checks.facts import BeforeAfter, Cluster, NoRecording, RecordingsCompared, SeenRecording, Unknown
-from checks.gathering import CHANGING, GATHERERS
-from checks.journal import Journal
-from checks.nodes.shell import Shell
-from checks.plugin import Checks
-from checks.settings import ChangeSettings, Settings
+from checks.model.check import Checks
+from checks.model.facts import BeforeAfter, Cluster, NoRecording, RecordingsCompared, SeenRecording, Unknown
+from checks.model.journal import Journal
+from checks.model.settings import ChangeSettings, Settings
+from checks.run.gathering import CHANGING, GATHERERS
 from checks.sources.node_setup import CHANGE_BACKUPS, CHANGE_JOURNALS
+from checks.sources.nodes.shell import Shell
 from checks.traffic.compare.recorded import runs_of
 from checks.traffic.compare.verdict import Runs, compare
 from checks.traffic.recorder import Recorder

@@ -3,15 +3,10 @@
 import msgspec
 import pytest
 
+from checks.change.change_plan import Kind, PlannedDatabase
 from checks.change.events import RolledBack
-from checks.change.plan import Kind, PlannedDatabase
-from checks.facts import (
-    FragileMtu,
-    Keeper,
-    Unknown,
-    UnreadNode,
-)
-from checks.finding import Status
+from checks.model.facts import FragileMtu, Keeper, Unknown, UnreadNode
+from checks.model.finding import Status
 from tests.unit.change_gate_support import commands, found, said, sentence
 from tests.unit.change_support import (
     HOME,

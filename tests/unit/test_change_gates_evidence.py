@@ -5,14 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from checks.change.change_plan import Accepted, Gate, Known
 from checks.change.events import Verified
 from checks.change.gates import GATES, documented, gate_checks
 from checks.change.gates.built_in import CHECKS, TO_BE_PROVED, WARNINGS_THAT_HOLD, weighed
 from checks.change.gates.gate import Scene
-from checks.change.plan import Accepted, Gate, Known
 from checks.change.state import Change
 from checks.change.verifying import results_of
-from checks.facts import (
+from checks.model.check import discover
+from checks.model.facts import (
     Changing,
     Cluster,
     ClusterMember,
@@ -32,8 +33,7 @@ from checks.facts import (
     Unknown,
     UnreadNode,
 )
-from checks.finding import Finding, Status
-from checks.plugin import discover
+from checks.model.finding import Finding, Status
 from tests.fixtures.clusters import clusterware
 from tests.fixtures.databases import activity, asked, database, own_activity, pings
 from tests.unit.change_gate_support import found, said, sentence

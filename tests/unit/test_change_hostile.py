@@ -11,19 +11,19 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from checks.change import journal as journal_module
-from checks.change.conduct import directory_of
+from checks.change import change_journal as journal_module
+from checks.change.change_api import directory_of
+from checks.change.change_journal import ChangeJournal, ChangeJournalError
+from checks.change.change_plan import Commands
 from checks.change.events import GateResult, Look, Noted, Surprise, Surprised, Verified
-from checks.change.journal import ChangeJournal, ChangeJournalError
-from checks.change.plan import Commands
 from checks.change.state import ChangeError
 from checks.change.threads import to_its_end
-from checks.finding import Status
-from checks.settings import ChangeSettings, Settings
+from checks.model.finding import Status
+from checks.model.settings import ChangeSettings, Settings
 from tests.unit.change_journals import STEPS, WHO, journal, plan
 from tests.unit.test_change_command import AGREED, SWITCHED
-from tui import change_command
-from tui.cli import main
+from tui.cli import change_command
+from tui.cli.main import main
 
 OBEYED = "\x1b]0;mine\x07\x1b[31m\x9b2J\u202e\u061c\ufeff"
 FILE = os.fsdecode(b"n\xe4chtlich")

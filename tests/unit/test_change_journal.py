@@ -16,8 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from checks.change.events import Closed, Line, Look, Noted, Opened, Reopened
-from checks.change.journal import (
+from checks.change.change_journal import (
     SUFFIX,
     ChangeJournal,
     ChangeJournalError,
@@ -27,6 +26,7 @@ from checks.change.journal import (
     login,
     name_of,
 )
+from checks.change.events import Closed, Line, Look, Noted, Opened, Reopened
 from checks.change.state import ChangeError
 from tests.unit.change_support import AGREED, plan
 
@@ -212,7 +212,7 @@ WRITER = """
     import sys
     from pathlib import Path
     from checks.change.events import Noted
-    from checks.change.journal import ChangeJournal
+    from checks.change.change_journal import ChangeJournal
     path = Path(sys.argv[1])
     number = len(ChangeJournal.read(path).change.lines) - 1
     while True:

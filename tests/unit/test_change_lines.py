@@ -11,6 +11,8 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.color import Color
 
+from checks.change.change_plan import Commands, Gate, Kind, Plan, Step
+from checks.change.change_text import GATE_SIGNS, STEP_SIGNS
 from checks.change.events import (
     AnyEvent,
     Attested,
@@ -28,20 +30,18 @@ from checks.change.events import (
     Verified,
 )
 from checks.change.obstacles import Obstacle
-from checks.change.plan import Commands, Gate, Kind, Plan, Step
 from checks.change.state import Change, fold
-from checks.change.telling import GATE_SIGNS, STEP_SIGNS
-from checks.finding import Status
+from checks.model.finding import Status
 from tests.unit.change_journals import LOOK, WHO, looked, plan
-from tui.desk import Desk, JournalsRead, Refused, Work
-from tui.theme import filters_for
-from tui.widgets.change_alarms import alarm_lines, standing_alarms
-from tui.widgets.change_gates import detail_lines, gate_lines
-from tui.widgets.change_head import ahead_line, behind_line, head_line
-from tui.widgets.change_overview import overview_page, refused_page
-from tui.widgets.change_questions import Question, ask_note, ask_override, ask_target
-from tui.widgets.change_step import all_blocks_text, block_text, next_words, step_page
-from tui.widgets.change_words import next_in_keys
+from tui.console.change_state import Desk, JournalsRead, Refused, Work
+from tui.console.theme import filters_for
+from tui.screens.change.alarms import alarm_lines, standing_alarms
+from tui.screens.change.change_words import next_in_keys
+from tui.screens.change.gate_lines import detail_lines, gate_lines
+from tui.screens.change.head import ahead_line, behind_line, head_line
+from tui.screens.change.overview import overview_page, refused_page
+from tui.screens.change.questions import Question, ask_note, ask_override, ask_target
+from tui.screens.change.step_lines import all_blocks_text, block_text, next_words, step_page
 from tui.widgets.line import Line as Drawn
 from tui.widgets.line import command_lines, plain
 

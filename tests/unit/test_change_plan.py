@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from checks.change.change_plan import Accepted, Kind, Known
 from checks.change.gates import GATES
-from checks.change.plan import Accepted, Kind, Known
 from checks.change.planning import PlanError, default_target, look_of, make_plan, needed_checks, next_id
-from checks.facts import Clusterware, FragileMtu, Keeper, LldpNeighbour, ManagedDatabase, StaleHome, Unknown
-from checks.plugin import discover
-from checks.settings import DatabaseSettings, Settings
+from checks.model.check import discover
+from checks.model.facts import Clusterware, FragileMtu, Keeper, LldpNeighbour, ManagedDatabase, StaleHome, Unknown
+from checks.model.settings import DatabaseSettings, Settings
 from tests.fixtures.change_plans import (
     HAIP,
     PROD,

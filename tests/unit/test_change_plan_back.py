@@ -3,12 +3,12 @@
 import msgspec
 import pytest
 
+from checks.change.change_plan import Kind
 from checks.change.events import Attested, GateResult, Line, Look, Opened, Verified
-from checks.change.plan import Kind
 from checks.change.planning import make_way_back
 from checks.change.state import fold
-from checks.facts import Keeper
-from checks.finding import Status
+from checks.model.facts import Keeper
+from checks.model.finding import Status
 from tests.fixtures.change_plans import plan_for, stacked, to_change, with_setup
 from tests.fixtures.clusters import node
 

@@ -8,10 +8,10 @@ import pytest
 
 import checks.change
 from checks.change import codes
-from checks.change.plan import Accepted
+from checks.change.change_plan import Accepted
 from checks.change.planning import PlanError
 from checks.change.preflight import obstacles
-from checks.facts import (
+from checks.model.facts import (
     ActiveVersion,
     ClusterMember,
     FragileMtu,
@@ -27,7 +27,7 @@ from checks.facts import (
 from tests.fixtures.change_plans import infiniband, plan_for, stacked, to_change, with_setup
 from tests.fixtures.clusters import Route, cluster, node, path, with_interface, with_paths
 from tests.fixtures.reports import report_of
-from tui.cli import main
+from tui.cli.main import main
 
 CHANGE = Path(checks.change.__path__[0])
 CODE = re.compile(r"CH-(?:START|PLAN|LOOK)-\d{3}")

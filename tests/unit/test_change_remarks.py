@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from checks.facts import Keeper, LldpNeighbour
-from checks.settings import ChangeSettings, DatabaseSettings, Settings
+from checks.model.facts import Keeper, LldpNeighbour
+from checks.model.settings import ChangeSettings, DatabaseSettings, Settings
 from tests.fixtures.change_plans import infiniband, plan_for, stacked, to_change, with_setup
 from tests.fixtures.clusters import node, with_interface
 from tests.unit.test_change_plan import make_plan_with

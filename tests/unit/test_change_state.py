@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checks.change import decisions
+from checks.change.change_plan import Gate, Kind, Step
 from checks.change.events import (
     AnyEvent,
     Attested,
@@ -18,9 +19,8 @@ from checks.change.events import (
     RolledBack,
     Verified,
 )
-from checks.change.plan import Gate, Kind, Step
 from checks.change.state import Change, ChangeError, Standing, advance, fold
-from checks.finding import Status
+from checks.model.finding import Status
 from tests.unit.change_support import AGREED, STEPS, after, change, lines, passed, plan, until
 
 BACK = plan(kind=Kind.ROLLBACK, steps=(STEPS[3], STEPS[8]))

@@ -8,22 +8,13 @@ import msgspec
 import pytest
 
 from checks.change import verifying
-from checks.change.events import (
-    AnyEvent,
-    Overridden,
-    Reopened,
-    RolledBack,
-    Surprise,
-    Surprised,
-    Verified,
-)
+from checks.change.change_plan import Gate, Kind, Step
+from checks.change.events import AnyEvent, Overridden, Reopened, RolledBack, Surprise, Surprised, Verified
 from checks.change.figures import figures_of
 from checks.change.gates import looked_at, watched
-from checks.change.plan import Gate, Kind, Step
 from checks.change.state import Change
 from checks.change.verifying import Concluded, Verification, conclude, node_here, results_of, settings_for
-from checks.events import CheckConcluded, GatherProgress, RunFinished
-from checks.facts import (
+from checks.model.facts import (
     Activity,
     BeforeAfter,
     Changing,
@@ -36,22 +27,11 @@ from checks.facts import (
     RecordingsCompared,
     UnreadNode,
 )
-from checks.finding import Finding, Remedy, Status
-from checks.gathering import GATHERERS
-from checks.settings import ClusterSettings, DatabaseSettings, Settings
-from tests.unit.change_support import (
-    NODES,
-    STEPS,
-    SUBNET,
-    after,
-    cluster,
-    down,
-    layer,
-    looked,
-    plan,
-    setup,
-    until,
-)
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.settings import ClusterSettings, DatabaseSettings, Settings
+from checks.run.events import CheckConcluded, GatherProgress, RunFinished
+from checks.run.gathering import GATHERERS
+from tests.unit.change_support import NODES, STEPS, SUBNET, after, cluster, down, layer, looked, plan, setup, until
 
 
 def verified(events: tuple[AnyEvent, ...]) -> Verified:
@@ -374,7 +354,7 @@ def engine(monkeypatch):
 
 
 def verifying_planned():
-    from checks.gathering import CHANGING
+    from checks.run.gathering import CHANGING
 
     return CHANGING
 

@@ -4,8 +4,7 @@ import msgspec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from checks.database.statements import statements
-from checks.facts import (
+from checks.model.facts import (
     Activity,
     ActivityGap,
     BlockTransfer,
@@ -30,7 +29,7 @@ from checks.facts import (
     WaitBucket,
     WaitEvent,
 )
-from checks.finding import Finding, Status
+from checks.model.finding import Finding, Status
 from checks.plugins.device_mtu import device_mtu
 from checks.plugins.gc_blocks_lost import gc_blocks_lost
 from checks.plugins.gc_receive_time import gc_receive_time
@@ -39,6 +38,7 @@ from checks.plugins.interconnect_in_use import interconnect_in_use
 from checks.plugins.reassembly import reassembly
 from checks.plugins.rp_filter import rp_filter
 from checks.plugins.udp_receive_buffers import udp_receive_buffers
+from checks.sources.database.statements import statements
 from tests.fixtures.clusters import cluster, node
 from tests.fixtures.databases import asked, history, losing, past_loss
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks.facts import FragileMtu, Keeper, KeptMtu, NodeSetup, Unknown, UnreadNode
-from checks.finding import Status
+from checks.model.facts import FragileMtu, Keeper, KeptMtu, NodeSetup, Unknown, UnreadNode
+from checks.model.finding import Status
 from checks.plugins.boot_mtu import boot_mtu
 from tests.fixtures.clusters import cluster, interface, node, setup, with_interface
 

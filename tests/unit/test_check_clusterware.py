@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from checks.facts import ActiveVersion, ClusterMember, GridHome, StaleHome, ToolMessage, Unknown
-from checks.finding import Status
+from checks.model.facts import ActiveVersion, ClusterMember, GridHome, StaleHome, ToolMessage, Unknown
+from checks.model.finding import Status
 from checks.plugins.clusterware import clusterware
 from tests.fixtures.clusters import cluster
 from tests.fixtures.clusters import clusterware as facts

@@ -1,7 +1,7 @@
 """The check `device-mtu`: the NICs of all nodes by SQL alone."""
 
-from checks.facts import Unknown
-from checks.finding import Status
+from checks.model.facts import Unknown
+from checks.model.finding import Status
 from checks.plugins.device_mtu import device_mtu
 from tests.fixtures.clusters import cluster, node
 from tests.fixtures.databases import asked, device, history

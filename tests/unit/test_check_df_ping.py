@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from checks.facts import Leg, LldpNeighbour, PingSeries, UnreadNode, Verdict
-from checks.finding import Status
+from checks.model.facts import Leg, LldpNeighbour, PingSeries, UnreadNode, Verdict
+from checks.model.finding import Status
 from checks.plugins.df_ping import df_ping
 from tests.fixtures.clusters import cluster, interface, node, path, with_interface, with_paths
 

@@ -5,8 +5,8 @@ import itertools
 import msgspec
 import pytest
 
-from checks.facts import ActivityGap, InstanceHistory, UnaskedInstance, Unknown, UnreadView
-from checks.finding import Extent, Status
+from checks.model.facts import ActivityGap, InstanceHistory, UnaskedInstance, Unknown, UnreadView
+from checks.model.finding import Extent, Status
 from checks.plugins.gc_blocks_lost import gc_blocks_lost
 from tests.fixtures.clusters import cluster, node
 from tests.fixtures.databases import (

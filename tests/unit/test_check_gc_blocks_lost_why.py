@@ -2,7 +2,7 @@
 
 import pytest
 
-from checks.facts import Unknown, UnreadNode, Verdict
+from checks.model.facts import Unknown, UnreadNode, Verdict
 from checks.plugins.gc_blocks_lost import gc_blocks_lost
 from tests.fixtures.clusters import cluster, node, path, with_paths
 from tests.fixtures.databases import (

@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from checks.facts import InstancePing, Unknown, UnreadView
-from checks.finding import Status
+from checks.model.facts import InstancePing, Unknown, UnreadView
+from checks.model.finding import Status
 from checks.plugins.instance_ping import instance_ping
 from tests.fixtures.clusters import cluster, node
 from tests.fixtures.databases import activity, asked, database, pings

@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from checks.facts import Haip, InterconnectInUse, Parameter, UnaskedInstance, Unknown
-from checks.finding import Status
+from checks.model.facts import Haip, InterconnectInUse, Parameter, UnaskedInstance, Unknown
+from checks.model.finding import Status
 from checks.plugins.interconnect_in_use import interconnect_in_use
 from tests.fixtures.clusters import cluster, clusterware, node
 from tests.fixtures.databases import asked, database, haip

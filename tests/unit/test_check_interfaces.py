@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from checks.facts import Address, ConfiguredInterface, Haip, InterfaceConfiguration, ToolMessage, UnreadNode
-from checks.finding import Finding, Status
+from checks.model.facts import Address, ConfiguredInterface, Haip, InterfaceConfiguration, ToolMessage, UnreadNode
+from checks.model.finding import Finding, Status
 from checks.plugins.interfaces import interfaces
 from tests.fixtures.clusters import cluster, clusterware, interface, node, with_interface
 

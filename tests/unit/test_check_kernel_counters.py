@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from checks.facts import CounterChange, KernelCounters, Unknown, UnreadNode
-from checks.finding import Status
+from checks.model.facts import CounterChange, KernelCounters, Unknown, UnreadNode
+from checks.model.finding import Status
 from checks.plugins.reassembly import reassembly
 from checks.plugins.rp_filter import rp_filter
 from checks.plugins.udp_receive_buffers import udp_receive_buffers

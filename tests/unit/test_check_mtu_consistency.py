@@ -2,8 +2,8 @@
 
 import msgspec
 
-from checks.facts import Route, UnreadNode
-from checks.finding import Status
+from checks.model.facts import Route, UnreadNode
+from checks.model.finding import Status
 from checks.plugins.mtu_consistency import mtu_consistency
 from tests.fixtures.clusters import cluster, interface, node, with_interface
 

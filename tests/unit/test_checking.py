@@ -9,19 +9,19 @@ import sys
 import pytest
 from msgspec.structs import replace
 
-from checks.engine import Engine
-from checks.events import CheckConcluded, RunFinished
-from checks.facts import NotAsked
-from checks.finding import Status
-from checks.gathering import Gatherer
-from checks.plugin import discover
-from checks.settings import Settings
+from checks.model.check import discover
+from checks.model.facts import NotAsked
+from checks.model.finding import Status
+from checks.model.settings import Settings
+from checks.run.engine import Engine
+from checks.run.events import CheckConcluded, RunFinished
+from checks.run.gathering import Gatherer
 from checks.traffic.recording import Recording
 from checks.traffic.samples import Gap, NodeSample
 from tests.fixtures.clusters import cluster
-from tui.checking import check
-from tui.progress import Progress
-from tui.short_recording import ShortRecording
+from tui.cli.checking import check
+from tui.cli.progress import Progress
+from tui.cli.short_recording import ShortRecording
 
 BUILT = replace(cluster(2), database=NotAsked("No database is named."))
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from checks.result import ExitCode
-from tui.cli import build_parser, effective_settings, main
-from tui.console import state_directory
+from checks.model.report import ExitCode
+from tui.cli.main import build_parser, effective_settings, main
+from tui.console.start import state_directory
 
 ALL_CHECKS = (
     "boot-mtu",
@@ -251,8 +251,8 @@ def test_too_little_memory_is_one_sentence_and_tells_nothing_of_the_cluster(monk
     def too_much(*_):
         raise MemoryError
 
-    monkeypatch.setattr("tui.cli._run", too_much)
-    monkeypatch.setattr("tui.cli.give_up_stdout", lambda: None)
+    monkeypatch.setattr("tui.cli.main._run", too_much)
+    monkeypatch.setattr("tui.cli.main.give_up_stdout", lambda: None)
     assert main(["diff", "a.json", "b.json"]) == ExitCode.COULD_NOT_TELL
     told = capsys.readouterr().err
     assert told.startswith("racwire: there is not enough memory")

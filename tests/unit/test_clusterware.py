@@ -9,15 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.facts import ActiveVersion, ClusterMember, Clusterware, Haip, InterfaceConfiguration, ToolMessage, Unknown
-from checks.journal import Entry, Journal
-from checks.nodes.clusterware import read_clusterware
-from checks.nodes.command import CommandOutput
-from checks.nodes.crsctl_text import parse_active_version, parse_check_crs, parse_haip, parse_misscount
-from checks.nodes.grid_home import RunningProcess
-from checks.nodes.olsnodes_text import parse_cluster_name, parse_local_node, parse_olsnodes
-from checks.nodes.tool_failure import Asker, explain_failure
-from checks.settings import ClusterSettings
+from checks.model.facts import (
+    ActiveVersion,
+    ClusterMember,
+    Clusterware,
+    Haip,
+    InterfaceConfiguration,
+    ToolMessage,
+    Unknown,
+)
+from checks.model.journal import Entry, Journal
+from checks.model.settings import ClusterSettings
+from checks.sources.clusterware.clusterware_reader import read_clusterware
+from checks.sources.clusterware.crsctl_text import parse_active_version, parse_check_crs, parse_haip, parse_misscount
+from checks.sources.clusterware.grid_home import RunningProcess
+from checks.sources.clusterware.grid_tool_command import CommandOutput
+from checks.sources.clusterware.olsnodes_text import parse_cluster_name, parse_local_node, parse_olsnodes
+from checks.sources.clusterware.tool_failure import Asker, explain_failure
 from checks.sources.grid_commands import GRID_COMMANDS
 
 SAMPLES = Path(__file__).parents[1] / "fixtures" / "clusterware"

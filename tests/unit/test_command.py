@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from checks.nodes.command import CommandError, CommandOutput, NotPermittedError, TimedOutError, run_command
+from checks.sources.clusterware.grid_tool_command import (
+    CommandError,
+    CommandOutput,
+    NotPermittedError,
+    TimedOutError,
+    run_command,
+)
 
 pytestmark = pytest.mark.usefixtures("any_command")
 

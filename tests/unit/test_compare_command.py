@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from checks.result import ExitCode
-from checks.svg import document, element, label, text
+from checks.model.report import ExitCode
+from checks.report.compare_pictures import picture_of
+from checks.report.svg import document, element, label, text
 from checks.traffic.compare.comparison import Comparison
-from checks.traffic.compare.pictures import picture_of
 from checks.traffic.compare.recorded import runs_of
 from checks.traffic.compare.run import Better, Measured, Run
 from checks.traffic.compare.verdict import Runs, compare
 from checks.traffic.recorder import Recorder
 from tests.unit.compare_support import FakeRecording, recording
-from tui.cli import main
-from tui.compare_command import exit_code
-from tui.compare_text import lines_of
+from tui.cli.compare_command import exit_code
+from tui.cli.compare_text import lines_of
+from tui.cli.main import main
 
 SVG = "{http://www.w3.org/2000/svg}"
 

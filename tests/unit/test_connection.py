@@ -6,13 +6,13 @@ import time
 
 import pytest
 
-from checks.database.connection import Connection, Rows, reads_only
-from checks.database.connections import Connections
-from checks.database.errors import DatabaseError, ErrorKind
-from checks.database.secret import Secret
-from checks.database.statements import statements
-from checks.journal import Journal
-from checks.lab.oracle.backend import OracleError
+from checks.model.journal import Journal
+from checks.sources.database.connection import Connection, Rows, reads_only
+from checks.sources.database.connections import Connections
+from checks.sources.database.errors import DatabaseError, ErrorKind
+from checks.sources.database.secret import Secret
+from checks.sources.database.statements import statements
+from racwire_lab.database.backend import OracleError
 from tests.fixtures.oracle import PASSWORD, USER, Witness, query, relaying, serve, settings, texts
 
 SESSIONS = query("SELECT username, module, action, read_only, sysdba FROM sessions", "who")
@@ -181,7 +181,7 @@ async def test_a_statement_whose_break_is_not_answered_either_is_left_and_the_ne
 
 async def test_a_session_that_the_driver_gives_up_after_us_is_closed_then_and_not_before(relay, connect, monkeypatch):
     # The driver waits as long again for the answer to its break. To close the session meanwhile would crash it.
-    monkeypatch.setattr("checks.database.connection._GRACE_S", 0.1)
+    monkeypatch.setattr("checks.sources.database.connection._GRACE_S", 0.1)
     connection = await connect(relay).get()
     relay.hold()
     assert (await refused(connection.rows(SESSIONS, timeout_s=0.5))).kind is ErrorKind.TIMED_OUT

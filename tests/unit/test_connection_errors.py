@@ -9,15 +9,15 @@ from contextlib import contextmanager
 
 import pytest
 
-from checks.database.client_libraries import find_libraries, local_instance, tns_directory
-from checks.database.connections import Connections
-from checks.database.driver_errors import as_database_error, grantee
-from checks.database.errors import DatabaseError, ErrorKind
-from checks.database.secret import Secret
-from checks.journal import Journal
-from checks.lab.oracle.backend import OracleError
-from checks.lab.oracle.net.profiles import PROFILES
-from checks.settings import DatabaseSettings
+from checks.model.journal import Journal
+from checks.model.settings import DatabaseSettings
+from checks.sources.database.client_libraries import find_libraries, local_instance, tns_directory
+from checks.sources.database.connections import Connections
+from checks.sources.database.driver_errors import as_database_error, grantee
+from checks.sources.database.errors import DatabaseError, ErrorKind
+from checks.sources.database.secret import Secret
+from racwire_lab.database.backend import OracleError
+from racwire_lab.oracle_net.profiles import PROFILES
 from tests.fixtures.oracle import PASSWORD, USER, Witness, serve, settings, texts
 
 # The driver leaves some sockets of failed logins to the garbage collector.
@@ -253,9 +253,9 @@ async def test_libraries_that_cannot_be_loaded_are_told_with_the_way_to_load_the
     (tmp_path / "lib" / "libclntsh.so").write_text("not a library")
     program = (
         "import asyncio, sys\n"
-        "from checks.database.connections import Connections\n"
-        "from checks.journal import Journal\n"
-        "from checks.settings import DatabaseSettings\n"
+        "from checks.sources.database.connections import Connections\n"
+        "from checks.model.journal import Journal\n"
+        "from checks.model.settings import DatabaseSettings\n"
         "async def main():\n"
         f"    settings = DatabaseSettings(connect='h/s', user='u', thick=True, oracle_home={str(tmp_path)!r})\n"
         "    try: await Connections(settings, None, Journal(), lambda: 'n').get()\n"
@@ -289,7 +289,7 @@ async def test_no_error_leads_to_the_password(server):
     await connections.close()
     error = refusal.value.with_traceback(refusal.value.__traceback__.tb_next)  # without this test's own frame
     shown = "".join(traceback.TracebackException.from_exception(error, capture_locals=True).format())
-    assert "self = <checks.database.connections.Connections" in shown  # locals are in it
+    assert "self = <checks.sources.database.connections.Connections" in shown  # locals are in it
     assert secret not in shown
     assert secret not in repr(vars(connections)) + texts(journal)
     with pytest.raises(TypeError):

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.facts import CounterChange, CounterChanges, KernelCounters, Unknown
-from checks.journal import Journal
-from checks.nodes.counter_change import read_counter_changes
-from checks.nodes.counter_difference import Difference, Reading, difference, difference_text, parse_reading
-from checks.nodes.session import Session
-from checks.settings import Settings, SshSettings
+from checks.model.facts import CounterChange, CounterChanges, KernelCounters, Unknown
+from checks.model.journal import Journal
+from checks.model.settings import Settings, SshSettings
 from checks.sources.kernel_files import COUNTERS, COUNTERS_OF_THIS_NODE
+from checks.sources.nodes.counter_change import read_counter_changes
+from checks.sources.nodes.counter_difference import Difference, Reading, difference, difference_text, parse_reading
+from checks.sources.nodes.session import Session
 from tests.fixtures.clusters import node
 
 WRAP = 2**32

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from checks.lab.oracle.net.verifier import Verifier
-from checks.plugin import discover
-from checks.result import ExitCode
+from checks.model.check import discover
+from checks.model.report import ExitCode
+from checks.model.settings import DatabaseSettings, SamplingSettings, Settings
 from checks.run.dry_run import plan_checks
-from checks.settings import DatabaseSettings, SamplingSettings, Settings
+from racwire_lab.oracle_net.verifier import Verifier
 from tests.fixtures.oracle import USER, Witness, serving
-from tui.cli import build_parser, effective_settings, main
-from tui.errors import UsageError
-from tui.password import password_for
+from tui.cli.errors import UsageError
+from tui.cli.main import build_parser, effective_settings, main
+from tui.cli.password import password_for
 
 
 def effective(*words, file=None):
@@ -101,7 +101,7 @@ def planned(**database):
 
 
 def test_the_plan_has_the_login_and_every_statement_with_its_purpose_grants_and_licence():
-    from checks.database.statements import statements
+    from checks.sources.database.statements import statements
 
     text = planned(connect="rac-scan:1521/prod", user="racwire", diagnostics_pack=True)
     assert "connect racwire to rac-scan:1521/prod" in text
@@ -312,7 +312,7 @@ def test_a_password_file_that_others_may_read_stops_the_run_with_what_to_do(serv
 
 
 def test_no_password_is_asked_for_where_no_check_or_no_login_needs_one(monkeypatch):
-    monkeypatch.setattr("tui.password._asked", lambda prompt: pytest.fail("asked"))
+    monkeypatch.setattr("tui.cli.password._asked", lambda prompt: pytest.fail("asked"))
     checks = discover().checks
     network_only = [check for check in checks if check.id == "df-ping"]
     with_user = DatabaseSettings(connect="h/p", user="racwire")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from checks.facts import (
+from checks.model.facts import (
     ActivityGap,
     BlockTransfer,
     ClientTraffic,
@@ -21,7 +21,7 @@ from checks.facts import (
     Unknown,
     UnreadView,
 )
-from checks.finding import Status
+from checks.model.finding import Status
 from checks.plugins.gc_blocks_lost import gc_blocks_lost
 from checks.plugins.gc_receive_time import gc_receive_time
 from checks.plugins.instance_ping import instance_ping
@@ -41,9 +41,9 @@ from tests.fixtures.databases import (
     transfers,
 )
 from tests.unit.test_check_any_facts import clusters
-from tui.widgets.database_figures import ms, of_loss, of_ping, percent, rate, span, volume, waits_on_top
-from tui.widgets.database_live import Live, live_of, pairs_of
-from tui.widgets.database_text import Known, page_of, sections_of
+from tui.screens.database.figures import ms, of_loss, of_ping, percent, rate, span, volume, waits_on_top
+from tui.screens.database.lines import Known, page_of, sections_of
+from tui.screens.database.live_source import Live, live_of, pairs_of
 from tui.widgets.line import ROLES, plain, width_of
 
 NOON = 1_763_640_000.0

@@ -9,15 +9,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from checks.facts import Verdict
-from checks.finding import Extent, Finding, Status, Waived
+from checks.model.facts import Verdict
+from checks.model.finding import Extent, Finding, Status, Waived
+from checks.model.report import Report
 from checks.report.diff import diff
 from checks.report.json_report import to_json
-from checks.result import Report
 from tests.fixtures.clusters import cluster, path, with_paths
 from tests.fixtures.reports import black_hole, report_of
-from tui.cli import main
-from tui.diff_text import diff_text
+from tui.cli.diff_text import diff_text
+from tui.cli.main import main
 
 WELL = report_of(cluster(3))
 HOLE = msgspec.structs.replace(report_of(black_hole(3)), started_at="2026-11-21T09:00:00.000+01:00")

@@ -7,8 +7,8 @@ import sys
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.database.discovery import proposal
-from checks.database.local_instances import (
+from checks.sources.database.discovery import proposal
+from checks.sources.database.local_instances import (
     LocalInstance,
     home_of,
     listed_instances,

@@ -6,15 +6,15 @@ import time
 import pytest
 
 from checks import Kind, Status, Unknown, check
-from checks.database.errors import DatabaseError
-from checks.database.secret import Secret
-from checks.engine import Engine
-from checks.events import CheckConcluded, Gathered, GatherProgress, RunFinished, RunStarted
-from checks.facts import NotAsked
-from checks.gathering import Gatherer
-from checks.plugin import BrokenPlugin
-from checks.result import ExitCode, exit_code
-from checks.settings import Settings
+from checks.model.check import BrokenPlugin
+from checks.model.facts import NotAsked
+from checks.model.report import ExitCode, exit_code
+from checks.model.settings import Settings
+from checks.run.engine import Engine
+from checks.run.events import CheckConcluded, Gathered, GatherProgress, RunFinished, RunStarted
+from checks.run.gathering import Gatherer
+from checks.sources.database.errors import DatabaseError
+from checks.sources.database.secret import Secret
 from tests.fixtures.clusters import cluster
 from tests.fixtures.oracle import PASSWORD, Witness, query, serve
 from tests.fixtures.oracle import settings as database_settings

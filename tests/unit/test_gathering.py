@@ -3,13 +3,13 @@
 import msgspec
 import pytest
 
-from checks import gathering
-from checks.facts import Address, Database, Unknown, UnreadNode
-from checks.journal import Journal
-from checks.nodes.session import Session
-from checks.nodes.shell import ShellError
-from checks.probes.safety import UnsafePathError, public_subnets
-from checks.settings import ClusterSettings, Settings
+from checks.model.facts import Address, Database, Unknown, UnreadNode
+from checks.model.journal import Journal
+from checks.model.settings import ClusterSettings, Settings
+from checks.run import gathering
+from checks.sources.nodes.session import Session
+from checks.sources.nodes.shell import ShellError
+from checks.sources.probes.safety import UnsafePathError, public_subnets
 from tests.fixtures.clusters import cluster, node, with_interface
 from tests.fixtures.instance_states import StraightIn, instances, practice
 

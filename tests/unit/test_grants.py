@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from checks.database.grants import grants_script, needed_grants
-from checks.database.statements import parse_statement, statements
-from checks.result import ExitCode
-from tui.cli import main
+from checks.model.report import ExitCode
+from checks.sources.database.grants import grants_script, needed_grants
+from checks.sources.database.statements import parse_statement, statements
+from tui.cli.main import main
 
 
 def granted(script):

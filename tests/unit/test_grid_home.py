@@ -7,9 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.facts import GridHome, StaleHome, Unknown
-from checks.nodes.grid_home import RunningProcess, css_daemons, find_grid_home, user_name
-from checks.nodes.home_files import parse_asm_homes, parse_crs_home, parse_inventory, parse_inventory_location
+from checks.model.facts import GridHome, StaleHome, Unknown
+from checks.sources.clusterware.grid_home import RunningProcess, css_daemons, find_grid_home, user_name
+from checks.sources.clusterware.home_files import (
+    parse_asm_homes,
+    parse_crs_home,
+    parse_inventory,
+    parse_inventory_location,
+)
 
 ME = user_name(os.geteuid())
 
@@ -213,7 +218,7 @@ def test_a_user_without_a_name_is_told_by_number() -> None:
 def test_a_home_that_is_closed_to_this_user_names_who_may(node: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     node.setting = node.home("grid", "oracle")
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    monkeypatch.setattr("checks.nodes.grid_home.user_name", {os.geteuid(): "grid"}.__getitem__)
+    monkeypatch.setattr("checks.sources.clusterware.grid_home.user_name", {os.geteuid(): "grid"}.__getitem__)
     assert node.find() == Unknown(
         f"The Grid home {node.setting} (named by settings) has a bin/oifcfg that grid may not execute: "
         "run `sudo -u grid racwire check`, or racwire as root."

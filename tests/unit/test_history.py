@@ -8,17 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from checks import cache_fusion
-from checks.database.history_range import trend
-from checks.facts import BlockTransfer, History, Unknown
-from checks.lab.oracle.history.plan import (
-    Drops,
-    HistoryPlan,
-    Loss,
-    MtuChange,
-    Restart,
-)
-from checks.lab.oracle.history.truth import Truth
+from checks.model.facts import BlockTransfer, History, Unknown
+from checks.rules import cache_fusion
+from checks.sources.database.history_range import trend
+from racwire_lab.history.plan import Drops, HistoryPlan, Loss, MtuChange, Restart
+from tests.fixtures.history_truth import Truth
 from tests.unit.history_support import FIRST_END, Practice
 
 THREE = ((1, "prod1", "rac1"), (2, "prod2", "rac2"), (5, "prod5", "rac5"))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.database.history_range import MOST_PERIODS, PART_LENGTHS_S, Trend, trend
+from checks.sources.database.history_range import MOST_PERIODS, PART_LENGTHS_S, Trend, trend
 
 NOON = datetime(2026, 3, 4, 12, 0, 7)
 

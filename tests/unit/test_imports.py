@@ -9,7 +9,7 @@ FORBIDDEN = ("textual", "rich", "tui")
 
 
 @pytest.mark.parametrize(
-    "module", ["checks", "checks.engine", "checks.plugin", "checks.report.json_report", "checks.lab"]
+    "module", ["checks", "checks.run.engine", "checks.model.check", "checks.report.json_report", "racwire_lab"]
 )
 def test_importing_it_loads_nothing_of_the_terminal(module):
     program = f"import {module}, sys; print([m for m in {FORBIDDEN!r} if m in sys.modules])"
@@ -18,7 +18,7 @@ def test_importing_it_loads_nothing_of_the_terminal(module):
 
 
 def test_the_engine_does_not_load_netlink_before_it_is_used():
-    program = "import checks.engine, sys; print('pyroute2' in sys.modules)"
+    program = "import checks.run.engine, sys; print('pyroute2' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     assert ran.stdout.strip() == "False"
 
@@ -28,7 +28,7 @@ def test_the_engine_does_not_load_netlink_before_it_is_used():
 )
 def test_the_driver_is_not_loaded_before_a_database_is_asked(words):
     program = (
-        "import sys; from tui.cli import main\n"
+        "import sys; from tui.cli.main import main\n"
         f"try: main({words!r})\n"
         "finally: sys.stderr.write(str('oracledb' in sys.modules))"
     )

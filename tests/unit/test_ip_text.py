@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.facts import Address, Interface, Neighbour, Route, Unknown
-from checks.nodes.ip_text import parse_interfaces, parse_neighbours, parse_routes
+from checks.model.facts import Address, Interface, Neighbour, Route, Unknown
+from checks.sources.nodes.ip_text import parse_interfaces, parse_neighbours, parse_routes
 
 BONDED = """\
 1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN group default qlen 1000

@@ -2,8 +2,8 @@
 
 import pytest
 
-from checks.facts import FragileMtu
-from checks.nodes.kept.fragile import parse_fragile
+from checks.model.facts import FragileMtu
+from checks.sources.nodes.boot_config.fragile import parse_fragile
 from tests.unit.kept_support import file
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from checks.facts import Keeper, Unknown
-from checks.nodes.kept.ifcfg import connections, kept_by_network_service
-from checks.nodes.kept.wicked import kept_by_wicked
+from checks.model.facts import Keeper, Unknown
+from checks.sources.nodes.boot_config.ifcfg import connections, kept_by_network_service
+from checks.sources.nodes.boot_config.wicked import kept_by_wicked
 from tests.unit.kept_support import BOND, ETH1, ETH2, IB, file
 
 SCRIPTS = "/etc/sysconfig/network-scripts"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from checks.facts import Keeper, Unknown
-from checks.nodes.kept.ifcfg import connections
-from checks.nodes.kept.network_manager import kept_by_network_manager, parse_details, parse_listed
+from checks.model.facts import Keeper, Unknown
+from checks.sources.nodes.boot_config.ifcfg import connections
+from checks.sources.nodes.boot_config.network_manager import kept_by_network_manager, parse_details, parse_listed
 from tests.unit.kept_support import BOND, ETH1, ETH2, IB, file
 
 ETC = "/etc/NetworkManager/system-connections"

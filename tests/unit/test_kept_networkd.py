@@ -2,9 +2,9 @@
 
 import pytest
 
-from checks.facts import Keeper, Unknown
-from checks.nodes.kept.device import Device
-from checks.nodes.kept.networkd import kept_by_networkd, set_by_links
+from checks.model.facts import Keeper, Unknown
+from checks.sources.nodes.boot_config.device import Device
+from checks.sources.nodes.boot_config.networkd import kept_by_networkd, set_by_links
 from tests.unit.kept_support import BOND, ETH1, ETH2, file
 
 ETC, RUN, USR = (f"/{place}/systemd/network" for place in ("etc", "run", "usr/lib"))

@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from checks.facts import Cluster, Port, PrivateNetwork
-from checks.probes.icmp_socket import Echo, EchoSocket, QueuedError
-from checks.probes.pinger import CannotPingError, NoPrivilegeError
-from checks.settings import ProbeSettings
+from checks.model.facts import Cluster, Port, PrivateNetwork
+from checks.model.settings import ProbeSettings
+from checks.sources.probes.icmp_socket import Echo, EchoSocket, QueuedError
+from checks.sources.probes.pinger import CannotPingError, NoPrivilegeError
 from checks.traffic import latency_pinger
 from checks.traffic.latency import LatencyPath, latency_paths, planned_latency, run_latency
 from checks.traffic.latency_pinger import percentiles

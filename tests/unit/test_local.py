@@ -4,12 +4,12 @@ import os
 
 import pytest
 
-from checks.facts import KernelCounters, Unknown
-from checks.journal import Journal
-from checks.nodes import netlink
-from checks.nodes.local import read_local_node
-from checks.nodes.shell import ShellError
+from checks.model.facts import KernelCounters, Unknown
+from checks.model.journal import Journal
 from checks.sources.kernel_files import THIS_NODE
+from checks.sources.nodes import netlink
+from checks.sources.nodes.local import read_local_node
+from checks.sources.nodes.shell import ShellError
 
 
 async def test_this_node_is_read_without_privilege_and_journalled() -> None:

@@ -5,17 +5,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks import gathering
-from checks.facts import FileSeen, GridHome, Managed, ManagedDatabase, OcrBackup, Unknown
-from checks.journal import Journal
-from checks.nodes.backups_text import parse_manual_backups
-from checks.nodes.change_files import read_change_files, read_olr_backup
-from checks.nodes.databases_text import parse_database_status, parse_databases
-from checks.nodes.managed import read_managed
-from checks.nodes.session import Session
-from checks.nodes.shell import Completed, Shell
-from checks.settings import Settings
+from checks.model.facts import FileSeen, GridHome, Managed, ManagedDatabase, OcrBackup, Unknown
+from checks.model.journal import Journal
+from checks.model.settings import Settings
+from checks.run import gathering
+from checks.sources.clusterware.databases_text import parse_database_status, parse_databases
+from checks.sources.clusterware.managed import read_managed
 from checks.sources.entries import Program
+from checks.sources.nodes.backups_text import parse_manual_backups
+from checks.sources.nodes.change_files import read_change_files, read_olr_backup
+from checks.sources.nodes.session import Session
+from checks.sources.nodes.shell import Completed, Shell
 from tests.fixtures.clusters import cluster
 
 BACKUPS = """\

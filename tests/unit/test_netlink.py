@@ -3,8 +3,8 @@
 import socket
 from typing import Any
 
-from checks.facts import Address, Interface, Neighbour, Route, Unknown
-from checks.nodes.netlink import Dump, interfaces_of, neighbours_of, routes_of
+from checks.model.facts import Address, Interface, Neighbour, Route, Unknown
+from checks.sources.nodes.netlink import Dump, interfaces_of, neighbours_of, routes_of
 
 
 def _link(index: int, name: str, **attributes: Any) -> dict[str, Any]:

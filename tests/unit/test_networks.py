@@ -2,8 +2,8 @@
 
 import msgspec
 
-from checks.facts import Address, ConfiguredInterface, InterfaceConfiguration, Unknown
-from checks.networks import private_networks
+from checks.model.facts import Address, ConfiguredInterface, InterfaceConfiguration, Unknown
+from checks.model.networks import private_networks
 from tests.fixtures.clusters import clusterware, interface, node, with_interface
 
 

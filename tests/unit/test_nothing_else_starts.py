@@ -10,13 +10,13 @@ import checks
 import tui
 
 ROOT = Path(checks.__file__).parent.parent
-PRACTICE = ("checks/lab/", "tui/lab_")
-"""The practice cluster makes and breaks namespaces of its own; nothing of it runs on a node."""
+PRACTICE = ("tui/cli/lab_",)
+"""What runs the practice cluster, on no node of a real one."""
 
 STARTS = {
-    "checks/nodes/command.py": {"subprocess_exec"},
-    "checks/nodes/process.py": {"subprocess_exec"},
-    "checks/database/secret.py": {"ctypes"},
+    "checks/sources/clusterware/grid_tool_command.py": {"subprocess_exec"},
+    "checks/sources/nodes/process.py": {"subprocess_exec"},
+    "checks/sources/database/secret.py": {"ctypes"},
 }
 """Where processes are started: a command, which is judged there, and the shells, whose programs are. And where the C
 library is called, which could do it too: to wipe a password."""
@@ -79,14 +79,14 @@ def test_processes_are_started_where_the_guard_stands_and_nowhere_else() -> None
 
 
 def test_only_the_held_shell_starts_what_is_not_judged_as_a_command() -> None:
-    users = {name for name, tree in modules() if "checks.nodes.process" in imports(tree)}
-    assert users == {"checks/nodes/shell.py"}
+    users = {name for name, tree in modules() if "checks.sources.nodes.process" in imports(tree)}
+    assert users == {"checks/sources/nodes/shell.py"}
 
 
 def test_the_kernel_is_only_asked() -> None:
     users = {name for name, tree in modules() if any(module.startswith("pyroute2") for module in imports(tree))}
-    assert users == {"checks/nodes/netlink.py"}
-    tree = ast.parse((ROOT / "checks/nodes/netlink.py").read_text())
+    assert users == {"checks/sources/nodes/netlink.py"}
+    tree = ast.parse((ROOT / "checks/sources/nodes/netlink.py").read_text())
     asked = {
         node.attr
         for node in ast.walk(tree)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.facts import ConfiguredInterface, InterfaceConfiguration, ListedInterface, ToolMessage, Unknown
-from checks.nodes.oifcfg_text import parse_getif, parse_iflist
+from checks.model.facts import ConfiguredInterface, InterfaceConfiguration, ListedInterface, ToolMessage, Unknown
+from checks.sources.clusterware.oifcfg_text import parse_getif, parse_iflist
 
 SAMPLES = Path(__file__).parents[1] / "fixtures" / "clusterware"
 GETIF_SAMPLES = sorted(path.read_text() for path in SAMPLES.glob("getif_*.txt"))

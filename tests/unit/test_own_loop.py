@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from tui.own_loop import own_loop, run_in_own_loop
+from tui.cli.own_loop import own_loop, run_in_own_loop
 
 
 def test_a_thread_that_hangs_for_good_is_not_waited_for() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from checks.packet_sizes import fragments_of
+from checks.model.packet_sizes import fragments_of
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks.probes.path_mtu import LADDER, Batch, Found, NotFound, Outcome, search_path_mtu
+from checks.sources.probes.path_mtu import LADDER, Batch, Found, NotFound, Outcome, search_path_mtu
 
 IN_FLIGHT = 131_072
 Passes = Callable[[int], bool]

@@ -6,18 +6,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from checks.facts import Cluster, Leg, PathProbe, PingSeries, Port, PrivateNetwork, Unknown, UnreadNode, Verdict
-from checks.finding import Status
-from checks.path_grid import Grid, grids_of, problems
-from checks.path_words import path_line
+from checks.model.facts import Cluster, Leg, PathProbe, PingSeries, Port, PrivateNetwork, Unknown, UnreadNode, Verdict
+from checks.model.finding import Status
+from checks.model.report import make_report
 from checks.plugins.df_ping import df_ping
-from checks.result import make_report
+from checks.report.path_text import path_line
+from checks.rules.path_matrix import Grid, grids_of, problems
 from tests.fixtures.clusters import cluster, clusterware, node, path, with_paths
+from tui.screens.paths.lines import foot_lines, page_of
+from tui.screens.paths.matrix import matrix_lines
+from tui.screens.paths.node_names import headings, short_names
+from tui.screens.paths.reader_page import reader_lines
 from tui.widgets.line import ROLES, plain, width_of
-from tui.widgets.path_matrix import matrix_lines
-from tui.widgets.path_names import headings, short_names
-from tui.widgets.path_reader import reader_lines
-from tui.widgets.path_text import foot_lines, page_of
 
 
 def eth2(built: Cluster) -> PrivateNetwork:

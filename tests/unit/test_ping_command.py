@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from checks.facts import Port, PrivateNetwork
-from checks.nodes.shell import Completed, Shell, ShellError
-from checks.probes import ping_command
-from checks.probes.limits import BudgetSpentError, Pace, PathLimits
-from checks.probes.path import Path
-from checks.probes.ping_command import CommandPinger, PingTool, Slots, read_ping_tool
-from checks.probes.pinger import CannotPingError, Request
-from checks.settings import ProbeSettings
+from checks.model.facts import Port, PrivateNetwork
+from checks.model.settings import ProbeSettings
+from checks.sources.nodes.shell import Completed, Shell, ShellError
+from checks.sources.probes import ping_command
+from checks.sources.probes.limits import BudgetSpentError, Pace, PathLimits
+from checks.sources.probes.path import Path
+from checks.sources.probes.ping_command import CommandPinger, PingTool, Slots, read_ping_tool
+from checks.sources.probes.pinger import CannotPingError, Request
 
 HERE, THERE = Port("rac1", "eth2", "192.168.11.1"), Port("rac2", "eth2", "192.168.11.2")
 PATH = Path(PrivateNetwork("n", "eth2", "192.168.11.0/24", "oifcfg", (HERE, THERE), 9000), HERE, THERE, 9000)

@@ -10,18 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from icmplib import ICMPv4Socket
 
-from checks.facts import Interface, Leg, Node, Port, PrivateNetwork, Route
-from checks.packet_sizes import packet_of, payload_for
-from checks.probes.direction import combine, in_echos, leg_of_all
-from checks.probes.ends import known_mtus, link_is_up, neighbour_sign
-from checks.probes.icmp_socket import ones_complement_checksum
-from checks.probes.limits import Pace, Window
-from checks.probes.path import Path
-from checks.probes.path_budget import plan_path
-from checks.probes.safety import UnsafePathError, assert_private
-from checks.probes.verdict import NeighbourSign
+from checks.model.facts import Interface, Leg, Node, Port, PrivateNetwork, Route
+from checks.model.packet_sizes import packet_of, payload_for
+from checks.model.settings import ProbeSettings
 from checks.run.dry_run import describe_budget
-from checks.settings import ProbeSettings
+from checks.sources.probes.direction import combine, in_echos, leg_of_all
+from checks.sources.probes.ends import known_mtus, link_is_up, neighbour_sign
+from checks.sources.probes.icmp_socket import ones_complement_checksum
+from checks.sources.probes.limits import Pace, Window
+from checks.sources.probes.path import Path
+from checks.sources.probes.path_budget import plan_path
+from checks.sources.probes.safety import UnsafePathError, assert_private
+from checks.sources.probes.verdict import NeighbourSign
 
 HERE, THERE = Port("rac1", "eth2", "192.168.11.1"), Port("rac2", "eth2", "192.168.11.2")
 NETWORK = PrivateNetwork("192.168.11.0/24", "eth2", "192.168.11.0/24", "oifcfg", (HERE, THERE), 9000)

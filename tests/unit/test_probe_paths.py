@@ -8,15 +8,15 @@ from collections.abc import Callable, Sequence
 import msgspec
 import pytest
 
-from checks.facts import Interface, Leg, Node, PathProbe, Port, PrivateNetwork, Unknown, UnreadNode, Verdict
-from checks.journal import Journal
-from checks.nodes.shell import Completed, Shell, ShellError
-from checks.probes import paths, ping_command
-from checks.probes.paths import PathRun, probe_paths
-from checks.probes.safety import UnsafePathError
-from checks.settings import Settings
+from checks.model.facts import Interface, Leg, Node, PathProbe, Port, PrivateNetwork, Unknown, UnreadNode, Verdict
+from checks.model.journal import Journal
+from checks.model.settings import Settings
 from checks.sources.entries import Program
 from checks.sources.kernel_files import ARRIVALS, LINK, PING_TOOL
+from checks.sources.nodes.shell import Completed, Shell, ShellError
+from checks.sources.probes import paths, ping_command
+from checks.sources.probes.paths import PathRun, probe_paths
+from checks.sources.probes.safety import UnsafePathError
 
 NODES = tuple(Node(name, "ssh") for name in ("rac1", "rac2", "rac3"))
 TOOL = "ping from iputils 20221126\nplain: PING 127.0.0.1\ndont-fragment: PING 127.0.0.1\ntimeout: yes\n"

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.facts import Interface, KernelCounters, Unknown
-from checks.nodes.proc import parse_counters, parse_values, with_speeds
-from checks.nodes.sysctls import NODE_SYSCTLS, sysctl_paths, sysctls
+from checks.model.facts import Interface, KernelCounters, Unknown
+from checks.sources.nodes.proc import parse_counters, parse_values, with_speeds
+from checks.sources.nodes.sysctls import NODE_SYSCTLS, sysctl_paths, sysctls
 
 SNMP = """\
 Ip: Forwarding DefaultTTL ReasmFails

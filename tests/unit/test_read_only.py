@@ -12,19 +12,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks.facts import Port, PrivateNetwork
-from checks.nodes import framing
-from checks.nodes.command import run_command
-from checks.nodes.read_only import ChangingCommandError, fault_of_command
-from checks.nodes.read_only.forms import read_forms
-from checks.nodes.shell import Shell
-from checks.probes import ping_command
-from checks.probes.path import Path as ProbePath
-from checks.probes.pinger import Request
+from checks.model.facts import Port, PrivateNetwork
 from checks.sources import registry
+from checks.sources.clusterware.grid_tool_command import run_command
 from checks.sources.grid_commands import GRID_COMMANDS
 from checks.sources.kernel_files import LINK
 from checks.sources.node_setup import CHANGE_BACKUPS
+from checks.sources.nodes import framing
+from checks.sources.nodes.read_only import ChangingCommandError, fault_of_command
+from checks.sources.nodes.read_only.forms import read_forms
+from checks.sources.nodes.shell import Shell
+from checks.sources.probes import ping_command
+from checks.sources.probes.path import Path as ProbePath
+from checks.sources.probes.pinger import Request
 from tests.support.programs import sh
 from tests.support.shell_judge import fault_of_program
 from tests.unit.read_only_samples import CHANGING, GRID_CHANGING, NAMES, READING, SPELLINGS, WHOLLY_UNKNOWN_NAMES

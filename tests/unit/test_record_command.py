@@ -13,21 +13,21 @@ from pathlib import Path
 
 import pytest
 
-from checks.facts import Cluster, Node, NotAsked, Unknown
-from checks.result import ExitCode
-from checks.settings import Settings
+from checks.model.facts import Cluster, Node, NotAsked, Unknown
+from checks.model.report import ExitCode
+from checks.model.settings import Settings
+from checks.model.wording import lasting
 from checks.traffic.header import header_now, still_unknown
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.samples import Gap, NodeSample
-from checks.wording import lasting
 from tests.unit.recording_support import BEGIN, busy, header
-from tui.delivery import Delivery
-from tui.durations import seconds_of, size_of
-from tui.errors import UsageError
-from tui.narration import Narration
-from tui.record_command import Tape
-from tui.sampling import sample
+from tui.cli.durations import seconds_of, size_of
+from tui.cli.errors import UsageError
+from tui.cli.record_command import Tape
+from tui.cli.sampling import sample
+from tui.cli.status import Narration
+from tui.console.batch_writer import Delivery
 
 ROOT = Path(__file__).parents[2]
 FOUND = Cluster(
@@ -261,9 +261,9 @@ def test_ended_by_a_signal_the_file_is_whole_and_the_exit_code_0(tmp_path):
 
 TWICE = """
 import asyncio, os, signal
-from checks.facts import Cluster
-from tui.delivery import Delivery
-from tui.sampling import run_sampling, sample
+from checks.model.facts import Cluster
+from tui.console.batch_writer import Delivery
+from tui.cli.sampling import run_sampling, sample
 
 class Feed:
     follow = probe = lambda self, cluster: None
@@ -293,7 +293,7 @@ def test_a_signal_that_comes_twice_does_not_cut_off_what_is_said_at_the_end(tmp_
 
 FAULT = """
 import logging, sys
-from tui.sampling import run_sampling
+from tui.cli.sampling import run_sampling
 
 async def work():
     try:

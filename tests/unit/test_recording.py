@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from checks.facts import Cluster
+from checks.model.facts import Cluster
 from checks.traffic import samples
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording, RecordingError

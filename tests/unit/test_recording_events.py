@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks.facts import BlockTransfer, InstancePing
+from checks.model.facts import BlockTransfer, InstancePing
 from checks.traffic import samples
 from checks.traffic.recording_bytes import LARGEST, Damaged, Packer, Unpackable, Unpacker
 from checks.traffic.recording_events import (

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as effort
 
-from checks.facts import Address, Cluster, Database, Node, NodeSetup, PrivateNetwork
+from checks.model.facts import Address, Cluster, Database, Node, NodeSetup, PrivateNetwork
+from checks.model.report import Report
 from checks.redact import Pseudonyms, Redactor
 from checks.report.evidence import Evidence
 from checks.report.json_report import from_json, to_json
-from checks.result import Report
 from checks.saved import save
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording
@@ -28,7 +28,7 @@ from tests.fixtures.reports import black_hole, report_of
 from tests.fixtures.structs import any_of
 from tests.unit.recording_support import BEGIN, busy, header
 from tests.unit.redact_support import IDENTITY, ORIGINALS, STAYS, WORDS, site, track
-from tui.report_formats import FORMATS
+from tui.cli.report_formats import FORMATS
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from checks.facts import IPAddress, IPNetwork
+from checks.model.facts import IPAddress, IPNetwork
 from checks.redact import Pseudonyms, RedactionError
 from checks.redact.addresses import Addresses, is_kept
 from checks.redact.blocks import Blocks

@@ -11,7 +11,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from checks.files import OutputError
 from checks.redact import Pseudonyms, RedactionError, held
 from checks.redact.addresses import Addresses
 from checks.redact.pseudonyms import MappingFile
@@ -19,10 +18,11 @@ from checks.report.evidence import Evidence
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording
 from checks.traffic.samples import Gap
+from checks.whole_files import OutputError
 from tests.unit.recording_support import busy, header
 from tests.unit.redact_support import site, track
-from tui import redaction
-from tui.errors import UsageError
+from tui.cli import redaction
+from tui.cli.errors import UsageError
 
 
 def read(path: Path) -> MappingFile:

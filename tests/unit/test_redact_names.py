@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.facts import Cluster, Database, Unknown
-from checks.finding import Finding, Status
-from checks.journal import Entry
+from checks.model.facts import Cluster, Database, Unknown
+from checks.model.finding import Finding, Status
+from checks.model.journal import Entry
+from checks.model.report import Report, make_report
 from checks.redact import Identity, Pseudonyms, RedactionError, Redactor
 from checks.redact.connect_text import in_connect_string, told_in
 from checks.redact.names import Reach, is_derived, reach_of
 from checks.redact.well_known import STAYS, VOCABULARY, stays
 from checks.report.json_report import to_json
-from checks.result import Report, make_report
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import asked, database
 from tests.fixtures.reports import report_of

@@ -9,16 +9,16 @@ import pytest
 
 import checks
 from checks.change.copies import other_copies
-from checks.engine import Engine
-from checks.facts import Clusterware
-from checks.journal import Journal
-from checks.nodes.change_files import read_change_files, read_olr_backup
-from checks.nodes.managed import read_managed
-from checks.nodes.shell import Shell
-from checks.plugin import discover
-from checks.settings import ClusterSettings, SamplingSettings, Settings
+from checks.model.check import discover
+from checks.model.facts import Clusterware
+from checks.model.journal import Journal
+from checks.model.settings import ClusterSettings, SamplingSettings, Settings
+from checks.run.engine import Engine
 from checks.sources import grid_commands, kernel_files, node_setup, registry
+from checks.sources.clusterware.managed import read_managed
 from checks.sources.entries import Program, Source, topic_pattern
+from checks.sources.nodes.change_files import read_change_files, read_olr_backup
+from checks.sources.nodes.shell import Shell
 from checks.sources.registry import queries, sources
 
 PACKAGE = Path(checks.__file__).parent

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.facts import KernelCounters, Unknown
-from checks.finding import EvidenceRef
-from checks.journal import Journal
-from checks.nodes.remote import parse_node, read_peer
-from checks.nodes.shell import Completed, Shell, ShellError
+from checks.model.facts import KernelCounters, Unknown
+from checks.model.finding import EvidenceRef
+from checks.model.journal import Journal
 from checks.sources.entries import Program
 from checks.sources.kernel_files import PEER
+from checks.sources.nodes.remote import parse_node, read_peer
+from checks.sources.nodes.shell import Completed, Shell, ShellError
 
 ANSWER = """\
 profile noise

@@ -7,17 +7,17 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 
-from checks.facts import UnaskedInstance
-from checks.files import OutputError, write_whole
-from checks.finding import Finding, Remedy, Status
-from checks.plugin import Kind
-from checks.result import Report
+from checks.model.check import Kind
+from checks.model.facts import UnaskedInstance
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.report import Report
+from checks.whole_files import OutputError, write_whole
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import asked, change, counters, database, losing
 from tests.fixtures.reports import black_hole, report_of
-from tui.printable import for_encoding, printable
-from tui.streams import tell
-from tui.text_report import text_report
+from tui.cli.sanitize import for_encoding, printable
+from tui.cli.streams import tell
+from tui.cli.text_report import text_report
 
 
 def text(report: Report) -> str:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from checks.model.report import Report, Rerun
 from checks.report.age import at, saved_state, state_in_brief, state_kept, state_now, zone_of
 from checks.report.summary import sentences
-from checks.result import Report, Rerun
 from checks.saved import Saved
 from tests.fixtures.reports import black_hole, report_of
 

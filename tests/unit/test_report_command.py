@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from checks.model.report import ExitCode
 from checks.report.json_report import from_json, to_json
-from checks.result import ExitCode
 from checks.traffic.recording import RecordingError
 from tests.fixtures.reports import black_hole, report_of
 from tests.unit.saved_support import judged_here, saved
-from tui.cli import main
-from tui.report_formats import FORMATS, Format
+from tui.cli.main import main
+from tui.cli.report_formats import FORMATS, Format
 
 FIRST = str(Path(__file__).parents[1] / "fixtures" / "saved" / "first.racwire")
 TOLD = f"racwire: {FIRST} was saved by racwire 1.2.3: the state of 2026-11-20 14:02:31 +01:00, "
@@ -79,7 +79,7 @@ def test_a_lab_that_is_not_there_is_not_needed_and_what_is_not_used_is_told(tmp_
 
 
 def test_nobody_is_asked_for_a_password(monkeypatch, capsys):
-    monkeypatch.setattr("tui.password._asked", lambda _: pytest.fail("it asked"))
+    monkeypatch.setattr("tui.cli.password._asked", lambda _: pytest.fail("it asked"))
     assert main(["--connect", "h/p", "--user", "u", "check", "--from", FIRST]) == ExitCode.FAILURES
 
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.facts import Clusterware, UnreadNode, Verdict
-from checks.finding import Extent, Finding, Status, Waived
+from checks.model.facts import Clusterware, UnreadNode, Verdict
+from checks.model.finding import Extent, Finding, Status, Waived
+from checks.model.report import ExitCode, Report
 from checks.report import diff_findings
 from checks.report.diff import Difference, diff, exit_code, to_json
 from checks.report.diff_findings import Change, FindingChange, finding_changes
 from checks.report.diff_verdict import verdict
-from checks.result import ExitCode, Report
 from tests.fixtures.clusters import cluster, clusterware, node, path, with_interface, with_paths
 from tests.fixtures.databases import asked, losing
 from tests.fixtures.reports import black_hole, report_of

@@ -6,16 +6,16 @@ import json
 
 import msgspec
 
-from checks.engine import Engine
-from checks.facts import Cluster, NotAsked, UnaskedInstance, Unknown
-from checks.finding import Status
-from checks.gathering import GATHERERS, Gatherer
-from checks.plugin import discover
+from checks.model.check import discover
+from checks.model.facts import Cluster, NotAsked, UnaskedInstance, Unknown
+from checks.model.finding import Status
+from checks.model.report import Report
+from checks.model.settings import Settings
 from checks.report.json_report import to_json
-from checks.result import Report
-from checks.settings import Settings
+from checks.run.engine import Engine
+from checks.run.gathering import GATHERERS, Gatherer
 from tests.fixtures import databases
-from tui.text_report import text_report
+from tui.cli.text_report import text_report
 
 DATABASE_CHECKS = [check for check in discover().checks if {"database", "activity", "history"} & set(check.needs)]
 

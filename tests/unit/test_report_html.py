@@ -6,14 +6,14 @@ import re
 import msgspec
 import pytest
 
-from checks.facts import Unknown
-from checks.finding import Finding, Remedy, Status, Waived
-from checks.journal import Entry
+from checks.model.facts import Unknown
+from checks.model.finding import Finding, Remedy, Status, Waived
+from checks.model.journal import Entry
+from checks.model.report import Report, Rerun, WaiverStanding
 from checks.report.evidence import Evidence
-from checks.report.html import to_html
-from checks.report.html_outputs import MOST_IN_ALL, MOST_OF_ONE
+from checks.report.html.html_page import to_html
+from checks.report.html.output_section import MOST_IN_ALL, MOST_OF_ONE
 from checks.report.summary import headline
-from checks.result import Report, Rerun, WaiverStanding
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import asked
 from tests.fixtures.large import large_report, large_track

@@ -11,9 +11,9 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from checks.facts import Cluster, History, NotAsked, Unknown
+from checks.model.facts import Cluster, History, NotAsked, Unknown
 from checks.report.evidence import Evidence
-from checks.report.html_traffic import traffic_of
+from checks.report.html.traffic_section import traffic_of
 from checks.report.pictures import Curve, level, nice_top, strip
 from checks.report.pictures_facts import history_figure, interval_figures
 from checks.report.pictures_places import MOST_PLACES, Places, stretch_of

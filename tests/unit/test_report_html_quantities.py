@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from checks.facts import Verdict
-from checks.path_grid import grids_of
-from checks.path_words import meaning_of, path_line
+from checks.model.facts import Verdict
 from checks.report import quantities
+from checks.report.path_text import meaning_of, path_line
+from checks.rules.path_matrix import grids_of
 from tests.fixtures.clusters import cluster, path, with_paths
 
 

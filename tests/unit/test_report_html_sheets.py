@@ -2,8 +2,8 @@
 
 import msgspec
 
-from checks.facts import UnreadNode
-from checks.report.html_sheets import cluster_sheets
+from checks.model.facts import UnreadNode
+from checks.report.html.evidence_sheets import cluster_sheets
 from tests.fixtures.clusters import cluster, node, with_interface
 
 

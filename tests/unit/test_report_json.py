@@ -13,11 +13,11 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from checks.facts import FACT_GROUPS, Cluster
-from checks.finding import Extent, Finding, Status
-from checks.journal import Entry
+from checks.model.facts import FACT_GROUPS, Cluster
+from checks.model.finding import Extent, Finding, Status
+from checks.model.journal import Entry
+from checks.model.report import SCHEMA, Report, Rerun, WaiverStanding
 from checks.report.json_report import from_json, schema, to_json
-from checks.result import SCHEMA, Report, Rerun, WaiverStanding
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import asked
 from tests.fixtures.reports import black_hole, report_of

@@ -8,10 +8,10 @@ import junitparser
 import msgspec
 import pytest
 
-from checks.facts import NotAsked
-from checks.finding import Finding, Remedy, Status, Table, Waived
+from checks.model.facts import NotAsked
+from checks.model.finding import Finding, Remedy, Status, Table, Waived
+from checks.model.report import Report, Rerun, WaiverStanding
 from checks.report.junit import to_junit
-from checks.result import Report, Rerun, WaiverStanding
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import asked
 from tests.fixtures.hostile import hostile_report

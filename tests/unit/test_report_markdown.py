@@ -10,13 +10,13 @@ from hypothesis import example, given
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from checks.facts import NotAsked
-from checks.finding import EvidenceRef, Finding, Remedy, Status, Table, Waived
-from checks.journal import Entry
-from checks.plain_text import shown
+from checks.model.facts import NotAsked
+from checks.model.finding import EvidenceRef, Finding, Remedy, Status, Table, Waived
+from checks.model.journal import Entry
+from checks.model.report import Report, WaiverStanding
+from checks.model.sanitize import shown
 from checks.report.markdown import to_markdown
 from checks.report.markdown_text import fence, inline, table
-from checks.result import Report, WaiverStanding
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import asked, losing
 from tests.fixtures.reports import black_hole, report_of

@@ -8,7 +8,7 @@ import prometheus_client.openmetrics.parser as openmetrics
 import prometheus_client.parser as prometheus
 import pytest
 
-from checks.facts import (
+from checks.model.facts import (
     ActivityGap,
     Cluster,
     NotAsked,
@@ -19,10 +19,10 @@ from checks.facts import (
     UnreadNode,
     Verdict,
 )
-from checks.finding import Finding, Status, Waived
+from checks.model.finding import Finding, Status, Waived
+from checks.model.report import ExitCode, Report, WaiverStanding, exit_code
 from checks.report.metrics import METRICS
 from checks.report.openmetrics import to_openmetrics
-from checks.result import ExitCode, Report, WaiverStanding, exit_code
 from tests.fixtures.clusters import cluster, clusterware, node, path, with_paths
 from tests.fixtures.databases import activity, asked, change, counters, database, losing, own_activity
 from tests.fixtures.hostile import hostile_report

@@ -9,12 +9,12 @@ import msgspec
 from checks.traffic.samples import Gap, InstanceSample, NodeSample
 from checks.traffic.timeline import Timeline
 from tests.fixtures.reports import black_hole, report_of
-from tui.known import FeedState
-from tui.outbox import stem_of
-from tui.past import Past
+from tui.console.app_state import FeedState
+from tui.console.export_state import stem_of
+from tui.console.saved_source import Past
+from tui.screens.report.lines import samples_told
 from tui.widgets.header_text import header_line
 from tui.widgets.line import plain
-from tui.widgets.report_text import samples_told
 
 NOON = 1_763_640_000.0
 """12:00 in Greenwich."""

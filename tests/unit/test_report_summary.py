@@ -5,13 +5,13 @@ from datetime import datetime
 import msgspec
 import pytest
 
-from checks.facts import Cluster, NotAsked, UnaskedInstance, Unknown, UnreadNode
-from checks.finding import Finding, Remedy, Status, Waived
-from checks.plain_text import shown
-from checks.plugin import Kind
+from checks.model.check import Kind
+from checks.model.facts import Cluster, NotAsked, UnaskedInstance, Unknown, UnreadNode
+from checks.model.finding import Finding, Remedy, Status, Waived
+from checks.model.report import Report, Rerun, WaiverStanding
+from checks.model.sanitize import shown
 from checks.report.folding import told_together
 from checks.report.summary import counts, facts, first_steps, headline, problems, sentences
-from checks.result import Report, Rerun, WaiverStanding
 from tests.fixtures.clusters import cluster, clusterware, node
 from tests.fixtures.databases import asked, database
 from tests.fixtures.reports import black_hole, report_of

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from checks.finding import Finding, Status, Waived
-from checks.result import Report, WaiverStanding
+from checks.model.finding import Finding, Status, Waived
+from checks.model.report import Report, WaiverStanding
 from tests.fixtures.reports import black_hole, report_of
-from tui.text_report import text_report
+from tui.cli.text_report import text_report
 
 WAIVED = Waived("mended in the January window", "Ann Lee", "2027-01-31")
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
-from checks.facts import Cluster
-from checks.finding import EvidenceRef, Finding, Status
-from checks.journal import Entry
+from checks.model.facts import Cluster
+from checks.model.finding import EvidenceRef, Finding, Status
+from checks.model.journal import Entry
+from checks.model.report import Report, make_report
 from checks.report.json_report import from_json, to_json
-from checks.rerun import merged
-from checks.result import Report, make_report
+from checks.run.rerun import merged
 from tests.fixtures.clusters import cluster
 
 

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from checks.files import OutputError
-from checks.finding import Status
+from checks.model.finding import Status
+from checks.model.report import ExitCode
 from checks.report.json_report import from_json
-from checks.result import ExitCode
 from checks.saved import open_saved
 from checks.traffic.recording import Recording
 from checks.traffic.samples import Event
+from checks.whole_files import OutputError
 from tests.unit.saved_support import judged_here, members_of, recording
-from tui import save_command
-from tui.cli import main
+from tui.cli import save_command
+from tui.cli.main import main
 
 FIRST = str(Path(__file__).parents[1] / "fixtures" / "saved" / "first.racwire")
 
@@ -220,7 +220,7 @@ def test_a_recording_with_names_gets_pseudonyms_beside_a_report_that_has_them(tm
 def test_a_mapping_that_cannot_be_used_is_told_before_anything_is_run(words, told, monkeypatch, capsys):
     Path("damaged.json").write_text("{")
     Path("no").write_text("a file, and no directory")
-    monkeypatch.setattr("tui.evidence._live", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr("tui.cli.load_or_run._live", lambda *_: pytest.fail("it ran"))
     assert main(["save", "b.racwire", *words]) == ExitCode.USAGE
     assert told in capsys.readouterr().err
     assert not Path("b.racwire").exists()
@@ -247,14 +247,14 @@ def test_the_mapping_is_never_written_over_nor_taken_for_evidence(words, places,
     for path in kept:
         path.write_text("{}")
     Path("link.html").symlink_to("m.json")
-    monkeypatch.setattr("tui.evidence._live", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr("tui.cli.load_or_run._live", lambda *_: pytest.fail("it ran"))
     assert main([word.format(state=state) for word in words] + ["--redact"]) == ExitCode.USAGE
     assert "is where the pseudonyms are kept" in capsys.readouterr().err
     assert [path.read_text() for path in kept] == ["{}", "{}"]
 
 
 def test_a_place_that_takes_no_file_is_told_before_anything_is_run(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("tui.evidence._live", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr("tui.cli.load_or_run._live", lambda *_: pytest.fail("it ran"))
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
     Path("link").symlink_to("/nowhere/b.racwire")
     for name, told in ((str(tmp_path / "b"), f"{tmp_path} takes no file from you"), ("link", "no directory /nowhere")):

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from checks.files import OutputError
+from checks.model.report import Report
 from checks.report.json_report import from_json, to_json
-from checks.result import Report
 from checks.saved import SavedError, kind_of, open_saved, save
 from checks.saved import reading as reading_module
 from checks.saved import writing as writing_module
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording
+from checks.whole_files import OutputError
 from tests.fixtures.databases import asked
 from tests.fixtures.reports import black_hole, report_of
 from tests.unit.recording_support import busy, header

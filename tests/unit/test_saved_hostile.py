@@ -332,7 +332,7 @@ def test_a_report_without_end_is_not_read_whole(tmp_path, monkeypatch):
 
 
 def test_escape_sequences_in_a_file_name_and_in_the_file_reach_no_terminal(tmp_path, capfd):
-    from tui.cli import main
+    from tui.cli.main import main
 
     path = packed(tmp_path / f"x{HOSTILE}", {"report.json": REPORT.replace(b'"PASS"', b'"\\u001b[2J"')})
     assert main(["check", "--from", str(path)]) == 64
@@ -340,7 +340,7 @@ def test_escape_sequences_in_a_file_name_and_in_the_file_reach_no_terminal(tmp_p
 
 
 def test_a_report_of_nothing_but_hostile_texts_is_shown_and_not_obeyed(tmp_path, capsys):
-    from tui.cli import main
+    from tui.cli.main import main
 
     path = saved(tmp_path, hostile_report())
     main(["check", "--from", str(path)])

@@ -5,17 +5,17 @@ from datetime import date
 import pytest
 from msgspec.structs import replace
 
-from checks.engine import INTERRUPTED, PLUGIN_BROKEN, Engine
-from checks.events import RunFinished, RunStarted
-from checks.facts import NotAsked, Unknown
-from checks.finding import Status
-from checks.gathering import Gatherer
-from checks.plugin import BrokenPlugin, Kind, check, discover
-from checks.rerun import merged
-from checks.result import Report
+from checks.model.check import BrokenPlugin, Kind, check, discover
+from checks.model.facts import NotAsked, Unknown
+from checks.model.finding import Status
+from checks.model.report import Report
+from checks.model.settings import Settings, ThresholdSettings
+from checks.model.settings_waivers import Waiver
+from checks.run.engine import INTERRUPTED, PLUGIN_BROKEN, Engine
+from checks.run.events import RunFinished, RunStarted
+from checks.run.gathering import Gatherer
+from checks.run.rerun import merged
 from checks.saved.replay import Replay
-from checks.settings import Settings, ThresholdSettings
-from checks.settings_waivers import Waiver
 from tests.fixtures.clusters import cluster, node, with_interface
 from tests.fixtures.databases import asked, change, counters, losing
 from tests.fixtures.reports import black_hole, report_of

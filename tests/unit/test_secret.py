@@ -12,7 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.database.secret import PASSWORD_VARIABLE, Secret, SecretError, read_password_file, take_from_environment
+from checks.sources.database.secret import (
+    PASSWORD_VARIABLE,
+    Secret,
+    SecretError,
+    read_password_file,
+    take_from_environment,
+)
 
 
 @given(st.text())
@@ -54,7 +60,7 @@ def test_what_the_environment_cannot_mean_is_one_sentence_and_gone_from_there_to
 def test_the_kernel_and_children_do_not_have_it_any_more():
     program = (
         "import os, subprocess\n"
-        "from checks.database.secret import take_from_environment\n"
+        "from checks.sources.database.secret import take_from_environment\n"
         "assert take_from_environment().reveal() == os.environ['EXPECTED'][::-1]\n"
         "print(open('/proc/self/environ').read(), subprocess.run(['env'], capture_output=True, text=True).stdout)\n"
     )

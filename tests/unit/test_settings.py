@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.settings import Settings
-from checks.settings_file import SettingsError, load_settings, parse_settings, template, toml
-from checks.settings_values import as_plain
+from checks.model.settings import Settings
+from checks.run.settings_file import SettingsError, load_settings, parse_settings, template, toml
+from checks.run.settings_values import as_plain
 
 
 def test_the_template_is_the_defaults():
@@ -213,7 +213,7 @@ def today(monkeypatch):
         def today(cls):
             return cls(2026, 11, 20)
 
-    monkeypatch.setattr("checks.settings_values.date", Day)
+    monkeypatch.setattr("checks.run.settings_values.date", Day)
 
 
 @pytest.mark.usefixtures("today")

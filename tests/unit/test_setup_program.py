@@ -9,14 +9,14 @@ from textwrap import dedent
 
 import pytest
 
-from checks.facts import Keeper, NodeSetup, Unknown
-from checks.journal import Journal
-from checks.nodes.sections import sections
-from checks.nodes.setup import read_setup
-from checks.nodes.setup_text import parse_setup
-from checks.nodes.shell import Completed, Shell
+from checks.model.facts import Keeper, NodeSetup, Unknown
+from checks.model.journal import Journal
 from checks.sources.entries import Program
 from checks.sources.node_setup import SETUP
+from checks.sources.nodes.sections import sections
+from checks.sources.nodes.setup import read_setup
+from checks.sources.nodes.setup_text import parse_setup
+from checks.sources.nodes.shell import Completed, Shell
 
 GRID = "/opt/grid"
 FILES = {

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks.facts import Keeper, LldpNeighbour, NodeSetup, Unknown
-from checks.nodes.kept.which import parse_keepers
-from checks.nodes.lldp_text import parse_lldp
-from checks.nodes.logins_text import parse_logins
-from checks.nodes.sections import Section
-from checks.nodes.setup_text import parse_setup
+from checks.model.facts import Keeper, LldpNeighbour, NodeSetup, Unknown
 from checks.sources.node_setup import SETUP
+from checks.sources.nodes.boot_config.active_manager import parse_keepers
+from checks.sources.nodes.lldp_text import parse_lldp
+from checks.sources.nodes.logins_text import parse_logins
+from checks.sources.nodes.sections import Section
+from checks.sources.nodes.setup_text import parse_setup
 from checks.sources.sh_text import FILE_MARK
 
 SECTIONS = tuple(name for names in SETUP.sections.values() for name in names)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from checks.nodes import framing
-from checks.nodes.shell import Completed, Shell, ShellError
-from checks.settings import SshSettings
+from checks.model.settings import SshSettings
+from checks.sources.nodes import framing
+from checks.sources.nodes.shell import Completed, Shell, ShellError
 from tests.support.programs import ANYTHING, sh
 
 pytestmark = pytest.mark.usefixtures("any_command")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from checks.nodes.shell import Shell, ShellError
-from checks.nodes.ssh import REMOTE_COMMAND, ssh_command, ssh_failure
-from checks.settings import SshSettings
+from checks.model.settings import SshSettings
+from checks.sources.nodes.shell import Shell, ShellError
+from checks.sources.nodes.ssh import REMOTE_COMMAND, ssh_command, ssh_failure
 from tests.support.programs import sh
 
 

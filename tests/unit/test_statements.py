@@ -7,10 +7,10 @@ import pytest
 pytest.importorskip("duckdb")
 pytest.importorskip("sqlglot")
 
-from checks.database.statements import Statement, parse_statement, statements
-from checks.lab.oracle.sql.dictionary import VERSIONS, VersionRange, find_view
-from checks.lab.oracle.sql.engine import SqlEngine
-from tests.unit.oracle_sql_database import ask, engine
+from checks.sources.database.statements import Statement, parse_statement, statements
+from racwire_lab.oracle_sql.dictionary import VERSIONS, VersionRange, find_view
+from racwire_lab.oracle_sql.engine import SqlEngine
+from tests.lab_own.oracle_sql_database import ask, engine
 from tests.unit.statement_rules import bind_values, complaints
 
 ALL = [pytest.param(statement, id=name) for name, statement in statements().items()]

@@ -7,11 +7,11 @@ import time
 
 import pytest
 
-from checks import networks
-from checks.facts import Cluster, NotAsked, Unknown, UnreadNode
-from checks.journal import Journal
-from checks.nodes.shell import ShellError
-from checks.settings import DatabaseSettings, Settings, SshSettings, TrafficSettings
+from checks.model import networks
+from checks.model.facts import Cluster, NotAsked, Unknown, UnreadNode
+from checks.model.journal import Journal
+from checks.model.settings import DatabaseSettings, Settings, SshSettings, TrafficSettings
+from checks.sources.nodes.shell import ShellError
 from checks.traffic import feed as feed_module
 from checks.traffic import find, peer, this_node
 from checks.traffic.feed import Feed, find_cluster

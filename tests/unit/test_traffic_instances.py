@@ -11,19 +11,19 @@ import pytest
 pytest.importorskip("duckdb")
 pytest.importorskip("sqlglot")
 
-from checks.database.connections import Connections
-from checks.database.errors import DatabaseError, ErrorKind
-from checks.database.secret import Secret
-from checks.facts import BlockTransfer, InstancePing, UnaskedInstance
-from checks.journal import Journal
-from checks.lab.oracle.live import Ping
-from checks.settings import DatabaseSettings, TrafficSettings
+from checks.model.facts import BlockTransfer, InstancePing, UnaskedInstance
+from checks.model.journal import Journal
+from checks.model.settings import DatabaseSettings, TrafficSettings
+from checks.sources.database.connections import Connections
+from checks.sources.database.errors import DatabaseError, ErrorKind
+from checks.sources.database.secret import Secret
 from checks.traffic import all_instances
 from checks.traffic import instances as source
 from checks.traffic.all_instances import AllInstances
 from checks.traffic.instances import InstanceSampler, Names, sample_instances
 from checks.traffic.pace import Pace
 from checks.traffic.samples import Gap, InstanceSample, PairsSample
+from racwire_lab.database.live import Ping
 from tests.fixtures.databases import database
 from tests.fixtures.instance_states import StraightIn, instances, practice
 from tests.fixtures.oracle import PASSWORD, Witness, serve, settings
@@ -288,7 +288,7 @@ async def test_a_refused_login_is_told_and_never_tried_again(code, monkeypatch):
         attempts.append(1)
         raise DatabaseError(f"Refused (ORA-{code:05d}).", ErrorKind.LOGIN, code=code)
 
-    monkeypatch.setattr("checks.database.login.Login.session", session)
+    monkeypatch.setattr("checks.sources.database.login.Login.session", session)
     nobody = DatabaseSettings(connect="nowhere:1521/prod", user="RACWIRE")
     connections = Connections(nobody, Secret(PASSWORD), Journal(), lambda: "rac1")
     told, ended = await told_by(connections, lambda event: False)

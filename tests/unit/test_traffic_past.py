@@ -12,11 +12,11 @@ from checks.traffic.samples import Event, Gap, LatencySample
 from checks.traffic.timeline import Timeline
 from tests.tui.traffic_samples import BEGIN, cluster_events, links, node_sample
 from tests.unit.test_traffic_text import page, roles, row
-from tui.playhead import Playhead
+from tui.screens.traffic.lines import Page, View, page_of
+from tui.screens.traffic.node_lines import Places
+from tui.screens.traffic.rows import Look
+from tui.screens.traffic.time_cursor import Playhead
 from tui.widgets.line import plain
-from tui.widgets.traffic_lines import Look
-from tui.widgets.traffic_node import Places
-from tui.widgets.traffic_page import Page, View, page_of
 
 
 def as_it_was(events: Sequence[Event], at: float, *, width: int = 120) -> Page:

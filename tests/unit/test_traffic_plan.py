@@ -2,11 +2,11 @@
 
 import pytest
 
-from checks.database.statements import statements
+from checks.model.settings import DatabaseSettings, ProbeSettings, Settings, TrafficSettings
 from checks.run.dry_run import plan_samples
-from checks.settings import DatabaseSettings, ProbeSettings, Settings, TrafficSettings
+from checks.sources.database.statements import statements
 from checks.sources.kernel_files import SAMPLE_AND_LINKS
-from tui.cli import main
+from tui.cli.main import main
 
 DATABASE = DatabaseSettings(connect="rac-scan:1521/prod", user="racwire")
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks import cache_fusion
+from checks.rules import cache_fusion
 from checks.traffic.rates import bits_per_second, instance_rates, interface_rates, kernel_rates
 from checks.traffic.samples import CpuTime, InstanceSample, InterfaceCounts, Link, NodeSample
 from checks.traffic.timeline import Timeline
-from tui.widgets.traffic_peaks import Peaks
+from tui.screens.traffic.peaks import Peaks
 
 COUNTS = st.one_of(st.integers(0, 2**64), st.integers(-(10**400), 10**400))
 SECONDS = st.one_of(st.floats(), st.sampled_from([1.0, 0.0, -1.0, 1e-300, 5e-324, 1e300, 1.7e308]))

@@ -23,15 +23,15 @@ from tests.tui.traffic_samples import (
     links,
     node_sample,
 )
-from tui.playhead import Playhead
-from tui.printable import printable
-from tui.widgets import traffic_units as units
+from tui.cli.sanitize import printable
+from tui.screens.traffic.lines import Page, View, page_of
+from tui.screens.traffic.node_lines import Places
+from tui.screens.traffic.peaks import Peaks
+from tui.screens.traffic.rate_history import Memo
+from tui.screens.traffic.rows import Look
+from tui.screens.traffic.time_cursor import Playhead
+from tui.widgets import units as units
 from tui.widgets.line import plain, width_of
-from tui.widgets.traffic_history import Memo
-from tui.widgets.traffic_lines import Look
-from tui.widgets.traffic_node import Places
-from tui.widgets.traffic_page import Page, View, page_of
-from tui.widgets.traffic_peaks import Peaks
 
 RATES = st.one_of(st.none(), st.floats(), st.integers(0, 10**20).map(float))
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.facts import PingSeries, Port, PrivateNetwork, Verdict
-from checks.probes.path import Path
-from checks.probes.verdict import Ends, NeighbourSign, hops_from, judge, note_on_one_over
+from checks.model.facts import PingSeries, Port, PrivateNetwork, Verdict
+from checks.sources.probes.path import Path
+from checks.sources.probes.verdict import Ends, NeighbourSign, hops_from, judge, note_on_one_over
 
 HERE, THERE = Port("rac1", "eth2", "192.168.11.1"), Port("rac2", "eth2", "192.168.11.2")
 NETWORK = PrivateNetwork("192.168.11.0/24", "eth2", "192.168.11.0/24", "oifcfg", (HERE, THERE), 9000)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from checks.database.statements import statement, statements
-from checks.database.versions import statement_for, suits
-from checks.facts import release
+from checks.model.facts import release
+from checks.sources.database.statements import statement, statements
+from checks.sources.database.versions import statement_for, suits
 
 
 @pytest.mark.parametrize(

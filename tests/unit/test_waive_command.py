@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.finding import Extent, Finding, Status, Waived
+from checks.model.finding import Extent, Finding, Status, Waived
+from checks.model.report import Report
 from checks.report.json_report import to_json
-from checks.result import Report
-from checks.settings_file import parse_settings
-from checks.waivers import apply
+from checks.rules.waivers import apply
+from checks.run.settings_file import parse_settings
 from tests.fixtures.clusters import cluster
 from tests.fixtures.reports import report_of
-from tui.cli import main
-from tui.waive_command import _block, _pattern
+from tui.cli.main import main
+from tui.cli.waive_command import _block, _pattern
 
 SOON = (date.today() + timedelta(days=30)).isoformat()
 LOST = Finding(

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.engine import Engine
-from checks.finding import Extent, Finding, Status
-from checks.plugin import Kind, check
+from checks.model.check import Kind, check
+from checks.model.finding import Extent, Finding, Status
+from checks.model.report import ExitCode, Report, exit_code
+from checks.model.settings import Settings
+from checks.model.settings_waivers import Waiver, matches
 from checks.report.json_report import from_json, to_json
-from checks.rerun import merged
-from checks.result import ExitCode, Report, exit_code
-from checks.settings import Settings
-from checks.settings_waivers import Waiver, matches
-from checks.waivers import allowed, apply, lifted_for, waivers_in
+from checks.rules.waivers import allowed, apply, lifted_for, waivers_in
+from checks.run.engine import Engine
+from checks.run.rerun import merged
 from tests.fixtures.clusters import cluster
 from tests.fixtures.reports import report_of
 

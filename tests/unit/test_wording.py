@@ -2,7 +2,7 @@
 
 import pytest
 
-from checks.wording import between, continued, counted, hub, listed
+from checks.model.wording import between, continued, counted, hub, listed
 
 NODES = ("rac1", "rac2", "rac3", "rac4")
 

@@ -10,8 +10,8 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.message import Message
 
-from tui.actions import TABS, Action, in_footer
-from tui.known import Known, News
+from tui.console.actions import TABS, Action, in_footer
+from tui.console.app_state import Known, News
 from tui.screens.styled import StyledScreen
 from tui.widgets.bars import action_at, keys_line, rule_line, tab_at, tabs_line
 from tui.widgets.header_text import header_line
@@ -29,7 +29,7 @@ class ConsoleScreen(StyledScreen[None]):
     """A main screen: draws what is known, and asks the app for everything else by messages."""
 
     NAME: ClassVar[str]
-    """Its mode, a key of `tui.actions.TABS`."""
+    """Its mode, a key of `tui.console.actions.TABS`."""
     ACTIONS: ClassVar[tuple[Action, ...]]
     """What can be done here and not everywhere: for the keys, the footer, the help screen and the palette."""
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - Textual's name and type

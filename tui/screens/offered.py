@@ -8,7 +8,7 @@ from typing import Any
 from textual.app import App
 from textual.screen import Screen
 
-from tui.actions import EVERYWHERE, TABS, Action
+from tui.console.actions import EVERYWHERE, TABS, Action
 from tui.screens.base import ConsoleScreen
 from tui.screens.palette import PaletteScreen
 from tui.screens.reader import HelpScreen, ReaderScreen

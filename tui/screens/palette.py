@@ -16,7 +16,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.widgets import Input
 
-from tui.actions import Action
+from tui.console.actions import Action
 from tui.screens.styled import StyledScreen
 from tui.widgets.bars import rule_line
 from tui.widgets.choice_list import ChoiceList

@@ -9,8 +9,8 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from tui.actions import HELP, READER, Action, bindings
-from tui.board import Row
+from tui.console.actions import HELP, READER, Action, bindings
+from tui.console.run_state import Row
 from tui.screens.styled import StyledScreen
 from tui.widgets.bars import keys_line, rule_line
 from tui.widgets.evidence_text import evidence_lines

@@ -8,9 +8,9 @@ from typing import ClassVar
 from textual.screen import Screen, ScreenResultType
 from textual.widgets import Input
 
-from tui.actions import BEFORE_NEXT_KEY
-from tui.guard import Guarded
-from tui.widgets.cells import CellCompositor, can_move
+from tui.console.actions import BEFORE_NEXT_KEY
+from tui.console.error_guard import Guarded
+from tui.terminal.cells import CellCompositor, can_move
 from tui.widgets.line import ROLES
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rich.cells import cell_len
 
-from tui.actions import HELP, QUIT, Action
+from tui.console.actions import HELP, QUIT, Action
 from tui.widgets.line import Line, fitted
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tui.board import Board, Mark, Row
+from tui.console.run_state import Board, Mark, Row
 from tui.widgets.finding_text import role_of
 from tui.widgets.line import Line, clean
 

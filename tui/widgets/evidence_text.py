@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.journal import Entry
+from checks.model.journal import Entry
 from checks.report.actions import took
 from tui.widgets.line import Line, clean, command_lines, folded, hanging
 

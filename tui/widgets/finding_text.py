@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from rich.cells import cell_len
 
-from checks.finding import Finding, Remedy, Status, Table
-from checks.result import Report
-from checks.waivers import ended_text, lifted_for, waived_text
+from checks.model.finding import Finding, Remedy, Status, Table
+from checks.model.report import Report
+from checks.rules.waivers import ended_text, lifted_for, waived_text
 from tui.widgets.line import Line, clean, command_lines, hanging, wrapped
 
 _LABEL = 9

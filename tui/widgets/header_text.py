@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from checks.facts import Cluster, Clusterware, Database, Unknown
-from checks.finding import Finding, Status
-from checks.result import Report
-from tui.known import FeedState
+from checks.model.facts import Cluster, Clusterware, Database, Unknown
+from checks.model.finding import Finding, Status
+from checks.model.report import Report
+from tui.console.app_state import FeedState
 from tui.widgets.line import Line, clean, fitted, plain, width_of
 
 

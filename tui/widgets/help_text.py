@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from checks.facts import Verdict
-from checks.finding import Status
-from tui.actions import EVERYWHERE, Action
+from checks.model.facts import Verdict
+from checks.model.finding import Status
+from tui.console.actions import EVERYWHERE, Action
 from tui.widgets.finding_text import role_of
 from tui.widgets.line import Line, hanging
 

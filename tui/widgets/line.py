@@ -12,7 +12,7 @@ from functools import cache
 
 from rich.cells import cell_len, chop_cells
 
-from tui.printable import printable
+from tui.cli.sanitize import printable
 
 Span = tuple[str, str]
 """A text and its role: a key of `ROLES`, or nothing."""

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.widgets.cells import Push, changed, pushed, repaint
+from tui.terminal.cells import Push, changed, pushed, repaint
 from tui.widgets.line import Line, plain, wrapped
 
 Build = Callable[[int], Sequence[Line]]

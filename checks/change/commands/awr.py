@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from checks.change.plan import Commands, PlannedDatabase
+from checks.change.change_plan import Commands, PlannedDatabase
 
 _SNAPSHOT = "EXECUTE DBMS_WORKLOAD_REPOSITORY.CREATE_SNAPSHOT"
 _REPORT = "@?/rdbms/admin/awrgrpt.sql"

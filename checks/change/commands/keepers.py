@@ -8,7 +8,7 @@ from __future__ import annotations
 import shlex
 from pathlib import PurePosixPath
 
-from checks.change.plan import Layer
+from checks.change.change_plan import Layer
 
 Lines = tuple[str, ...]
 _IFCFG = "/etc/sysconfig/network-scripts"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from checks.change.change_plan import Layer
 from checks.change.commands import keepers
-from checks.change.plan import Layer
-from checks.facts import Keeper
-from checks.wording import listed
+from checks.model.facts import Keeper
+from checks.model.wording import listed
 
 _LINES: dict[str, Callable[[Layer, int | None], tuple[str, ...]]] = {
     Keeper.NETWORK_MANAGER: keepers.network_manager,

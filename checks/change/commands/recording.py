@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shlex
 
-from checks.settings import Settings
-from checks.wording import counted
+from checks.model.settings import Settings
+from checks.model.wording import counted
 
 _MINUTE, _HOUR = 60, 3600
 RECORD = "racwire record"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from checks.change.plan import Commands, PlannedDatabase
+from checks.change.change_plan import Commands, PlannedDatabase
 
 
 def name_of(plan_id: str) -> str:

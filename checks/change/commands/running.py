@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable
 
-from checks.change.plan import Layer
+from checks.change.change_plan import Layer
 
 
 def in_order(layers: Iterable[Layer]) -> tuple[Layer, ...]:

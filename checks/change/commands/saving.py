@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
+from checks.change.change_plan import Commands
 from checks.change.commands.stack import root
-from checks.change.plan import Commands
 
 BACKUP_FILES = ("network.tar.gz", "ip-address.txt", "ip-route.txt")
 """What each node's backup directory holds in any case; the GPnP profile is there too, where the node has one."""

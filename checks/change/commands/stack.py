@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from checks.change.plan import Commands, PlannedDatabase
+from checks.change.change_plan import Commands, PlannedDatabase
 
 
 def stop_database(database: PlannedDatabase, node: str, home: str) -> Commands:

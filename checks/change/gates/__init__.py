@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from checks.change.change_plan import Gate, Step
 from checks.change.gates.backups import backups_made
 from checks.change.gates.built_in import CHECKS, as_gate
 from checks.change.gates.configuration import oifcfg_unchanged, switch_frames
@@ -18,9 +19,8 @@ from checks.change.gates.paths import one_byte_more, quiet_counters
 from checks.change.gates.reach import only_journal, ssh_apart
 from checks.change.gates.recordings import after_recording, baseline_recording, comparison
 from checks.change.gates.stack import autostart_off, autostart_on, instances_up, stack_down, stack_up
-from checks.change.plan import Gate, Step
 from checks.change.state import Change
-from checks.plugin import Check, discover
+from checks.model.check import Check, discover
 
 __all__ = ["GATES", "Scene", "documented", "gate_checks", "looked_at", "watched"]
 

@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 
 from checks.change.commands.saving import BACKUP_FILES, backup_directory
 from checks.change.gates.gate import LOOK_AGAIN, Scene, gate, not_known, of_node, whole
-from checks.facts import Changing, Cluster, FileSeen, Managed, OcrBackup, Unknown
-from checks.finding import Finding, Remedy, Status
-from checks.plugin import Kind
-from checks.wording import listed
+from checks.model.check import Kind
+from checks.model.facts import Changing, Cluster, FileSeen, Managed, OcrBackup, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import listed
 
 SAVED = Kind("CH-BACKUP-001", "A node's network files are saved")
 NOT_SAVED = Kind(

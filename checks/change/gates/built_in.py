@@ -19,12 +19,12 @@ from functools import wraps
 
 import msgspec
 
+from checks.change.change_plan import Known
 from checks.change.gates.gate import LOOK_AGAIN, Scene
-from checks.change.plan import Known
-from checks.facts import Activity, Cluster, Database
-from checks.finding import Finding, Remedy, Status
-from checks.plugin import Check
-from checks.wording import listed
+from checks.model.check import Check
+from checks.model.facts import Activity, Cluster, Database
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import listed
 
 CHECKS = (
     "clusterware",

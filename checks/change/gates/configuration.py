@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from checks.change.change_plan import Layer
 from checks.change.gates.gate import Scene, gate, of_node, setups, whole
 from checks.change.limits import frame_bytes
-from checks.change.plan import Layer
-from checks.facts import Cluster, Clusterware, ConfiguredInterface, LldpNeighbour, Unknown
-from checks.finding import Finding, Remedy, Status
-from checks.plugin import Kind
-from checks.wording import listed
+from checks.model.check import Kind
+from checks.model.facts import Cluster, Clusterware, ConfiguredInterface, LldpNeighbour, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import listed
 
 SAME = Kind("CH-CONF-001", "oifcfg names the same networks as before the change")
 OTHER = Kind(

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import wraps
 
-from checks.change.plan import Layer, Plan, Step
+from checks.change.change_plan import Layer, Plan, Step
 from checks.change.state import Change
-from checks.facts import Cluster, NodeSetup, Unknown
-from checks.finding import Finding, Remedy, Status
-from checks.plugin import Check, Kind
+from checks.model.check import Check, Kind
+from checks.model.facts import Cluster, NodeSetup, Unknown
+from checks.model.finding import Finding, Remedy, Status
 
 LOOK_AGAIN = "racwire change verify"
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from checks.change.change_plan import Layer
 from checks.change.commands.keeping import kept_lines, restored_lines
 from checks.change.events import Look, RolledBack, Verified
 from checks.change.gates.gate import LOOK_AGAIN, Scene, as_root, gate, not_known, of_node, setups
 from checks.change.gates.mtu import mtu_of
-from checks.change.plan import Layer
-from checks.facts import Cluster, FragileMtu, Keeper, NodeSetup, Unknown
-from checks.finding import Finding, Remedy, Status
-from checks.plugin import Kind
-from checks.wording import listed
+from checks.model.check import Kind
+from checks.model.facts import Cluster, FragileMtu, Keeper, NodeSetup, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import listed
 
 _AFTER_BOOT = (
     "What is set with `ip link` is gone after a boot: the node comes up with another MTU than the others, and "

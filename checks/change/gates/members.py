@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from checks.change.gates.gate import Scene, gate, whole
-from checks.facts import Cluster, Unknown
-from checks.finding import Finding, Remedy, Status
-from checks.plugin import Kind
-from checks.wording import listed
+from checks.model.check import Kind
+from checks.model.facts import Cluster, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import listed
 
 SAME = Kind("CH-NODES-001", "The cluster has the same nodes as before the change")
 OTHER = Kind(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from checks.change.change_plan import Kind as PlanKind
+from checks.change.change_plan import Layer
 from checks.change.gates.gate import LOOK_AGAIN, Scene, as_root, gate, not_known, of_node
-from checks.change.plan import Kind as PlanKind
-from checks.change.plan import Layer
-from checks.facts import Cluster, Node
-from checks.finding import Finding, Remedy, Status
-from checks.plugin import Kind
-from checks.wording import listed
+from checks.model.check import Kind
+from checks.model.facts import Cluster, Node
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import listed
 
 _MOS = ("MOS 563566.1, causes 5 and 12", "MOS 283684.1")
 VANISH = (

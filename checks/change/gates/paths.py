@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from checks.change.change_plan import PlannedNetwork
 from checks.change.gates.gate import LOOK_AGAIN, Scene, gate, not_known, of_node
-from checks.change.plan import PlannedNetwork
-from checks.facts import Cluster, PathProbe, PingSeries, Unknown
-from checks.finding import Finding, Remedy, Status
-from checks.packet_sizes import packet_of
-from checks.plugin import Kind
-from checks.wording import counted, listed
+from checks.model.check import Kind
+from checks.model.facts import Cluster, PathProbe, PingSeries, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.packet_sizes import packet_of
+from checks.model.wording import counted, listed
 
 REFUSED = Kind("CH-PATH-001", "A node's own kernel refuses one byte more than the planned MTU")
 NOT_REFUSED = Kind(

@@ -6,10 +6,10 @@ import ipaddress
 from collections.abc import Iterable, Iterator
 
 from checks.change.gates.gate import LOOK_AGAIN, Scene, gate, not_known, of_node, setups
-from checks.facts import Cluster, JournalCopy, Unknown
-from checks.finding import Finding, Remedy, Status
-from checks.plugin import Kind
-from checks.wording import listed
+from checks.model.check import Kind
+from checks.model.facts import Cluster, JournalCopy, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import listed
 
 _CUT_OFF = (
     "Whoever works over the interface that is being changed is cut off in the middle of it, with Clusterware down."

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
+from checks.change.change_plan import Plan
+from checks.change.change_text import minute
 from checks.change.commands.recording import RECORD
 from checks.change.commands.recording import compare as compare_line
 from checks.change.events import RolledBack, Verified
 from checks.change.gates.gate import LOOK_AGAIN, Scene, gate, whole
-from checks.change.plan import Plan
-from checks.change.telling import minute
-from checks.facts import Cluster, NoRecording, SeenRecording, Unknown
-from checks.finding import Finding, Remedy, Status
-from checks.plugin import Kind
-from checks.wording import lasting, listed
+from checks.model.check import Kind
+from checks.model.facts import Cluster, NoRecording, SeenRecording, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import lasting, listed
 
 WHOLE = Kind("CH-RECORD-001", "A recording covers what the plan asks for")
 NOT_THERE = Kind("CH-RECORD-002", "A recording that the plan asks for is not there")

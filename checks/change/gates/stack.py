@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from checks.change.change_plan import PlannedDatabase
 from checks.change.gates.gate import LOOK_AGAIN, Scene, as_root, gate, not_known, of_node, setups
-from checks.change.plan import PlannedDatabase
-from checks.facts import Cluster, NodeSetup, Unknown
-from checks.finding import Finding, Remedy, Status
-from checks.plugin import Kind
-from checks.wording import counted, listed
+from checks.model.check import Kind
+from checks.model.facts import Cluster, NodeSetup, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import counted, listed
 
 _FLAT = (
     "The MTU of a private network can only be changed while nothing uses it: from the first node that is changed to "

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from checks.change.change_plan import Commands, Gate, Kind, Step
 from checks.change.commands import awr, recording
-from checks.change.plan import Commands, Gate, Kind, Step
 from checks.change.steps.before import cluvfy
 from checks.change.steps.draft import Draft
 

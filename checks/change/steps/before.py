@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
+from checks.change.change_plan import Commands, Gate, Layer, Step
 from checks.change.commands import awr, recording, restoring, saving
-from checks.change.plan import Commands, Gate, Layer, Step
 from checks.change.steps.draft import Draft
 
 FIGURES = ("gc-blocks-lost", "instance-ping")

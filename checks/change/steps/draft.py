@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from checks.change.plan import Kind, Layer, PlannedDatabase, PlannedNetwork
-from checks.facts import FragileMtu, LldpNeighbour
-from checks.wording import listed
+from checks.change.change_plan import Kind, Layer, PlannedDatabase, PlannedNetwork
+from checks.model.facts import FragileMtu, LldpNeighbour
+from checks.model.wording import listed
 
 SAFE_ORDER = "MOS 283684.1 and 2103317.1"
 """The note that has Clusterware stopped on all nodes for a change of the private network."""

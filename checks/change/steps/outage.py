@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
+from checks.change.change_plan import Commands, Gate, Kind, Step
 from checks.change.commands import stack
 from checks.change.commands.keeping import Kept, kept_lines, restored_lines
 from checks.change.commands.running import run_time_lines
 from checks.change.commands.stack import root
 from checks.change.packets import full_size
-from checks.change.plan import Commands, Gate, Kind, Step
 from checks.change.steps.draft import SAFE_ORDER, Draft, briefly
 
 DOWN = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from checks.change.change_plan import Commands, Gate, Kind, Step
 from checks.change.commands import restoring
 from checks.change.limits import frame_bytes, not_yet_jumbo, port_name
-from checks.change.plan import Commands, Gate, Kind, Step
 from checks.change.steps.draft import SAFE_ORDER, Draft, briefly
 from checks.change.vendors import PORT, QUESTIONS, Vendor, commands_of, kind_of_neighbour, showing, vendor
 

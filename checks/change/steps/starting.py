@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from checks.change.change_plan import Gate, Kind, Step
 from checks.change.commands import stack
-from checks.change.plan import Gate, Kind, Step
 from checks.change.steps.draft import Draft, briefly
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from checks.model.wording import counted, listed
 from checks.traffic.compare.comparison import Compared, EnvironmentDifference
 from checks.traffic.compare.environment import MTU
 from checks.traffic.compare.recorded import KIND
 from checks.traffic.compare.run import Run
 from checks.traffic.compare.stretches import FEWEST
 from checks.traffic.compare.words import number
-from checks.wording import counted, listed
 
 _ASKS_FOR_LOAD = re.compile(r"\b(users|think time|streams|target rate|block size|protocol|direction)\b")
 """Facts of load generators that say how much they were told to ask for."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.facts import Clusterware, Database, Unknown
+from checks.model.facts import Clusterware, Database, Unknown
 from checks.traffic.compare.readings import Readings
 from checks.traffic.recording import Header
 

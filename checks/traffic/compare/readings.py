@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from checks.facts import InstancePing
+from checks.model.facts import InstancePing
 from checks.traffic.coverage import Sample, overlap_s
 from checks.traffic.recording import Header
 from checks.traffic.samples import Event, Gap, InstanceSample, LatencySample, Links, NodeSample, PairsSample

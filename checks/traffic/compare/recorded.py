@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from checks.model.wording import counted
 from checks.traffic.compare.environment import environment_of
 from checks.traffic.compare.metrics import (
     BLOCKS,
@@ -21,7 +22,6 @@ from checks.traffic.compare.readings import Rates, Readings, Recorded, Subject, 
 from checks.traffic.compare.run import Measured, Run
 from checks.traffic.compare.statistics import median
 from checks.traffic.compare.stretches import are_alike, piece_length, times_longer
-from checks.wording import counted
 
 KIND = "recording"
 _RAMP = 0.8

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from checks.model.wording import counted, listed
 from checks.traffic.compare.comparison import Compared, Comparison, EnvironmentDifference, Side, Verdict
 from checks.traffic.compare.metrics import LOAD, PACKETS_PER_BLOCK
-from checks.wording import counted, listed
 
 _NAMED = 5
 _LOUD_PERCENT = 5.0

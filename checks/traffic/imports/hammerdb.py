@@ -14,9 +14,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from checks.model.wording import counted, listed
 from checks.traffic.compare.run import Better, ImportProblem, Measured, Run
 from checks.traffic.imports.reading import number, without_idle_ends, word
-from checks.wording import counted, listed
 
 GROUP = "HammerDB"
 _RESULT = re.compile(

@@ -1,0 +1,301 @@
+"""The journal of a change: an append-only file, a line of JSON for each event, that survives whatever happens.
+
+Each line is on the disk before it counts, and holds the digest of the line before: one that was changed by hand, and
+two copies that went on apart, are found. A line that was being written when the power went is not there yet.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import getpass
+import hashlib
+import os
+import re
+import shlex
+import stat
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import msgspec
+
+from checks.change.change_plan import SCHEMA, Plan
+from checks.change.events import AnyEvent, Line, Look, Opened
+from checks.change.state import Change, ChangeError, advance, fold
+from checks.model.journal import now
+
+SUFFIX = ".change"
+_LOCK = ".racwire-change.lock"
+_LOCK_LIMIT_S = 10.0
+_LOCK_EVERY_S = 0.02
+_MOST_BYTES = 64_000_000
+"""Far more than a change ever writes; what is larger is no journal."""
+
+
+class ChangeJournalError(Exception):
+    """The journal cannot be read or written: one sentence with which file, why, and what to do."""
+
+
+class MovedOnError(ChangeJournalError):
+    """Somebody else has written to it since it was read here: it is to be read again."""
+
+
+class ChangeJournal:
+    """The journal of one change, open for reading on. Nothing stays locked between two lines."""
+
+    def __init__(self, path: Path, change: Change, last: bytes, size: int, seen: int) -> None:
+        """`last` is its last whole line, `size` how far that reaches, `seen` how long the file was."""
+        self.path = path
+        self.change = change
+        self._last = last
+        self._size = size
+        self._seen = seen
+
+    @classmethod
+    def read(cls, path: Path) -> ChangeJournal:
+        """The journal in a file. Raises ChangeJournalError."""
+        data = _bytes_of(path)
+        lines: list[Line] = []
+        last = b""
+        size = 0
+        for raw in _whole_lines(data):
+            lines.append(_decode(path, raw, len(lines) + 1, digest(last) if lines else ""))
+            last = raw
+            size += len(raw) + 1
+        if not lines:
+            raise ChangeJournalError(f"{path} holds no change: its first line is missing.")
+        try:
+            return cls(path, fold(lines), last, size, len(data))
+        except ChangeError as error:
+            raise ChangeJournalError(f"{path} cannot be followed: {error}") from None
+
+    @classmethod
+    def open_new(cls, directory: Path, plan: Plan, look: Look, *, who: str, version: str) -> ChangeJournal:
+        """Begin a change. Raises ChangeJournalError, also where another one of this cluster is open there."""
+        try:
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with _locked(directory / _LOCK):
+                for found in find(directory):
+                    if found.change and found.change.is_open and found.change.opened.cluster == plan.cluster:
+                        raise ChangeJournalError(
+                            f"The change {found.change.opened.id} of {plan.cluster} is still open ({found.path}): "
+                            "finish it, go back, or give it up first."
+                        )
+                path = directory / f"{name_of(plan.cluster)}-{name_of(plan.id)}{SUFFIX}"
+                line = Line(number=1, at=now(), who=who, racwire=version, after="", event=Opened(plan, look))
+                raw = _encoded(line)
+                _create(path, raw + b"\n")
+        except OSError as error:
+            raise ChangeJournalError(f"No journal could be begun in {directory}: {error.strerror}.") from error
+        return cls(path, fold([line]), raw, len(raw) + 1, len(raw) + 1)
+
+    def append(self, event: AnyEvent, *, who: str, version: str) -> Line:
+        """Write an event; it is on the disk when this returns. Raises what `extend` raises."""
+        return self.extend((event,), who=who, version=version)[0]
+
+    def extend(self, events: Sequence[AnyEvent], *, who: str, version: str) -> tuple[Line, ...]:
+        """Write events, one after the other and in one go; they are on the disk when this returns.
+
+        Raises MovedOnError when somebody else has written meanwhile, ChangeJournalError when they cannot be written,
+        and ChangeError when one does not fit; then nothing is written.
+        """
+        change, last = self.change, self._last
+        written: list[Line] = []
+        data = b""
+        for event in events:
+            number = change.lines[-1].number + 1
+            line = Line(number=number, at=now(), who=who, racwire=version, after=digest(last), event=event)
+            change = advance(change, line)
+            last = _encoded(line)
+            written.append(line)
+            data += last + b"\n"
+        try:
+            self._write(data)
+        except OSError as error:
+            why = "it is a link: name the file itself" if error.errno == errno.ELOOP else error.strerror
+            raise ChangeJournalError(
+                f"{self.path} could not be written ({why}): the last event is not kept; mend that first."
+            ) from error
+        self.change = change
+        self._last = last
+        self._size = self._seen = self._size + len(data)
+        return tuple(written)
+
+    def is_stale(self) -> bool:
+        """Whether the file is not as it was read or written last: somebody else has been at it, or it is gone."""
+        try:
+            return self.path.stat().st_size != self._seen
+        except OSError:
+            return True
+
+    def _write(self, raw: bytes) -> None:
+        handle = os.open(self.path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        try:
+            _lock(handle, self.path)
+            there = os.fstat(handle).st_size
+            if there < self._size:
+                raise ChangeJournalError(f"{self.path} has become shorter: it was replaced or cut off; look at it.")
+            if os.pread(handle, len(self._last) + 1, self._size - len(self._last) - 1) != self._last + b"\n":
+                raise MovedOnError(f"{self.path} was replaced by another one: read it again.")
+            if there > self._size:
+                if b"\n" in os.pread(handle, there - self._size, self._size):
+                    raise MovedOnError(f"{self.path} was written to by somebody else: read it again.")
+                os.ftruncate(handle, self._size)  # a line that never became whole, and that nobody was told of
+            written = 0
+            try:
+                while written < len(raw):
+                    written += os.pwrite(handle, raw[written:], self._size + written)
+                os.fsync(handle)
+            except OSError:
+                with suppress(OSError):
+                    os.ftruncate(handle, self._size)
+                raise
+        finally:
+            os.close(handle)
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A journal that lies in a directory."""
+
+    path: Path
+    change: Change | None
+    problem: str = ""
+    """Why there is no change to see; empty where there is."""
+
+
+def find(directory: Path) -> tuple[Found, ...]:
+    """All journals in a directory, by name; the broken ones too. Raises ChangeJournalError where it cannot be read."""
+    try:
+        paths = sorted(path for path in directory.iterdir() if path.name.endswith(SUFFIX))
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise ChangeJournalError(f"{directory} cannot be read: {error.strerror}.") from error
+    return tuple(_found(path) for path in paths)
+
+
+def name_of(text: str) -> str:
+    """A cluster's name as part of a file's name, whatever characters it has."""
+    return re.sub(r"[^A-Za-z0-9._-]", "_", text)[:80] or "_"
+
+
+def login(node: str) -> str:
+    """Who is at the keyboard, as the system knows them: `oracle@rac1`."""
+    try:
+        return f"{getpass.getuser()}@{node}"
+    except (KeyError, OSError):
+        return f"uid {os.getuid()}@{node}"
+
+
+def digest(raw: bytes) -> str:
+    """What the next line says of this one."""
+    return hashlib.sha256(raw).hexdigest()
+
+
+def _found(path: Path) -> Found:
+    try:
+        return Found(path, ChangeJournal.read(path).change)
+    except ChangeJournalError as error:
+        return Found(path, None, str(error))
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        # Without waiting: what is no file, such as a named pipe, might never answer.
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        with os.fdopen(handle, "rb") as file:
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode):
+                raise ChangeJournalError(f"{path} is no journal of a change: it is no file.")
+            if status.st_size > _MOST_BYTES:
+                raise ChangeJournalError(f"{path} is no journal of a change: it is larger than any.")
+            return file.read(_MOST_BYTES)
+    except FileNotFoundError:
+        raise ChangeJournalError(f"There is no journal {path}.") from None
+    except OSError as error:
+        raise ChangeJournalError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def _whole_lines(data: bytes) -> Iterator[bytes]:
+    """Every line that ends: one that does not was being written when the node went down."""
+    *lines, _ = data.split(b"\n")
+    yield from lines
+
+
+def _decode(path: Path, raw: bytes, number: int, last: str) -> Line:
+    try:
+        line = msgspec.json.decode(raw, type=Line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        before = f": what stands before it can be had by `head -n {number - 1}` into a file of its own"
+        raise ChangeJournalError(
+            f"Line {number} of {path} is damaged or of a newer racwire{before if number > 1 else ''}."
+        ) from None
+    if line.after != last or line.number != number:
+        raise ChangeJournalError(
+            f"Line {number} of {path} does not follow from the line before: one of them was changed by hand, or two "
+            "copies were put together."
+        )
+    if isinstance(line.event, Opened) and line.event.plan.schema != SCHEMA:
+        raise ChangeJournalError(f"{path} is of the form {line.event.plan.schema}, and this racwire reads {SCHEMA}.")
+    return line
+
+
+def _encoded(line: Line) -> bytes:
+    """Raises ChangeError for a text that is none: a name of a file can hold any bytes."""
+    try:
+        return msgspec.json.encode(line)
+    except UnicodeEncodeError as error:
+        raise ChangeError(
+            f"{error.object!r} holds bytes that are no UTF-8, which a journal cannot keep: choose another name."
+        ) from None
+
+
+def _create(path: Path, data: bytes) -> None:
+    """A new file that is whole or not there, and is still there after a power cut."""
+    fresh = path.with_name(f".{path.name}.new")
+    with suppress(FileNotFoundError):
+        fresh.unlink()
+    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    os.link(fresh, path)  # unlike a rename it never replaces another journal
+    fresh.unlink()
+    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        _lock(handle, path)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int, path: Path) -> None:
+    """Wait for our turn: others hold it for as long as one line takes. Some shared file systems have no locks; there
+    the digests still tell when two have written at once. Raises ChangeJournalError where another never lets go: one
+    that was stopped (Ctrl-Z) in the middle of it."""
+    until = time.monotonic() + _LOCK_LIMIT_S
+    while time.monotonic() < until:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_LOCK_EVERY_S)
+        except OSError:
+            return
+        else:
+            return
+    raise ChangeJournalError(
+        f"Another process keeps {path} locked and does not go on; see which one (fuser {shlex.quote(str(path))}). "
+        "Nothing was written."
+    )

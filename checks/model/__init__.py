@@ -1,0 +1,1 @@
+"""What racwire knows of a cluster and says of it: data only, without I/O."""

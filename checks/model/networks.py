@@ -1,0 +1,155 @@
+"""Which ports the nodes really have on the configured private networks: facts in, facts out."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+
+from checks.model.facts import (
+    Address,
+    Clusterware,
+    ConfiguredInterface,
+    Interface,
+    IPAddress,
+    IPNetwork,
+    Node,
+    Port,
+    PrivateNetwork,
+    Unknown,
+)
+
+
+def private_networks(
+    clusterware: Clusterware | Unknown, named_subnets: Sequence[str], nodes: Iterable[Node]
+) -> tuple[PrivateNetwork, ...] | Unknown:
+    """The private networks: those of the settings if they name any, else those that oifcfg names.
+
+    oifcfg prints no netmask, so a network's prefix length is taken from the interfaces found on it.
+    """
+    read = tuple(nodes)
+    if named_subnets:
+        wanted = tuple(ConfiguredInterface("*", s, "global", ("cluster_interconnect",)) for s in named_subnets)
+        return _resolve_all(wanted, read, "settings")
+    if isinstance(clusterware, Unknown):
+        return Unknown(f"There is no Clusterware to name the private networks. {_what_was_found(read)}")
+    if isinstance(clusterware.configuration, Unknown):
+        return clusterware.configuration
+    entries = _without_repeats(e for e in clusterware.configuration.interfaces if e.is_private)
+    return _resolve_all(entries, read, "oifcfg")
+
+
+def subnet_of(text: str) -> IPNetwork | IPAddress | None:
+    """A subnet as an operator or oifcfg writes it: with a prefix length a network, without one its address."""
+    try:
+        return ipaddress.ip_network(text) if "/" in text else ipaddress.ip_address(text)
+    except ValueError:
+        return None
+
+
+def in_subnet(address: Address, subnet: str) -> bool:
+    """Whether an address belongs to a subnet; where the subnet has no prefix length, the address's own decides."""
+    wanted = subnet_of(subnet)
+    if wanted is None:
+        return False
+    if isinstance(wanted, IPNetwork):
+        return ipaddress.ip_address(address.ip) in wanted
+    return address.network.network_address == wanted
+
+
+def _without_repeats(entries: Iterable[ConfiguredInterface]) -> tuple[ConfiguredInterface, ...]:
+    return tuple({(e.name, e.subnet): e for e in entries}.values())
+
+
+def _resolve_all(
+    entries: Sequence[ConfiguredInterface], nodes: Sequence[Node], named_by: str
+) -> tuple[PrivateNetwork, ...]:
+    found = [[(node, *place) for node in nodes if (place := _place(node, entry, entries))] for entry in entries]
+    order = [node.name for node in nodes]
+    found = [sorted(places + _strays(places, nodes), key=lambda p: order.index(p[0].name)) for places in found]
+    mtus = [[interface.mtu for _, interface, _ in places] for places in found]
+    elsewhere = [[mtu for j, others in enumerate(mtus) if j != i for mtu in others] for i in range(len(mtus))]
+    networks = []
+    for i, entry in enumerate(entries):
+        cidr = str(_usual_subnet(found[i])) if found[i] and "/" not in entry.subnet else entry.subnet
+        shared = sum(e.subnet == entry.subnet for e in entries) > 1
+        networks.append(
+            PrivateNetwork(
+                name=f"{entry.name} {cidr}" if shared else cidr,
+                interface=entry.name,
+                subnet=cidr,
+                named_by=named_by,
+                ports=tuple(Port(node.name, interface.name, address.ip) for node, interface, address in found[i]),
+                mtu=usual_mtu(mtus[i], elsewhere[i]),
+            )
+        )
+    return tuple(networks)
+
+
+def _usual_subnet(places: Sequence[tuple[Node, Interface, Address]]) -> IPNetwork:
+    """The subnet that most of the addresses have: one node's netmask may be wrong."""
+    return Counter(address.network for _, _, address in places).most_common(1)[0][0]
+
+
+def _strays(
+    places: Sequence[tuple[Node, Interface, Address]], nodes: Sequence[Node]
+) -> list[tuple[Node, Interface, Address]]:
+    """Nodes whose address lies in the subnet that the others are on although their own netmask says another one.
+
+    An address whose netmask is right was not forgotten: it belongs to another network in the same subnet.
+    """
+    if not places:
+        return []
+    subnet = _usual_subnet(places)
+    there = {node.name for node, _, _ in places}
+    strays = {
+        node.name: (node, interface, address)
+        for node in nodes
+        if node.name not in there
+        for interface in node.interfaces
+        for address in interface.addresses
+        if not address.is_haip and ipaddress.ip_address(address.ip) in subnet and address.network != subnet
+    }
+    return list(strays.values())
+
+
+def _place(
+    node: Node, entry: ConfiguredInterface, entries: Sequence[ConfiguredInterface]
+) -> tuple[Interface, Address] | None:
+    """Where a node is on a network: the subnet decides, the name only between several interfaces in one subnet."""
+    places = [
+        (interface, address)
+        for interface in node.interfaces
+        for address in interface.addresses
+        if not address.is_haip and in_subnet(address, entry.subnet)
+    ]
+    named = [place for place in places if fnmatchcase(place[0].name, entry.name)]
+    if named:
+        return named[0]
+    others = [e.name for e in entries if e.subnet == entry.subnet and e.name != entry.name]
+    left = [place for place in places if not any(fnmatchcase(place[0].name, name) for name in others)]
+    return left[0] if left else None
+
+
+def usual_mtu(mtus: Sequence[int], elsewhere: Sequence[int]) -> int | Unknown:
+    """The MTU of most ports; between equals the one used on the other private networks, then the larger one."""
+    if not mtus:
+        return Unknown("no node that could be read has a port on it")
+    counted, others = Counter(mtus), Counter(elsewhere)
+    return max(counted, key=lambda mtu: (counted[mtu], others[mtu], mtu))
+
+
+def _what_was_found(nodes: Sequence[Node]) -> str:
+    found = [
+        f"{interface.name} {address.network} (MTU {interface.mtu})"
+        for node in nodes
+        for interface in node.interfaces
+        for address in interface.addresses
+        if interface.kind != "loopback" and ":" not in address.ip and not address.is_haip
+    ]
+    seen = f"This node has {', '.join(found)}. " if found else ""
+    return (
+        f"{seen}Name the private networks and the other nodes: "
+        "--network SUBNET --peer HOST, or [cluster] in the settings."
+    )

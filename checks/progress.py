@@ -1,8 +1,0 @@
-"""How what is gathered says how far it is."""
-
-from __future__ import annotations
-
-from collections.abc import Callable
-
-Progress = Callable[[str, str, int, int], None]
-"""Told as work goes on: the group of facts, what is being done, how many are done, of how many."""

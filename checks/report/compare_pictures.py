@@ -1,0 +1,185 @@
+"""A comparison as a picture: every stretch of both runs as a dot, medians and their intervals, and the course in time.
+
+What is told apart by colour is told apart by shape as well: before is hollow and dashed, after is filled and solid.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+
+from checks.model.wording import counted
+from checks.report import svg
+from checks.traffic.compare.comparison import Compared, Comparison, Pair, Side, Verdict, folded
+from checks.traffic.compare.metrics import LOAD
+from checks.traffic.compare.words import change_of, number
+
+_WIDTH, _MARGIN = 960, 24
+_NAMES, _PLOT, _PLOT_END, _RIGHT = _MARGIN, 300, 700, 760
+_ROW, _LINE, _LETTERS = 46, 17, 130
+_MOST_ROWS = 40
+_MOST_COURSES = 8
+_COURSE_WIDTH, _COURSE_HEIGHT = 448, 120
+_CLASSES = {
+    Verdict.WORSE: "worse",
+    Verdict.BETTER: "better",
+    Verdict.DIFFERS: "differs",
+    Verdict.ENVIRONMENT_SHIFTED: "shifted",
+}
+Scale = Callable[[float], float]
+
+
+def picture_of(comparison: Comparison) -> str:
+    """The SVG file of a comparison."""
+    parts: list[svg.Markup] = []
+    title = " / ".join(f"{pair.before.name} → {pair.after.name}" for pair in comparison.pairs)
+    y = 34.0
+    parts.append(svg.label(_MARGIN, y, textwrap.shorten(title, 100, placeholder=" …"), "title"))
+    for sentence in (*comparison.shifted, *comparison.summary):
+        for written in textwrap.wrap(sentence, _LETTERS):
+            y += _LINE
+            parts.append(svg.label(_MARGIN, y, written))
+        y += 4
+    y += 24
+    parts += _legend(y, any(pair.same for pair in comparison.pairs))
+    for pair in comparison.pairs:
+        drawn, y = _pair(pair, y + 16)
+        parts += drawn
+    said = " ".join((*comparison.shifted, *comparison.summary))
+    return svg.document(_WIDTH, y + _MARGIN, f"Comparison of {title}", said, parts)
+
+
+def _legend(y: float, with_same: bool) -> Iterator[svg.Markup]:
+    yield svg.dot(_MARGIN + 5, y - 4, 3, "before")
+    yield svg.label(_MARGIN + 15, y, "before")
+    yield svg.dot(_MARGIN + 75, y - 4, 3, "after")
+    yield svg.label(_MARGIN + 85, y, "after")
+    x = _MARGIN + 135.0
+    if with_same:
+        yield _diamond(x, y - 4)
+        yield svg.label(x + 10, y, "median of the second run before")
+        x += 215
+    told = "a dot is a stretch; upright: median; bar: its 95 % interval; each metric has a scale of its own"
+    yield svg.label(x, y, told, "faint")
+
+
+def _diamond(x: float, y: float) -> svg.Markup:
+    return svg.polyline([(x - 4, y), (x, y - 4), (x + 4, y), (x, y + 4), (x - 4, y)], "same")
+
+
+def _pair(pair: Pair, y: float) -> tuple[list[svg.Markup], float]:
+    """The rows and the courses of a pair, and where they end."""
+    parts: list[svg.Markup] = []
+    moving = [m for m in folded(pair.metrics) if not m.is_still]
+    moving.sort(key=lambda m: list(Verdict).index(m.verdict))
+    # Controls first: they decide whether the rest may be believed.
+    moving.sort(key=lambda m: not m.is_control)
+    shown = moving[:_MOST_ROWS]
+    kind = None
+    for metric in shown:
+        if metric.is_control is not kind:
+            kind = metric.is_control
+            y += 26
+            heading = "Controls: what the change cannot have moved" if kind else f"Measured ({pair.before.kind})"
+            parts.append(svg.label(_NAMES, y, heading, "heading"))
+            y += 8
+        parts += _row(metric, y)
+        y += _ROW
+    if len(moving) > len(shown):
+        y += _LINE
+        parts.append(svg.label(_NAMES, y, f"{counted(len(moving) - len(shown), 'further metric')} not drawn", "faint"))
+    courses = _courses(moving)
+    if courses:
+        y += 34
+        parts.append(svg.label(_NAMES, y, "In the course of the runs", "heading"))
+        y += 12
+    for place, metric in enumerate(courses):
+        x = _MARGIN + (place % 2) * (_COURSE_WIDTH + 16)
+        parts += _course(metric, pair.stretch_s, x, y + (place // 2) * (_COURSE_HEIGHT + 44))
+    return parts, y + -(-len(courses) // 2) * (_COURSE_HEIGHT + 44)
+
+
+def _row(metric: Compared, top: float) -> Iterator[svg.Markup]:
+    sides = [side for side in (metric.before, metric.after, metric.same) if side]
+    low, high = _range([value for side in sides for value in side.values])
+    scale = _scale(low, high, _PLOT, _PLOT_END)
+    yield svg.line(_NAMES, top, _WIDTH - _MARGIN, top, "rule")
+    unit = f", {metric.unit}" if metric.unit else ""
+    first, *rest = textwrap.wrap(f"{metric.name}{unit}", 42)
+    yield svg.label(_NAMES, top + 18, first, tip=metric.note)
+    if rest:
+        yield svg.label(_NAMES, top + 33, rest[0])
+    yield from _lane(metric.before, "before", top + 13, scale)
+    yield from _lane(metric.after, "after", top + 29, scale)
+    if metric.same:
+        yield _diamond(scale(metric.same.centre), top + 13)
+    yield svg.label(_PLOT, top + 43, number(low), "faint")
+    yield svg.label(_PLOT_END, top + 43, number(high), "faint", anchor="end")
+    yield svg.label(_RIGHT + 40, top + 18, change_of(metric), anchor="end")
+    p = "" if metric.p_adjusted is None else "p < 0.001" if metric.p_adjusted < 0.001 else f"p {metric.p_adjusted:.3f}"
+    yield svg.label(_RIGHT + 56, top + 18, str(metric.verdict), _CLASSES.get(metric.verdict, ""))
+    yield svg.label(_RIGHT + 56, top + 33, p, "faint")
+
+
+def _lane(side: Side, name: str, y: float, scale: Scale) -> Iterator[svg.Markup]:
+    if side.low is not None and side.high is not None:
+        yield svg.line(scale(side.low), y, max(scale(side.high), scale(side.low) + 1), y, f"{name}-bar")
+    for value in side.values:
+        yield svg.dot(scale(value), y, 2.2, name)
+    centre = scale(side.centre)
+    yield svg.line(centre, y - 7, centre, y + 7, f"{name}-line")
+
+
+def _courses(moving: Sequence[Compared]) -> list[Compared]:
+    """Those whose course is worth a picture: a few of each group, the first of which there is most to say."""
+    with_course = [
+        m
+        for m in moving
+        if min(len(m.before.values), len(m.after.values)) > 2
+        and not m.part_of
+        and (m.group == LOAD or not m.is_control)
+    ]
+    picked: list[Compared] = []
+    for number_of_group in (1, 2):
+        for metric in with_course:
+            same_group = [m for m in picked if m.group == metric.group]
+            if metric not in picked and len(same_group) < number_of_group and len(picked) < _MOST_COURSES:
+                picked.append(metric)
+    return picked
+
+
+def _course(metric: Compared, stretch_s: float | None, x: float, y: float) -> Iterator[svg.Markup]:
+    values = [*metric.before.values, *metric.after.values]
+    low, high = _range(values)
+    unit = f", {metric.unit}" if metric.unit else ""
+    longest = max(len(metric.before.values), len(metric.after.values))
+    across = _scale(0, max(longest - 1, 1), x + 52, x + _COURSE_WIDTH - 8)
+    up = _scale(low, high, y + 24 + _COURSE_HEIGHT - 24, y + 24)
+    yield svg.label(x, y + 14, f"{metric.name}{unit}", tip=metric.note)
+    for value in (low, high):
+        yield svg.line(x + 48, up(value), x + _COURSE_WIDTH, up(value), "rule")
+        yield svg.label(x + 44, up(value) + 4, number(value), "faint", anchor="end")
+    for side, name in ((metric.before, "before"), (metric.after, "after")):
+        points = [(across(place), up(value)) for place, value in enumerate(side.values)]
+        yield svg.polyline(points, f"{name}-line")
+        if len(points) <= 60:
+            yield from (svg.dot(*point, 2.2, name) for point in points)
+    lasting = _time(longest * stretch_s) if stretch_s else counted(longest, "value")
+    yield svg.label(x + _COURSE_WIDTH, y + _COURSE_HEIGHT + 16, lasting, "faint", anchor="end")
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds >= 120 else f"{seconds:.0f} s"
+
+
+def _range(values: Sequence[float]) -> tuple[float, float]:
+    """From 0, unless all values are far from it: then a little around them."""
+    low, high = min(values), max(values)
+    if low >= 0 and low < 0.6 * high:
+        return 0.0, high
+    room = (high - low) * 0.1 or abs(high) * 0.1 or 1.0
+    return low - room, high + room
+
+
+def _scale(low: float, high: float, begin: float, end: float) -> Scale:
+    return lambda value: begin + (value - low) / ((high - low) or 1.0) * (end - begin)

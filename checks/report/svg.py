@@ -1,0 +1,140 @@
+"""A small writer of SVG: one self-contained file without scripts, pictures or fonts from elsewhere; text escaped.
+
+Colours stand in one style sheet, twice: for light and for dark surroundings. Paper is always light.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from xml.sax.saxutils import escape, quoteattr
+
+from checks.model.sanitize import shown
+
+Markup = str
+"""Finished SVG; only `element` and `text` make it of anything else."""
+
+
+def text(content: str) -> Markup:
+    """Text from anywhere: escaped, with what XML does not allow or what would turn its direction written out."""
+    return escape(shown(content))
+
+
+def element(tag: str, *children: Markup, **attributes: str | float) -> Markup:
+    """An element. In the names of attributes `_` stands for `-`, and `class_` for `class`; lengths are in pixels."""
+    written = "".join(
+        f" {name.rstrip('_').replace('_', '-')}={quoteattr(_value(value))}" for name, value in attributes.items()
+    )
+    return f"<{tag}{written}>{''.join(children)}</{tag}>" if children else f"<{tag}{written}/>"
+
+
+def label(x: float, y: float, content: str, class_: str = "", *, anchor: str = "start", tip: str = "") -> Markup:
+    """A line of text that begins (`start`), ends (`end`) or is centred (`middle`) there; `tip` is shown over it."""
+    inner = (text(content), element("title", text(tip))) if tip else (text(content),)
+    return element("text", *inner, x=x, y=y, text_anchor=anchor, class_=class_)
+
+
+def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Markup:
+    """A straight line."""
+    return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_)
+
+
+def dot(x: float, y: float, radius: float, class_: str) -> Markup:
+    """A filled or hollow circle, as its class says."""
+    return element("circle", cx=x, cy=y, r=radius, class_=class_)
+
+
+def polyline(points: Iterable[tuple[float, float]], class_: str) -> Markup:
+    """Straight lines from point to point."""
+    return element("polyline", points=" ".join(f"{_value(x)},{_value(y)}" for x, y in points), class_=class_)
+
+
+def path(steps: str, class_: str) -> Markup:
+    """A line or an area, as SVG's own short commands say it: `M0,40V12H2V14H4`. A line is as thick in a picture that is
+    stretched as in any other."""
+    return element("path", d=steps, class_=class_, vector_effect="non-scaling-stroke")
+
+
+def box(x: float, y: float, width: float, height: float, class_: str) -> Markup:
+    """A filled rectangle."""
+    return element("rect", x=x, y=y, width=width, height=height, class_=class_)
+
+
+def stretched(width: float, height: float, title: str, description: str, children: Iterable[Markup]) -> Markup:
+    """A picture within a page, drawn in these units and stretched to whatever room it has there: without text of its
+    own, and with the page's style sheet. Title and description are what is read aloud."""
+    return element(
+        "svg",
+        element("title", text(title)),
+        element("desc", text(description)),
+        *children,
+        viewBox=f"0 0 {_value(width)} {_value(height)}",
+        preserveAspectRatio="none",
+        role="img",
+    )
+
+
+def document(width: float, height: float, title: str, description: str, children: Iterable[Markup]) -> str:
+    """The whole file. Title and description are what is read aloud, and what a search finds."""
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        + element(
+            "svg",
+            element("title", text(title), id="title"),
+            element("desc", text(description), id="desc"),
+            element("style", _STYLE),
+            element("rect", width=width, height=height, class_="paper"),
+            *(f"\n{child}" for child in children),
+            "\n",
+            xmlns="http://www.w3.org/2000/svg",
+            width=width,
+            height=height,
+            viewBox=f"0 0 {_value(width)} {_value(height)}",
+            role="img",
+            aria_labelledby="title desc",
+        )
+        + "\n"
+    )
+
+
+def _value(value: str | float) -> str:
+    if isinstance(value, str):
+        return shown(value)
+    return f"{value:.1f}".removesuffix(".0")
+
+
+_STYLE = """
+text { font: 12px system-ui, "Segoe UI", "DejaVu Sans", sans-serif; fill: #1b1f24 }
+.title { font-size: 17px; font-weight: 600 }
+.heading { font-size: 13px; font-weight: 600 }
+.faint { fill: #57606a; font-size: 11px }
+.paper { fill: #ffffff }
+.rule { stroke: #d0d7de; stroke-width: 1 }
+.before { fill: none; stroke: #0072b2; stroke-width: 1.3 }
+.after { fill: #d55e00; stroke: #d55e00; stroke-width: 1.3 }
+.same { fill: none; stroke: #6e7781; stroke-width: 1.3 }
+.before-line { fill: none; stroke: #0072b2; stroke-width: 1.5; stroke-dasharray: 5 3 }
+.after-line { fill: none; stroke: #d55e00; stroke-width: 1.5 }
+.before-bar { stroke: #0072b2; stroke-width: 3.5; stroke-opacity: 0.55 }
+.after-bar { stroke: #d55e00; stroke-width: 3.5; stroke-opacity: 0.55 }
+.worse { fill: #b3261e; font-weight: 600 }
+.better { fill: #1a7f37; font-weight: 600 }
+.differs { fill: #0550ae; font-weight: 600 }
+.shifted { fill: #8250df; font-weight: 600 }
+@media screen and (prefers-color-scheme: dark) {
+text { fill: #e6edf3 }
+.faint { fill: #9198a1 }
+.paper { fill: #0d1117 }
+.rule { stroke: #3d444d }
+.before { stroke: #56b4e9 }
+.after { fill: #f0883e; stroke: #f0883e }
+.same { stroke: #9198a1 }
+.before-line { stroke: #56b4e9 }
+.after-line { stroke: #f0883e }
+.before-bar { stroke: #56b4e9 }
+.after-bar { stroke: #f0883e }
+.worse { fill: #ff7b72 }
+.better { fill: #3fb950 }
+.differs { fill: #79c0ff }
+.shifted { fill: #d2a8ff }
+}
+"""

@@ -1,0 +1,1 @@
+"""Judgements: from a value and its limits to a status. The only place that reads a threshold."""

@@ -1,0 +1,235 @@
+"""How each group of facts is gathered, from what, and how long that may take in all."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from checks.model.facts import (
+    Activity,
+    Cluster,
+    Clusterware,
+    CounterChanges,
+    Database,
+    History,
+    Managed,
+    Node,
+    NodeSetup,
+    NotAsked,
+    PathProbe,
+    PrivateNetwork,
+    Unknown,
+    UnreadNode,
+)
+from checks.model.networks import private_networks
+from checks.model.settings import Settings
+from checks.sources.clusterware.clusterware_reader import read_clusterware
+from checks.sources.clusterware.managed import read_managed
+from checks.sources.database.activity import read_activity
+from checks.sources.database.history import read_history
+from checks.sources.database.identity import read_database
+from checks.sources.node_setup import SETUP
+from checks.sources.nodes.counter_change import read_counter_changes
+from checks.sources.nodes.local import read_local_node
+from checks.sources.nodes.remote import read_peer
+from checks.sources.nodes.session import Session
+from checks.sources.nodes.setup import read_setup
+from checks.sources.nodes.shell import ShellError
+from checks.sources.probes.paths import probe_paths
+from checks.sources.probes.safety import UnsafePathError, public_subnets
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Gatherer:
+    """Gathers one field of `Cluster` from the fields gathered before it."""
+
+    group: str
+    needs: tuple[str, ...]
+    gather: Callable[[Session, Cluster], Awaitable[object]]
+    limit_s: float
+    """Seconds after which the whole group is given up; each step within has its own, shorter limit."""
+    after: tuple[str, ...] = ()
+    """Groups that are waited for where they are gathered too: not for what they hold, but to begin together with what
+    follows them."""
+
+
+async def _clusterware(session: Session, cluster: Cluster) -> Clusterware | Unknown:
+    session.progress("clusterware", "asking Clusterware", 0, 0)
+    found = await read_clusterware(session.settings.cluster, session.journal, session.local_node)
+    if isinstance(found, Clusterware) and isinstance(found.local_node, str):
+        session.local_node = found.local_node
+    return found
+
+
+async def _nodes(session: Session, cluster: Cluster) -> tuple[Node | UnreadNode, ...] | Unknown:
+    async def read(name: str) -> Node:
+        if name == session.local_node:
+            return await read_local_node(name, session.journal)
+        return await read_peer(await session.shell(name), session.journal, session.settings.ssh.read_timeout_s)
+
+    return _each_once(await _of_every_node(session, cluster, "nodes", "", read))
+
+
+async def _of_every_node(
+    session: Session, cluster: Cluster, group: str, what: str, read: Callable[[str], Awaitable[T]]
+) -> list[T | UnreadNode]:
+    """Every node at once; one that hangs costs its own time limit and delays nobody else. `what` is read of each,
+    `the setup of `; empty for the node itself."""
+    names = _node_names(session, cluster)
+    done = 0
+
+    async def guarded(name: str) -> T | UnreadNode:
+        nonlocal done
+        try:
+            return await read(name)
+        except ShellError as error:
+            return UnreadNode(name, str(error))
+        except Exception as error:  # whatever one node brings about, the others have been read
+            return UnreadNode(name, f"Reading {what}{name} failed: {type(error).__name__}: {error}")
+        finally:
+            done += 1
+            session.progress(group, f"read {what}{name}", done, len(names))
+
+    session.progress(group, f"reading {what}the nodes", 0, len(names))
+    return await asyncio.gather(*map(guarded, names))
+
+
+def _each_once(nodes: Iterable[Node | UnreadNode]) -> tuple[Node | UnreadNode, ...]:
+    """The nodes, but a node that was read under two names is told as such: a path to itself would prove nothing."""
+    names: dict[frozenset[str], str] = {}
+    told: list[Node | UnreadNode] = []
+    for node in nodes:
+        if isinstance(node, Node):
+            places = frozenset(a.ip for i in node.interfaces if i.kind != "loopback" for a in i.addresses)
+            known_as = names.setdefault(places, node.name) if places else node.name
+            if known_as != node.name:
+                told.append(
+                    UnreadNode(
+                        node.name,
+                        f"{node.name} is {known_as} itself under another name: name the other node, or mend the name "
+                        "in /etc/hosts, DNS or ~/.ssh/config.",
+                    )
+                )
+                continue
+        told.append(node)
+    return tuple(told)
+
+
+def _node_names(session: Session, cluster: Cluster) -> tuple[str, ...]:
+    """This node and its peers, in the cluster's order; the settings' peers come before what olsnodes lists."""
+    local = session.local_node
+    if session.settings.cluster.peers:
+        peers = (peer for peer in session.settings.cluster.peers if not _names(peer, local))
+        return tuple(dict.fromkeys((local, *peers)))
+    if isinstance(cluster.clusterware, Clusterware) and not isinstance(cluster.clusterware.members, Unknown):
+        names = tuple(member.name for member in cluster.clusterware.members)
+        return names if local in names else (local, *names)
+    return (local,)
+
+
+def _names(peer: str, node: str) -> bool:
+    """Whether a peer, as the operator names it, is that node: the same settings may serve all nodes."""
+    host = peer.rpartition("@")[2].casefold()
+    return host == "localhost" or node.casefold() in (host, host.partition(".")[0])
+
+
+async def _setups(session: Session, cluster: Cluster) -> tuple[NodeSetup | UnreadNode, ...] | Unknown:
+    """Each by the shell that the session holds there, this node included."""
+
+    async def read(name: str) -> NodeSetup:
+        limit_s = max(session.settings.ssh.read_timeout_s, SETUP.limit_s or 0)
+        return await read_setup(await session.shell(name), session.journal, limit_s)
+
+    return tuple(await _of_every_node(session, cluster, "setups", "the setup of ", read))
+
+
+async def _managed(session: Session, cluster: Cluster) -> Managed | Unknown:
+    if isinstance(cluster.clusterware, Unknown):
+        return cluster.clusterware
+    session.progress("managed", "asking which databases Clusterware manages", 0, 0)
+    return await read_managed(cluster.clusterware.grid_home, session.journal, session.local_node)
+
+
+async def _networks(session: Session, cluster: Cluster) -> tuple[PrivateNetwork, ...] | Unknown:
+    return private_networks(cluster.clusterware, session.settings.cluster.networks, cluster.read_nodes())
+
+
+async def _paths(session: Session, cluster: Cluster) -> tuple[PathProbe, ...] | Unknown:
+    if isinstance(cluster.networks, Unknown):
+        return cluster.networks
+    if isinstance(cluster.nodes, Unknown):
+        return cluster.nodes
+    try:
+        return await probe_paths(cluster.networks, cluster.nodes, session, public_subnets=public_subnets(cluster))
+    except UnsafePathError as error:
+        return Unknown(f"Nothing was sent: {error}")
+
+
+async def _counters(session: Session, cluster: Cluster) -> CounterChanges | Unknown:
+    if isinstance(cluster.nodes, Unknown):
+        return cluster.nodes
+    return await read_counter_changes(session, cluster.read_nodes(), counters_interval_s(session.settings))
+
+
+def counters_interval_s(settings: Settings) -> float:
+    """How long the kernels' counters are watched: as long as the instances, where a database is asked."""
+    sampling = settings.sampling
+    return sampling.interval_s if settings.database.is_set else sampling.interval_without_database_s
+
+
+async def _database(session: Session, cluster: Cluster) -> Database | Unknown | NotAsked:
+    found = await read_database(session.databases, session.progress)
+    if isinstance(found, Database) and _is_single(found):
+        return NotAsked(
+            f"{found.name} is no RAC database (cluster_database is FALSE), and uses no interconnect.",
+            ("racwire check --connect SCAN:1521/SERVICE_OF_A_RAC_DATABASE --user RACWIRE",),
+        )
+    return found
+
+
+def _is_single(database: Database) -> bool:
+    """Whether the database has one instance and cannot have more."""
+    if isinstance(database.parameters, Unknown):
+        return False
+    return {p.value.upper() for p in database.parameters if p.name == "cluster_database"} == {"FALSE"}
+
+
+async def _activity(session: Session, cluster: Cluster) -> Activity | Unknown | NotAsked:
+    if not isinstance(cluster.database, Database):
+        return cluster.database
+    return await read_activity(
+        session.databases, cluster.database, session.settings.sampling.interval_s, session.progress
+    )
+
+
+async def _history(session: Session, cluster: Cluster) -> History | Unknown | NotAsked:
+    if not isinstance(cluster.database, Database):
+        return cluster.database
+    return await read_history(session.databases, cluster.database, session.progress)
+
+
+async def _for_no_change(session: Session, cluster: Cluster) -> Unknown:
+    return Unknown("not asked for")
+
+
+CHANGING = Gatherer("changing", ("clusterware",), _for_no_change, limit_s=300)
+"""What a change looks at beside the facts of the cluster; `checks.change.evidence` gathers it in place of this one."""
+
+GATHERERS = (
+    Gatherer("clusterware", (), _clusterware, limit_s=30),
+    Gatherer("nodes", ("clusterware",), _nodes, limit_s=150),
+    Gatherer("networks", ("clusterware", "nodes"), _networks, limit_s=5),
+    Gatherer("paths", ("nodes", "networks"), _paths, limit_s=120),
+    # With the instances' samples: what the kernels threw away in that time may be the blocks that were lost in it.
+    Gatherer("counters", ("nodes",), _counters, limit_s=900, after=("database",)),
+    Gatherer("database", (), _database, limit_s=300),
+    Gatherer("activity", ("database",), _activity, limit_s=1200),
+    Gatherer("history", ("database",), _history, limit_s=1200),
+    # Behind what the same shells are asked for more urgently; while the kernels count, they have nothing to do.
+    Gatherer("setups", ("clusterware",), _setups, limit_s=150, after=("nodes", "paths")),
+    Gatherer("managed", ("clusterware",), _managed, limit_s=150),
+)

@@ -1,0 +1,38 @@
+"""One check run again: its report put into the report of all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from checks.model.finding import worst_first
+from checks.model.report import Report, Rerun
+from checks.rules.waivers import NOT_CHECKED, apply, day_of, waivers_in
+
+
+def merged(whole: Report, part: Report, check: str, groups: Iterable[str]) -> Report:
+    """The whole report with that check's findings from `part`, the later run of it alone.
+
+    The facts of those groups, which the later run gathered, take the place of the former ones; all else stays as it
+    was found. The journal tells of both, and `reruns` says what is later than the report's own time. The waivers are
+    looked at anew, on the day of the later run.
+    """
+    kept = [again for again in whole.reruns if again.check != check]
+    entries = [*whole.entries_of("")]
+    for former in kept:
+        entries += whole.entries_of(former.check)
+    again = Rerun(check=check, started_at=part.started_at, duration_s=part.duration_s, entries=len(part.journal))
+    facts = {group: getattr(part.cluster, group) for group in groups}
+    findings = [f for f in whole.findings if f.check != check] + [f for f in part.findings if f.check == check]
+    # A waiver may be of what any check finds: what became of it, all findings together tell.
+    makers = {s.code: s.check for s in (*whole.waivers, *part.waivers) if s.check or s.standing != NOT_CHECKED}
+    marked, standings = apply(findings, waivers_in(part.settings), day_of(part.started_at), makers)
+    return msgspec.structs.replace(
+        whole,
+        cluster=msgspec.structs.replace(whole.cluster, **facts),
+        findings=tuple(worst_first(list(marked))),
+        waivers=standings,
+        journal=(*entries, *part.journal),
+        reruns=(*kept, again),
+    )

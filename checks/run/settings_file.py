@@ -1,0 +1,250 @@
+"""Reading the settings file, and writing the annotated template of it.
+
+A mistake in it is told in one sentence with file, line and what was probably meant.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from checks.model.settings import Settings
+from checks.model.wording import listed
+from checks.run.settings_values import mistakes
+
+ENVIRONMENT_VARIABLE = "RACWIRE_SETTINGS"
+_HEADING = re.compile(r"""^\s*\[{1,2}\s*["']?(\w+)["']?\s*\]""")
+FILE_LIMIT = 1_000_000
+"""Characters of a settings file; the template has some 3,000."""
+
+
+class SettingsError(Exception):
+    """The settings cannot be used: one sentence with where and what to do."""
+
+
+def default_path(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where the settings lie when nothing else is said."""
+    base = environ.get("XDG_CONFIG_HOME")
+    if not base:
+        home = environ.get("HOME") or "~"
+        with contextlib.suppress(RuntimeError):  # a user without a name has no home
+            home = str(Path(home).expanduser())
+        base = f"{home}/.config"
+    return Path(base) / "racwire" / "settings.toml"
+
+
+def load_settings(named: str | None, environ: Mapping[str, str] = os.environ) -> Settings:
+    """The settings from the file named on the command line, else by the environment, else the default file if it is
+    there, else the defaults. Raises SettingsError."""
+    explicit = named or environ.get(ENVIRONMENT_VARIABLE)
+    path = Path(explicit) if explicit else default_path(environ)
+    try:
+        text = _read(path)
+    except (FileNotFoundError, NotADirectoryError):
+        if not explicit:
+            return Settings()
+        raise SettingsError(f"{path} does not exist; `racwire settings > {path}` writes a template.") from None
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise SettingsError(f"{path} could not be read: {why}; name another with --settings FILE.") from error
+    if len(text) > FILE_LIMIT:
+        raise SettingsError(f"{path} is no settings file: it is longer than {FILE_LIMIT:,} characters.")
+    return parse_settings(text, str(path))
+
+
+def _read(path: Path) -> str:
+    """The text, without the mark that some editors begin a file with; of a too long one a little over the limit."""
+    with path.open(encoding="utf-8-sig") as file:
+        return file.read(FILE_LIMIT + 1)
+
+
+def parse_settings(text: str, where: str) -> Settings:
+    """Settings from TOML text. Raises SettingsError naming `where` and the line."""
+    try:
+        tables = tomllib.loads(text)
+    except RecursionError:
+        raise SettingsError(f"{where} is not valid TOML: it is nested too deeply.") from None
+    except ValueError as error:  # of TOML itself, or a number of thousands of digits
+        raise SettingsError(f"{where} is not valid TOML: {error}.") from error
+    _refuse_unknown_names(tables, text, where)
+    try:
+        settings = msgspec.convert(tables, Settings)
+    except msgspec.ValidationError as error:
+        raise SettingsError(_in_words(str(error), text, where)) from error
+    for place, mistake in mistakes(settings):
+        name, section, number = _place(place)
+        raise SettingsError(f"{where}{_line(name, text, section, number)}: '{name}': {mistake}")
+    return settings
+
+
+def template() -> str:
+    """A settings file with every setting at its default, each with its meaning, limits and source as comments."""
+    lines = [
+        "# racwire settings (TOML). Every line is optional; what stands here are the defaults.",
+        f"# Read from --settings FILE, ${ENVIRONMENT_VARIABLE}, or ~/.config/racwire/settings.toml.",
+    ]
+    for section, table in _sections().items():
+        heading = f"# [[{section}]]" if section in _REPEATED else f"[{section}]"
+        lines += ["", *(f"# {line}" for line in _wrapped(" ".join((table.__doc__ or "").split()))), heading]
+        for field in msgspec.structs.fields(table):
+            meta = _meta(table, field.name)
+            lines += [
+                "",
+                *(f"# {line}" for line in _wrapped(meta.description or "")),
+                *_allowed(limits_of(table, field.name)),
+            ]
+            if section in _REPEATED:  # has no default, but an example, which is TOML
+                lines += [f"# {field.name} = {example}" for example in meta.examples or ()]
+            else:
+                lines.append(f"{field.name} = {toml(field.default)}")
+    return "\n".join(lines) + "\n"
+
+
+def _sections() -> dict[str, type[msgspec.Struct]]:
+    """The tables, by name; of one that may stand there any number of times, one of them."""
+    hints = get_type_hints(Settings)
+    return {name: _REPEATED.get(name, hints[name]) for name in Settings.__struct_fields__}
+
+
+def _repeated() -> dict[str, type[msgspec.Struct]]:
+    """The tables that may stand there any number of times, each under its heading in double brackets."""
+    tuples = {name: get_args(kind) for name, kind in get_type_hints(Settings).items() if get_origin(kind) is tuple}
+    return {name: kinds[0] for name, kinds in tuples.items()}
+
+
+_REPEATED = _repeated()
+
+
+def _meta(table: type[msgspec.Struct], field: str) -> msgspec.Meta:
+    hint = get_type_hints(table, include_extras=True)[field]
+    return get_args(hint)[1] if get_origin(hint) is Annotated else msgspec.Meta()
+
+
+def limits_of(table: type[msgspec.Struct], name: str) -> str:
+    """What a setting of that section may be: `from 1 to 60`, `above 0`; empty where it has no limits."""
+    meta = _meta(table, name)
+    low = meta.ge if meta.ge is not None else meta.gt
+    if low is None and meta.le is None:
+        return ""
+    over = "from" if meta.ge is not None else "above"
+    return f"{over} {low:,g} to {meta.le:,.0f}" if meta.le is not None else f"{over} {low:g}"
+
+
+def _allowed(limits: str) -> list[str]:
+    return [f"# Allowed: {limits}."] if limits else []
+
+
+def _wrapped(text: str, width: int = 100) -> list[str]:
+    return re.findall(rf"\S.{{0,{width - 1}}}(?=\s|$)", text)
+
+
+def toml(value: Any) -> str:
+    """A value as TOML has it, on one line; what cannot be printed is escaped."""
+    if isinstance(value, str):
+        plain = value.replace("\\", "\\\\").replace('"', '\\"')
+        return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in plain) + '"'
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return "[" + ", ".join(toml(v) for v in value) + "]"
+    return str(value)
+
+
+def _refuse_unknown_names(tables: Mapping[str, Any], text: str, where: str) -> None:
+    sections = _sections()
+    for name, value in tables.items():
+        if name not in sections:
+            raise SettingsError(_unknown(name, sections, text, where))
+        heading = f"[[{name}]]" if name in _REPEATED else f"[{name}]"
+        several = value if name in _REPEATED else [value]
+        if not isinstance(several, list) or not all(isinstance(table, dict) for table in several):
+            raise SettingsError(
+                f"{where}{_line(name, text)}: '{name}' is a table of settings; write {heading} above them."
+            )
+        for number, table in enumerate(several):
+            for key in table:
+                if key not in sections[name].__struct_fields__:
+                    raise SettingsError(_unknown(key, sections[name].__struct_fields__, text, where, name, number))
+            for field in msgspec.structs.fields(sections[name]):
+                if field.required and field.name not in table:
+                    what = _meta(sections[name], field.name).description or ""
+                    line = _line("", text, name, number)
+                    raise SettingsError(f"{where}{line}: {heading} has no '{field.name}' in it: {_clause(what)}.")
+
+
+def _clause(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:].rstrip(".")
+
+
+def _unknown(name: str, known: Any, text: str, where: str, section: str = "", number: int = 0) -> str:
+    close = difflib.get_close_matches(name, list(known), n=1)
+    hint = f"did you mean '{close[0]}'?" if close else f"known are {', '.join(known)}."
+    return f"{where}{_line(name, text, section, number)}: '{name}' is not known; {hint}"
+
+
+def _line(name: str, text: str, section: str = "", number: int = 0) -> str:
+    """Where a name stands, for the message; TOML keeps no positions. Two sections may have the same name in them, and
+    so may two tables of one section: then it is in that of the number. Without a name, where its heading stands."""
+    key = rf"""["']?{re.escape(name)}["']?"""
+    alone = re.compile(rf"""\s*(\[{{1,2}}\s*)?{key}\s*(\]|=|\.)""")
+    dotted = re.compile(rf"""\s*["']?{re.escape(section)}["']?\s*(\.\s*{key}\s*=|=\s*\[?\s*\{{.*\b{key}\s*=)""")
+    found: dict[int, int] = {}
+    inside, times = "", -1
+    for line_number, line in enumerate(text.splitlines(), 1):
+        if heading := _HEADING.match(line):
+            inside = heading[1]
+            times += inside == section
+            if not name and inside == section and times == number:
+                return f" line {line_number}"
+        here = inside == section and (section not in _REPEATED or times == number)
+        if alone.match(line):
+            found.setdefault(0 if here or not section else 2, line_number)
+        elif dotted.match(line):
+            found.setdefault(1, line_number)
+    return f" line {found[min(found)]}" if found else ""
+
+
+def _place(place: str) -> tuple[str, str, int]:
+    """The name, the section and which of its tables: `expires`, `waivers`, 1 of `waivers[1].expires`."""
+    section, _, name = place.partition(".")
+    section, _, number = section.partition("[")
+    return re.sub(r"\[.*", "", name), section, int(number.rstrip("]") or 0)
+
+
+def _in_words(message: str, text: str, where: str) -> str:
+    """msgspec's "Expected `int` >= 3 - at `$.probe.packets`" as a sentence with a line."""
+    expected, _ = limit_in_words(message)
+    name, section, number = _place(message.partition(" - at ")[2].strip("`$."))
+    table = _sections()[section]
+    if name and get_origin(choice := get_type_hints(table)[name]) is Literal:
+        expected = f"must be {listed(get_args(choice), 'or')}"
+    if not name:
+        name, section = section, ""
+    return f"{where}{_line(name, text, section, number)}: '{name}' {expected}."
+
+
+def limit_in_words(message: str) -> tuple[str, str]:
+    """msgspec's message as words, `must be a number <= 600.0`, and the place: `sampling.interval_s`."""
+    expected, _, at = message.partition(" - at ")
+    place = re.sub(r"\[.*?\]", "", at.strip("`$."))
+    if "`date`" in expected or "RFC3339" in expected:
+        return "must be a day, such as 2027-01-31", place
+    plain = (
+        expected.replace("`", "")
+        .replace("Expected ", "must be ")
+        .replace("int", "a whole number")
+        .replace("float", "a number")
+        .replace("bool", "true or false")
+        .replace("str", "text")
+        .replace("array", "a list")
+        .replace(" | null", "")
+    )
+    return plain, place

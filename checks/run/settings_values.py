@@ -1,0 +1,140 @@
+"""What cannot be a private network, a peer or any text of the settings: a sentence for the operator; and the settings
+as plain data. No I/O."""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+import re
+from collections.abc import Iterable, Sequence
+from datetime import date
+from typing import Any
+
+import msgspec
+
+from checks.model.settings import DatabaseSettings, Settings
+from checks.model.settings_waivers import LONGEST_DAYS, Waiver
+
+_HOST = re.compile(r"\w[\w.:%@/+-]{0,254}")
+"""A name, an address, `user@host` or `ssh://host:port`: nothing that ssh, a ProxyCommand or a shell could run."""
+_WITH_LOGIN = re.compile(r"^[^(]*@|password|pwd|passwd|secret\s*=|token\s*=", re.IGNORECASE)
+"""A connect string with a login before the @, or with a parameter that holds a password."""
+_QUOTED = re.compile(r'"[^"]*"')
+"""A name as SQL quotes it, in which any character may stand."""
+_SID = re.compile(r"[A-Za-z0-9_$#]{1,30}")
+_CODE = re.compile(r"[A-Z][A-Z0-9]*(-[A-Z0-9]+)*-\d{3}")
+_PASSWORD_PLACES = "at the prompt, in $RACWIRE_DB_PASSWORD or in a password_file"  # noqa: S105 - names places only
+_SHOWN = 60
+
+
+def as_plain(settings: Settings) -> dict[str, Any]:
+    """The settings as they are in a report and come back from JSON: by section, days as text, lists as lists."""
+    plain: dict[str, Any] = _plain(msgspec.to_builtins(settings))
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+
+
+def mistakes(settings: Settings) -> Iterable[tuple[str, str]]:
+    """Each setting whose value cannot be meant, as `section.name`, and what is wrong with it."""
+    cluster, ssh = settings.cluster, settings.ssh
+    for network in cluster.networks:
+        if wrong := _wrong_network(network):
+            yield "cluster.networks", f"{_shown(network)} {wrong}"
+    for peer in cluster.peers:
+        login, _, _ = peer.removeprefix("ssh://").rpartition("@")
+        if ":" in login:
+            yield (
+                "cluster.peers",
+                "one seems to hold a password; write user and host alone, such as grid@rac2, and let ssh use a key.",
+            )
+        elif not _HOST.fullmatch(peer):
+            yield "cluster.peers", f"{_shown(peer)} is no host name; write it as for ssh, such as rac2."
+    for name, text in (
+        ("cluster.grid_home", cluster.grid_home),
+        ("ssh.config_file", ssh.config_file),
+        ("ssh.user", ssh.user),
+    ):
+        if text and not text.isprintable():
+            yield name, f"{_shown(text)} has control characters in it."
+    yield from _database_mistakes(settings.database)
+    yield from _waiver_mistakes(settings.waivers, date.today())
+
+
+def _waiver_mistakes(waivers: Sequence[Waiver], today: date) -> Iterable[tuple[str, str]]:
+    """Of the waivers, each as `waivers[0].name`."""
+    for number, waiver in enumerate(waivers):
+        place = f"waivers[{number}]"
+        if not _CODE.fullmatch(waiver.code):
+            yield f"{place}.code", f"{_shown(waiver.code)} is no code of a finding; write it as IC-PATH-003."
+        for name in ("subject", "reason", "by"):
+            text = getattr(waiver, name)
+            if not text.strip() or not text.isprintable():
+                yield f"{place}.{name}", "it is empty, or has control characters in it; write a few plain words."
+        if waiver.extent is not None and not (math.isfinite(waiver.extent) and waiver.extent >= 0):
+            yield f"{place}.extent", "it must be a number, 0 or more."
+        if (waiver.expires - today).days > LONGEST_DAYS:
+            ahead = f"{waiver.expires} is over {LONGEST_DAYS} days ahead"
+            yield f"{place}.expires", f"{ahead}; choose an earlier day, and look at it again then."
+        if any((waiver.code, waiver.subject) == (other.code, other.subject) for other in waivers[:number]):
+            yield (
+                f"{place}.subject",
+                f"{waiver.code} of {_shown(waiver.subject)} is waived twice; leave one of the two.",
+            )
+
+
+def _database_mistakes(database: DatabaseSettings) -> Iterable[tuple[str, str]]:
+    """Of the database's settings. A text that may hold a password is never repeated."""
+    if _WITH_LOGIN.search(database.connect):
+        yield (
+            "database.connect",
+            "it seems to hold a user or a password; write only where the database is (rac-scan:1521/prod), the user "
+            f"apart, and the password {_PASSWORD_PLACES}.",
+        )
+    elif not database.connect.isprintable() or database.connect.strip() != database.connect:
+        yield "database.connect", "it has control characters or blanks around it; write it as rac-scan:1521/prod."
+    if "/" in _QUOTED.sub("", database.user):
+        yield (
+            "database.user",
+            f"it seems to hold a password; write the name alone, and the password {_PASSWORD_PLACES}.",
+        )
+    elif not database.user.isprintable():
+        yield "database.user", f"{_shown(database.user)} has control characters in it."
+    if database.user.upper() == "SYS" and not database.sysdba:
+        yield "database.user", "SYS can only log in as SYSDBA: set sysdba as well, or use a lesser user."
+    if database.os_authentication and database.connect:
+        yield (
+            "database.os_authentication",
+            "it logs in to the instance of this node, without a listener; leave connect empty.",
+        )
+    if database.oracle_sid and not _SID.fullmatch(database.oracle_sid):
+        yield "database.oracle_sid", f"{_shown(database.oracle_sid)} is no name of an instance."
+    for name in ("password_file", "oracle_home", "tns_admin", "wallet"):
+        text = getattr(database, name)
+        if text and not text.isprintable():
+            yield f"database.{name}", f"{_shown(text)} has control characters in it."
+
+
+def _wrong_network(text: str) -> str:
+    """Why racwire cannot look for a private network there; nothing when it can."""
+    try:
+        network = ipaddress.ip_network(text)
+    except ValueError:
+        try:
+            meant = ipaddress.ip_interface(text).network
+        except ValueError:
+            return "is no subnet; write it with its prefix length, such as 192.168.10.0/24."
+        return f"is an address within a subnet; the subnet is {meant}."
+    if network.prefixlen == 0:
+        return "is every network there is; name the private one, such as 192.168.10.0/24."
+    if network.is_loopback or network.is_multicast or network.is_link_local:
+        return "is no network between nodes; HAIP, loopback and multicast addresses are not named here."
+    return ""
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")

@@ -1,0 +1,1 @@
+"""Oracle Clusterware: its homes, its tools and what they print."""

@@ -1,0 +1,95 @@
+"""Ask Grid Infrastructure on this node: oifcfg, olsnodes and crsctl, by queries only."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from checks.model.facts import ActiveVersion, Clusterware, InterfaceConfiguration, Unknown
+from checks.model.journal import Journal
+from checks.model.settings import ClusterSettings
+from checks.sources import grid_commands
+from checks.sources.clusterware.crsctl_text import (
+    parse_active_version,
+    parse_check_crs,
+    parse_haip,
+    parse_misscount,
+)
+from checks.sources.clusterware.grid_home import RunningProcess, find_grid_home
+from checks.sources.clusterware.grid_tools import GridTools
+from checks.sources.clusterware.oifcfg_text import parse_getif, parse_iflist
+from checks.sources.clusterware.olsnodes_text import parse_cluster_name, parse_local_node, parse_olsnodes
+from checks.sources.clusterware.oracle_text import no_known_shape
+from checks.sources.clusterware.tool_failure import is_usage_error
+
+# Messages that come with a good answer: a wildcard name, a difference between OCR and GPnP profile.
+_GETIF_WARNINGS = frozenset({"PRIF-29", "PRIF-30"})
+
+
+async def read_clusterware(
+    settings: ClusterSettings,
+    journal: Journal,
+    local_host: str,
+    environ: Mapping[str, str] = os.environ,
+    root: Path = Path("/"),
+    *,
+    processes: Callable[[], Iterable[RunningProcess]] | None = None,
+    timeout_s: float | None = None,
+) -> Clusterware | Unknown:
+    """Find the Grid home and ask its tools, all at once; `timeout_s` stands in place of the limit of each.
+
+    A tool that fails leaves only its own fact Unknown. Unknown as a whole means that there is no usable Grid home.
+    Every command stands in the journal under `local_host` and its topic. `processes` is for `find_grid_home`.
+    """
+    (topic,) = grid_commands.GRID_HOME.topics
+    with journal.entry(local_host, topic, "look where a Grid home is named") as entry:
+        home = await asyncio.to_thread(find_grid_home, settings.grid_home, environ, root, processes)
+        if isinstance(home, Unknown):
+            entry.outcome = home.reason
+            return home
+        entry.text = "\n".join(
+            [f"{home.path} named by {home.named_by}, owner {home.owner}"]
+            + [f"stale: {stale.path} named by {stale.named_by}: {stale.reason}" for stale in home.stale]
+        )
+    tools = GridTools(home, journal, local_host, environ, timeout_s)
+    async with asyncio.TaskGroup() as tasks:
+        members = tasks.create_task(tools.ask(grid_commands.MEMBERS, parse_olsnodes))
+        local_node = tasks.create_task(tools.ask(grid_commands.LOCAL_NODE, parse_local_node))
+        cluster_name = tasks.create_task(tools.ask(grid_commands.CLUSTER_NAME, parse_cluster_name))
+        configuration = tasks.create_task(tools.ask(grid_commands.CONFIGURATION, _configuration))
+        listed = tasks.create_task(tools.ask(grid_commands.LISTED, parse_iflist))
+        version = tasks.create_task(_ask_version(tools))
+        services = tasks.create_task(tools.ask(grid_commands.SERVICES, parse_check_crs))
+        haip = tasks.create_task(tools.ask(grid_commands.HAIP, parse_haip))
+        misscount = tasks.create_task(tools.ask(grid_commands.MISSCOUNT, parse_misscount))
+    return Clusterware(
+        grid_home=home,
+        local_node=local_node.result(),
+        cluster_name=cluster_name.result(),
+        members=members.result(),
+        configuration=configuration.result(),
+        listed=listed.result(),
+        version=version.result(),
+        services=services.result(),
+        haip=haip.result(),
+        misscount_s=misscount.result(),
+    )
+
+
+async def _ask_version(tools: GridTools) -> ActiveVersion | Unknown:
+    """The active version; crsctl before 12.1 refuses `-f` and is asked without it."""
+    version, printed = await tools.ask_with_text(grid_commands.VERSION, parse_active_version)
+    if isinstance(version, Unknown) and is_usage_error(printed):
+        version, _ = await tools.ask_with_text(grid_commands.VERSION_BEFORE_12, parse_active_version)
+    return version
+
+
+def _configuration(text: str) -> InterfaceConfiguration | Unknown:
+    """What getif printed, unless that is only a failure: then no network was named, rather than none configured."""
+    configuration = parse_getif(text)
+    failed = any(message.code not in _GETIF_WARNINGS for message in configuration.messages)
+    if not configuration.interfaces and (failed or configuration.not_understood):
+        return no_known_shape(grid_commands.CONFIGURATION.command, text)
+    return configuration

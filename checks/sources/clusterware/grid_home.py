@@ -1,0 +1,260 @@
+"""Find the Grid Infrastructure home: which places name one, which of them is right, and which are stale."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from checks.model.facts import GridHome, StaleHome, Unknown
+from checks.sources.clusterware.home_files import (
+    parse_asm_homes,
+    parse_crs_home,
+    parse_inventory,
+    parse_inventory_location,
+)
+from checks.sources.grid_commands import INVENTORY_POINTERS, OLR_FILES, ORATAB_FILES
+from checks.sources.nodes.container_processes import is_contained
+
+FILE_LIMIT_BYTES = 1_000_000
+"""Bytes of a file that are read; a central inventory has some 10 KB."""
+
+_CSS_DAEMON = "ocssd.bin"
+_RUNNING = f"running {_CSS_DAEMON}"
+_GRID_VARIABLES = ("GRID_HOME", "CRS_HOME", "ORA_CRS_HOME")
+_HOW_TO_NAME_IT = "`--grid-home`, or `grid_home` under [cluster] in the settings"
+_NO_HOME = (
+    "No Grid Infrastructure home was found. Looked in the settings, the environment, the running ocssd.bin, "
+    f"olr.loc, oratab and the central inventory. Name it with {_HOW_TO_NAME_IT}; "
+    "on a node without Clusterware give --network and --peer."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RunningProcess:
+    """A process as far as this user may see it."""
+
+    executable: str
+    """Its binary; empty where /proc/<pid>/exe may not be read, which for root's daemons is the rule."""
+    argv0: str
+    """The first word of its command line, which everyone may read."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A home, and the place that names it."""
+
+    path: str
+    named_by: str
+    is_root_word: bool = True
+    """Whether only root or the operator could have named it; anyone can start a program called ocssd.bin."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    """What is wrong with a home: words that follow its path, and whether another user could use it."""
+
+    words: str
+    is_permission: bool = False
+
+
+def find_grid_home(
+    setting: str,
+    environ: Mapping[str, str],
+    root: Path = Path("/"),
+    processes: Callable[[], Iterable[RunningProcess]] | None = None,
+) -> GridHome | Unknown:
+    """Find the Grid home and every place that contradicts it.
+
+    A home that the operator names (the setting, else GRID_HOME, CRS_HOME or ORA_CRS_HOME) is used as told or refused,
+    never replaced. Otherwise the first usable one is taken of: the running ocssd.bin, ORACLE_HOME when it is a Grid
+    home, olr.loc, oratab, the central inventory. The daemon comes first because olr.loc can still name the old home
+    after an out-of-place patch was rolled back. The files that name homes are looked up under `root`; the homes
+    themselves are where they are said to be. `processes` gives the running ocssd.bin, by default those of this node.
+    """
+    told = list(_told(setting, environ))
+    running = list(_running((processes or css_daemons)()))
+    found = [*running, *_oracle_home(environ), *_recorded(root)]
+    chosen = told[0] if told else next((named for named in found if _fault(named) is None), None)
+    if chosen is None and not found:
+        return Unknown(_NO_HOME)
+    chosen = chosen or found[0]
+    if fault := _fault(chosen):
+        return _refusal(chosen, fault)
+    in_use = next((named for named in running if _fault(named) is None), chosen)
+    return GridHome(
+        path=os.path.normpath(chosen.path),
+        named_by=chosen.named_by,
+        owner=_owner(Path(chosen.path)),
+        stale=tuple(_stale([*told, *found], in_use)),
+    )
+
+
+def css_daemons() -> Iterator[RunningProcess]:
+    """The ocssd.bin processes of this node; not those of containers or of a practice cluster that runs on it."""
+    for process in psutil.process_iter(["name"]):
+        if process.info["name"] != _CSS_DAEMON or is_contained(process.pid):
+            continue
+        try:
+            argv0 = next(iter(process.cmdline()), "")
+        except psutil.Error:
+            continue
+        try:
+            executable = process.exe()
+        except psutil.Error:
+            executable = ""
+        yield RunningProcess(executable, argv0)
+
+
+# --- the places that name a home --------------------------------------------------------------------------------------
+
+
+def _told(setting: str, environ: Mapping[str, str]) -> Iterator[_Named]:
+    if setting:
+        yield _Named(setting, "settings")
+    for variable in _GRID_VARIABLES:
+        if environ.get(variable):
+            yield _Named(environ[variable], f"environment {variable}")
+
+
+def _running(processes: Iterable[RunningProcess]) -> Iterator[_Named]:
+    for process in processes:
+        program = Path((process.executable or process.argv0).removesuffix(" (deleted)"))
+        if program.is_absolute() and program.parts[-2:] == ("bin", _CSS_DAEMON):
+            yield _hearsay(str(program.parent.parent), _RUNNING)
+
+
+def _oracle_home(environ: Mapping[str, str]) -> Iterator[_Named]:
+    """ORACLE_HOME names a database home as a rule; crsctl and ocssd.bin together are only in a Grid home."""
+    home = environ.get("ORACLE_HOME", "")
+    if home and all(_is_file(Path(home, "bin", name)) for name in ("crsctl", _CSS_DAEMON)):
+        yield _Named(home, "environment ORACLE_HOME")
+
+
+def _recorded(root: Path) -> Iterator[_Named]:
+    for file in OLR_FILES:
+        if home := parse_crs_home(_read(root, file)):
+            yield _Named(home, file)
+    for file in ORATAB_FILES:
+        for home in parse_asm_homes(_read(root, file)):
+            yield _hearsay(home, file)
+    for pointer in INVENTORY_POINTERS:
+        if location := parse_inventory_location(_read(root, pointer)):
+            for home in parse_inventory(_read(root, f"{location}/ContentsXML/inventory.xml")):
+                yield _hearsay(home, "inventory")
+
+
+def _hearsay(home: str, named_by: str) -> _Named:
+    """A home that others than root could have named, without symbolic links: they could be turned after the check."""
+    if home.startswith("/") and "\0" not in home:
+        home = os.path.realpath(home)
+    return _Named(home, named_by, is_root_word=False)
+
+
+def _read(root: Path, file: str) -> str:
+    """The text of a file, or none: it is often missing, and only a regular file is opened."""
+    path = root / file.lstrip("/")
+    try:
+        if not _is_file(path):
+            return ""
+        with path.open("rb") as stream:
+            return stream.read(FILE_LIMIT_BYTES).decode("utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+# --- whether a home is right ------------------------------------------------------------------------------------------
+
+
+def _stale(all_named: Iterable[_Named], in_use: _Named) -> Iterator[StaleHome]:
+    """The places that name another home than the one that the cluster runs from, each place once."""
+    right = f"ocssd.bin runs from {in_use.path}" if in_use.named_by == _RUNNING else f"{in_use.path} is in use"
+    for named in dict.fromkeys(all_named):
+        if _same(named.path, in_use.path):
+            continue
+        fault = _fault(named)
+        yield StaleHome(named.path, named.named_by, f"{named.path} {fault.words}" if fault else right)
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two paths lead to the same directory; a home is often named through a symbolic link."""
+    try:
+        return os.path.realpath(one) == os.path.realpath(other)
+    except (OSError, ValueError):
+        return one == other
+
+
+def _fault(named: _Named) -> _Fault | None:
+    """What is wrong with a home; None for a usable one.
+
+    As root, racwire runs the tools of a home only where root said so or root owns it: root.sh gives the home of a
+    cluster to root, and else a home of their own making would let other users run programs as root.
+    """
+    path = Path(named.path)
+    user = user_name(os.geteuid())
+    if not path.is_absolute() or "\0" in named.path:
+        return _Fault("is not an absolute path")
+    try:
+        home = path.stat()
+        if not stat.S_ISDIR(home.st_mode):
+            return _Fault("is not a directory")
+        if os.geteuid() == 0 and home.st_uid != 0 and not named.is_root_word:
+            return _Fault(f"belongs to {user_name(home.st_uid)}, and root runs no program from there unasked")
+        mode = (path / "bin" / "oifcfg").stat().st_mode
+    except FileNotFoundError:
+        return _Fault("has no bin/oifcfg" if path.is_dir() else "does not exist")
+    except PermissionError:
+        return _Fault(f"may not be read by {user}", is_permission=True)
+    except OSError as error:
+        return _Fault(f"cannot be read ({error.strerror})")
+    if not stat.S_ISREG(mode) or not mode & 0o111:
+        return _Fault("has a bin/oifcfg that is not executable")
+    if not os.access(path / "bin" / "oifcfg", os.X_OK):
+        return _Fault(f"has a bin/oifcfg that {user} may not execute", is_permission=True)
+    return None
+
+
+def _refusal(named: _Named, fault: _Fault) -> Unknown:
+    """Why the home cannot be used, and what to do."""
+    remedy = f"name the right one with {_HOW_TO_NAME_IT}"
+    if fault.is_permission:
+        remedy = how_to_run_as_owner(_owner(Path(named.path)))
+    return Unknown(f"The Grid home {named.path} (named by {named.named_by}) {fault.words}: {remedy}.")
+
+
+def _owner(home: Path) -> str:
+    """Who owns the installation: of bin/oracle where there is one, since root's scripts give some tools to root."""
+    for path in (home / "bin" / "oracle", home / "bin" / "oifcfg", home):
+        try:
+            return user_name(path.stat().st_uid)
+        except OSError:
+            continue
+    return ""
+
+
+def user_name(uid: int) -> str:
+    """The name of a user, or the number as text where the node knows no name for it."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
+
+
+def how_to_run_as_owner(owner: str) -> str:
+    """The way to a user who may run the tools of the home."""
+    if owner in ("", "root"):
+        return "run racwire as root or as the owner of the Grid home"
+    return f"run `sudo -u {owner} racwire check`, or racwire as root"
+
+
+def _is_file(path: Path) -> bool:
+    """Whether it is a regular file that this user can see."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,65 @@
+"""The connections of one run: each opened the first time it is wanted, kept, and closed with the run."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import os
+from collections.abc import Callable
+
+from checks.model.journal import Journal
+from checks.model.settings import DatabaseSettings
+from checks.sources.database.connection import Connection
+from checks.sources.database.login import Login
+from checks.sources.database.secret import Secret
+
+
+class Connections:
+    """One run's connections to the database. Close it, whatever happened: that takes well under a second."""
+
+    def __init__(
+        self, settings: DatabaseSettings, password: Secret | None, journal: Journal, node: Callable[[], str]
+    ) -> None:
+        self.settings = settings
+        self.journal = journal
+        self.node = node
+        self._login = Login(settings, password, _whence())
+        self._opening: dict[str, asyncio.Task[Connection]] = {}
+        self._open: dict[str, Connection] = {}
+
+    async def get(self, purpose: str = "main") -> Connection:
+        """The connection for a purpose. Raises DatabaseError, the same one each time: a database that refused or hung
+        is not asked again in this run, unless the purpose is forgotten."""
+        if purpose not in self._opening:
+            self._opening[purpose] = asyncio.create_task(self._connect(purpose))
+        return await asyncio.shield(self._opening[purpose])
+
+    async def forget(self, purpose: str) -> None:
+        """End the connection for a purpose, or the attempt to have one: the next who wants it logs in anew."""
+        if opening := self._opening.pop(purpose, None):
+            opening.cancel()
+            await asyncio.gather(opening, return_exceptions=True)
+        if connection := self._open.pop(purpose, None):
+            await connection.close()
+
+    async def close(self) -> None:
+        """End every connection, also those still being opened; nothing that hangs is waited for."""
+        opening, self._opening = list(self._opening.values()), {}
+        for task in opening:
+            task.cancel()
+        await asyncio.gather(*opening, return_exceptions=True)
+        await asyncio.gather(*(connection.close() for connection in self._open.values()))
+
+    async def _connect(self, purpose: str) -> Connection:
+        connection = Connection(self._login, self.journal, self.node, purpose)
+        self._open[purpose] = connection
+        await connection.open()
+        return connection
+
+
+def _whence() -> str:
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):
+        user = str(os.geteuid())
+    return f"{user}@{os.uname().nodename}"[:64]

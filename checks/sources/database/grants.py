@@ -1,0 +1,66 @@
+"""The SQL*Plus script for a user that can read what racwire reads, from the headers of the statements themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from checks.sources.database.statements import Statement, statements
+
+DEFAULT_USER = "RACWIRE"
+STATSPACK_OWNER = "PERFSTAT"
+
+
+def grants_script(user: str, *, awr: bool, statspack: bool, known: Iterable[Statement] | None = None) -> str:
+    """The script. `user` is a plain name in upper case; AWR and Statspack are left out where not wanted."""
+    chosen = statements().values() if known is None else known
+    return "\n".join(_lines(user, tuple(chosen), awr=awr, statspack=statspack)) + "\n"
+
+
+def needed_grants(known: Iterable[Statement], *, awr: bool, statspack: bool) -> dict[str, list[str]]:
+    """The objects by why they are read: `live`, `AWR`, `Statspack`; each once, in the first place that it has."""
+    found: dict[str, list[str]] = {"live": [], "AWR": [], "Statspack": []}
+    named: set[str] = set()
+    ordered = sorted(known, key=lambda statement: list(found).index(_group(statement)))
+    for statement in ordered:
+        group = _group(statement)
+        if (group == "AWR" and not awr) or (group == "Statspack" and not statspack):
+            continue
+        for name in sorted(set(statement.grants) - named):
+            named.add(name)
+            found[group].append(name)
+    return {group: sorted(names) for group, names in found.items() if names}
+
+
+def _group(statement: Statement) -> str:
+    if any(name.startswith(f"{STATSPACK_OWNER}.") for name in statement.grants):
+        return "Statspack"
+    return "AWR" if statement.needs_licence or statement.name.startswith("awr_") else "live"
+
+
+def _lines(user: str, known: tuple[Statement, ...], *, awr: bool, statspack: bool) -> Iterator[str]:
+    yield from (
+        f"-- {user}: a user that can read what racwire reads, and nothing else.",
+        "-- Run it AS SYSDBA as a file (sqlplus / as sysdba @FILE), not through a pipe: it asks for a password.",
+        "-- A grant on a view that this release lacks fails by itself; the rest goes on.",
+    )
+    if user.startswith("C##"):
+        yield "-- A common user: run it in CDB$ROOT, and let racwire connect to a service of the root."
+    else:
+        yield "-- In a container database use `racwire grants --user C##RACWIRE`, in CDB$ROOT: a PDB sees less."
+    yield from (
+        "",
+        "SET DEFINE ON VERIFY OFF",
+        f"ACCEPT racwire_password CHAR PROMPT 'Password for {user}: ' HIDE",
+        f'CREATE USER {user} IDENTIFIED BY "&racwire_password";',
+        "UNDEFINE racwire_password",
+        f"GRANT CREATE SESSION TO {user};",
+    )
+    titles = {
+        "live": "What the instances say now (no licence needed)",
+        "AWR": "AWR (needs the Diagnostics Pack)",
+        "Statspack": f"Statspack ({STATSPACK_OWNER} must be installed)",
+    }
+    for group, names in needed_grants(known, awr=awr, statspack=statspack).items():
+        yield from ("", f"-- {titles[group]}")
+        yield from (f"GRANT SELECT ON {name} TO {user};" for name in names)
+    yield from ("", "-- To take everything back:", f"-- DROP USER {user};")

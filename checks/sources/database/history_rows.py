@@ -1,0 +1,179 @@
+"""The facts of a history from the rows that the database summed up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+from checks.model.facts import (
+    BlockTransfer,
+    ClientTraffic,
+    Database,
+    DeviceHistory,
+    HistoryPeriod,
+    InstanceHistory,
+    InstancePing,
+    LossHistory,
+)
+from checks.sources.database.history_range import Row, Trend
+
+
+def named_sums(rows: Iterable[Row]) -> dict[int, dict[str, int]]:
+    """Sums by instance and name: of SYSSTAT and DLM_MISC."""
+    found: dict[int, dict[str, int]] = {}
+    for row in rows:
+        found.setdefault(int(row["instance_number"]), {})[row["name"]] = int(row["difference"])
+    return found
+
+
+def event_sums(rows: Iterable[Row]) -> dict[int, dict[str, tuple[int, int]]]:
+    """Waits and microseconds, by instance and event."""
+    found: dict[int, dict[str, tuple[int, int]]] = {}
+    for row in rows:
+        found.setdefault(int(row["instance_number"]), {})[row["event"]] = int(row["waits"]), int(row["time_us"])
+    return found
+
+
+def instances(
+    rows: Iterable[Row],
+    database: Database,
+    statistics: Mapping[int, dict[str, int]],
+    messages: Mapping[int, dict[str, int]],
+    events: Mapping[int, dict[str, tuple[int, int]]],
+) -> tuple[InstanceHistory, ...]:
+    """Each instance over the whole range; its name as the snapshots have it, else as the database has it now."""
+    found = []
+    for row in rows:
+        number = int(row["instance_number"])
+        now = database.instance(number)
+        found.append(
+            InstanceHistory(
+                instance=number,
+                name=row["instance_name"] or database.instance_name(number),
+                host=(row["host_name"] or (now.host if now else "")).split(".")[0],
+                seconds=float(row["seconds"]),
+                intervals=int(row["intervals"]),
+                restarts=int(row["restarts"]),
+                missing_snapshots=int(row["missing_snapshots"]),
+                statistics=statistics.get(number, {}),
+                messages=messages.get(number, {}),
+                events=events.get(number, {}),
+            )
+        )
+    return tuple(found)
+
+
+def periods(rows: Iterable[Row], scale: Trend) -> tuple[HistoryPeriod, ...]:
+    """The trend: by instance, in the order of time."""
+    found = []
+    for row in rows:
+        begin, end = scale.part(int(row["part"]))
+        found.append(
+            HistoryPeriod(
+                instance=int(row["instance_number"]),
+                begin=iso(begin),
+                end=iso(end),
+                seconds=float(row["seconds"]),
+                lost=int(row["lost"]),
+                cr_received=int(row["cr_received"]),
+                current_received=int(row["current_received"]),
+                cr_receive_time_cs=int(row["cr_receive_time_cs"]),
+                current_receive_time_cs=int(row["current_receive_time_cs"]),
+            )
+        )
+    return tuple(found)
+
+
+def losses(rows: Iterable[Row]) -> tuple[LossHistory, ...]:
+    """When blocks were lost."""
+    return tuple(
+        LossHistory(
+            instance=int(row["instance_number"]),
+            lost=int(row["lost"]),
+            intervals_with_loss=int(row["intervals_with_loss"]),
+            worst_lost=int(row["worst_lost"]),
+            **{
+                name: iso(row[name])
+                for name in ("first_begin", "first_end", "last_end", "since_begin", "worst_begin", "worst_end")
+            },
+        )
+        for row in rows
+    )
+
+
+def transfers(rows: Iterable[Row]) -> tuple[BlockTransfer, ...]:
+    """Blocks by receiver and sender."""
+    counts = ("cr_blocks", "current_blocks", "lost", "cr_time_us", "current_time_us", "lost_time_us")
+    return tuple(
+        BlockTransfer(
+            receiver=int(row["instance_number"]), sender=int(row["sender"]), **{name: int(row[name]) for name in counts}
+        )
+        for row in rows
+    )
+
+
+def pings(rows: Iterable[Row]) -> tuple[InstancePing, ...]:
+    """Pings by instance and target."""
+    counts = ("count_500b", "time_500b_us", "count_8k", "time_8k_us")
+    return tuple(
+        InstancePing(
+            instance=int(row["instance_number"]), target=int(row["target"]), **{name: int(row[name]) for name in counts}
+        )
+        for row in rows
+    )
+
+
+def clients(rows: Iterable[Row]) -> tuple[ClientTraffic, ...]:
+    """Traffic by instance and client."""
+    return tuple(
+        ClientTraffic(
+            instance=int(row["instance_number"]),
+            client=row["name"],
+            bytes_sent=int(row["bytes_sent"]),
+            bytes_received=int(row["bytes_received"]),
+        )
+        for row in rows
+    )
+
+
+_COUNTERS = {
+    "receive_errors": "receive_errors",
+    "receive_dropped": "receive_dropped",
+    "receive_overruns": "receive_buf_or",
+    "receive_frame_errors": "receive_frame_err",
+    "send_errors": "send_errors",
+    "sends_dropped": "sends_dropped",
+    "send_overruns": "send_buf_or",
+    "send_carrier_lost": "send_carrier_lost",
+    "packets_received": "packets_received",
+    "packets_sent": "packets_sent",
+}
+"""Fields of DeviceHistory, and the view's names."""
+
+
+def devices(rows: Iterable[Row]) -> tuple[DeviceHistory, ...]:
+    """Interconnect NICs; there is a row for each MTU that one had."""
+    by_device: dict[tuple[int, str, str], list[Row]] = {}
+    for row in rows:
+        key = int(row["instance_number"]), row["if_name"], row["ip_addr"] or ""
+        by_device.setdefault(key, []).append(row)
+    return tuple(_device(*key, had) for key, had in sorted(by_device.items()))
+
+
+def _device(instance: int, name: str, ip: str, had: Sequence[Row]) -> DeviceHistory:
+    latest_first = sorted(had, key=lambda row: row["last_seen"], reverse=True)
+    known = [int(row["mtu"]) for row in latest_first if row["mtu"] is not None]
+    return DeviceHistory(
+        instance=instance,
+        name=name,
+        ip=ip,
+        mtu=known[0] if known else 0,
+        last_seen=iso(latest_first[0]["last_seen"]),
+        earlier_mtus=tuple(known[1:]),
+        **{field: sum(int(row[column]) for row in had) for field, column in _COUNTERS.items()},
+    )
+
+
+def iso(moment: datetime) -> str:
+    """To the second, without a zone: the database host's time."""
+    return moment.replace(tzinfo=None).isoformat(timespec="seconds")

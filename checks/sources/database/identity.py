@@ -1,0 +1,176 @@
+"""Which database is asked, which instances it has, and how they are set up."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from checks.model.facts import (
+    Database,
+    Instance,
+    InterconnectInUse,
+    NotAsked,
+    Parameter,
+    UnaskedInstance,
+    Unknown,
+    release,
+)
+from checks.sources.database.connection import Connection
+from checks.sources.database.connections import Connections
+from checks.sources.database.discovery import proposal
+from checks.sources.database.errors import DatabaseError
+from checks.sources.database.instance_views import InstanceViews, ends_everything
+from checks.sources.database.sampling import instances_statement, iso_time
+from checks.sources.database.statements import Statement, statement
+from checks.sources.database.versions import statement_for
+from checks.sources.progress import Progress
+
+OLDEST = "11.2"
+"""The oldest release whose views are known here."""
+
+_STEPS = 6
+
+_Part = TypeVar("_Part")
+
+
+async def read_database(databases: Connections, progress: Progress) -> Database | Unknown | NotAsked:
+    """The database that the settings name, read from views that need no licence and that a mounted standby has too.
+
+    Unknown where it cannot be reached, or where V$INSTANCE, V$DATABASE, V$ACTIVE_INSTANCES or GV$INSTANCE may not be
+    read; without the others, their part is Unknown.
+    """
+    if not databases.settings.is_set:
+        return await asyncio.to_thread(proposal)
+    try:
+        progress("database", "connecting", 0, _STEPS)
+        connection = await databases.get()
+        return await _Identity(connection, databases, progress).read()
+    except DatabaseError as error:
+        return Unknown(str(error))
+
+
+class _Identity:
+    """Puts together, statement by statement, what a database is."""
+
+    def __init__(self, connection: Connection, databases: Connections, progress: Progress) -> None:
+        self._connection = connection
+        self._settings = databases.settings
+        self._views = InstanceViews(connection)
+        self._progress = progress
+        self._done = 0
+
+    async def read(self) -> Database | Unknown:
+        here = await self._one(statement("connected"))
+        version = here["version"]
+        if release(version) < release(OLDEST):
+            return Unknown(f"{here['instance_name']} is Oracle {version}; racwire knows the views from {OLDEST} on.")
+        database = await self._one(statement_for(version, ("database", "database_11g")))
+        active = await self._rows(statement("active_instances"))
+        instances = await self._instances(version)
+        interconnects = await self._part(statement("interconnects"), _interconnect)
+        parameters = await self._part(statement("parameters"), _parameter)
+        if self._views.only_here and len(instances) > 1:
+            # GV$ was given up after GV$INSTANCE had answered: from then on only the connected instance counts.
+            instances = await self._instances(version)
+        # A connection that was made anew on the way can be to another instance than the first.
+        connected = instances[0].number if len(instances) == 1 else int(here["instance_number"])
+        told = next((i for i in instances if i.number == connected), None)
+        is_multitenant = database.get("cdb") == "YES"
+        return Database(
+            name=database["db_unique_name"],
+            dbid=int(database["dbid"]),
+            version=told.version if told else version,
+            role=database["database_role"],
+            open_mode=database["open_mode"],
+            reached=self._settings.connect or "the local instance",
+            user=here["logged_in_as"],
+            driver=self._connection.driver,
+            connected_instance=connected,
+            block_size_bytes=_block_size(parameters, connected),
+            is_multitenant=is_multitenant,
+            container=database["container"] or "" if is_multitenant else "",
+            instances=instances,
+            unasked=_unasked(active, instances, self._views.only_here),
+            interconnects=interconnects,
+            parameters=parameters,
+        )
+
+    async def _instances(self, version: str) -> tuple[Instance, ...]:
+        rows = await self._rows(instances_statement(version))
+        return tuple(sorted(map(_instance, rows), key=lambda instance: instance.number))
+
+    async def _rows(self, asked: Statement) -> list[dict[str, Any]]:
+        self._progress("database", f"reading {', '.join(asked.reads)}", min(self._done, _STEPS), _STEPS)
+        self._done += 1
+        return list((await self._views.rows(asked)).dicts())
+
+    async def _one(self, asked: Statement) -> dict[str, Any]:
+        """The only row of a view that has one row always."""
+        rows = await self._rows(asked)
+        if not rows:
+            raise DatabaseError(f"{', '.join(asked.reads)} has no row: this is no database that racwire knows.")
+        return rows[0]
+
+    async def _part(self, asked: Statement, made: Callable[[dict[str, Any]], _Part]) -> tuple[_Part, ...] | Unknown:
+        """Facts from each row of a view that the rest can do without."""
+        try:
+            return tuple(made(row) for row in await self._rows(asked))
+        except DatabaseError as error:
+            if ends_everything(error):
+                raise
+            return Unknown(str(error))
+
+
+def _instance(row: dict[str, Any]) -> Instance:
+    return Instance(
+        number=int(row["inst_id"]),
+        name=row["instance_name"],
+        host=(row["host_name"] or "").partition(".")[0],
+        version=row["version"],
+        startup_time=iso_time(row["startup_time"]),
+        status=row["status"],
+    )
+
+
+def _interconnect(row: dict[str, Any]) -> InterconnectInUse:
+    return InterconnectInUse(
+        instance=int(row["inst_id"]),
+        name=row["name"],
+        ip=row["ip_address"] or "",
+        is_public={"YES": True, "NO": False}.get(row["is_public"] or ""),
+        source=row["source"] or "",
+    )
+
+
+def _parameter(row: dict[str, Any]) -> Parameter:
+    return Parameter(int(row["inst_id"]), row["name"], row["value"] or "")
+
+
+def _block_size(parameters: tuple[Parameter, ...] | Unknown, instance: int) -> int | None:
+    """That of the connected instance; all have the same."""
+    if isinstance(parameters, Unknown):
+        return None
+    sizes = {p.instance: p.value for p in parameters if p.name == "db_block_size" and p.value.isdecimal()}
+    size = sizes.get(instance) or next(iter(sizes.values()), None)
+    return int(size) if size else None
+
+
+def _unasked(
+    active: list[dict[str, Any]], instances: tuple[Instance, ...], only_here: str
+) -> tuple[UnaskedInstance, ...]:
+    """The instances that are up and from which no row came."""
+    asked = {i.number for i in instances}
+    why = (
+        only_here or "GV$INSTANCE has no row of it: it was coming up or going down, or parallel_max_servers is 0 there."
+    )
+    return tuple(
+        UnaskedInstance(int(row["inst_number"]), _bare_name(row["inst_name"]), why)
+        for row in sorted(active, key=lambda row: int(row["inst_number"]))
+        if int(row["inst_number"]) not in asked
+    )
+
+
+def _bare_name(name: str) -> str:
+    """An instance's own name: V$ACTIVE_INSTANCES has `rac1.example.com:prod1`."""
+    return name.rpartition(":")[2]

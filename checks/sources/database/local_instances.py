@@ -1,0 +1,96 @@
+"""The database instances of this node: those that run (ora_pmon_*), and those that oratab lists."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from checks.sources.nodes.container_processes import is_contained
+
+_PMON = re.compile(r"ora_pmon_([A-Za-z0-9_$#-]+)")
+_NO_DATABASE = re.compile(r"[+-]|_?mgmtdb", re.IGNORECASE)
+"""Not asked about: +ASM, +APX, +IOS, and -MGMTDB, the repository of the Grid Infrastructure."""
+ORATAB_FILES = ("etc/oratab", "var/opt/oracle/oratab")
+_ORATAB_LIMIT = 1_000_000
+
+
+@dataclass(frozen=True)
+class LocalInstance:
+    """A database instance of this node."""
+
+    sid: str
+    home: str = ""
+    """ORACLE_HOME; empty where this user may not see it."""
+    owner: str = ""
+    """The user that it runs as; empty where it does not run."""
+
+
+def running_instances() -> Iterator[LocalInstance]:
+    """The instances that run on this node, by their pmon processes; not those of containers, nor ASM's."""
+    for process in psutil.process_iter():
+        try:
+            words = process.cmdline()
+            matched = _PMON.fullmatch(words[0].strip()) if len(words) >= 1 else None
+            if matched is None or is_contained(process.pid):
+                continue
+            owner = process.username()
+        except (psutil.Error, OSError):
+            continue
+        try:
+            home = str(Path(process.exe()).parent.parent)
+        except (psutil.Error, OSError):
+            home = ""
+        yield LocalInstance(matched[1], home, owner)
+
+
+def parse_oratab(text: str) -> Iterator[LocalInstance]:
+    """The lines `name:home:Y|N`. In RAC the name is that of the database or of the instance."""
+    for raw in text.splitlines():
+        name, _, rest = raw.partition("#")[0].strip().partition(":")
+        home = rest.partition(":")[0].strip()
+        if name.strip() and home.startswith("/") and not _NO_DATABASE.match(name.strip()):
+            yield LocalInstance(name.strip(), home)
+
+
+def listed_instances(root: Path = Path("/")) -> Iterator[LocalInstance]:
+    """What the node's oratab files list."""
+    for file in ORATAB_FILES:
+        try:
+            with (root / file).open("rb") as stream:
+                text = stream.read(_ORATAB_LIMIT).decode("utf-8", errors="replace")
+        except OSError:
+            continue
+        yield from parse_oratab(text)
+
+
+def local_instances(
+    root: Path = Path("/"), running: Callable[[], Iterator[LocalInstance]] = running_instances
+) -> tuple[LocalInstance, ...]:
+    """The running instances, with their homes from oratab where the process does not show its own."""
+    listed = {instance.sid: instance.home for instance in listed_instances(root)}
+    found = {}
+    for instance in running():
+        if not _NO_DATABASE.match(instance.sid):
+            home = instance.home or home_of(instance.sid, listed)
+            found[instance.sid] = LocalInstance(instance.sid, home, instance.owner)
+    return tuple(sorted(found.values(), key=lambda instance: instance.sid))
+
+
+def home_of(sid: str, listed: dict[str, str]) -> str:
+    """The home of an instance: under its own name, or under the database's, which is the name without its number."""
+    return listed.get(sid) or listed.get(re.sub(r"_?\d+$", "", sid)) or ""
+
+
+def is_other_users_word(home: str) -> bool:
+    """Whether root would load libraries that another user can replace; root does that only where told."""
+    if os.geteuid() != 0:
+        return False
+    try:
+        return Path(home).stat().st_uid != 0
+    except OSError:
+        return True

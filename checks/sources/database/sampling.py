@@ -1,0 +1,132 @@
+"""One sample of the instances' counters: which statements make it up, and how their rows become counters."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from checks.model.journal import now
+from checks.sources.database.connection import Rows
+from checks.sources.database.deltas import Counters, Key, Reading, Sample, Start
+from checks.sources.database.errors import DatabaseError
+from checks.sources.database.instance_views import InstanceViews, ends_everything
+from checks.sources.database.statements import Statement
+from checks.sources.database.versions import statement_for
+
+Row = Mapping[str, Any]
+
+_FLUSH_COLUMN = re.compile(r"flush(\d+|under|over)")
+"""FLUSH1 to FLUSH10000; FLUSH0 from 12.2 on; FLUSHUNDER and FLUSHOVER from 23ai on."""
+
+
+@dataclass(frozen=True)
+class _Source:
+    statements: tuple[str, ...]
+    """The first that suits the version is asked."""
+    counted: Callable[[Row], Iterator[tuple[Key, Any]]]
+
+
+def _named(row: Row) -> Iterator[tuple[Key, Any]]:
+    yield (row["name"],), row["value"]
+
+
+def _waits(row: Row) -> Iterator[tuple[Key, Any]]:
+    yield (row["event"], "waits"), row["total_waits"]
+    yield (row["event"], "time_us"), row["time_waited_micro"]
+
+
+def _bucket(row: Row) -> Iterator[tuple[Key, Any]]:
+    if row["up_to_us"] is not None:
+        yield (row["event"], int(row["up_to_us"])), row["wait_count"]
+
+
+def _cr_flushes(row: Row) -> Iterator[tuple[Key, Any]]:
+    yield ("flushes",), row["flushes"]
+
+
+def _current_flushes(row: Row) -> Iterator[tuple[Key, Any]]:
+    steps = [value for column, value in row.items() if _FLUSH_COLUMN.fullmatch(column) and value is not None]
+    yield ("flushes",), sum(steps) if steps else None
+
+
+def _by_other(column: str) -> Callable[[Row], Iterator[tuple[Key, Any]]]:
+    """Counters about another instance, whose number stands in the column."""
+
+    def counted(row: Row) -> Iterator[tuple[Key, Any]]:
+        for name, value in row.items():
+            if name not in ("inst_id", column):
+                yield (int(row[column]), name), value
+
+    return counted
+
+
+_SOURCES = {
+    "sysstat": _Source(("sysstat",), _named),
+    "system_event": _Source(("system_event",), _waits),
+    "event_histogram": _Source(("event_histogram_micro", "event_histogram"), _bucket),
+    "dlm_misc": _Source(("dlm_misc",), _named),
+    "cr_block_server": _Source(("cr_block_server",), _cr_flushes),
+    "current_block_server": _Source(("current_block_server",), _current_flushes),
+    "cache_transfer": _Source(("cache_transfer",), _by_other("sender")),
+    "instance_ping": _Source(("instance_ping",), _by_other("target")),
+}
+"""The statistics come first: the interval is measured from one answer of them to the other."""
+
+
+async def take_sample(views: InstanceViews, version: str) -> Sample:
+    """Read all counters once. A view that is refused is left out and told; raises DatabaseError where nothing more can
+    be asked, or the instances themselves cannot."""
+    asked_all = not views.only_here
+    sample = await _read(views, version)
+    if asked_all and views.only_here:
+        # GV$ was given up on the way: half a sample of all instances and half of one would not fit together.
+        sample = await _read(views, version)
+    return sample
+
+
+async def _read(views: InstanceViews, version: str) -> Sample:
+    instances = await views.rows(instances_statement(version))
+    readings: dict[str, Reading] = {}
+    clock_s, at = 0.0, ""
+    for name, source in _SOURCES.items():
+        asked = statement_for(version, source.statements)
+        readings[name] = await _reading(views, asked, source)
+        if not at:
+            clock_s, at = time.monotonic(), now()
+    starts = {int(r["inst_id"]): Start(r["instance_name"], iso_time(r["startup_time"])) for r in instances.dicts()}
+    return Sample(at, clock_s, starts, readings, views.only_here)
+
+
+async def _reading(views: InstanceViews, asked: Statement, source: _Source) -> Reading:
+    (view,) = asked.reads
+    try:
+        return Reading(view, _counters(await views.rows(asked), source))
+    except DatabaseError as error:
+        if ends_everything(error):
+            raise
+        return Reading(view, why_unread=str(error))
+
+
+def _counters(rows: Rows, source: _Source) -> Counters:
+    """Added up where a view has several rows of one thing; without those that the database leaves empty."""
+    counters: dict[int, dict[Key, int]] = {}
+    for row in rows.dicts():
+        own = counters.setdefault(int(row["inst_id"]), {})
+        for key, value in source.counted(row):
+            if value is not None:
+                own[key] = own.get(key, 0) + int(value)
+    return counters
+
+
+def instances_statement(version: str) -> Statement:
+    """The statement that lists the instances."""
+    return statement_for(version, ("instances", "instances_before_18c"))
+
+
+def iso_time(value: datetime | None) -> str:
+    """A DATE as ISO 8601, without a zone: views do not name it."""
+    return "" if value is None else value.replace(tzinfo=None).isoformat(timespec="seconds")

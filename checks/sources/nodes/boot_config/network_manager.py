@@ -1,0 +1,164 @@
+"""NetworkManager's connections: from its keyfiles (nm-settings-keyfile(5)), and from what nmcli says of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from checks.model.facts import Keeper, KeptMtu, Unknown
+from checks.sources.node_setup import KEYFILE_DIRECTORIES
+from checks.sources.nodes.boot_config.device import Device, parse_mtu
+from checks.sources.nodes.boot_config.ini import last, parse_ini
+from checks.sources.nodes.boot_config.profile import BY_DHCP, Profile, kept_by
+from checks.sources.nodes.boot_config.shell_words import IGNORED
+from checks.sources.nodes.proc import number
+from checks.sources.nodes.sections import ConfigFile
+
+_UNESCAPED_COLON = re.compile(r"(?<!\\):")
+_ESCAPED = re.compile(r"\\(.)")
+_NETPLAN = "netplan-"
+
+
+class Listed(NamedTuple):
+    """A line of `nmcli connection show`."""
+
+    name: str
+    uuid: str
+    type: str
+    device: str
+    file: str | None
+    """None where this nmcli is too old to tell files."""
+
+
+def parse_listed(text: str) -> tuple[Listed, ...]:
+    """Read `nmcli -t -f NAME,UUID,TYPE,DEVICE[,FILENAME] connection show`: a colon in a value has a backslash."""
+    found = []
+    for line in text.split("\n"):
+        match [_unescaped(word) for word in _UNESCAPED_COLON.split(line)]:
+            case [name, uuid, type_, device, file]:
+                found.append(Listed(name, uuid, type_, device, file))
+            case [name, uuid, type_, device]:
+                found.append(Listed(name, uuid, type_, device, None))
+    return tuple(found)
+
+
+def parse_details(text: str) -> tuple[Profile, ...]:
+    """Read `nmcli -t -f NMCLI_FIELDS connection show UUID`, one after the other: `connection.id:eth1` begins each."""
+    blocks: list[dict[str, str]] = []
+    for line in text.split("\n"):
+        key, colon, value = line.partition(":")
+        if colon and key == "connection.id":
+            blocks.append({})
+        if colon and blocks:
+            blocks[-1].setdefault(key, _unescaped(value.strip()))
+    return tuple(_detailed(block) for block in blocks)
+
+
+def parse_keyfile(file: ConfigFile) -> Profile:
+    """A connection from its file."""
+    settings = parse_ini(file.lines)
+    # The long names are those of releases before 1.0, which files may still have.
+    link = ("infiniband",) if last(settings, "connection", "type") == "infiniband" else ("ethernet", "802-3-ethernet")
+    mtu = next((mtu for section in link if (mtu := parse_mtu(last(settings, section, "mtu")))), None)
+    return Profile(
+        name=last(settings, "connection", "id") or file.name.removesuffix(".nmconnection"),
+        type=last(settings, "connection", "type"),
+        interface=last(settings, "connection", "interface-name"),
+        hardware_address=next((a for section in link if (a := last(settings, section, "mac-address"))), ""),
+        mtu=mtu or (BY_DHCP if last(settings, "ipv4", "method") == "auto" else None),
+        keeper=Keeper.NETPLAN if file.name.startswith(_NETPLAN) else Keeper.NETWORK_MANAGER,
+        file=file.path,
+        uuid=last(settings, "connection", "uuid"),
+        autoconnect=last(settings, "connection", "autoconnect") != "false",
+        priority=number(last(settings, "connection", "autoconnect-priority")) or 0,
+    )
+
+
+def is_kept(path: str) -> bool:
+    """Whether a connection in that file is there after a boot: /run is empty then, but for what netplan makes anew."""
+    return bool(path) and (not path.startswith("/run/") or _NETPLAN in path)
+
+
+def kept_by_network_manager(
+    files: Sequence[ConfigFile],
+    listed: Sequence[Listed],
+    details: Sequence[Profile],
+    from_ifcfg: Sequence[Profile],
+    devices: Sequence[Device],
+) -> tuple[dict[str, KeptMtu], tuple[str, ...]]:
+    """What NetworkManager keeps, and the files whose content nobody told.
+
+    A file that can be read counts as it is, since that is what the next boot finds; else nmcli's word. `from_ifcfg` are
+    the connections of ifcfg files that NetworkManager reads.
+    """
+    keyfiles = [f for f in files if is_kept(f.path) and not f.is_masked and not f.name.endswith((*IGNORED, ".d"))]
+    readable = [*from_ifcfg, *(parse_keyfile(f) for f in keyfiles if f.is_readable)]
+    told = {p.uuid for p in readable if p.uuid} | {p.file for p in readable}
+    lines = {line.uuid: line for line in listed}
+    asked = [p for p in _asked(details, lines) if p.uuid not in told and p.file not in told]
+    profiles = [_as_listed(p, listed) for p in (*readable, *asked)]
+    known = {p.file for p in asked}
+    untold = tuple(f.path for f in keyfiles if not f.is_readable and f.path not in known and not _is_told(f, asked))
+    kept = kept_by(profiles, devices)
+    if untold:
+        kept |= {d.name: _untold(d) for d in devices if d.is_hardware and d.name not in kept}
+    return kept, untold
+
+
+def _is_told(file: ConfigFile, asked: Sequence[Profile]) -> bool:
+    """Whether an nmcli that does not tell files told what must be this one: a file has the name of its connection.
+
+    A directory that may not be read is told where nmcli told any connection at all.
+    """
+    if file.path in KEYFILE_DIRECTORIES:
+        return bool(asked)
+    return file.name.removesuffix(".nmconnection") in {p.name for p in asked if not p.file}
+
+
+def _asked(details: Iterable[Profile], lines: dict[str, Listed]) -> Iterator[Profile]:
+    """The connections that nmcli told of, without those that only live in memory or in /run."""
+    for profile in details:
+        line = lines.get(profile.uuid)
+        if line is None or line.file is None:
+            yield profile
+        elif is_kept(line.file):
+            is_ifcfg = "/ifcfg-" in line.file
+            keeper = Keeper.IFCFG_NETWORK_MANAGER if is_ifcfg else Keeper.NETWORK_MANAGER
+            yield replace(profile, file=line.file, keeper=Keeper.NETPLAN if _NETPLAN in line.file else keeper)
+
+
+def _as_listed(profile: Profile, listed: Iterable[Listed]) -> Profile:
+    """The connection with the interface that it is active on."""
+    for line in listed:
+        if (profile.uuid and line.uuid == profile.uuid) or (line.file and line.file == profile.file):
+            return replace(profile, active_on=line.device.removeprefix("--"))
+    return profile
+
+
+def _untold(device: Device) -> KeptMtu:
+    reason = Unknown("NetworkManager's files can be read by root only, and nmcli did not tell of them")
+    return KeptMtu(device.name, Keeper.NETWORK_MANAGER, mtu=reason, kind=device.kind)
+
+
+def _detailed(block: dict[str, str]) -> Profile:
+    def value(key: str) -> str:
+        return block.get(key, "").removeprefix("--")
+
+    link = "infiniband" if value("connection.type") == "infiniband" else "802-3-ethernet"
+    mtu = parse_mtu(value(f"{link}.mtu"))
+    return Profile(
+        name=value("connection.id"),
+        type=value("connection.type"),
+        interface=value("connection.interface-name"),
+        hardware_address=value(f"{link}.mac-address"),
+        mtu=mtu or (BY_DHCP if value("ipv4.method") == "auto" else None),
+        uuid=value("connection.uuid"),
+        autoconnect=value("connection.autoconnect") != "no",
+        priority=number(value("connection.autoconnect-priority")) or 0,
+    )
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPED.sub(r"\1", text)

@@ -1,0 +1,182 @@
+"""The files of systemd-networkd, and the .link files that udev applies to whatever network service there is.
+
+Files of all directories are taken in the order of their names, and the first that matches an interface counts; of one
+name /etc stands before /run before /usr (systemd.network(5), systemd.link(5), systemd.netdev(5)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+from checks.model.facts import Keeper, KeptMtu, Unknown
+from checks.sources.node_setup import NETWORKD_DIRECTORIES
+from checks.sources.nodes.boot_config.device import MTU_RANGE, Device, named
+from checks.sources.nodes.boot_config.ini import Setting, last, parse_ini
+from checks.sources.nodes.boot_config.profile import BY_DHCP
+from checks.sources.nodes.proc import number
+from checks.sources.nodes.sections import ConfigFile
+
+_SUFFIXES = {"K": 1024, "M": 1024**2, "G": 1024**3}
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A file with its drop-ins read after it."""
+
+    path: str
+    settings: tuple[Setting, ...]
+    mtu_from: str = ""
+    """Which of them sets the MTU."""
+
+    @property
+    def name(self) -> str:
+        """The file's name, by which it is ordered."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def has_match(self) -> bool:
+        """Whether it has a condition at all: a .link file without one is not applied."""
+        return any(s.section == "Match" for s in self.settings)
+
+    def mtu(self, section: str = "Link") -> int | None:
+        """MTUBytes= of that section, with its suffix to the base of 1024 worked out."""
+        text = last(self.settings, section, "MTUBytes").upper()
+        value = number(text.rstrip("KMGB "))
+        bytes_ = value * _SUFFIXES.get(text.rstrip("B ")[-1:], 1) if value is not None else None
+        return bytes_ if bytes_ in MTU_RANGE else None
+
+
+def units(files: Iterable[ConfigFile], suffix: str) -> tuple[Unit, ...]:
+    """The files of one kind in the order in which they are tried, without those masked and those lost at boot."""
+    chosen: dict[str, ConfigFile] = {}
+    drop_ins: dict[str, dict[str, ConfigFile]] = {}
+    for file in sorted(files, key=_rank):
+        if _is_lost(file.path):
+            continue
+        if file.name.endswith(suffix):
+            chosen.setdefault(file.name, file)
+        elif file.name.endswith(".conf") and file.directory.endswith(f"{suffix}.d"):
+            drop_ins.setdefault(file.directory.rpartition("/")[2].removesuffix(".d"), {}).setdefault(file.name, file)
+    return tuple(
+        _unit(file, [drop_in for _, drop_in in sorted(drop_ins.get(name, {}).items()) if not drop_in.is_masked])
+        for name, file in sorted(chosen.items())
+        # An empty file masks as a link to /dev/null does; one without any line that counts says as little.
+        if not file.is_masked and (file.lines or not file.is_readable)
+    )
+
+
+def kept_by_networkd(files: Sequence[ConfigFile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
+    """What systemd-networkd keeps: MTUBytes= of the .network file, else of the .netdev file that makes the device."""
+    networks = units(files, ".network")
+    made = {name: unit for unit in units(files, ".netdev") if (name := last(unit.settings, "NetDev", "Name"))}
+    future = [Device(name, kind=last(unit.settings, "NetDev", "Kind")) for name, unit in made.items()]
+    everyone = [*devices, *(device for device in future if named(device.name, devices) is None)]
+    kept = {}
+    for device in everyone:
+        entry = _first(networks, device, _kept_by_network)
+        if device.name in made and (entry is None or entry.mtu is None) and (mtu := made[device.name].mtu("NetDev")):
+            path = made[device.name].path
+            entry = KeptMtu(device.name, _keeper(path), path, mtu=mtu, kind=device.kind)
+        if entry is not None:
+            kept[device.name] = entry
+    return kept
+
+
+def set_by_links(files: Sequence[ConfigFile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
+    """What .link files set when a device appears, before any network service; those that set no MTU say nothing."""
+    links = tuple(unit for unit in units(files, ".link") if unit.has_match)
+    if all(unit.mtu() is None for unit in links):
+        return {}  # which of them matches, such as udev's own by the path of a device, makes no difference then
+    found = {device.name: _first(links, device, _set_by_link) for device in devices}
+    return {name: entry for name, entry in found.items() if entry is not None and entry.mtu is not None}
+
+
+def _kept_by_network(unit: Unit, device: Device) -> KeptMtu | None:
+    if last(unit.settings, "Link", "Unmanaged").lower() in ("yes", "true", "on", "1"):
+        return None
+    by_dhcp = BY_DHCP if last(unit.settings, "Network", "DHCP").lower() in ("yes", "true", "ipv4", "both") else None
+    mtu = unit.mtu() or by_dhcp
+    return KeptMtu(device.name, _keeper(unit.path), unit.mtu_from or unit.path, mtu=mtu, kind=device.kind)
+
+
+def _set_by_link(unit: Unit, device: Device) -> KeptMtu:
+    return KeptMtu(device.name, Keeper.UNKNOWN, unit.mtu_from or unit.path, mtu=unit.mtu(), kind=device.kind)
+
+
+def _first(tried: Iterable[Unit], device: Device, kept: Callable[[Unit, Device], KeptMtu | None]) -> KeptMtu | None:
+    """What the first unit that matches says; Unknown where one that racwire cannot follow stands before it."""
+    for unit in tried:
+        match _matches(unit, device):
+            case True:
+                return kept(unit, device)
+            case str() as condition:
+                entry = kept(unit, device)
+                reason = f"{unit.path} matches by {condition}, which racwire does not follow"
+                mtu = Unknown(reason)
+                return entry and KeptMtu(device.name, entry.keeper, entry.file, mtu=mtu, kind=entry.kind)
+    return None
+
+
+def _matches(unit: Unit, device: Device) -> bool | str:
+    """Whether all conditions hold; where only ones are left that cannot be followed, their name."""
+    not_followed = ""
+    for key in dict.fromkeys(s.key for s in unit.settings if s.section == "Match"):
+        words = _words(unit.settings, key)
+        is_inverted = bool(words) and words[0].startswith("!")
+        words = [word.removeprefix("!") for word in words]
+        match key:
+            case _ if not words:
+                continue
+            case "Name" | "OriginalName":
+                new_name = last(unit.settings, "Link", "Name")
+                holds = any(fnmatchcase(device.name, word) or new_name == device.name for word in words)
+            case "MACAddress" | "PermanentMACAddress":
+                holds = any(device.has_address(word.replace("-", ":")) for word in words)
+            case "Type":
+                holds = any(fnmatchcase("ether" if device.kind == "ethernet" else device.kind, word) for word in words)
+            # What makes an Ethernet interface, such as veth, is not known here; that it is none of these is.
+            case "Kind" if device.kind != "ethernet" or set(words) <= {"bond", "vlan", "bridge"}:
+                holds = any(fnmatchcase(device.kind, word) for word in words)
+            case _:
+                not_followed = not_followed or f"{key}="
+                continue
+        if holds == is_inverted:
+            return False
+    return not_followed or True
+
+
+def _words(settings: Iterable[Setting], key: str) -> list[str]:
+    """The words of a condition given on one line or several; an empty line takes back those before it."""
+    words: list[str] = []
+    for setting in settings:
+        if (setting.section, setting.key) == ("Match", key):
+            found = setting.value.replace('"', " ").replace("'", " ").split()
+            words = [*words, *found] if found else []
+    return words
+
+
+def _unit(file: ConfigFile, drop_ins: Iterable[ConfigFile]) -> Unit:
+    unit = Unit(file.path, ())
+    for part in (file, *drop_ins):
+        settings = parse_ini(part.lines)
+        sets = any(s.key == "MTUBytes" for s in settings)
+        unit = replace(unit, settings=unit.settings + settings, mtu_from=part.path if sets else unit.mtu_from)
+    return unit
+
+
+def _rank(file: ConfigFile) -> int:
+    return next(
+        (i for i, place in enumerate(NETWORKD_DIRECTORIES) if file.path.startswith(f"{place}/")),
+        len(NETWORKD_DIRECTORIES),
+    )
+
+
+def _is_lost(path: str) -> bool:
+    """Whether it is gone after a boot: /run is empty then, but for what netplan makes anew."""
+    return path.startswith("/run/") and "netplan" not in path
+
+
+def _keeper(path: str) -> Keeper:
+    return Keeper.NETPLAN if path.startswith("/run/") else Keeper.NETWORKD

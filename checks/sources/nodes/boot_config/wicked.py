@@ -1,0 +1,40 @@
+"""SUSE's ifcfg files, which wicked reads (ifcfg(5) of SUSE): the file's name is the interface's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from checks.model.facts import Keeper, KeptMtu
+from checks.sources.nodes.boot_config.device import Device, named, parse_mtu
+from checks.sources.nodes.boot_config.profile import BY_DHCP
+from checks.sources.nodes.boot_config.shell_words import IGNORED, is_yes, parse_assignments
+from checks.sources.nodes.sections import ConfigFile
+
+
+def kept_by_wicked(files: Sequence[ConfigFile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
+    """What wicked keeps; an interface with STARTMODE='off' is left alone."""
+    kept = {}
+    for file in files:
+        name = file.name.removeprefix("ifcfg-")
+        values = parse_assignments(file.lines)
+        if name == "lo" or ":" in name or name.endswith(IGNORED) or not file.is_readable:
+            continue
+        if values.get("STARTMODE", "").lower() in ("off", "manual"):
+            continue
+        by_dhcp = BY_DHCP if values.get("BOOTPROTO", "").lower().startswith("dhcp") else None
+        mtu = parse_mtu(values.get("MTU", "")) or by_dhcp
+        kept[name] = KeptMtu(name, Keeper.WICKED, file.path, mtu=mtu, kind=_kind(name, values, devices))
+    return kept
+
+
+def _kind(name: str, values: dict[str, str], devices: Sequence[Device]) -> str:
+    if is_yes(values.get("BONDING_MASTER", "")):
+        return "bond"
+    if values.get("ETHERDEVICE"):
+        return "vlan"
+    if is_yes(values.get("BRIDGE", "")):
+        return "bridge"
+    device = named(name, devices)
+    if device is not None:
+        return device.kind
+    return "infiniband" if values.get("IPOIB_MODE") or name.startswith("ib") else "ethernet"

@@ -1,0 +1,115 @@
+"""The kernels' counters of all nodes, read twice: what they grew by meanwhile is what counts, never their totals."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from checks.model.facts import CounterChange, CounterChanges, Node, Unknown
+from checks.model.journal import Entry, now
+from checks.sources.kernel_files import COUNTERS, COUNTERS_OF_THIS_NODE
+from checks.sources.nodes.counter_difference import Reading, difference, difference_text, parse_reading
+from checks.sources.nodes.session import Session
+from checks.sources.nodes.shell import ShellError
+
+
+async def read_counter_changes(session: Session, nodes: Sequence[Node], interval_s: float) -> CounterChanges | Unknown:
+    """What the kernels of these nodes count during an interval; all nodes at once.
+
+    A node that does not answer is told under `unread`, and disturbs nobody.
+    """
+    if not nodes:
+        return Unknown("No node could be read, so there are no counters to compare.")
+    begun_at, began = now(), time.monotonic()
+    ticker = asyncio.create_task(_tell(session, interval_s))
+    try:
+        found = await asyncio.gather(*(_change(session, node.name, interval_s) for node in nodes))
+    finally:
+        ticker.cancel()
+        await asyncio.gather(ticker, return_exceptions=True)
+    return CounterChanges(
+        begun_at=begun_at,
+        ended_at=now(),
+        seconds=round(time.monotonic() - began, 3),
+        nodes=tuple(change for change in found if isinstance(change, CounterChange)),
+        unread={node.name: change for node, change in zip(nodes, found, strict=True) if isinstance(change, Unknown)},
+    )
+
+
+@dataclass(frozen=True)
+class _Taken:
+    reading: Reading
+    at: float
+    entry: Entry
+
+
+async def _change(session: Session, node: str, interval_s: float) -> CounterChange | Unknown:
+    try:
+        before = await _read(session, node)
+        if isinstance(before, Unknown):
+            return before
+        await asyncio.sleep(max(0.0, before.at + interval_s - time.monotonic()))
+        return await _read_again(session, node, before)
+    except ShellError as error:
+        return Unknown(str(error))
+    except Exception as error:  # whatever one node brings about, the others are read
+        return Unknown(f"Reading the counters of {node} failed: {type(error).__name__}: {error}")
+
+
+async def _read_again(session: Session, node: str, before: _Taken) -> CounterChange | Unknown:
+    after = await _read(session, node)
+    if isinstance(after, Unknown):
+        return after
+    change = difference(before.reading, after.reading)
+    if isinstance(change, Unknown):
+        return change
+    seconds = after.at - before.at
+    # What the evidence is about stands before what it was computed from.
+    after.entry.text = f"In {seconds:.1f} s:\n{difference_text(change)}\n\n{after.entry.text}"
+    return CounterChange(node, round(seconds, 3), change.counters, change.left_out)
+
+
+async def _read(session: Session, node: str) -> _Taken | Unknown:
+    """One reading. Raises ShellError where a peer does not answer."""
+    local = node == session.local_node
+    timeout_s = session.settings.ssh.read_timeout_s
+    # A peer is connected before its entry begins: that the connection failed has an entry of its own.
+    shell = None if local else await session.shell(node)
+    source = COUNTERS_OF_THIS_NODE if local else COUNTERS
+    (topic,) = source.topics
+    with session.journal.entry(node, topic, source.action(topic)) as entry:
+        if shell is None:
+            async with asyncio.timeout(timeout_s):
+                entry.text = await asyncio.to_thread(_files)
+        else:
+            entry.text = (await shell.run(COUNTERS, timeout_s=timeout_s)).text
+        at = time.monotonic()
+        reading = parse_reading(entry.text)
+        if isinstance(reading, Unknown):
+            entry.outcome = reading.reason
+            return reading
+        return _Taken(reading, at, entry)
+
+
+def _files() -> str:
+    """What `cat` would print of the files; one that this kernel does not have is left out."""
+    texts = []
+    for path in COUNTERS_OF_THIS_NODE.files:
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                texts.append(file.read())
+        except OSError:
+            continue
+    return "".join(texts)
+
+
+async def _tell(session: Session, interval_s: float) -> None:
+    """Progress by the second; the last of them is told when it is over."""
+    total = math.ceil(interval_s)
+    for second in range(total):
+        session.progress("counters", "watching the kernels' counters", second, total)
+        await asyncio.sleep(1)
+    session.progress("counters", "watching the kernels' counters", total, total)

@@ -1,0 +1,122 @@
+"""What a kernel counted between two readings: text in, differences out. Nothing is read here, nothing is raised."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from checks.model.facts import KernelCounters, Unknown
+from checks.sources.kernel_files import COUNTERS_OF_THIS_NODE
+from checks.sources.nodes.proc import parse_counters
+
+SOFTNET = "Softnet"
+_SOFTNET_COLUMNS = {"Dropped": 1, "TimeSqueezed": 2}
+_SOFTNET_LINE = re.compile(r"[0-9a-f]{8}(?: [0-9a-f]{8}){2,}", re.ASCII)
+
+_NO_COUNTERS = {
+    "Ip": {"Forwarding", "DefaultTTL"},
+    "Tcp": {"RtoAlgorithm", "RtoMin", "RtoMax", "MaxConn", "CurrEstab"},
+}
+"""Settings and gauges that stand among the counters: their differences say nothing."""
+
+_WRAP = 2**32
+_ALWAYS_COUNTED = ("Ip", "InReceives")
+"""A node that is reached over the network counts this all the time: where it fell, all of them began anew.
+
+The kernel counts it in 64 bits, so that it never runs over: a fall from far up is a restart, too.
+"""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The counters of one node at one moment."""
+
+    counters: KernelCounters
+    softnet: tuple[tuple[int, ...], ...] = ()
+    """A line for each CPU that is online, in the kernel's order; empty where there is no softnet_stat."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """By how much the counters grew, and those of which that cannot be told."""
+
+    counters: KernelCounters
+    left_out: tuple[str, ...] = field(default=())
+    """By name, `Ip.ReasmFails`: they fell meanwhile."""
+
+
+def parse_reading(text: str) -> Reading | Unknown:
+    """/proc/net/snmp, /proc/net/netstat and /proc/net/softnet_stat, one after the other.
+
+    A line of softnet_stat is a row of hexadecimal words of eight digits; no line of the others is.
+    """
+    counters = parse_counters(text)
+    if isinstance(counters, Unknown):
+        return Unknown(f"Nothing was understood of {', '.join(COUNTERS_OF_THIS_NODE.files)}.")
+    return Reading(counters, parse_softnet(text.splitlines()))
+
+
+def parse_softnet(lines: Iterable[str]) -> tuple[tuple[int, ...], ...]:
+    """The rows of /proc/net/softnet_stat among some lines, one for each CPU."""
+    rows = (line.split() for line in map(str.strip, lines) if _SOFTNET_LINE.fullmatch(line))
+    return tuple(tuple(int(word, 16) for word in row) for row in rows)
+
+
+def difference(before: Reading, after: Reading) -> Difference | Unknown:
+    """What was counted between two readings of one node; Unknown where its counters began anew meanwhile.
+
+    A counter that is in one of the readings only is left out in silence: some kernels show a name once it counts.
+    """
+    groups: dict[str, dict[str, int]] = {}
+    fell: list[str] = []
+    for group, values in after.counters.groups.items():
+        for name, value in values.items():
+            earlier = before.counters.value(group, name)
+            if earlier is None or name in _NO_COUNTERS.get(group, ()):
+                continue
+            if value < earlier and (group, name) == _ALWAYS_COUNTED:
+                return Unknown("Its counters began anew between the two readings: it was restarted meanwhile.")
+            grown = grown_by(earlier, value)
+            if grown is not None:
+                groups.setdefault(group, {})[name] = grown
+            else:
+                fell.append(f"{group}.{name}")
+    if softnet := _softnet(before.softnet, after.softnet):
+        groups[SOFTNET] = softnet
+    elif before.softnet or after.softnet:
+        fell += [f"{SOFTNET}.{name}" for name in _SOFTNET_COLUMNS]
+    return Difference(KernelCounters(groups), tuple(fell))
+
+
+def difference_text(change: Difference) -> str:
+    """What grew, a line each, for the journal."""
+    grew = [
+        f"{group}.{name} +{value}"
+        for group, values in change.counters.groups.items()
+        for name, value in values.items()
+        if value
+    ]
+    return "\n".join([*grew, *(f"{name} fell: left out" for name in change.left_out)])
+
+
+def grown_by(before: int, after: int) -> int | None:
+    """The growth; that of a counter of 32 bits that ran over, where it was far enough up to do so; else None."""
+    if after >= before:
+        return after - before
+    ran_over = _WRAP // 2 <= before < _WRAP and 0 <= after < _WRAP // 2
+    return after + _WRAP - before if ran_over else None
+
+
+def _softnet(before: Sequence[Sequence[int]], after: Sequence[Sequence[int]]) -> dict[str, int]:
+    """Over all CPUs; nothing where a CPU came or went meanwhile, or one of them fell."""
+    if len(before) != len(after):
+        return {}
+    sums = dict.fromkeys(_SOFTNET_COLUMNS, 0) if after else {}
+    for old, new in zip(before, after, strict=True):
+        for name, column in _SOFTNET_COLUMNS.items():
+            grown = grown_by(old[column], new[column])
+            if grown is None:
+                return {}
+            sums[name] += grown
+    return sums

@@ -1,0 +1,91 @@
+"""This node, read by netlink, /proc and /sys: no process is started, no privilege is needed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from checks.model.facts import Node
+from checks.model.journal import Journal
+from checks.sources.kernel_files import COUNTER_FILES, PROC_SYS, SPEED_FILES, SYS_CLASS_NET, THIS_NODE
+from checks.sources.nodes import netlink
+from checks.sources.nodes.assembly import interface_text, neighbour_text, route_text
+from checks.sources.nodes.proc import parse_counters, with_speeds
+from checks.sources.nodes.shell import ShellError
+from checks.sources.nodes.sysctls import sysctl_paths, sysctls
+
+
+async def read_local_node(name: str, journal: Journal) -> Node:
+    """Read this node, to be called `name`. Raises ShellError, as for a peer, where the kernel does not answer."""
+    with ExitStack() as asked:
+        entries = {
+            topic: asked.enter_context(journal.entry(name, topic, THIS_NODE.action(topic)))
+            for topic in ("interfaces", "routes", "neighbours")
+        }
+        try:
+            dump = await asyncio.to_thread(netlink.dump)
+        except OSError as error:
+            raise ShellError(f"The kernel of {name} did not tell its interfaces: {error.strerror}.") from error
+        interfaces = netlink.interfaces_of(dump)
+        speed_paths = [f"{interface.name}/{file}" for interface in interfaces for file in SPEED_FILES]
+        speeds = await asyncio.to_thread(_read_files, SYS_CLASS_NET, speed_paths)
+        interfaces = with_speeds(interfaces, speeds.one_line())
+        routes, neighbours = netlink.routes_of(dump), netlink.neighbours_of(dump)
+        entries["interfaces"].text = interface_text(interfaces)
+        entries["routes"].text = route_text(routes)
+        entries["neighbours"].text = neighbour_text(neighbours)
+
+    with journal.entry(name, "counters", THIS_NODE.action("counters")) as entry:
+        counter_files = await asyncio.to_thread(_read_files, "", COUNTER_FILES)
+        entry.text = "".join(counter_files.values.values())
+
+    names = [interface.name for interface in interfaces]
+    with journal.entry(name, "sysctls", THIS_NODE.action("sysctls")) as settings_entry:
+        settings = await asyncio.to_thread(_read_files, PROC_SYS, sysctl_paths(names).values())
+        values = settings.one_line()
+        settings_entry.text = "\n".join(f"{path}:{text}" for path, text in values.items())
+
+    return Node(
+        name=name,
+        read_by="netlink",
+        kernel_release=os.uname().release,
+        interfaces=interfaces,
+        routes=routes,
+        neighbours=neighbours,
+        counters=parse_counters(entry.text),
+        sysctls=sysctls(names, values),
+        limits=tuple(
+            f"{path} may not be read by this user; root could." for path in (*counter_files.denied, *settings.denied)
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    values: dict[str, str]
+    """What was read, by path below the directory."""
+    denied: tuple[str, ...]
+    """The whole paths of files that this user may not read."""
+
+    def one_line(self) -> dict[str, str]:
+        """What was read, each on one line, runs of blanks become one."""
+        return {path: " ".join(text.split()) for path, text in self.values.items()}
+
+
+def _read_files(directory: str, paths: Iterable[str]) -> _Files:
+    """Read small files of the kernel's. One that is not there, or that it refuses (no link: EINVAL), is left out."""
+    values: dict[str, str] = {}
+    denied: list[str] = []
+    for path in paths:
+        whole_path = f"{directory}/{path}" if directory else path
+        try:
+            with open(whole_path, encoding="utf-8", errors="replace") as file:
+                values[path] = file.read()
+        except PermissionError:
+            denied.append(whole_path)
+        except OSError:
+            continue
+    return _Files(values, tuple(denied))

@@ -1,0 +1,175 @@
+"""This node's interfaces, routes and neighbours as the kernel tells them over netlink.
+
+`dump` asks the kernel (blocking: for a thread); the rest turns messages into facts and touches nothing.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from checks.model.facts import Address, Interface, Neighbour, Route
+from checks.sources.nodes.assembly import PEERED_KINDS, kind_of, mtu_limit, with_members
+
+_DUMP_ATTEMPTS = 3
+
+# linux/if.h, linux/netlink.h, linux/rtnetlink.h and linux/neighbour.h
+_IFF_UP = 0x1
+_NLM_F_DUMP_INTR = 0x10
+_RT_TABLE_MAIN = 254
+_RTN_UNICAST = 1
+_RTM_F_CLONED = 0x200
+_RTAX_LOCK_MTU = 1 << 2
+_NTF_PROXY = 0x08
+_HARDWARE = {1: "ether", 32: "infiniband", 772: "loopback"}
+_NEIGHBOUR_STATES = {
+    0x01: "incomplete",
+    0x02: "reachable",
+    0x04: "stale",
+    0x08: "delay",
+    0x10: "probe",
+    0x20: "failed",
+    0x80: "permanent",
+}
+"""Without NONE and NOARP: entries that were never asked for, such as multicast groups. `ip neigh` hides them too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dump:
+    """Netlink messages as pyroute2 decodes them: fields by name, and `attrs`, a list of name and value."""
+
+    links: Sequence[Mapping[str, Any]] = ()
+    addresses: Sequence[Mapping[str, Any]] = ()
+    routes: Sequence[Mapping[str, Any]] = ()
+    neighbours: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def was_interrupted(self) -> bool:
+        """Whether the kernel marked a message: something changed meanwhile, entries can be missing or come twice."""
+        messages = (*self.links, *self.addresses, *self.routes, *self.neighbours)
+        return any(message["header"]["flags"] & _NLM_F_DUMP_INTR for message in messages)
+
+
+def dump() -> Dump:
+    """Ask the kernel for all four; needs no privilege. Raises OSError where it does not answer.
+
+    A reading during which something changed is made again; on a node where that never ends the last one must do.
+    """
+    from pyroute2 import IPRoute  # a fifth of a second, which only those pay who read a node
+    from pyroute2.netlink.exceptions import NetlinkError
+
+    for _ in range(_DUMP_ATTEMPTS):
+        try:
+            with IPRoute() as kernel:
+                read = Dump(
+                    links=tuple(kernel.get_links()),
+                    addresses=tuple(kernel.get_addr()),
+                    routes=(*kernel.get_routes(family=socket.AF_INET), *kernel.get_routes(family=socket.AF_INET6)),
+                    neighbours=tuple(kernel.get_neighbours()),
+                )
+        except NetlinkError as error:
+            raise OSError(error.code, f"netlink: {error}") from error
+        if not read.was_interrupted:
+            break
+    return read
+
+
+def interfaces_of(dump: Dump) -> tuple[Interface, ...]:
+    """Every interface with its addresses; speed and duplex netlink does not tell."""
+    names = _names(dump)
+    addresses: dict[int, list[Address]] = {}
+    for message in sorted(dump.addresses, key=lambda m: m["family"] != socket.AF_INET):
+        interface = names.get(message["index"], "")
+        addresses.setdefault(message["index"], []).append(_address(message, interface))
+    return with_members(_interface(message, names, addresses.get(message["index"], ())) for message in dump.links)
+
+
+def routes_of(dump: Dump) -> tuple[Route, ...]:
+    """The unicast routes of the main table; one with several next hops is one for each."""
+    names = _names(dump)
+    return tuple(route for message in dump.routes for route in _routes(message, names))
+
+
+def neighbours_of(dump: Dump) -> tuple[Neighbour, ...]:
+    """The entries of the ARP and neighbour discovery caches."""
+    names = _names(dump)
+    return tuple(
+        Neighbour(
+            ip=attributes["NDA_DST"],
+            interface=names.get(message["ifindex"], ""),
+            mac_address=attributes.get("NDA_LLADDR", ""),
+            state=_NEIGHBOUR_STATES[message["state"]],
+        )
+        for message in dump.neighbours
+        if message["state"] in _NEIGHBOUR_STATES and not message["flags"] & _NTF_PROXY
+        if message["family"] in (socket.AF_INET, socket.AF_INET6)
+        if "NDA_DST" in (attributes := _attributes(message))
+    )
+
+
+def _names(dump: Dump) -> dict[int, str]:
+    return {message["index"]: _attributes(message)["IFLA_IFNAME"] for message in dump.links}
+
+
+def _attributes(message: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes by name; of one that comes twice the first, as pyroute2's own getter has it."""
+    attributes: dict[str, Any] = {}
+    for name, value, *_ in message.get("attrs", ()):
+        attributes.setdefault(name, value)
+    return attributes
+
+
+def _interface(message: Mapping[str, Any], names: Mapping[int, str], addresses: Iterable[Address]) -> Interface:
+    attributes = _attributes(message)
+    name = attributes["IFLA_IFNAME"]
+    own_kind = _attributes(attributes.get("IFLA_LINKINFO", {})).get("IFLA_INFO_KIND", "")
+    hardware = _HARDWARE.get(message["ifi_type"], "")
+    has_parent = own_kind not in PEERED_KINDS and "IFLA_LINK_NETNSID" not in attributes
+    return Interface(
+        name=name,
+        mtu=attributes["IFLA_MTU"],
+        kind=kind_of(own_kind, hardware),
+        administratively_up=bool(message["flags"] & _IFF_UP),
+        operational_state=str(attributes.get("IFLA_OPERSTATE", "unknown")).lower(),
+        mac_address=attributes.get("IFLA_ADDRESS", "") if hardware else "",
+        master=names.get(attributes.get("IFLA_MASTER", 0), ""),
+        parent=names.get(attributes.get("IFLA_LINK", 0), "") if has_parent else "",
+        addresses=tuple(addresses),
+        min_mtu=mtu_limit("least", name, attributes.get("IFLA_MIN_MTU")),
+        max_mtu=mtu_limit("largest", name, attributes.get("IFLA_MAX_MTU")),
+    )
+
+
+def _address(message: Mapping[str, Any], interface: str) -> Address:
+    attributes = _attributes(message)
+    label = attributes.get("IFA_LABEL", "")
+    # On a point-to-point link IFA_ADDRESS is the far end.
+    ip = attributes.get("IFA_LOCAL", attributes.get("IFA_ADDRESS", ""))
+    return Address(ip, message["prefixlen"], "" if label == interface else label)
+
+
+def _routes(message: Mapping[str, Any], names: Mapping[int, str]) -> Iterator[Route]:
+    attributes = _attributes(message)
+    if (
+        attributes.get("RTA_TABLE", message["table"]) != _RT_TABLE_MAIN
+        or message["type"] != _RTN_UNICAST
+        or message["flags"] & _RTM_F_CLONED
+    ):
+        return
+    metrics = _attributes(attributes.get("RTA_METRICS", {}))
+    mtu = metrics.get("RTAX_MTU")
+    destination = f"{attributes['RTA_DST']}/{message['dst_len']}" if "RTA_DST" in attributes else "default"
+    for hop in attributes.get("RTA_MULTIPATH") or (message,):
+        hop_attributes = _attributes(hop)
+        index = hop["oif"] if "oif" in hop else hop_attributes.get("RTA_OIF", 0)
+        if index in names:
+            yield Route(
+                destination=destination,
+                interface=names[index],
+                gateway=hop_attributes.get("RTA_GATEWAY") or hop_attributes.get("RTA_VIA", {}).get("addr", ""),
+                mtu=mtu,
+                mtu_locked=mtu is not None and bool(metrics.get("RTAX_LOCK", 0) & _RTAX_LOCK_MTU),
+                source=attributes.get("RTA_PREFSRC", ""),
+            )

@@ -1,0 +1,82 @@
+"""The kernel's text files: /proc/net counters, and files of one value each. Text in, facts out; nothing is raised."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from checks.model.facts import Interface, KernelCounters, Unknown
+from checks.sources.kernel_files import COUNTER_FILES
+
+_INTEGER = re.compile(r"-?[0-9]{1,20}", re.ASCII)
+_SPEEDS_NOT_KNOWN = (0xFFFF, 0xFFFFFFFF)
+"""-1 as kernels print it that take it for unsigned."""
+
+
+def number(text: str) -> int | None:
+    """A decimal integer as the kernel prints it, or None."""
+    return int(text) if _INTEGER.fullmatch(text) else None
+
+
+def parse_counters(text: str) -> KernelCounters | Unknown:
+    """/proc/net/snmp and /proc/net/netstat, one after the other: a line of names, a line of values, for each group.
+
+    Values go to names by place; a name without a value, or a value without a name, is left out. A group with anything
+    but integers among its values is left out whole: its columns cannot be trusted.
+    """
+    groups: dict[str, dict[str, int]] = {}
+    names: tuple[str, list[str]] | None = None
+    for line in text.splitlines():
+        group, colon, rest = line.partition(":")
+        if not colon or not group or " " in group:
+            names = None
+        elif names is None or names[0] != group:
+            names = group, rest.split()
+        else:
+            values = [number(word) for word in rest.split()]
+            pairs = {name: value for name, value in zip(names[1], values, strict=False) if value is not None}
+            if None not in values and pairs:
+                groups.setdefault(group, {}).update(pairs)
+            names = None
+    return KernelCounters(groups) if groups else Unknown(f"Nothing was understood of {' and '.join(COUNTER_FILES)}.")
+
+
+def parse_values(text: str) -> dict[str, str]:
+    """Files of one line, as `grep -H .` prints them: path, colon, content. Runs of blanks become one."""
+    values: dict[str, str] = {}
+    for line in text.splitlines():
+        path, colon, content = line.partition(":")
+        if colon and path and path not in values:
+            values[path] = " ".join(content.split())
+    return values
+
+
+def with_speeds(interfaces: Iterable[Interface], values: Mapping[str, str]) -> tuple[Interface, ...]:
+    """The interfaces with their speed and duplex, from `<name>/speed` and `<name>/duplex` below /sys/class/net."""
+    return tuple(
+        msgspec.structs.replace(
+            interface,
+            speed_mbps=_speed(values.get(f"{interface.name}/speed"), interface),
+            duplex=_duplex(values.get(f"{interface.name}/duplex"), interface),
+        )
+        for interface in interfaces
+    )
+
+
+def _speed(text: str | None, interface: Interface) -> int | Unknown:
+    mbps = number(text) if text is not None else None
+    if mbps is None or mbps <= 0 or mbps in _SPEEDS_NOT_KNOWN:
+        return _not_told("speed", interface)
+    return mbps
+
+
+def _duplex(text: str | None, interface: Interface) -> str | Unknown:
+    return text if text in ("full", "half") else _not_told("duplex", interface)
+
+
+def _not_told(what: str, interface: Interface) -> Unknown:
+    if not interface.is_up:
+        return Unknown(f"{interface.name} has no link, so it has no {what}.")
+    return Unknown(f"The driver of {interface.name} tells no {what}.")

@@ -1,0 +1,78 @@
+"""The session: what one run holds open. Settings, journal, a shell on each node and the connections to the database,
+each opened once and kept."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+
+from checks.model.journal import Journal
+from checks.model.settings import Settings
+from checks.sources.database.connections import Connections
+from checks.sources.database.secret import Secret
+from checks.sources.nodes.shell import Shell, ShellError
+from checks.sources.progress import Progress
+from checks.sources.registry import SSH
+
+
+class Session:
+    """One run's connections. Close it, whatever happened; closing takes well under a second."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        journal: Journal,
+        progress: Progress | None = None,
+        *,
+        password: Secret | None = None,
+    ) -> None:
+        self.settings = settings
+        self.journal = journal
+        self.local_node = os.uname().nodename.split(".")[0]
+        self.databases = Connections(settings.database, password, journal, lambda: self.local_node)
+        self._progress = progress
+        self._shells: dict[str, asyncio.Task[Shell]] = {}
+
+    def progress(self, group: str, text: str, done: int, total: int) -> None:
+        """Say how far the gathering of a group of facts is."""
+        if self._progress is not None:
+            self._progress(group, text, done, total)
+
+    async def shell(self, node: str) -> Shell:
+        """The shell on a node, opened the first time. Raises ShellError, the same one each time: a peer that refused
+        or hung is not asked again in this run, unless it is forgotten."""
+        if node not in self._shells:
+            self._shells[node] = asyncio.create_task(self._open(node))
+        return await asyncio.shield(self._shells[node])
+
+    async def forget(self, node: str) -> None:
+        """End the shell on a node, or the attempt to have one: the next who wants it opens another."""
+        if task := self._shells.pop(node, None):
+            await _end(task)
+
+    async def _open(self, node: str) -> Shell:
+        if node == self.local_node:
+            return await Shell.open_local(node)
+        with self.journal.entry(node, SSH.topics[0], f"ssh {node} sh") as entry:
+            try:
+                return await Shell.open_ssh(node, self.settings.ssh)
+            except ShellError as error:
+                entry.text = error.detail
+                raise
+
+    async def close(self) -> None:
+        """End every connection and every shell, also those still being opened; all at once, so that many that hang
+        take no longer than one."""
+        shells, self._shells = list(self._shells.values()), {}
+        await asyncio.gather(self.databases.close(), *map(_end, shells), return_exceptions=True)
+
+
+async def _end(opening: asyncio.Task[Shell]) -> None:
+    """End a shell that is open, or is being opened; of one that could not be had nothing is left to end."""
+    if not opening.done():
+        opening.cancel()
+    (outcome,) = await asyncio.gather(opening, return_exceptions=True)
+    if isinstance(outcome, Shell):
+        with contextlib.suppress(ShellError, OSError):
+            await outcome.close()

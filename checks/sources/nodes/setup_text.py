@@ -1,0 +1,172 @@
+"""A node's setup out of what SETUP's program printed: text in, facts out; nothing is raised."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+
+from checks.model.facts import Keeper, NodeSetup, Unknown
+from checks.sources.clusterware.crsctl_text import parse_check_crs
+from checks.sources.clusterware.home_files import parse_crs_home
+from checks.sources.clusterware.oracle_text import printed_lines, quoted, read_messages
+from checks.sources.node_setup import DAEMONS
+from checks.sources.nodes.boot_config.active_manager import Files, parse_keepers, what_is_kept
+from checks.sources.nodes.boot_config.device import Device, parse_devices
+from checks.sources.nodes.boot_config.fragile import parse_fragile
+from checks.sources.nodes.boot_config.network_manager import parse_details, parse_listed
+from checks.sources.nodes.lldp_text import parse_lldp
+from checks.sources.nodes.logins_text import parse_logins
+from checks.sources.nodes.proc import number, parse_values
+from checks.sources.nodes.sections import Section, config_files, grepped_files
+
+_PMON = re.compile(r"[a-z]{2,4}_pmon_([+-]?[A-Za-z0-9_$#]{1,30})")
+_PROGRAM = re.compile(r"([0-9]+)/cmdline:1:(.+)")
+_CONTAINED = re.compile(r"([0-9]+)/status:NSpid:")
+_RECORDS_ARE_READ = "2:b"
+_ENABLED, _DISABLED = "CRS-4622", "CRS-4621"
+_NO_CRSCTL = (126, 127)
+_TIMED_OUT = 124
+_FURTHEST_S = 2**40
+
+_PLATFORMS = (
+    ("chassis_asset_tag", "OracleCloud.com", "Oracle Cloud"),
+    ("chassis_asset_tag", "7783-7084-3265-9085-8269-3286-77", "Microsoft Azure"),
+    ("sys_vendor", "Amazon EC2", "Amazon EC2"),
+    ("bios_vendor", "Amazon EC2", "Amazon EC2"),
+    ("sys_vendor", "Google", "Google Cloud"),
+    ("product_name", "Google Compute Engine", "Google Cloud"),
+)
+"""By what each cloud's machines are known: the value of a DMI field as that cloud documents it for its guests."""
+_ENGINEERED = "Oracle Engineered System"
+
+
+def parse_setup(name: str, told: Mapping[str, Section]) -> NodeSetup:
+    """The setup of a node. Never raises: what makes no sense is left out, or Unknown."""
+
+    def text(section: str) -> str:
+        return told.get(section, Section()).text
+
+    boot = dict(line.partition(" ")[::2] for line in text("boot").split("\n"))
+    programs = _programs(text("processes"))
+    seen = () if isinstance(programs, Unknown) else programs
+    devices = parse_devices(text("devices"))
+    files = Files(
+        config_files(text("keyfiles")),
+        config_files(text("ifcfg")),
+        config_files(text("wicked")),
+        config_files(text("networkd")),
+        tuple(line for line in text("netplan").split("\n") if line.startswith("/")),
+        parse_listed(text("connections")),
+        parse_details(text("connection details")),
+    )
+    keepers = parse_keepers(text("units"))
+    kept, limits = what_is_kept(files, keepers, devices)
+    is_cut = "rules" not in told
+    return NodeSetup(
+        name,
+        boot_id=boot.get("boot_id") or Unknown("the kernel did not tell its boot id"),
+        booted_at=_moment(boot.get("btime", "")),
+        taken_at_s=float(number(boot.get("now", "")) or 0),
+        grid_home=_home(seen, text("homes")),
+        daemons=programs if isinstance(programs, Unknown) else tuple(sorted(set(_daemons(programs)))),
+        instances=programs if isinstance(programs, Unknown) else tuple(sorted(set(_instances(programs)))),
+        autostart=_autostart(told.get("autostart", Section()), text("ohasdstr"), boot.get("name", name)),
+        services=_services(told.get("services", Section())),
+        keepers=(Keeper.NETPLAN, *keepers) if keepers and files.netplan else keepers,
+        kept=Unknown("the answer ended before it was whole") if is_cut else kept,
+        fragile=parse_fragile((*config_files(text("scripts")), *grepped_files(text("rules")))),
+        platform=_platform(text("platform")),
+        infiniband_modes=_modes(text("devices"), devices),
+        lldp=parse_lldp(told.get("lldp", Section(exit_status=255))),
+        clients_by=parse_logins(text("logins"), boot.get("machine", "")),
+        limits=limits,
+    )
+
+
+def _programs(text: str) -> tuple[str, ...] | Unknown:
+    """The programs of the command lines that were looked for; those of containers on the node are left out."""
+    lines = text.split("\n")
+    if _RECORDS_ARE_READ not in lines:
+        return Unknown("the grep there cannot read command lines; GNU grep can")
+    if "visible" not in lines:
+        return Unknown("this user may not see the processes of others there (hidepid of /proc)")
+    contained = {found[1] for line in lines if (found := _CONTAINED.match(line))}
+    found_at = (found for line in lines if (found := _PROGRAM.fullmatch(line)))
+    return tuple(found[2].strip() for found in found_at if found[1] not in contained)
+
+
+def _daemons(programs: tuple[str, ...]) -> Iterator[str]:
+    for program in programs:
+        name = program.split(" ")[0].rpartition("/")[2]
+        if name in DAEMONS:
+            yield name
+
+
+def _instances(programs: tuple[str, ...]) -> Iterator[str]:
+    for program in programs:
+        if found := _PMON.fullmatch(program):
+            yield found[1]
+
+
+def _home(programs: tuple[str, ...], homes: str) -> str | Unknown:
+    """The home that Clusterware runs from; else the one that olr.loc names, which a rollback can leave behind."""
+    for wanted in ("ocssd.bin", "ohasd.bin"):
+        for program in programs:
+            path, slash, name = program.split(" ")[0].rpartition("/bin/")
+            if slash and name == wanted and path.startswith("/"):
+                return path
+    return parse_crs_home(homes) or Unknown("no Grid home runs or is named there (olr.loc)")
+
+
+def _autostart(config: Section, files: str, host: str) -> bool | Unknown:
+    codes = {message.code for message in read_messages(config.text)}
+    if codes & {_ENABLED, _DISABLED}:
+        return _ENABLED in codes
+    # One directory for each name that the host ever had when Clusterware was installed.
+    by_host = {path.split("/")[-3].lower(): value for path, value in parse_values(files).items() if path.count("/") > 3}
+    names = (host.lower(), host.lower().partition(".")[0])
+    found = next((by_host[name] for name in names if name in by_host), "")
+    if found in ("enable", "disable"):
+        return found == "enable"
+    return Unknown(_why_not("crsctl config crs", config))
+
+
+def _services(check: Section) -> tuple[str, ...] | Unknown:
+    messages = parse_check_crs(check.text)
+    if isinstance(messages, Unknown):
+        return Unknown(_why_not("crsctl check crs", check))
+    return tuple(f"{message.code}: {message.text}" for message in messages)
+
+
+def _why_not(command: str, answer: Section) -> str:
+    if answer.exit_status in _NO_CRSCTL:
+        return "there is no crsctl in a Grid home that olr.loc names"
+    if answer.exit_status == _TIMED_OUT:
+        return f"`{command}` did not answer in time: Clusterware may hang there"
+    lines = printed_lines(answer.text)
+    return f"`{command}` gave no answer{f': {quoted(lines[0])}' if lines else ''}"
+
+
+def _moment(text: str) -> str | Unknown:
+    seconds = number(text)
+    if seconds is None or not 0 < seconds < _FURTHEST_S:
+        return Unknown("the kernel did not tell when it was booted")
+    return datetime.fromtimestamp(min(seconds, 253_402_300_799), UTC).isoformat()
+
+
+def _platform(text: str) -> str:
+    values = parse_values(text)
+    # Exadata and ODA are told by what Oracle's own images hold, also where they run in a cloud.
+    if any(line.startswith("there:") for line in text.split("\n")):
+        return _ENGINEERED
+    return next((name for field, value, name in _PLATFORMS if values.get(field) == value), "")
+
+
+def _modes(text: str, devices: tuple[Device, ...]) -> dict[str, str]:
+    values = parse_values(text)
+    return {
+        device.name: mode
+        for device in devices
+        if device.kind == "infiniband" and (mode := values.get(f"{device.name}/mode", ""))
+    }

@@ -1,0 +1,198 @@
+"""DF pings from this node, many at once, on an ICMP socket of our own."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from checks.model.facts import PingSeries
+from checks.model.packet_sizes import packet_of
+from checks.sources.probes.icmp_socket import Echo, EchoSocket, QueuedError
+from checks.sources.probes.limits import Pace, PathLimits, Window
+from checks.sources.probes.path import Path
+from checks.sources.probes.pinger import Request, Tally
+
+REFUSALS_THAT_SETTLE = 2
+"""A kernel that refuses a size refuses it every time: the rest of the series is not tried."""
+
+YIELD_EVERY = 8
+"""Packets sent before the event loop gets its turn, so that probing a path does not freeze the console."""
+
+
+@dataclass(slots=True)
+class _Flight:
+    """A packet under way. It stays known after its time-out, so that a late answer still counts."""
+
+    tally: Tally
+    packet_bytes: int
+    sent_at: float
+    expires_at: float
+    in_window: bool = True
+
+
+class IcmpPinger:
+    """Sends on one path. Use as a context manager: the socket is closed at the end."""
+
+    sent_by = "icmp socket"
+
+    def __init__(self, path: Path, limits: PathLimits, pace: Pace, *, straggler_s: float) -> None:
+        """Open the socket. Raises CannotPingError where this node does not let us.
+
+        `straggler_s`: how long after sending an answer is still waited for where only part of a size was answered.
+        """
+        self.path = path
+        self._limits = limits
+        self._pace = pace
+        self._straggler_s = straggler_s
+        self._window = Window(limits.max_bytes_in_flight)
+        self._socket = EchoSocket(path.source.ip, path.destination.ip, path.source.interface)
+        self._token = os.urandom(16)
+        self._sequence = int.from_bytes(os.urandom(2), "big")
+        self._flights: dict[int, _Flight] = {}
+        self._stirred = asyncio.Event()
+        asyncio.get_running_loop().add_reader(self._socket.fileno(), self._collect)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the socket."""
+        asyncio.get_running_loop().remove_reader(self._socket.fileno())
+        self._socket.close()
+
+    async def ping(self, requests: Sequence[Request], *, timeout_s: float, hurry: bool = False) -> list[PingSeries]:
+        """Send the requests in their order, many in flight at once, and return a series for each."""
+        self._limits.demand(sum(r.count for r in requests))
+        self._flights.clear()
+        tallies: list[Tally] = []
+        unyielded = 0
+        for request in requests:
+            tally = Tally(request.payload)
+            tallies.append(tally)
+            for _ in range(request.count):
+                if tally.refused >= REFUSALS_THAT_SETTLE:
+                    break
+                await self._admission(packet_of(request.payload, self.path.version))
+                self._send(tally, timeout_s)
+                unyielded += 1
+                if unyielded % YIELD_EVERY == 0:
+                    await asyncio.sleep(0)
+        await self._wait_for_the_rest()
+        if not hurry:
+            await self._wait_for_stragglers()
+        return [t.series() for t in tallies]
+
+    async def _admission(self, packet_bytes: int) -> None:
+        await self._pace.take(1)
+        while not self._window.admits(packet_bytes):
+            await self._stir(min(f.expires_at for f in self._flights.values() if f.in_window))
+
+    async def _wait_for_the_rest(self) -> None:
+        """Until each packet is answered or timed out."""
+        while waiting := [f for f in self._flights.values() if f.in_window]:
+            await self._stir(min(f.expires_at for f in waiting))
+
+    async def _wait_for_stragglers(self) -> None:
+        """Longer where a size was answered in part: a node that is busy for a moment answers late, not never."""
+        while partly := [f for f in self._flights.values() if f.tally.rtts_ms]:
+            if (until := max(f.sent_at for f in partly) + self._straggler_s) <= time.perf_counter():
+                return
+            await self._stir(until)
+
+    async def _stir(self, until: float) -> None:
+        """Wait until something arrives, or until then; then see what has arrived and what has timed out."""
+        self._stirred.clear()
+        # The socket may hold answers already, when the loop was busy elsewhere: they are read before any time-out.
+        self._collect()
+        if not self._stirred.is_set() and (remaining := until - time.perf_counter()) > 0:
+            try:
+                await asyncio.wait_for(self._stirred.wait(), remaining)
+            except TimeoutError:
+                self._collect()
+        now = time.perf_counter()
+        for flight in self._flights.values():
+            if flight.in_window and flight.expires_at <= now:
+                self._land(flight)
+
+    def _send(self, tally: Tally, timeout_s: float) -> None:
+        packet_bytes = packet_of(tally.payload, self.path.version)
+        self._sequence = (self._sequence + 1) & 0xFFFF
+        sent_at = time.perf_counter()
+        flight = _Flight(tally, packet_bytes, sent_at, sent_at + timeout_s)
+        tally.sent += 1
+        try:
+            self._socket.send(self._sequence, self._payload(tally.payload))
+        except OSError as error:
+            self._refused(tally, error)
+            return
+        self._limits.spend(1, packet_bytes)
+        self._flights[self._sequence] = flight
+        self._window.add(packet_bytes)
+        # Read at once: on virtual links the answer is there before the call returns, and a burst of unread ones
+        # overflows the socket's buffer.
+        self._collect()
+
+    def _payload(self, size: int) -> bytes:
+        """The run's random token, over and over: a stranger's answer never matches."""
+        return (self._token * (size // len(self._token) + 1))[:size]
+
+    def _refused(self, tally: Tally, error: OSError) -> None:
+        """Note why the kernel did not send. Errors of earlier packets may stand in the queue beside it."""
+        queued = self._socket.errors()
+        for other in queued:
+            if not other.local:
+                self._apply(other)
+        if error.errno == errno.EMSGSIZE:
+            tally.refuse(next((e.mtu for e in queued if e.local and e.number == errno.EMSGSIZE), None))
+        else:
+            tally.error(f"not sent: {error.strerror}")
+
+    def _collect(self) -> None:
+        for error in self._socket.errors():
+            self._apply(error)
+        now = time.perf_counter()
+        for echo in self._socket.answers():
+            self._match(echo, now)
+
+    def _match(self, echo: Echo, now: float) -> None:
+        flight = self._flights.get(echo.sequence)
+        if flight is None or echo.identifier != self._socket.identifier:
+            return
+        if echo.payload != self._payload(flight.tally.payload):
+            return
+        flight.tally.answered((now - flight.sent_at) * 1000, echo.ttl)
+        self._end(echo.sequence, flight)
+
+    def _apply(self, error: QueuedError) -> None:
+        """Book an error to the packet that it is about."""
+        flight = self._flights.get(error.sequence) if error.sequence is not None else None
+        if flight is None or error.sequence is None:
+            return
+        if error.number == errno.EMSGSIZE:
+            flight.tally.too_big(error.mtu, error.offender)
+        elif error.number in (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ECONNREFUSED, errno.EACCES):
+            flight.tally.unreachable_from = error.offender
+            flight.tally.error(os.strerror(error.number))
+        else:
+            flight.tally.error(os.strerror(error.number))
+        self._end(error.sequence, flight)
+
+    def _end(self, sequence: int, flight: _Flight) -> None:
+        """A packet's fate is known: forget it."""
+        del self._flights[sequence]
+        self._land(flight)
+        self._stirred.set()
+
+    def _land(self, flight: _Flight) -> None:
+        """A packet is no longer in flight."""
+        if flight.in_window:
+            flight.in_window = False
+            self._window.remove(flight.packet_bytes)

@@ -1,0 +1,42 @@
+"""A path that can be probed: from which port to which, and what ought to pass."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+
+from checks.model.facts import Port, PrivateNetwork
+from checks.model.packet_sizes import SMALL_PAYLOAD, payload_for
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """The way from one node's port to another's on a private network."""
+
+    network: PrivateNetwork
+    source: Port
+    destination: Port
+    mtu: int
+    """What ought to pass, in bytes of IP packet."""
+    subnet_is_shared: bool = False
+    """Whether another private network has the same subnet: then an address alone does not choose the interface."""
+
+    @property
+    def version(self) -> int:
+        """4 or 6."""
+        return ipaddress.ip_address(self.destination.ip).version
+
+    @property
+    def name(self) -> str:
+        """How the journal calls it."""
+        return f"path {self.network.name} {self.source.node} {self.destination.node}"
+
+    @property
+    def small_payload(self) -> int:
+        """Payload of the ping that passes wherever the other node is reached at all."""
+        return SMALL_PAYLOAD
+
+    @property
+    def full_payload(self) -> int:
+        """Payload of the largest packet that ought to pass."""
+        return payload_for(self.mtu, self.version)

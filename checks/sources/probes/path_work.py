@@ -1,0 +1,274 @@
+"""One path under probe: what has been sent on it, what was answered, what follows, and its line in the journal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import msgspec
+
+from checks.model.facts import Leg, PathProbe, PingSeries, Unknown, Verdict
+from checks.model.journal import Entry, Journal
+from checks.model.packet_sizes import packet_of, payload_for
+from checks.sources.probes.limits import PathLimits
+from checks.sources.probes.path import Path
+from checks.sources.probes.path_budget import PathPlan
+from checks.sources.probes.path_mtu import Batch, Found, NotFound, Outcome, search_path_mtu
+from checks.sources.probes.path_text import Lines
+from checks.sources.probes.pinger import Pinger, Request
+from checks.sources.probes.verdict import Ends, Judgement, hops_from, judge, note_on_one_over
+
+QUICKEST_TIMEOUT_S = 0.05
+RTTS_PER_TIMEOUT = 20
+UNFINISHED = "not finished"
+
+FEW = 3
+"""Packets enough to see that a silent peer speaks after all."""
+
+ARP_ANSWER_S = 1.5
+"""Within this time the kernel has asked for a neighbour's address a second time: it does so after one second."""
+
+
+class PathWork:
+    """Gathers a PathProbe step by step; `probe()` is what is known at any moment."""
+
+    def __init__(self, path: Path, plan: PathPlan, limits: PathLimits, entry: Entry) -> None:
+        self.path = path
+        self.plan = plan
+        self.limits = limits
+        self.entry = entry
+        self.pinger: Pinger | None = None
+        self.judgement = Judgement(Verdict.UNKNOWN, UNFINISHED)
+        self.ends = Ends()
+        self.small: PingSeries | None = None
+        self.full: PingSeries | None = None
+        self.path_mtu: int | Unknown | None = None
+        self.lost_leg = Leg.UNKNOWN
+        self._over: PingSeries | None = None
+        self._boundary: tuple[PingSeries, ...] = ()
+        self._elapsed_s = 0.0
+        self._lines = Lines(path)
+
+    @property
+    def verdict(self) -> Verdict:
+        """As it stands."""
+        return self.judgement.verdict
+
+    def fail(self, reason: str) -> None:
+        """The path could not be measured, or not to its end. A verdict that was reached stays."""
+        if self.verdict is Verdict.UNKNOWN:
+            self.judgement = Judgement(Verdict.UNKNOWN, reason)
+            self.entry.outcome = reason
+        elif self._lacks_path_mtu:
+            self.path_mtu = Unknown(reason)
+        self._say(f"not finished: {reason}")
+
+    def out_of_time(self, reason: str) -> None:
+        """The run ends: where this path was still being worked on, say so."""
+        if (self.verdict is Verdict.UNKNOWN and self.judgement.reason == UNFINISHED) or self._lacks_path_mtu:
+            self.fail(reason)
+
+    @property
+    def _lacks_path_mtu(self) -> bool:
+        full_size_fails = self.verdict in (Verdict.BLACK_HOLE, Verdict.TOO_BIG, Verdict.LOCAL_MTU)
+        return full_size_fails and self.path_mtu is None
+
+    async def measure(self, pinger: Pinger, ends: Ends) -> None:
+        """Send the three sizes and judge. Raises what the pinger raises."""
+        self.pinger = pinger
+        plan = self.plan
+        with self._clock():
+            (self.small,) = await self._ping(pinger, plan.timeout_s, plan.small)
+            if self.small.received:
+                await self._measure_full_size(pinger)
+            else:
+                self._say("nothing was answered, so no full-size packets were sent")
+        self.conclude(ends)
+
+    async def _measure_full_size(self, pinger: Pinger) -> None:
+        self._over, self.full = await self._ping(pinger, self._round_timeout_s(), self.plan.over, self.plan.full)
+        if note := note_on_one_over(self.path, self._over):
+            self._say(note)
+
+    async def ask_again(self, ends: Ends) -> None:
+        """Ping once more where nothing at all was answered.
+
+        One lost ARP request or answer holds back all packets of a burst, for a second. That is a lost packet, and no
+        silence of the peer.
+        """
+        plan, first = self.plan, self.small
+        few = Request(plan.small.payload, min(FEW, plan.small.count))
+        needed = few.count + plan.small.count + plan.full.count + plan.over.count
+        if self.pinger is None or first is None or not first.sent or self.limits.packets_left < needed:
+            return
+        with self._clock():
+            # In a hurry: that is, all such paths side by side, for most will stay silent to the end of their time-out.
+            (again,) = await self.pinger.ping([few], timeout_s=max(plan.timeout_s, ARP_ANSWER_S), hurry=True)
+            self._say(self._lines.series(again))
+            self.small = _together(first, again)
+            if again.received:
+                (self.small,) = await self._ping(self.pinger, plan.timeout_s, plan.small)
+                await self._measure_full_size(self.pinger)
+        self.conclude(ends)
+        if self.verdict is Verdict.PASSES:
+            reason = f"the first {first.sent} packets got no answer, all later ones did, as when an ARP answer is lost"
+            self.judgement = Judgement(Verdict.PASSES, reason)
+            self._say(self._lines.verdict(self.verdict, reason))
+
+    async def look_again(self) -> None:
+        """Ping once more, patiently and with nothing else of ours on the way: was it the path, or our own crowd?"""
+        if self.pinger is None or self.small is None or self.full is None:
+            return
+        plan, before = self.plan, (self.small, self.full)
+        with self._clock():
+            again = await self._ping(self.pinger, plan.timeout_s, plan.small, plan.full)
+        if all(series.received == series.sent for series in again):
+            lost = sum(series.sent - series.received for series in before)
+            sent = sum(series.sent for series in (*before, *again))
+            reason = f"{lost} of {sent} packets got no answer while all paths were probed at once, none when alone"
+            self.judgement = Judgement(Verdict.PASSES, reason)
+            self._say(self._lines.verdict(self.verdict, reason))
+        self.small, self.full = (_together(*pair) for pair in zip(before, again, strict=True))
+
+    def conclude(self, ends: Ends) -> None:
+        """Judge what was measured, with what is now known of both ends."""
+        if self.small is None:
+            return
+        self.ends = ends
+        self.judgement = judge(self.path, self.small, self.full, ends)
+        self._say(self._lines.verdict(self.judgement.verdict, self.judgement.reason))
+
+    async def search(self, hint: int | None) -> None:
+        """Find the largest packet that passes. Changes the verdict where there is no sharp limit: then it is loss."""
+        if self.pinger is None or self.small is None:
+            return
+        with self._clock():
+            outcome = await self._search(self.pinger, hint)
+        if isinstance(outcome, Found):
+            self.path_mtu = self._usable(outcome.mtu)
+            self._boundary = tuple(
+                PingSeries(payload=self._payload(o.packet), sent=o.sent, received=o.answered)
+                for o in (outcome.below, outcome.above)
+                if o.packet != self.path.mtu
+            )
+        else:
+            self.path_mtu = Unknown(outcome.reason)
+            if outcome.no_sharp_limit and self.verdict is Verdict.BLACK_HOLE:
+                self.judgement = Judgement(Verdict.LOSS, outcome.reason)
+        self._say(self._lines.answer(outcome))
+
+    def _usable(self, mtu: int) -> int:
+        """What passes and can also come back whole: a peer may receive a few bytes more than it sends.
+
+        Many drivers take in frames some bytes above the interface's MTU (room for a VLAN tag), and the answers to those
+        come back in fragments, which ping cannot tell.
+        """
+        peer_mtu = self.ends.peer_mtu
+        if peer_mtu is None or mtu <= peer_mtu:
+            return mtu
+        self._say(
+            f"{self.path.destination.node} takes in packets of up to {mtu} bytes, but the MTU of its "
+            f"{self.path.destination.interface} is {peer_mtu}: larger ones do not come back whole"
+        )
+        return peer_mtu
+
+    async def _search(self, pinger: Pinger, hint: int | None) -> Found | NotFound:
+        local = self.full.local_mtu if self.full and self.verdict is Verdict.LOCAL_MTU else None
+        search = search_path_mtu(
+            passes=packet_of(self.path.small_payload, self.path.version),
+            fails=self.path.mtu if local is None else local + 1,
+            max_bytes_in_flight=self.limits.max_bytes_in_flight,
+            max_packets=max(0, self.limits.packets_left - self.plan.reserve),
+            hint=hint if local is None else local,
+        )
+        timeout_s = self._round_timeout_s()
+        try:
+            batch = next(search)
+            while True:
+                batch = search.send(await self._try(pinger, batch, timeout_s))
+        except StopIteration as end:
+            answer: Found | NotFound = end.value
+            return answer
+
+    async def _try(self, pinger: Pinger, batch: Batch, timeout_s: float) -> list[Outcome]:
+        requests = [Request(self._payload(t.packet), t.copies) for t in batch]
+        answers = await pinger.ping(requests, timeout_s=timeout_s, hurry=True)
+        outcomes = [Outcome(t.packet, a.sent, a.received) for t, a in zip(batch, answers, strict=True)]
+        self._say(self._lines.batch(outcomes, timeout_s))
+        return outcomes
+
+    async def send_to_be_counted(self) -> int:
+        """Send full-size pings whose arrival the target counts; how many went out."""
+        if self.pinger is None:
+            return 0
+        with self._clock():
+            series = await self.pinger.ping([self.plan.counted], timeout_s=self._round_timeout_s(), hurry=True)
+        return series[0].sent - series[0].refused_locally
+
+    def note_leg(self, leg: Leg, how: str) -> None:
+        """On which way full-size packets get lost, and how that is known."""
+        self.lost_leg = leg
+        self._say(f"direction: {how}")
+
+    def probe(self) -> PathProbe:
+        """All that is known now."""
+        path = self.path
+        answered = self.full if self.full and self.full.ttl is not None else self.small
+        return PathProbe(
+            network=path.network.name,
+            from_node=path.source.node,
+            to_node=path.destination.node,
+            source_ip=path.source.ip,
+            destination_ip=path.destination.ip,
+            expected_mtu=path.mtu,
+            verdict=self.verdict,
+            series=(*(s for s in (self.small, self.full, self._over) if s is not None), *self._boundary),
+            path_mtu=self.path_mtu,
+            lost_leg=self.lost_leg,
+            hops=hops_from(answered.ttl if answered else None),
+            reason=self.judgement.reason,
+            sent_by=self.pinger.sent_by if self.pinger else "",
+            packets_sent=self.limits.packets_sent,
+            bytes_sent=self.limits.bytes_sent,
+            elapsed_ms=round(self._elapsed_s * 1000, 1),
+        )
+
+    def _payload(self, packet: int) -> int:
+        return payload_for(packet, self.path.version)
+
+    def _round_timeout_s(self) -> float:
+        """max(50 ms, 20 x the median round trip of small packets), never above the setting."""
+        median_ms = self.small.rtt_ms_median if self.small else None
+        wanted = RTTS_PER_TIMEOUT * median_ms / 1000 if median_ms is not None else self.plan.timeout_s
+        return min(max(QUICKEST_TIMEOUT_S, wanted), self.plan.timeout_s)
+
+    async def _ping(self, pinger: Pinger, timeout_s: float, *requests: Request) -> list[PingSeries]:
+        answers = await pinger.ping(requests, timeout_s=timeout_s)
+        for series in answers:
+            self._say(self._lines.series(series))
+        return answers
+
+    def _say(self, line: str) -> None:
+        self.entry.text += line + "\n"
+
+    @contextmanager
+    def _clock(self) -> Iterator[None]:
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            spent = time.perf_counter() - began
+            self._elapsed_s += spent
+            self.entry.duration_ms = round(self._elapsed_s * 1000, 3)
+
+
+def _together(first: PingSeries, second: PingSeries) -> PingSeries:
+    """Two series of one size as one; the round trips are those of the second."""
+    return msgspec.structs.replace(second, sent=first.sent + second.sent, received=first.received + second.received)
+
+
+def start_entry(journal: Journal, path: Path, plan: PathPlan) -> Entry:
+    """The path's one entry in the journal; its text and duration grow as the path is worked on."""
+    with journal.entry(path.source.node, path.name, plan.as_commands(path)) as entry:
+        return entry

@@ -1,0 +1,221 @@
+"""Probe every path of the private networks: measure all, look at silent ends, search path MTUs, find directions.
+
+`probe_paths` is all that the engine needs. `PathRun` keeps what is known at every moment, so that a run that is
+cancelled or out of time loses nothing that was measured.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+
+from checks.model.facts import Node, PathProbe, PrivateNetwork, UnreadNode, Verdict
+from checks.sources.nodes.shell import ShellError
+from checks.sources.probes.count_arrivals import find_legs
+from checks.sources.probes.ends import known_mtus, read_ends
+from checks.sources.probes.limits import BudgetSpentError, PathLimits
+from checks.sources.probes.path import Path
+from checks.sources.probes.path_budget import plan_path
+from checks.sources.probes.path_work import PathWork, start_entry
+from checks.sources.probes.pinger import CannotPingError
+from checks.sources.probes.probe_hosts import NodesAtHand, ProbeSession
+from checks.sources.probes.safety import assert_private, public_overlap
+from checks.sources.probes.verdict import Ends
+
+STEP_TIMEOUT_S = 60.0
+"""For one step of one path, waiting for its turn on the sending node included: a ping that hangs has its own limit."""
+
+MOST_SECOND_LOOKS = 8
+"""Paths with losses that are pinged once more, one at a time; where there are more of them it is not our own crowd."""
+
+SCOUTS = 2
+"""Paths behind a black hole that are searched one after the other, until one has a hint for the rest."""
+
+RUN_TIMEOUT_S = 90.0
+"""For all paths together: what is not known by then is told as unknown, and what is known is kept."""
+
+Step = Callable[[PathWork], Awaitable[None]]
+
+
+async def probe_paths(
+    networks: Sequence[PrivateNetwork],
+    nodes: Sequence[Node | UnreadNode],
+    session: ProbeSession,
+    *,
+    public_subnets: Iterable[str] = (),
+) -> tuple[PathProbe, ...]:
+    """Probe every ordered pair of nodes on every network.
+
+    What fails on a path is told in its PathProbe. Raises UnsafePathError, before anything is sent, for a path that
+    would leave the private networks.
+    """
+    return await PathRun(networks, nodes, session, public_subnets=public_subnets).run()
+
+
+def all_paths(networks: Sequence[PrivateNetwork]) -> list[Path]:
+    """Every ordered pair of ports of different nodes, network by network."""
+    subnets = Counter(network.subnet for network in networks)
+    return [
+        Path(network, source, destination, network.mtu, subnet_is_shared=subnets[network.subnet] > 1)
+        for network in networks
+        if isinstance(network.mtu, int)
+        for source in network.ports
+        for destination in network.ports
+        if source.node != destination.node
+    ]
+
+
+class PathRun:
+    """One probing of all paths."""
+
+    def __init__(
+        self,
+        networks: Sequence[PrivateNetwork],
+        nodes: Sequence[Node | UnreadNode],
+        session: ProbeSession,
+        *,
+        public_subnets: Iterable[str] = (),
+    ) -> None:
+        paths = all_paths(networks)
+        subnets = tuple(public_subnets)
+        barred = {n.name: overlap for n in networks if n.ports and (overlap := public_overlap(n, subnets))}
+        for path in paths:
+            if path.network.name not in barred:
+                assert_private(path, subnets)
+        self._session = session
+        self._sockets = ExitStack()
+        self._nodes = NodesAtHand(nodes, session, self._sockets)
+        self._works = [self._work(path) for path in paths]
+        self._to_measure = [w for w in self._works if w.path.network.name not in barred]
+        for work in self._works:
+            if work not in self._to_measure:
+                work.fail(barred[work.path.network.name])
+        self._measured = 0
+        self._began = time.monotonic()
+
+    def _work(self, path: Path) -> PathWork:
+        settings = self._session.settings.probe
+        plan = plan_path(settings, path.mtu, path.version, path.small_payload)
+        return PathWork(path, plan, PathLimits(settings), start_entry(self._session.journal, path, plan))
+
+    def results(self) -> tuple[PathProbe, ...]:
+        """What is known now, in the order of the networks and their ports."""
+        return tuple(work.probe() for work in self._works)
+
+    async def run(self) -> tuple[PathProbe, ...]:
+        """Probe, and return what was found."""
+        self._began = time.monotonic()
+        try:
+            async with asyncio.timeout(RUN_TIMEOUT_S):
+                await self._probe()
+        except TimeoutError:
+            for work in self._works:
+                work.out_of_time(f"probing all paths took over {RUN_TIMEOUT_S:.0f} s")
+        finally:
+            self._sockets.close()
+            await self._nodes.close()
+        return self.results()
+
+    async def _probe(self) -> None:
+        await self._each(self._to_measure, self._measure)
+        quiet = [w for w in self._works if _is_silent(w) and self._links_are_up(w.path)]
+        await self._each(quiet, lambda w: w.ask_again(self._known(w.path)))
+        await self._each([w for w in self._works if _is_silent(w)], self._look_at_ends)
+        lossy = [w for w in self._works if w.verdict is Verdict.LOSS]
+        for work in lossy if len(lossy) <= MOST_SECOND_LOOKS else ():
+            await self._each([work], lambda w: w.look_again())
+        by_network: dict[str, list[PathWork]] = {}
+        for work in self._works:
+            by_network.setdefault(work.path.network.name, []).append(work)
+        await asyncio.gather(*(self._search_network(works) for works in by_network.values()))
+        lost = [w for w in self._works if w.verdict is Verdict.BLACK_HOLE]
+        await find_legs(lost, self._nodes)
+
+    async def _each(self, works: Sequence[PathWork], step: Step) -> None:
+        """Take a step on several paths at once; what fails on one is that one's."""
+        await asyncio.gather(*(self._guarded(work, step) for work in works))
+
+    async def _guarded(self, work: PathWork, step: Step) -> None:
+        try:
+            async with asyncio.timeout(STEP_TIMEOUT_S):
+                await step(work)
+        except (CannotPingError, ShellError, BudgetSpentError) as error:
+            work.fail(str(error))
+        except TimeoutError:
+            work.fail(f"did not finish within {STEP_TIMEOUT_S:.0f} s")
+        except OSError as error:
+            work.fail(f"{error.strerror or error}")
+
+    async def _measure(self, work: PathWork) -> None:
+        path = work.path
+        try:
+            pinger = await self._nodes.pinger(path, work.limits)
+            await work.measure(pinger, self._known(path))
+        finally:
+            self._measured += 1
+            text = f"{path.network.name} {path.source.node} → {path.destination.node}: {work.verdict}"
+            self._session.progress("paths", text, self._measured, len(self._to_measure))
+
+    def _links_are_up(self, path: Path) -> bool:
+        """Whether neither end is known to have its interface down: over such a path asking again is in vain."""
+        facts = [(self._nodes.facts(port.node), port.interface) for port in (path.source, path.destination)]
+        return all(nic.is_up for node, name in facts if node and (nic := node.interface(name)))
+
+    def _known(self, path: Path) -> Ends:
+        return known_mtus(path, self._nodes.facts(path.source.node), self._nodes.facts(path.destination.node))
+
+    async def _look_at_ends(self, work: PathWork) -> None:
+        path = work.path
+        source, peer = await asyncio.gather(
+            self._nodes.shell(path.source.node), self._nodes.shell(path.destination.node)
+        )
+        ends = await read_ends(path, source, peer, time.monotonic() - self._began)
+        work.conclude(replace(ends, reverse_passes=self._reverse_passes(path)))
+
+    def _reverse_passes(self, path: Path) -> bool:
+        return any(
+            w.small is not None and w.small.received > 0
+            for w in self._works
+            if w.path.network is path.network and (w.path.source, w.path.destination) == (path.destination, path.source)
+        )
+
+    async def _search_network(self, works: Sequence[PathWork]) -> None:
+        """Find path MTUs: in full on one path behind a black hole, then on the others with its answer as hint.
+
+        Where a kernel or a router named an MTU, that is each path's own hint.
+        """
+        named = [w for w in works if w.verdict in (Verdict.TOO_BIG, Verdict.LOCAL_MTU)]
+        holes = [w for w in works if w.verdict is Verdict.BLACK_HOLE]
+        # From this node it is quickest: no process has to be started for each size.
+        holes.sort(key=lambda w: (w.path.source.node != self._session.local_node, w.limits.packets_sent))
+        # A peer with a smaller MTU of its own explains its own paths and says nothing of the others'.
+        small_peers = [w for w in holes if (w.ends.peer_mtu or w.path.mtu) < w.path.mtu]
+        await asyncio.gather(
+            self._each(named, lambda w: w.search(_named_mtu(w))),
+            self._each(small_peers, lambda w: w.search(w.ends.peer_mtu)),
+            self._search_holes([w for w in holes if w not in small_peers]),
+        )
+
+    async def _search_holes(self, holes: Sequence[PathWork]) -> None:
+        hint: int | None = None
+        for scout in holes[:SCOUTS]:
+            await self._each([scout], lambda w: w.search(None))
+            if isinstance(scout.path_mtu, int):
+                hint = scout.path_mtu
+                break
+        await self._each([w for w in holes if w.path_mtu is None], lambda w: w.search(hint))
+
+
+def _is_silent(work: PathWork) -> bool:
+    return work.small is not None and not work.small.received
+
+
+def _named_mtu(work: PathWork) -> int | None:
+    """The MTU that a router, or this node's kernel remembering one, named."""
+    if work.full is None:
+        return None
+    return work.full.too_big_mtu if work.full.too_big_mtu is not None else work.full.local_mtu

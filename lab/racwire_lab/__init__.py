@@ -1,0 +1,32 @@
+"""The practice cluster: a real network of namespaces with the faces of a RAC cluster, to try racwire on and to break.
+
+    lab = up(nodes=2)
+    subprocess.run(lab.enter("rac1", ["ping", "-c1", "192.168.10.2"]))
+    lab = lab.break_("switch-mtu", node="rac2", network=2)
+    lab = lab.mend()
+    down()
+
+Everything is in namespaces of its own, held by one process with which all of it ends. The nodes and their networks need
+the standard library only, the database what the extra `lab` brings.
+"""
+
+from racwire_lab.cluster.cluster import Lab, down, find, up
+from racwire_lab.cluster.faults import FAULTS, ActiveFault, Fault
+from racwire_lab.cluster.topology import DATABASE_VERSIONS, KEEPERS, MIXED, SWITCH_MTU
+from racwire_lab.errors import LabError, LabUsageError
+
+__all__ = [
+    "DATABASE_VERSIONS",
+    "FAULTS",
+    "KEEPERS",
+    "MIXED",
+    "SWITCH_MTU",
+    "ActiveFault",
+    "Fault",
+    "Lab",
+    "LabError",
+    "LabUsageError",
+    "down",
+    "find",
+    "up",
+]

@@ -1,0 +1,1 @@
+"""The practice nodes, their networks and switches: built, broken, mended and taken down."""

@@ -1,0 +1,154 @@
+"""Carries out, in the running cluster, the difference between what was so and what should be so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from racwire_lab.cluster import boot, clusterware, databases, peers, stack, wiring
+from racwire_lab.cluster.desired import Desired
+from racwire_lab.cluster.processes import Job, Process, into, run_all
+from racwire_lab.cluster.topology import NETWORKS, Port
+
+
+@dataclass(frozen=True)
+class Running:
+    """The cluster's processes, as far as its network is concerned."""
+
+    directory: Path
+    rootless: bool
+    init: Process
+    nodes: dict[str, Process]
+    routers: dict[Port, Process]
+
+    def in_switch(self, lines: Iterable[str]) -> Job:
+        """A batch of ip commands for the switch's namespace."""
+        return self._batch(self.init, lines, "set up the practice switch")
+
+    def in_node(self, node: str, lines: Iterable[str]) -> Job:
+        """A batch of ip commands for a node's namespace."""
+        return self._batch(self.nodes[node], lines, f"set up the network of {node}")
+
+    def in_router(self, port: Port, lines: Iterable[str]) -> Job:
+        """A batch of ip commands for a router's namespace."""
+        return self._batch(self.routers[port], lines, f"set up the router before {port.name}")
+
+    def rules(self, holder: Process, family: str, rules: Iterable[str]) -> Job:
+        """The nft rules of a namespace, replaced as a whole."""
+        argv = [*into(holder, "net", rootless=self.rootless), "nft", "--file", "-"]
+        return Job(argv, wiring.ruleset(family, tuple(rules)), "set the packet filter")
+
+    def reassembly(self, node: str, size_bytes: int) -> Job:
+        """A node's memory for putting fragments together."""
+        # The lower limit, of which old kernels insist that it is not above, makes way first and follows last.
+        low, high = "ipfrag_low_thresh", "ipfrag_high_thresh"
+        script = (
+            f"cd /proc/sys/net/ipv4; echo 0 >{low} && echo {size_bytes} >{high} && echo {size_bytes * 3 // 4} >{low}"
+        )
+        argv = [*into(self.nodes[node], "mount", "net", rootless=self.rootless), "sh", "-c", script]
+        return Job(argv, "", f"set the reassembly memory of {node}")
+
+    def _batch(self, holder: Process, lines: Iterable[str], purpose: str) -> Job:
+        argv = [*into(holder, "net", rootless=self.rootless), "ip", "-batch", "-"]
+        return Job(argv, "".join(f"{line}\n" for line in lines), purpose)
+
+
+def build(running: Running, target: Desired) -> None:
+    """Lay out the network of a cluster that has none yet, without faults."""
+    ports = [
+        line for port, nic in target.nics.items() for line in wiring.new_port(port, nic, running.nodes[port.node].pid)
+    ]
+    run_all([running.in_switch([*wiring.bridges(), *ports])])
+    run_all(
+        running.in_node(
+            node,
+            ["link set lo up", *_new_nics(target, node)],
+        )
+        for node in running.nodes
+    )
+    _wire(running, target, [port for port, cable in target.cables.items() if cable.uplink_mtu])
+    _answer(running, target)
+
+
+def _new_nics(target: Desired, node: str) -> list[str]:
+    nics = [(NETWORKS[port.network], nic) for port, nic in target.nics.items() if port.node == node]
+    return [line for network, nic in nics for line in wiring.new_nic(network, nic)]
+
+
+def change(running: Running, before: Desired, after: Desired) -> dict[Port, Process]:
+    """Turn one cluster into the other; returns the routers that run now."""
+    # First what a kernel may lack: when it does, nothing has been changed yet.
+    _change_rules(running, before, after)
+    recabled = [port for port in after.cables if before.cables[port] != after.cables[port]]
+    removed = [line for port in recabled for line in wiring.unwire(port, before.cables[port])]
+    if removed:
+        run_all([running.in_switch(removed)])
+    routers = _change_routers(running, before, after)
+    running = Running(running.directory, running.rootless, running.init, running.nodes, routers)
+    _change_nics(running, before, after)
+    run_all(
+        running.reassembly(node, size_bytes)
+        for node, size_bytes in after.reassembly_bytes.items()
+        if before.reassembly_bytes[node] != size_bytes
+    )
+    _wire(running, after, recabled)
+    _answer(running, after)
+    if recabled or before.nics != after.nics:
+        jobs = [running.in_node(node, wiring.forget()) for node in running.nodes]
+        jobs += [running.in_router(port, wiring.forget()) for port in routers]
+        run_all(jobs)
+    return routers
+
+
+def _change_routers(running: Running, before: Desired, after: Desired) -> dict[Port, Process]:
+    """End the routers that are no longer wanted as they are, and start those that are missing."""
+    routers = dict(running.routers)
+    for port, cable in before.cables.items():
+        if cable != after.cables[port] and port in routers:
+            routers.pop(port).kill()
+    for port, cable in after.cables.items():
+        if cable.router and port not in routers:
+            routers[port] = boot.spawn_router(running.directory, running.init, rootless=running.rootless)
+    return routers
+
+
+def _change_nics(running: Running, before: Desired, after: Desired) -> None:
+    steps: dict[str, list[str]] = {}
+    for port, nic in after.nics.items():
+        if nic != before.nics[port]:
+            has_haip = stack.is_running(running.directory, port.node, "cssd")
+            steps.setdefault(port.node, []).extend(wiring.changed_nic(before.nics[port], nic, has_haip=has_haip))
+    run_all(running.in_node(node, lines) for node, lines in steps.items())
+
+
+def _wire(running: Running, after: Desired, recabled: Iterable[Port]) -> None:
+    wired = [
+        (port, wiring.wire(port, after.cables[port], running.routers[port].pid if port in running.routers else None))
+        for port in recabled
+    ]
+    if wired:
+        run_all([running.in_switch(line for _, lines in wired for line in lines)])
+    run_all(
+        running.in_router(port, wiring.route(router))
+        for port, _ in wired
+        if (router := after.cables[port].router) is not None
+    )
+
+
+def _change_rules(running: Running, before: Desired, after: Desired) -> None:
+    jobs = []
+    if before.switch_rules != after.switch_rules:
+        jobs.append(running.rules(running.init, "bridge", after.switch_rules))
+    for node, rules in after.node_rules.items():
+        if before.node_rules[node] != rules:
+            jobs.append(running.rules(running.nodes[node], "inet", rules))
+    run_all(jobs)
+
+
+def _answer(running: Running, target: Desired) -> None:
+    clusterware.answer(running.directory, target)
+    stack.follow(running.directory, target)
+    databases.follow(running.directory, target)
+    for node, login in target.logins.items():
+        peers.allow(running.directory, node, login)

@@ -1,0 +1,64 @@
+"""The Grid homes of the practice nodes, and the files from which their tools answer."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from racwire_lab.cluster.desired import Desired
+from racwire_lab.cluster.files import write_lines
+from racwire_lab.cluster.processes import program, waiting_program
+from racwire_lab.cluster.topology import CLUSTER_NAME, Shape, index_of
+
+_PROGRAMS = Path(__file__).parents[1] / "grid"
+_AGENT = "orarootagent.bin"
+"""A shell: it runs what carries out orders from other nodes (`grid/lib/agent.sh`)."""
+_DAEMONS = (
+    "ohasd.bin",
+    "mdnsd.bin",
+    "gpnpd.bin",
+    "gipcd.bin",
+    "cssdmonitor",
+    "cssdagent",
+    "ocssd.bin",
+    "octssd.bin",
+    "evmd.bin",
+    "crsd.bin",
+    "oraagent.bin",
+)
+"""Copies of one program that waits for good, as `grid/lib/daemons.sh` starts them."""
+
+
+def grid_home(directory: Path, node: str) -> Path:
+    """The GRID_HOME of one node."""
+    return directory / "nodes" / node / "grid"
+
+
+def install(directory: Path, shape: Shape) -> None:
+    """Give every node a Grid home with its tools, and programs to go by the names of the daemons."""
+    shell, waiting = program("sh"), waiting_program()
+    for needed in ("flock", "setsid"):
+        program(needed)
+    for node in shape.nodes:
+        home = grid_home(directory, node)
+        shutil.copytree(_PROGRAMS, home / "bin", ignore=shutil.ignore_patterns("lib"))
+        shutil.copytree(_PROGRAMS / "lib", home / "lib")
+        for tool in (home / "bin").iterdir():
+            tool.chmod(0o755)
+        shutil.copy(shell, home / "bin" / _AGENT)
+        first, *others = (home / "bin" / name for name in (*_DAEMONS, f"asm_pmon_+ASM{index_of(node)}"))
+        shutil.copy(waiting, first)
+        for daemon in others:
+            os.link(first, daemon)
+        (home / "cdata" / node).mkdir(parents=True)
+    cluster = directory / "cluster"
+    cluster.mkdir()
+    (cluster / "name").write_text(f"{CLUSTER_NAME}\n", encoding="ascii")
+
+
+def answer(directory: Path, desired: Desired) -> None:
+    """Make the programs say what should be so."""
+    files = {"getif": desired.getif, "members": desired.members, "private": desired.private}
+    for name, lines in files.items():
+        write_lines(directory / "cluster" / name, lines)

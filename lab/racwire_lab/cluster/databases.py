@@ -1,0 +1,186 @@
+"""The files and processes of the practice database: on each node a Cache Fusion daemon and a server for clients."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import select
+import shutil
+import string
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from racwire_lab.cluster.desired import Desired
+from racwire_lab.cluster.peers import node_home
+from racwire_lab.cluster.processes import Job, Process, into, run_all, waiting_program
+from racwire_lab.cluster.topology import DATABASE, SCAN_NAME, SERVICE_PORT, Shape, index_of
+from racwire_lab.errors import LabError
+
+USER = "RACWIRE"
+INSTANCE_FILE = "instance.json"
+"""In each node's directory: how its instance should be, as `instances.Instance`."""
+_DAEMON = Path(__file__).parents[1] / "programs" / "start_cache_fusion.py"
+_SERVERS = "racwire_lab.database.instances"
+_NEEDED = ("duckdb", "sqlglot", "cryptography")
+_READY_S = 30.0
+
+_SETTINGS = """\
+# How racwire reads the practice cluster; `racwire check --lab --settings FILE` uses another file.
+[sampling]
+interval_s = 4
+interval_without_database_s = 1
+
+[change]
+directory = "{directory}/changes"
+switches = ["practice"]
+record_s = 15
+"""
+_DATABASE_SETTINGS = """
+[database]
+connect = "{connect}"
+user = "{user}"
+password_file = "{password_file}"
+diagnostics_pack = true
+call_timeout_s = 4
+"""
+
+
+@dataclass(frozen=True)
+class Access:
+    """How to log in to the practice database from one of its nodes."""
+
+    connect: str
+    user: str
+    password_file: Path
+
+
+def can_be() -> bool:
+    """Whether what the database needs (the extra `lab`) is installed."""
+    return all(find_spec(name) is not None for name in _NEEDED)
+
+
+def access(directory: Path) -> Access:
+    """How to log in."""
+    return Access(f"{SCAN_NAME}:{SERVICE_PORT}/{DATABASE}", USER, directory / "database" / "password")
+
+
+def settings_file(directory: Path) -> Path:
+    """The settings with which racwire reads the practice cluster."""
+    return directory / "settings.toml"
+
+
+def install(directory: Path, shape: Shape) -> None:
+    """Write the settings and, where there is to be a database, its password and what its processes need."""
+    settings = _SETTINGS.format(directory=directory)
+    if shape.database:
+        login = access(directory)
+        _write_password(login.password_file)
+        settings += _DATABASE_SETTINGS.format(connect=login.connect, user=login.user, password_file=login.password_file)
+        _install_monitors(directory, shape)
+    settings_file(directory).write_text(settings, encoding="ascii")
+
+
+def _write_password(path: Path) -> None:
+    alphabet = string.ascii_letters + string.digits
+    path.parent.mkdir(mode=0o700)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+        file.write("".join(secrets.choice(alphabet) for _ in range(24)) + "\n")
+
+
+def _install_monitors(directory: Path, shape: Shape) -> None:
+    """Programs by the names of the instances' PMON processes; the daemons start them, to wait for input for good."""
+    waiting = waiting_program()
+    for node in shape.nodes:
+        programs = node_home(directory, node) / "bin"
+        programs.mkdir()
+        shutil.copy(waiting, programs / f"ora_pmon_{DATABASE}{index_of(node)}")
+
+
+def follow(directory: Path, target: Desired) -> None:
+    """Make the instances be as they should."""
+    for node, instance in target.instances.items():
+        text = json.dumps(asdict(instance), indent=1)
+        path = node_home(directory, node) / INSTANCE_FILE
+        if not path.exists() or path.read_text(encoding="ascii") != text:
+            fresh = path.with_suffix(".new")
+            fresh.write_text(text, encoding="ascii")
+            os.replace(fresh, path)
+
+
+def start_daemons(directory: Path, nodes: Mapping[str, Process], *, rootless: bool) -> None:
+    """Start the Cache Fusion daemon of every node. What they follow must have been written."""
+    run_all(
+        Job(
+            [
+                *into(holder, "mount", "uts", "net", "pid", rootless=rootless),
+                *(sys.executable, "-I", "-S", str(_DAEMON), str(node_home(directory, node))),
+            ],
+            "",
+            f"start Cache Fusion on {node}",
+        )
+        for node, holder in nodes.items()
+    )
+
+
+class Servers:
+    """The program that becomes the servers of all nodes: it is loaded once, and forks into each of them."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        with (directory / "database.log").open("wb") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", _SERVERS, str(directory)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def start(self, nodes: Mapping[str, Process]) -> None:
+        """Let it begin; `wait` for its end. What it follows must have been written."""
+        if self._process.stdin is None:
+            raise RuntimeError("the pipe that was asked for is not there")
+        document = {node: asdict(holder) for node, holder in nodes.items()}
+        with contextlib.suppress(BrokenPipeError):  # then it has failed, and `wait` says so
+            self._process.stdin.write(json.dumps(document).encode())
+            self._process.stdin.close()
+
+    def wait(self) -> None:
+        """Wait until every node has its server. Raises LabError where it does not come."""
+        if self._process.stdout is None:
+            raise RuntimeError("the pipe that was asked for is not there")
+        ready, _, _ = select.select([self._process.stdout], [], [], _READY_S)
+        said = self._process.stdout.readline().decode(errors="replace").strip() if ready else ""
+        if said != "ready":
+            raise LabError(
+                f"The practice database did not start ({said or 'it said nothing'}): see "
+                f"{self._directory / 'database.log'}, or run `racwire lab up --no-database`."
+            )
+
+    def end(self) -> None:
+        """End the program that was started; the servers go on."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
+
+
+@contextlib.contextmanager
+def servers(directory: Path, shape: Shape) -> Iterator[Servers | None]:
+    """Begin to load the servers' program, so that it is ready when the nodes are; None where there is no database."""
+    if not shape.database:
+        yield None
+        return
+    program = Servers(directory)
+    try:
+        yield program
+    finally:
+        program.end()

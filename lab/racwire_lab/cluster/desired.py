@@ -1,0 +1,187 @@
+"""What the cluster should be like, as a pure function of its shape and of the faults that are broken.
+
+Breaking and mending never undo each other's steps: each computes what should be so before and after, and only the
+difference is carried out. So faults combine, and each is mended exactly, in whatever order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from racwire_lab.cluster.faults import ActiveFault
+from racwire_lab.cluster.instances import Instance, instances
+from racwire_lab.cluster.nics import Nic, nic
+from racwire_lab.cluster.topology import NETWORKS, PRIVATE, PUBLIC, STANDARD_MTU, SWITCH_MTU, Port, Shape, index_of
+
+_LOSS_PERCENT = 5
+_ONE_IN_FRAGMENTS = 50
+_FRAGMENT = "ip frag-off & 0x3fff != 0"
+"""Every part of a cut packet: there are more to come, or it does not begin at the beginning."""
+_REASSEMBLY_BYTES, _SMALL_REASSEMBLY_BYTES = 4_194_304, 4096
+"""The kernel's own default; and less than two fragments."""
+_ABSENT_SUBNET = "192.168.77.0"
+_ECHO = "icmp type { echo-request, echo-reply } drop"
+
+
+@dataclass(frozen=True)
+class Router:
+    """A router in the path of one NIC: who is behind it, and what lies before it."""
+
+    address: str
+    behind: tuple[str, ...]
+    before: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Cable:
+    """What lies between a NIC and the switch of its network."""
+
+    plugged: bool
+    uplink_mtu: int | None
+    """Of the link behind the switch port, over which everything goes: what is larger is lost; None for a whole port."""
+    router: Router | None
+
+
+@dataclass(frozen=True)
+class Login:
+    """How a node treats those who log in by ssh."""
+
+    accepted: bool
+    hangs: bool
+
+
+@dataclass(frozen=True)
+class Desired:
+    """The whole cluster as it should be."""
+
+    nics: dict[Port, Nic]
+    cables: dict[Port, Cable]
+    switch_rules: tuple[str, ...]
+    node_rules: dict[str, tuple[str, ...]]
+    reassembly_bytes: dict[str, int]
+    """Memory of each node for putting fragments together: net.ipv4.ipfrag_high_thresh."""
+    logins: dict[str, Login]
+    getif: tuple[str, ...]
+    members: tuple[str, ...]
+    private: tuple[str, ...]
+    """For Clusterware's own network: a node, whether it `answers` pings or is `silent`, its private addresses."""
+    instances: dict[str, Instance]
+    """The database instance of each node; empty where there is no database."""
+
+
+def desired(
+    shape: Shape, faults: Collection[ActiveFault], port_mtus: Mapping[Port, int] = MappingProxyType({})
+) -> Desired:
+    """What should be so in a cluster of this shape with these faults and these MTUs of switch ports.
+
+    A port that is not named has the MTU with which its cluster was brought up.
+    """
+    broken = frozenset(faults)
+    nics = {port: nic(shape, port, broken) for port in shape.ports}
+    return Desired(
+        nics=nics,
+        cables={
+            port: _cable(port, nics[port], port_mtus.get(port, shape.port_mtu(port)), broken) for port in shape.ports
+        },
+        switch_rules=tuple(_switch_rules(shape, broken)),
+        node_rules={node: _node_rules(node, broken) for node in shape.nodes},
+        reassembly_bytes={node: _reassembly_bytes(node, broken) for node in shape.nodes},
+        logins={node: _login(node, broken) for node in shape.nodes},
+        getif=tuple(_getif(broken)),
+        members=tuple(_member(node, broken) for node in shape.nodes),
+        private=tuple(_private(shape, node, nics, broken) for node in shape.nodes),
+        instances=instances(shape, nics, broken),
+    )
+
+
+def _cable(port: Port, nic: Nic, port_mtu: int, broken: frozenset[ActiveFault]) -> Cable:
+    if ActiveFault("switch-mtu", *port) in broken:
+        port_mtu = min(port_mtu, STANDARD_MTU)
+    unplugged = {ActiveFault("peer-down", port.node, None), ActiveFault("link-down", *port)}
+    return Cable(
+        plugged=broken.isdisjoint(unplugged),
+        uplink_mtu=port_mtu if port_mtu < SWITCH_MTU else None,
+        router=_router(port, nic) if ActiveFault("routed", *port) in broken else None,
+    )
+
+
+def _router(port: Port, nic: Nic) -> Router:
+    network = NETWORKS[port.network]
+    prefix = nic.address.rpartition(".")[0]
+    behind = [nic.address.partition("/")[0]]
+    before = [f"{prefix}.0/24"]
+    if nic.haip and network.haip_subnet:
+        behind.append(nic.haip.partition("/")[0])
+        before.append(f"{network.haip_subnet}/17")
+    # Two routers with one address would take each other's packets for forged ones.
+    index = index_of(port.node)
+    octet = 252 + index if index <= 2 else 255 - index
+    return Router(f"{prefix}.{octet}", tuple(behind), tuple(before))
+
+
+def _switch_rules(shape: Shape, broken: frozenset[ActiveFault]) -> list[str]:
+    """Rules of the bridge family, in the switch; each stands in a chain named after its hook."""
+    rules = []
+    for network in PRIVATE:
+        # By the nodes' own ports, which every packet enters once, however many switches and routers follow.
+        ports = ", ".join(f'"{port.name}"' for port in shape.ports if port.network == network.number)
+        entering = f"prerouting iifname {{ {ports} }}"
+        if ActiveFault("loss", None, network.number) in broken:
+            rules.append(f"{entering} numgen random mod 100 < {_LOSS_PERCENT} drop")
+        if ActiveFault("drop-fragments", None, network.number) in broken:
+            rules.append(f"{entering} {_FRAGMENT} numgen random mod {_ONE_IN_FRAGMENTS} 0 drop")
+    for fault in sorted(broken, key=str):
+        if fault.fault == "switch-mtu-one-way" and fault.node and fault.network:
+            port = Port(fault.node, fault.network)
+            rules.append(f'forward oifname "{port.name}" ip length > {STANDARD_MTU} drop')
+    return rules
+
+
+def _node_rules(node: str, broken: frozenset[ActiveFault]) -> tuple[str, ...]:
+    if ActiveFault("icmp-filtered", node, None) in broken:
+        return (f'input iifname != "lo" {_ECHO}',)
+    return ()
+
+
+def _reassembly_bytes(node: str, broken: frozenset[ActiveFault]) -> int:
+    if ActiveFault("small-reassembly-memory", node, None) in broken:
+        return _SMALL_REASSEMBLY_BYTES
+    return _REASSEMBLY_BYTES
+
+
+def _login(node: str, broken: frozenset[ActiveFault]) -> Login:
+    return Login(
+        accepted=ActiveFault("no-ssh", node, None) not in broken,
+        hangs=ActiveFault("slow-ssh", node, None) in broken,
+    )
+
+
+def _getif(broken: frozenset[ActiveFault]) -> list[str]:
+    lines = [f"{PUBLIC.nic}  {PUBLIC.subnet}  global  public"]
+    for network in PRIVATE:
+        subnet = network.subnet
+        if network.number == 2 and _cluster_wide("duplicate-subnet") in broken:
+            subnet = PRIVATE[0].subnet
+        if ActiveFault("wrong-subnet", None, network.number) in broken:
+            subnet = _ABSENT_SUBNET
+        lines.append(f"{network.nic}  {subnet}  global  cluster_interconnect,asm")
+    return lines
+
+
+def _member(node: str, broken: frozenset[ActiveFault]) -> str:
+    """A node's line for olsnodes: name, number, VIP, status, pinning, address on the first private network."""
+    index = index_of(node)
+    status = "Inactive" if ActiveFault("peer-down", node, None) in broken else "Active"
+    return f"{node} {index} {node}-vip {status} Unpinned {PRIVATE[0].address(index)}"
+
+
+def _private(shape: Shape, node: str, nics: Mapping[Port, Nic], broken: frozenset[ActiveFault]) -> str:
+    kind = "silent" if ActiveFault("icmp-filtered", node, None) in broken else "answers"
+    addresses = [nics[port].address for port in shape.ports if port.node == node and port.is_private]
+    return " ".join([node, kind, *(address.partition("/")[0] for address in addresses)])
+
+
+def _cluster_wide(fault: str) -> ActiveFault:
+    return ActiveFault(fault, None, None)

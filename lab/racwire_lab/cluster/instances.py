@@ -1,0 +1,155 @@
+"""What each database instance should be like, as a pure function of the cluster's shape and its faults.
+
+Written as JSON into each node's directory, where both programs of an instance follow it: its Cache Fusion daemon
+(`programs/cache_fusion`) and its server (`oracle/instance.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from racwire_lab.cluster.faults import ActiveFault
+from racwire_lab.cluster.nics import Nic, is_up
+from racwire_lab.cluster.topology import DATABASE, DATABASE_VERSIONS, NETWORKS, Port, Shape, index_of
+
+_FALSE_LOSSES = ActiveFault("false-lost-12.1", None, None)
+FULL_MESH_NODES = 8
+"""Up to so many nodes every pair of instances uses both networks. In larger clusters each pair uses one of them:
+the kernels of all nodes share one table of neighbours, of 1,024 entries, and drop packets when it is full."""
+_FROM_REGISTRY = "Oracle Cluster Repository"
+_FROM_PARAMETER = "CLUSTER_INTERCONNECTS parameter"
+
+
+@dataclass(frozen=True)
+class Interconnect:
+    """An address that an instance uses for Cache Fusion, with what V$CLUSTER_INTERCONNECTS says of it."""
+
+    network: int
+    ip: str
+    is_public: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Instance:
+    """An instance as it should be."""
+
+    number: int
+    name: str
+    host: str
+    version: str
+    is_open: bool
+    """As far as the node is concerned: it is open while Clusterware runs there and the database is meant to run."""
+    interconnects: tuple[Interconnect, ...]
+    peers: dict[int, dict[int, str]]
+    """The other instances, those on nodes that are switched off left out: their addresses by network."""
+    hosts: dict[int, str]
+    """The nodes of these."""
+    asks_by_way_of_others: bool
+    """Whether it also has blocks sent on by a third instance; all must share a network for that."""
+    parameters: dict[str, str]
+    usual_mtu: int
+    """Of the private NICs where nothing is broken: what its AWR has seen so far."""
+    receive_buffer_bytes: int | None
+    """Of the sockets that blocks come to; None for one that suffices."""
+    restart_every_s: float | None
+    counts_false_losses: bool
+    hangs: bool
+    """It answers no query."""
+    address: str
+    """Where its clients find it, on the public network."""
+    listens: bool
+    scan_nodes: tuple[str, ...]
+    """The nodes that may have the SCAN: the first one of them on which Clusterware runs has it."""
+    scan_listens: bool
+    scan_targets: dict[str, str]
+    """The addresses to which the SCAN sends clients while the instance there is open, by node."""
+    has_grants: bool
+    """Whether the user RACWIRE has more than CREATE SESSION."""
+
+
+def instances(shape: Shape, nics: Mapping[Port, Nic], broken: frozenset[ActiveFault]) -> dict[str, Instance]:
+    """The instance of every node; none where the cluster has no database."""
+    if not shape.database:
+        return {}
+    interconnects = {node: _interconnects(node, nics, broken) for node in shape.nodes}
+    return {node: _instance(shape, node, interconnects, broken) for node in shape.nodes}
+
+
+def _instance(
+    shape: Shape, node: str, interconnects: Mapping[str, tuple[Interconnect, ...]], broken: frozenset[ActiveFault]
+) -> Instance:
+    listening = [other for other in shape.nodes if _listens(other, broken)]
+    # An instance that hangs or comes and goes does not register with the SCAN.
+    ready = [n for n in listening if broken.isdisjoint(_at(n, "hung-instance", "instance-restart"))]
+    others = [other for other in shape.nodes if other != node and is_up(other, broken) and is_up(node, broken)]
+    return Instance(
+        number=index_of(node),
+        name=f"{DATABASE}{index_of(node)}",
+        host=node,
+        version=DATABASE_VERSIONS["12.1"] if _FALSE_LOSSES in broken else shape.database,
+        is_open=is_up(node, broken),
+        interconnects=interconnects[node],
+        peers={index_of(other): _peer(shape, node, other, interconnects[other]) for other in others},
+        hosts={index_of(other): other for other in others},
+        asks_by_way_of_others=shape.size <= FULL_MESH_NODES,
+        parameters=_parameters(interconnects[node], broken),
+        usual_mtu=shape.mtu,
+        receive_buffer_bytes=4096 if ActiveFault("small-receive-buffer", node, None) in broken else None,
+        restart_every_s=3.0 if ActiveFault("instance-restart", node, None) in broken else None,
+        counts_false_losses=_FALSE_LOSSES in broken,
+        hangs=ActiveFault("hung-instance", node, None) in broken,
+        address=NETWORKS[0].address(index_of(node)),
+        listens=node in listening,
+        scan_nodes=tuple(other for other in shape.nodes if is_up(other, broken)),
+        scan_listens=ActiveFault("listener-down", None, None) not in broken,
+        scan_targets={other: NETWORKS[0].address(index_of(other)) for other in ready},
+        has_grants=ActiveFault("no-grants", None, None) not in broken,
+    )
+
+
+def _interconnects(node: str, nics: Mapping[Port, Nic], broken: frozenset[ActiveFault]) -> tuple[Interconnect, ...]:
+    private = [(network, nics[Port(node, network.number)]) for network in NETWORKS if network.private]
+    if ActiveFault("cluster-interconnects-set", node, None) in broken:
+        return tuple(Interconnect(n.number, _bare(nic.address), "NO", _FROM_PARAMETER) for n, nic in private)
+    if ActiveFault("public-interconnect", None, None) in broken:
+        return (Interconnect(0, _bare(nics[Port(node, 0)].address), "YES", _FROM_REGISTRY),)
+    return tuple(Interconnect(n.number, _bare(nic.haip), "NO", "") for n, nic in private if nic.haip)
+
+
+def _peer(shape: Shape, node: str, other: str, interconnects: tuple[Interconnect, ...]) -> dict[int, str]:
+    """The addresses at which one instance asks another, by network."""
+    addresses = {i.network: i.ip for i in interconnects}
+    if shape.size <= FULL_MESH_NODES or len(addresses) < 2:
+        return addresses
+    chosen = sorted(addresses)[(index_of(node) + index_of(other)) % len(addresses)]
+    return {chosen: addresses[chosen]}
+
+
+def _parameters(interconnects: tuple[Interconnect, ...], broken: frozenset[ActiveFault]) -> dict[str, str]:
+    fixed = [i.ip for i in interconnects if i.source == _FROM_PARAMETER]
+    licensed = ActiveFault("no-diagnostics-pack", None, None) not in broken
+    return {
+        "cluster_database": "TRUE",
+        "cluster_interconnects": ":".join(fixed),
+        "control_management_pack_access": "DIAGNOSTIC+TUNING" if licensed else "NONE",
+        "db_block_size": "8192",
+        "db_file_multiblock_read_count": "6",
+        "gcs_server_processes": "1",
+        "parallel_force_local": "FALSE",
+        "parallel_max_servers": "8",
+    }
+
+
+def _listens(node: str, broken: frozenset[ActiveFault]) -> bool:
+    down = {ActiveFault("listener-down", None, None), *_at(node, "listener-down")}
+    return is_up(node, broken) and broken.isdisjoint(down)
+
+
+def _at(node: str, *faults: str) -> set[ActiveFault]:
+    return {ActiveFault(fault, node, None) for fault in faults}
+
+
+def _bare(address: str) -> str:
+    return address.partition("/")[0]

@@ -1,0 +1,39 @@
+"""What each NIC of the practice nodes should be like, as a pure function of the cluster's shape and its faults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from racwire_lab.cluster.faults import ActiveFault
+from racwire_lab.cluster.topology import NETWORKS, PRIVATE, STANDARD_MTU, Port, Shape, index_of
+
+
+@dataclass(frozen=True)
+class Nic:
+    """A node's NIC: addresses carry their prefix length."""
+
+    name: str
+    mtu: int
+    address: str
+    haip: str | None
+    """The address that Clusterware adds to it while it runs."""
+
+
+def nic(shape: Shape, port: Port, broken: frozenset[ActiveFault]) -> Nic:
+    """The NIC at a port."""
+    network, index = NETWORKS[port.network], index_of(port.node)
+    mtu = shape.mtu if network.private else STANDARD_MTU
+    address = network.address(index)
+    if port.network == 2 and ActiveFault("duplicate-subnet", None, None) in broken:
+        address = PRIVATE[0].address(100 + index)
+    return Nic(
+        name=f"ens{port.network}f1" if ActiveFault("names-differ", *port) in broken else network.nic,
+        mtu=STANDARD_MTU if ActiveFault("node-mtu", *port) in broken else mtu,
+        address=f"{address}/24",
+        haip=network.haip(index),
+    )
+
+
+def is_up(node: str, broken: frozenset[ActiveFault]) -> bool:
+    """Whether the node is switched on."""
+    return ActiveFault("peer-down", node, None) not in broken

@@ -1,0 +1,108 @@
+"""Makes the nodes reachable for each other: by sshd where it starts, else by the stand-in for it."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from racwire_lab.cluster import peers
+from racwire_lab.cluster.processes import Job, Process, into, run_all
+from racwire_lab.cluster.state import RemoteShell
+from racwire_lab.cluster.topology import PUBLIC, index_of
+from racwire_lab.errors import LabError
+
+_STAND_IN = Path(__file__).parents[1] / "programs" / "remote_shell.py"
+_LOGIN_TIMEOUT_S = 15
+
+
+def serve(directory: Path, nodes: dict[str, Process], *, sshd: str | None, rootless: bool) -> tuple[RemoteShell, str]:
+    """Start a server on every node. Returns which kind, and why it is not ssh where it is not."""
+    if sshd is None:
+        reason = "ssh, sshd or ssh-keygen is not installed"
+    else:
+        refused = _serve_ssh(directory, nodes, sshd, rootless=rootless)
+        if refused is None:
+            return "ssh", ""
+        reason = refused
+        _stop_ssh(directory, nodes, rootless=rootless)
+    _serve_stand_in(directory, nodes, rootless=rootless)
+    return "direct", reason
+
+
+def _serve_ssh(directory: Path, nodes: dict[str, Process], sshd: str, *, rootless: bool) -> str | None:
+    """Start sshd everywhere and log in once; the reason when that does not work here."""
+    try:
+        for node in nodes:
+            _keep(directory, node, peers.serve_command(directory, node, sshd, rootless=rootless))
+        run_all(
+            Job([*_inside(holder, rootless=rootless), "sh", str(_kept(directory, node))], "", f"start sshd on {node}")
+            for node, holder in nodes.items()
+        )
+    except LabError as error:
+        return f"sshd does not start here: {error}"
+    node, holder = next(iter(nodes.items()))
+    ssh = ["ssh", "-F", str(directory / "ssh_config"), "-n", node, "true"]
+    try:
+        login = subprocess.run(
+            [*_inside(holder, rootless=rootless), *ssh],
+            capture_output=True,
+            text=True,
+            timeout=_LOGIN_TIMEOUT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return "a first login by ssh hung"
+    if login.returncode:
+        return f"a first login by ssh was refused: {login.stderr.strip() or 'without a word'}"
+    return None
+
+
+def _stop_ssh(directory: Path, nodes: dict[str, Process], *, rootless: bool) -> None:
+    """End every sshd that did start, and wait until its port is free."""
+    script = 'if read -r pid <"$1"; then kill "$pid"; while kill -0 "$pid"; do sleep 0.1; done; fi 2>/dev/null; true'
+    run_all(
+        Job(
+            [
+                *_inside(holder, rootless=rootless),
+                *("sh", "-c", script, "sh", str(peers.node_home(directory, node) / "sshd.pid")),
+            ],
+            "",
+            f"stop sshd on {node}",
+        )
+        for node, holder in nodes.items()
+    )
+
+
+def _serve_stand_in(directory: Path, nodes: dict[str, Process], *, rootless: bool) -> None:
+    program = [sys.executable, "-I", "-S", str(_STAND_IN)]
+    caller = directory / "rsh"
+    caller.write_text(f'#!/bin/sh\nexec {shlex.join(program)} call "$@"\n', encoding="utf-8")
+    caller.chmod(0o755)
+    login = str(directory / "scripts" / "login.sh")
+    for node in nodes:
+        home = str(peers.node_home(directory, node))
+        _keep(directory, node, [*program, "serve", PUBLIC.address(index_of(node)), home, login])
+    run_all(
+        Job(
+            [*_inside(holder, rootless=rootless), "sh", str(_kept(directory, node))],
+            "",
+            f"start the remote shell of {node}",
+        )
+        for node, holder in nodes.items()
+    )
+
+
+def _keep(directory: Path, node: str, argv: Sequence[str]) -> None:
+    """Write down how a node's server is started: each boot of the node starts it."""
+    _kept(directory, node).write_text(f"exec {shlex.join(argv)}\n", encoding="utf-8")
+
+
+def _kept(directory: Path, node: str) -> Path:
+    return peers.node_home(directory, node) / "serve"
+
+
+def _inside(holder: Process, *, rootless: bool) -> list[str]:
+    return into(holder, "mount", "uts", "net", "pid", rootless=rootless)

@@ -1,0 +1,74 @@
+"""The Clusterware of the practice nodes: whether it runs, its files, and how it is started when the cluster comes up.
+
+Afterwards it is started and stopped from within the nodes, by `crsctl` of their Grid homes. What runs is known by locks
+(`grid/lib/stack.sh`); what a node keeps of it over a reboot is in the node's directory: autostart under `oracle`, and
+whether it is meant to run under `stack`. HAIPs and the SCAN's address belong to it: they come and go with it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+from racwire_lab.cluster.desired import Desired
+from racwire_lab.cluster.files import write_lines
+from racwire_lab.cluster.processes import Job, Process, into
+from racwire_lab.cluster.topology import Shape
+from racwire_lab.programs.cache_fusion.locks import Lock
+from racwire_lab.programs.cache_fusion.stack import DATABASE
+
+Service = Literal["ohasd", "cssd", "crsd", "evmd", "instance"]
+SERVICES: tuple[Service, ...] = ("ohasd", "cssd", "crsd", "evmd", "instance")
+_PIPES = ("idle", "reboot", "orders")
+
+
+def install(directory: Path, shape: Shape) -> None:
+    """Make the files of a cluster whose Clusterware is meant to run, now and after each boot."""
+    for node in shape.nodes:
+        stack = _home(directory, node) / "stack"
+        stack.mkdir()
+        for service in SERVICES:
+            lock(directory, node, service).touch(mode=0o600)
+        for pipe in _PIPES:
+            os.mkfifo(stack / pipe, mode=0o600)
+        (stack / "target").write_text("ONLINE\n", encoding="ascii")
+        autostart = _home(directory, node) / "oracle" / "scls_scr" / node / "root"
+        autostart.mkdir(parents=True, exist_ok=True)
+        (autostart / "ohasdstr").write_text("enable\n", encoding="ascii")
+    if shape.database:
+        (directory / DATABASE).write_text("ONLINE\n", encoding="ascii")
+
+
+def follow(directory: Path, target: Desired) -> None:
+    """Write down which HAIP belongs beside which address of a node."""
+    for node in target.logins:
+        nics = [nic for port, nic in target.nics.items() if port.node == node and nic.haip]
+        write_lines(_home(directory, node) / "stack" / "haips", (f"{nic.address} {nic.haip}" for nic in nics))
+
+
+def start(directory: Path, nodes: Mapping[str, Process], *, rootless: bool) -> Iterator[Job]:
+    """The jobs that start it on every node, without looking whether the nodes reach each other."""
+    for node, holder in nodes.items():
+        script = _home(directory, node) / "grid" / "lib" / "all.sh"
+        argv = [*into(holder, "mount", "uts", "net", "pid", rootless=rootless), "sh", str(script)]
+        yield Job(argv, "", f"start Clusterware on {node}")
+
+
+def is_running(directory: Path, node: str, service: Service) -> bool:
+    """Whether a service of a node's Clusterware runs at this moment, or its instance is open."""
+    seen = Lock(lock(directory, node, service))
+    try:
+        return seen.is_held()
+    finally:
+        seen.close()
+
+
+def lock(directory: Path, node: str, service: Service) -> Path:
+    """The file on which a service holds a lock for as long as it runs."""
+    return _home(directory, node) / "stack" / f"{service}.lock"
+
+
+def _home(directory: Path, node: str) -> Path:
+    return directory / "nodes" / node

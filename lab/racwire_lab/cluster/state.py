@@ -1,0 +1,77 @@
+"""What the practice cluster remembers of itself between two commands: one JSON file, always whole."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from racwire_lab.cluster.faults import ActiveFault
+from racwire_lab.cluster.processes import Process
+from racwire_lab.cluster.topology import Port, Shape
+
+RemoteShell = Literal["ssh", "direct"]
+_FILE = "state.json"
+_VERSION = 3
+
+
+@dataclass(frozen=True)
+class State:
+    """A cluster that was brought up: its processes, and what is broken in it."""
+
+    shape: Shape
+    boot: str
+    rootless: bool
+    remote_shell: RemoteShell
+    remote_shell_reason: str
+    init: Process
+    nodes: dict[str, Process]
+    routers: dict[Port, Process]
+    faults: tuple[ActiveFault, ...]
+    port_mtus: dict[Port, int] = field(default_factory=dict)
+    """The MTUs in bytes of the switch ports that were given another one than they came up with."""
+
+    def alive(self) -> bool:
+        """Whether the first process of the cluster still runs, and with it everything else."""
+        return self.boot == boot_id() and self.init.alive()
+
+
+def boot_id() -> str:
+    """Names this boot of the machine: pids and start times mean nothing in another one."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+
+
+def save(directory: Path, state: State) -> None:
+    """Write the state beside the old one and put it in its place in one step."""
+    document = {"version": _VERSION, **asdict(state)}
+    document["routers"] = [{"port": port, "process": asdict(process)} for port, process in state.routers.items()]
+    document["port_mtus"] = [{"port": port, "mtu": mtu} for port, mtu in state.port_mtus.items()]
+    fresh = directory / f"{_FILE}.new"
+    fresh.write_text(json.dumps(document, indent=1), encoding="utf-8")
+    os.replace(fresh, directory / _FILE)
+
+
+def load(directory: Path) -> State | None:
+    """The saved state; None when there is none, or none that this version of racwire can read."""
+    try:
+        document = json.loads((directory / _FILE).read_text(encoding="utf-8"))
+        return _decode(document) if document["version"] == _VERSION else None
+    except (FileNotFoundError, NotADirectoryError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _decode(document: dict[str, Any]) -> State:
+    return State(
+        shape=Shape(**document["shape"]),
+        boot=document["boot"],
+        rootless=document["rootless"],
+        remote_shell=document["remote_shell"],
+        remote_shell_reason=document["remote_shell_reason"],
+        init=Process(**document["init"]),
+        nodes={name: Process(**process) for name, process in document["nodes"].items()},
+        routers={Port(*entry["port"]): Process(**entry["process"]) for entry in document["routers"]},
+        faults=tuple(ActiveFault(**fault) for fault in document["faults"]),
+        port_mtus={Port(*entry["port"]): entry["mtu"] for entry in document["port_mtus"]},
+    )

@@ -1,0 +1,163 @@
+"""The `ip -batch` and `nft` input that turns one desired cluster into another. Text only: nothing is run here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from racwire_lab.cluster.desired import Cable, Router
+from racwire_lab.cluster.nics import Nic
+from racwire_lab.cluster.topology import NETWORKS, STANDARD_MTU, SWITCH_MTU, Network, Port
+
+_FORGET = ("neigh flush all", "route flush cache")
+"""Neighbours and path MTUs learnt before a change would outlive it by seconds to minutes."""
+
+_ROOM_FOR_A_TAG = 4
+"""By so many bytes the kernel lets a frame be larger than the MTU of the link that it is forwarded to."""
+_TABLE = {"bridge": "table bridge racwire", "inet": "table inet racwire"}
+_HOOKS = {
+    "prerouting": "type filter hook prerouting priority 0;",
+    "forward": "type filter hook forward priority 0;",
+    "input": "type filter hook input priority 0;",
+}
+
+
+def bridges() -> list[str]:
+    """The switches of all networks, in the switch's namespace."""
+    return [line for network in NETWORKS for line in _bridge(network.bridge)]
+
+
+def new_port(port: Port, nic: Nic, node_pid: int) -> list[str]:
+    """A healthy NIC with its switch port, in the switch's namespace; the node's end appears in the node."""
+    return [
+        f"link add {port.name} mtu {SWITCH_MTU} type veth peer name {nic.name} mtu {nic.mtu} netns {node_pid}",
+        f"link set {port.name} master {NETWORKS[port.network].bridge} up",
+    ]
+
+
+def new_nic(network: Network, nic: Nic) -> list[str]:
+    """The node's end of a new port brought up, in the node's namespace."""
+    lines = [f"link set {nic.name} up", _address(nic)]
+    if network.private:
+        # One segment at a time: else veth passes TCP packets of 64 KB, which no MTU on the path can stop.
+        lines.append(f"link set {nic.name} gso_max_segs 1")
+    else:
+        lines += quick_answers(network, nic)
+    return lines
+
+
+def quick_answers(network: Network, nic: Nic) -> list[str]:
+    """Make the node acknowledge at once what comes by the public network.
+
+    An ssh login waits for two delayed acknowledgements of 40 ms each: 130 ms become 50.
+    """
+    source = nic.address.partition("/")[0]
+    return [f"route replace {network.subnet}/24 dev {nic.name} scope link src {source} quickack 1"]
+
+
+def changed_nic(before: Nic, after: Nic, *, has_haip: bool) -> list[str]:
+    """The steps from one NIC to another, in the node's namespace; whether it has its HAIP is Clusterware's affair."""
+    lines = []
+    if before.name != after.name:
+        lines += [
+            f"link set {before.name} down",
+            f"link set {before.name} name {after.name}",
+            f"link set {after.name} up",
+        ]
+    if before.mtu != after.mtu:
+        lines.append(f"link set {after.name} mtu {after.mtu}")
+    if before.address != after.address:
+        lines += [f"address flush dev {after.name}", _address(after)]
+        if has_haip and after.haip:
+            # Clusterware shows its address as an alias of the NIC: eth1:1 beside eth1.
+            lines.append(f"address add {after.haip} brd + dev {after.name} label {after.name}:1")
+    return lines
+
+
+def forget() -> list[str]:
+    """Drop what a namespace has learnt of the network."""
+    return list(_FORGET)
+
+
+def unwire(port: Port, cable: Cable) -> list[str]:
+    """Remove all that lies between a port and its network's switch, in the switch's namespace."""
+    lines = []
+    if cable.router:
+        lines += [f"link delete {port.name}-{part}" for part in ("rf", "rn", "rt")]
+    if cable.uplink_mtu:
+        lines += [f"link delete {port.name}-{part}" for part in ("up", "sw")]
+    return lines
+
+
+def wire(port: Port, cable: Cable, router_pid: int | None) -> list[str]:
+    """Put in what should lie between a port and its network's switch, in the switch's namespace."""
+    lines = []
+    toward = NETWORKS[port.network].bridge
+    if cable.uplink_mtu:
+        # The small MTU is on a link between two switches: on the port itself it would tell the node's own
+        # sender, because a veth pair with two MTUs refuses a packet instead of losing it.
+        small = f"{port.name}-sw"
+        mtu = cable.uplink_mtu - _ROOM_FOR_A_TAG
+        lines += [
+            *_bridge(small),
+            f"link add {port.name}-up mtu {mtu} type veth peer name {port.name}-dn mtu {mtu}",
+            f"link set {port.name}-up master {toward} up",
+            f"link set {port.name}-dn master {small} up",
+        ]
+        toward = small
+    if cable.router and router_pid is not None:
+        near = f"{port.name}-rt"
+        lines += [
+            *_bridge(near),
+            *_router_leg(f"{port.name}-rf", "far", toward, router_pid),
+            *_router_leg(f"{port.name}-rn", "near", near, router_pid),
+        ]
+        toward = near
+    lines.append(f"link set {port.name} master {toward} {'up' if cable.plugged else 'down'}")
+    return lines
+
+
+def route(router: Router) -> list[str]:
+    """The router's own addresses and routes, in its namespace."""
+    lines = []
+    for leg in ("near", "far"):
+        lines += [
+            f"link set {leg} up",
+            f"address add {router.address}/32 dev {leg}",
+            # By default the kernel waits up to 0.8 s before it answers for somebody else.
+            f"ntable change name arp_cache dev {leg} proxy_delay 0",
+        ]
+    # The MTU is on the routes, not on the links, so that it is announced to senders on both sides: a packet too
+    # large for the link it arrives by would be lost without a word.
+    lines += [f"route add {host}/32 dev near mtu lock {STANDARD_MTU}" for host in router.behind]
+    lines += [f"route add {subnet} dev far mtu lock {STANDARD_MTU}" for subnet in router.before]
+    return lines
+
+
+def ruleset(family: str, rules: Sequence[str]) -> str:
+    """nft input that makes these the only rules of ours in a namespace; each rule starts with its hook."""
+    # Adding the table before deleting it makes the deletion succeed also when it was not there.
+    lines = [f"add {_TABLE[family]}", f"delete {_TABLE[family]}"]
+    if rules:
+        lines.append(f"add {_TABLE[family]}")
+        for hook in dict.fromkeys(rule.split()[0] for rule in rules):
+            lines.append(f"add chain {family} racwire {hook} {{ {_HOOKS[hook]} }}")
+        lines += [f"add rule {family} racwire {rule}" for rule in rules]
+    return "\n".join(lines) + "\n"
+
+
+def _bridge(name: str) -> list[str]:
+    return [
+        f"link add {name} mtu {SWITCH_MTU} type bridge stp_state 0 forward_delay 0 mcast_snooping 0",
+        f"link set {name} up",
+    ]
+
+
+def _router_leg(port: str, leg: str, bridge: str, router_pid: int) -> list[str]:
+    return [
+        f"link add {port} mtu {SWITCH_MTU} type veth peer name {leg} mtu {SWITCH_MTU} netns {router_pid}",
+        f"link set {port} master {bridge} up",
+    ]
+
+
+def _address(nic: Nic) -> str:
+    return f"address add {nic.address} brd + dev {nic.name}"

@@ -1,0 +1,141 @@
+"""What one instance of the practice database knows of itself at one moment: what its V$ views are made of.
+
+The Cache Fusion daemon of each node keeps it and tells it as JSON.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import msgspec
+
+from racwire_lab.database.backend import Cancellation
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    import duckdb
+
+KIND_OF_BLOCK = ("data block", "undo header", "undo block", "others")
+"""Block classes of GV$INSTANCE_CACHE_TRANSFER; the daemons' blocks are all of the first."""
+
+
+class Waits(msgspec.Struct):
+    """Waits of one event since the start of the instance."""
+
+    waits: int = 0
+    time_us: int = 0
+    wait_class: str = "Cluster"
+    histogram: dict[str, int] = msgspec.field(default_factory=dict)
+    """Waits by the upper limit of their bucket in microseconds, a power of two, as text: `"256"`."""
+
+
+class Transfer(msgspec.Struct):
+    """Blocks that came, or should have come, from one other instance. Times in microseconds."""
+
+    lost: int = 0
+    lost_time: int = 0
+    cr_block: int = 0
+    cr_block_time: int = 0
+    current_block: int = 0
+    current_block_time: int = 0
+
+
+class Ping(msgspec.Struct):
+    """Pings to one other instance. Times in microseconds."""
+
+    current_500b: int = 0
+    max_500b: int = 0
+    count_500b: int = 0
+    wait_time_500b: int = 0
+    current_8k: int = 0
+    max_8k: int = 0
+    count_8k: int = 0
+    wait_time_8k: int = 0
+
+
+class Interconnect(msgspec.Struct):
+    """A row of V$CLUSTER_INTERCONNECTS."""
+
+    name: str
+    ip_address: str
+    is_public: str = "NO"
+    source: str = ""
+
+
+class Device(msgspec.Struct):
+    """A NIC of the interconnect: what AWR keeps in DBA_HIST_IC_DEVICE_STATS; counted since the node's start."""
+
+    if_name: str
+    ip_addr: str
+    net_mask: str
+    mtu: int
+    bytes_received: int = 0
+    packets_received: int = 0
+    receive_errors: int = 0
+    receive_dropped: int = 0
+    receive_buf_or: int = 0
+    receive_frame_err: int = 0
+    bytes_sent: int = 0
+    packets_sent: int = 0
+    send_errors: int = 0
+    sends_dropped: int = 0
+    send_buf_or: int = 0
+    send_carrier_lost: int = 0
+
+
+class InstanceState(msgspec.Struct):
+    """One instance at one moment."""
+
+    instance: int
+    name: str
+    host: str
+    startup_time: float
+    """Seconds since the epoch, as `taken_at`."""
+    taken_at: float
+    version: str = "19.22.0.0.0"
+    status: str = "OPEN"
+    peers: list[int] = msgspec.field(default_factory=list)
+    """The numbers of the other instances that are up."""
+    statistics: dict[str, int] = msgspec.field(default_factory=dict)
+    """V$SYSSTAT by name; times in centiseconds."""
+    events: dict[str, Waits] = msgspec.field(default_factory=dict)
+    messages: dict[str, int] = msgspec.field(default_factory=dict)
+    """V$DLM_MISC by name."""
+    transfers: dict[str, Transfer] = msgspec.field(default_factory=dict)
+    """By the number of the sending instance."""
+    pings: dict[str, Ping] = msgspec.field(default_factory=dict)
+    """By the number of the target instance."""
+    interconnects: list[Interconnect] = msgspec.field(default_factory=list)
+    devices: list[Device] = msgspec.field(default_factory=list)
+    clients: dict[str, tuple[int, int]] = msgspec.field(default_factory=dict)
+    """Bytes sent and received, by `cache`, `dlm`, `ipq`."""
+    parameters: dict[str, str] = msgspec.field(default_factory=dict)
+    cr_flushes: int = 0
+    current_flushes: int = 0
+
+
+class LiveSource(Protocol):
+    """Where the server gets the states from."""
+
+    def states(self, scope: Literal["here", "everywhere"], cancellation: Cancellation) -> tuple[InstanceState, ...]:
+        """Of the own instance, or of all that are up. Hangs while an instance that is asked hangs, until cancelled.
+
+        Raises OracleError(1013) when it was cancelled.
+        """
+        ...
+
+
+class HistorySource(Protocol):
+    """Where the server gets AWR and Statspack from. The tables are there, with the columns of the version."""
+
+    def fill(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Fill the empty tables (`dba_hist_snapshot`, `stats$snapshot`, ...): once, when one is first asked for."""
+        ...
+
+    def add_living(
+        self, connection: duckdb.DuckDBPyConnection, states: tuple[InstanceState, ...], tables: Collection[str]
+    ) -> None:
+        """Add the snapshots of the living instances to those tables, named in lower case, which one statement reads:
+        after it they are rolled back."""
+        ...

@@ -1,0 +1,27 @@
+"""The server's side of Oracle Net (TNS and TTC), as far as a client needs it that reads.
+
+    users = {"RACWIRE": Verifier.of(password)}
+    with serving(backend, users=users, services=["RACDB"], profile=profile_of("19.22.0.0.0")) as server:
+        oracledb.connect(user="racwire", password=password, dsn=server.dsn)
+
+In an event loop: `await OracleServer(backend, users=users).start(host, port)`, and `await server.close()`.
+"""
+
+from racwire_lab.oracle_net.faults import Faults
+from racwire_lab.oracle_net.hosting import hosted, serving
+from racwire_lab.oracle_net.profiles import PROFILES, Profile, profile_of
+from racwire_lab.oracle_net.scan import ScanListener
+from racwire_lab.oracle_net.server import OracleServer
+from racwire_lab.oracle_net.verifier import Verifier
+
+__all__ = [
+    "PROFILES",
+    "Faults",
+    "OracleServer",
+    "Profile",
+    "ScanListener",
+    "Verifier",
+    "hosted",
+    "profile_of",
+    "serving",
+]

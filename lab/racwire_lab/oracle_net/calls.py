@@ -1,0 +1,249 @@
+"""The calls of a session: what a client asks when it is logged on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from racwire_lab.database.backend import OracleType
+from racwire_lab.oracle_net import values
+from racwire_lab.oracle_net.logon_messages import has_tokens
+from racwire_lab.oracle_net.piggybacks import read_piggyback
+from racwire_lab.oracle_net.statements import Statement
+from racwire_lab.oracle_net.wire import ProtocolError, Reader, utf8
+
+_CALL, _PIGGYBACK, _ONE_WAY = 3, 17, 26
+_ROW = 7
+_IN_ARRAY = 0x40
+_LONGEST_IN_ORDER = 32_767
+_MAX_BINDS = 65_535
+_MAX_EXECUTIONS = 65_535
+_MAX_ROWS = 2**32 - 1
+_REF_CURSOR = 102
+_LOBS = (OracleType.CLOB.value, values.BLOB)
+
+OPTION_BIND, OPTION_DEFINE, OPTION_EXECUTE, OPTION_FETCH = 0x08, 0x10, 0x20, 0x40
+OPTION_COMMIT, OPTION_DESCRIBE = 0x100, 0x20000
+
+
+@dataclass(frozen=True)
+class Definition:
+    """How a bound value is sent, or how a column is wanted."""
+
+    type: int
+    size: int
+    character_form: int
+    is_array: bool = False
+
+
+@dataclass(frozen=True)
+class Execute:
+    """Run a statement, new or known: rows of bound values, one for each execution."""
+
+    cursor: int
+    statement: Statement | None
+    options: int
+    rows: int
+    binds: tuple[tuple[Any, ...], ...] = field(repr=False)
+    bind_definitions: tuple[Definition, ...] = ()
+    defines: tuple[Definition, ...] = ()
+    is_described: bool = True
+    """Whether the client needs to be told the columns."""
+
+
+@dataclass(frozen=True)
+class Fetch:
+    """Go on with the rows of a cursor."""
+
+    cursor: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class ReadLob:
+    """Read a part of a LOB, or ask for its length. The offset counts from 1."""
+
+    locator: bytes
+    operation: int
+    offset: int
+    amount: int | None
+
+    LENGTH = 1
+    READ = 2
+
+
+@dataclass(frozen=True)
+class Simple:
+    """A call of which nothing but its number matters."""
+
+    function: int
+
+    LOGOFF = 9
+    COMMIT = 14
+    ROLLBACK = 15
+    PING = 147
+
+
+@dataclass(frozen=True)
+class Message:
+    """A call, and what was sent ahead of it. No call when none needs an answer."""
+
+    call: Execute | Fetch | ReadLob | Simple | None
+    closed_cursors: tuple[int, ...] = ()
+    attributes: dict[str, str] = field(default_factory=dict)
+    """What the client says of itself: module, action, client_info, client_identifier, current_schema."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What earlier calls have told of a cursor: needed to read later ones."""
+
+    statement: Statement
+    bind_definitions: tuple[Definition, ...]
+
+
+class CallReader:
+    """Reads messages of a session, with the cursors that it has."""
+
+    def __init__(self, field_version: int, known: Callable[[int], Known | None]) -> None:
+        self._version = field_version
+        self._known = known
+
+    def read(self, reader: Reader) -> Message:
+        """One message. NeedMoreError when it goes on; ProtocolError when it is none."""
+        closed: list[int] = []
+        attributes: dict[str, str] = {}
+        while True:
+            kind, function = reader.u8(), reader.u8()
+            if kind not in (_CALL, _PIGGYBACK, _ONE_WAY):
+                raise ProtocolError(f"message {kind} in a session")
+            reader.u8()
+            if has_tokens(self._version):
+                reader.ub()
+            if kind == _ONE_WAY:
+                return Message(None, tuple(closed), attributes)
+            if kind == _CALL:
+                return Message(self._call(reader, function), tuple(closed), attributes)
+            read_piggyback(reader, function, closed, attributes)
+
+    def _call(self, reader: Reader, function: int) -> Execute | Fetch | ReadLob | Simple:
+        if function == 94:
+            return self._execute(reader)
+        if function in (4, 78):
+            return self._execute_again(reader, fetches=function == 78)
+        if function == 5:
+            return Fetch(reader.ub(), reader.count(_MAX_ROWS))
+        if function == 96:
+            return _lob(reader)
+        return Simple(function)
+
+    def _execute(self, reader: Reader) -> Execute:
+        options, cursor, has_sql = reader.ub(), reader.ub(), reader.u8()
+        reader.skip("ububbu")  # the length of the SQL is told again where it stands
+        rows = reader.count(_MAX_ROWS)
+        reader.skip("ub")
+        binds = reader.count(_MAX_BINDS)
+        reader.skip("bbbbbb")
+        defines = reader.count(_MAX_BINDS)
+        reader.skip("ubbbubuubub")
+        if self._version >= 8:
+            reader.skip("bubub")
+        if self._version >= 9:
+            reader.skip("bu")
+        statement = Statement(utf8(reader.counted() or b"")) if has_sql else None
+        details = [reader.ub() for _ in range(13)]
+        if options & OPTION_DEFINE:
+            wanted = self._definitions(reader, defines)
+            return Execute(cursor, statement, options, rows, (), defines=wanted)
+        definitions = self._definitions(reader, binds)
+        known = self._known(cursor)
+        meant = statement or (known.statement if known else None)
+        executions = min(max(details[1], 1), _MAX_EXECUTIONS)
+        is_query = bool(details[7])
+        values_: tuple[tuple[Any, ...], ...] = ()
+        if binds and options & OPTION_EXECUTE:
+            values_ = self._rows(reader, definitions, meant, 1 if is_query else executions)
+        return Execute(cursor, statement, options, rows, values_, definitions)
+
+    def _execute_again(self, reader: Reader, *, fetches: bool) -> Execute:
+        cursor, count = reader.ub(), reader.count(_MAX_ROWS)
+        reader.skip("uu")
+        known = self._known(cursor)
+        values_: tuple[tuple[Any, ...], ...] = ()
+        if known and known.bind_definitions:
+            executions = 1 if fetches else min(max(count, 1), _MAX_EXECUTIONS)
+            values_ = self._rows(reader, known.bind_definitions, known.statement, executions)
+        options = OPTION_EXECUTE | (OPTION_FETCH if fetches else 0)
+        definitions = known.bind_definitions if known else ()
+        return Execute(cursor, None, options, count, values_, definitions, is_described=False)
+
+    def _definitions(self, reader: Reader, count: int) -> tuple[Definition, ...]:
+        found = []
+        for _ in range(count):
+            type_, flags = reader.u8(), reader.u8()
+            reader.skip("bb")
+            size = reader.ub()
+            reader.skip("uu")
+            if reader.ub():
+                reader.counted()
+            reader.skip("uu")
+            form = reader.u8()
+            reader.ub()
+            if self._version >= 8:
+                reader.ub()
+            found.append(Definition(type_, size, form, bool(flags & _IN_ARRAY)))
+        return tuple(found)
+
+    def _rows(
+        self, reader: Reader, definitions: tuple[Definition, ...], statement: Statement | None, count: int
+    ) -> tuple[tuple[Any, ...], ...]:
+        """Rows of bound values. Outside of PL/SQL those that may be long come after the others."""
+        order = list(range(len(definitions)))
+        if statement is not None and not statement.is_block:
+            order.sort(key=lambda index: definitions[index].size > _LONGEST_IN_ORDER)
+        rows = []
+        for _ in range(count):
+            if (kind := reader.u8()) != _ROW:
+                raise ProtocolError(f"message {kind} where bound values belong")
+            row: list[Any] = [None] * len(definitions)
+            for index in order:
+                row[index] = _bound(reader, definitions[index])
+            rows.append(tuple(row))
+        return tuple(rows)
+
+
+def _bound(reader: Reader, definition: Definition) -> Any:
+    if definition.is_array:
+        return [_value(reader, definition) for _ in range(reader.count(_MAX_BINDS))]
+    return _value(reader, definition)
+
+
+def _value(reader: Reader, definition: Definition) -> Any:
+    if definition.type == _REF_CURSOR:
+        return reader.ub() if reader.ub() else None
+    if definition.type in _LOBS:
+        # A temporary LOB: its contents were sent by calls that are not known here.
+        reader.bytes_()
+        return None
+    if definition.type == values.BOOLEAN:
+        size = reader.u8()
+        if size == 253:
+            reader.u8()
+            return None
+        return reader.raw(size)[-1] == 1 if size else None
+    return values.decode(reader.counted(), definition.type, definition.character_form)
+
+
+def _lob(reader: Reader) -> ReadLob:
+    reader.u8()
+    size = reader.count(_MAX_BINDS)
+    reader.skip("buuubbb")
+    operation = reader.ub()
+    reader.skip("bb")
+    offset = reader.ub()
+    reader.ub()
+    has_amount = reader.u8()
+    reader.skip("bbbbbb")
+    locator = reader.raw(size)
+    return ReadLob(locator, operation, offset, reader.ub() if has_amount else None)

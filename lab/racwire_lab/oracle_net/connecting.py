@@ -1,0 +1,97 @@
+"""How a connection begins: what the client asks for, and that it is accepted, refused or sent on."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from racwire_lab.oracle_net.packets import SDU, Channel, PacketType
+from racwire_lab.oracle_net.profiles import Profile
+from racwire_lab.oracle_net.wire import NeedMoreError, ProtocolError, Reader, Writer
+
+_HEADER = 8
+_ACCEPTED_SIZE = 45
+_MAX_DESCRIPTOR = 16_384
+_LARGE_PACKETS = 315
+_FLAGS = 318
+_END_OF_RESPONSE = 319
+_FLAG_FAST_AUTH = 0x10000000
+_FLAG_END_OF_RESPONSE = 0x02000000
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a client asks a listener for."""
+
+    version: int
+    """Of Oracle Net, the client's highest."""
+    descriptor: str
+
+    @property
+    def service(self) -> str:
+        """The name of the service; empty when none was given."""
+        return self._parameter("SERVICE_NAME")
+
+    @property
+    def sid(self) -> str:
+        """The SID; empty when none was given."""
+        return self._parameter("SID")
+
+    def _parameter(self, name: str) -> str:
+        found = re.search(rf"\(\s*{name}\s*=\s*([^()\s]*)\s*\)", self.descriptor, re.IGNORECASE)
+        return found[1] if found else ""
+
+
+async def receive_request(channel: Channel, timeout_s: float) -> Request:
+    """What the client asks for first. ProtocolError when it asks for nothing, and as `Channel.receive`."""
+    packet = await channel.receive(timeout_s)
+    if packet.type != PacketType.CONNECT:
+        raise ProtocolError(f"a packet of type {packet.type} instead of a connect request")
+    reader = Reader(packet.body)
+    try:
+        version = reader.u16()
+        reader.skip("b" * 14)
+        size, offset = reader.u16(), reader.u16()
+    except NeedMoreError:
+        raise ProtocolError("a connect request that is too short") from None
+    if size > _MAX_DESCRIPTOR:
+        raise ProtocolError(f"a connect descriptor of {size} bytes")
+    text = packet.body[max(offset - _HEADER, 0) :][:size]
+    # A long descriptor does not fit into the connect packet: it follows.
+    if len(text) < size:
+        following = b""
+        while len(following) < size:
+            more = await channel.receive(timeout_s)
+            if more.type != PacketType.DATA or not more.data:
+                raise ProtocolError("a connect request without its descriptor")
+            following += more.data
+        text = following
+    return Request(version, text.decode(errors="replace"))
+
+
+def accept(channel: Channel, request: Request, profile: Profile) -> bool:
+    """Accept the connection; tells whether the ends of responses are to be marked from the logon on."""
+    version = min(request.version, profile.tns_version)
+    marks_ends = profile.end_of_response and version >= _END_OF_RESPONSE
+    flags = (_FLAG_FAST_AUTH if profile.fast_auth else 0) | (_FLAG_END_OF_RESPONSE if marks_ends else 0)
+    # No out-of-band breaks are offered: breaks come as markers.
+    body = Writer().u16(version).u16(1).u16(SDU).u16(SDU).u16(0x0100).u16(0).u16(_ACCEPTED_SIZE).raw(bytes(10))
+    if version >= _LARGE_PACKETS:
+        body.u32(SDU).u32(SDU)
+        body.u8(0).u32(flags if version >= _FLAGS else 0)
+    channel.put(PacketType.ACCEPT, body.data)
+    channel.has_large_packets = version >= _LARGE_PACKETS
+    return marks_ends
+
+
+def refuse(channel: Channel, code: int) -> None:
+    """Refuse the connection with this error of the listener (12514: it does not know of the service)."""
+    text = f"(DESCRIPTION=(TMP=)(VSNNUM=0)(ERR={code})(ERROR_STACK=(ERROR=(CODE={code})(EMFI=4))))"
+    channel.put(PacketType.REFUSE, Writer().u8(0x22, 0).u16(len(text)).raw(text.encode()).data)
+
+
+def redirect(channel: Channel, request: Request, host: str, port: int) -> None:
+    """Send the client to another listener, with the same request."""
+    text = f"(ADDRESS=(PROTOCOL=TCP)(HOST={host})(PORT={port}))\0{request.descriptor}".encode()
+    channel.put(PacketType.REDIRECT, len(text).to_bytes(2, "big"))
+    channel.put(PacketType.DATA, bytes(2) + text)

@@ -1,0 +1,129 @@
+"""The cursors of a session: what was executed, and the rows that are left of it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from racwire_lab.database.backend import Cancellation, OracleError, OracleType, Result
+from racwire_lab.oracle_net import values
+from racwire_lab.oracle_net.calls import Definition, Known
+from racwire_lab.oracle_net.statements import Statement
+from racwire_lab.oracle_net.wire import Writer
+
+_ROW_HEADER, _ROW = 6, 7
+_LARGEST_RESPONSE = 16 * 1024 * 1024
+_LOCATOR_SIZE = 40
+_LOB_CHUNK = 8060
+_IN_PLACE = (values.LONG, values.LONG_RAW, OracleType.VARCHAR2.value)
+
+
+class Lobs:
+    """The CLOBs that a session was given locators of."""
+
+    def __init__(self) -> None:
+        self._texts: dict[bytes, str] = {}
+
+    def locator(self, text: str) -> bytes:
+        """A new locator of this text."""
+        locator = (_LOCATOR_SIZE - 2).to_bytes(2, "big") + bytes(8) + len(self._texts).to_bytes(8, "big")
+        locator = locator.ljust(_LOCATOR_SIZE, b"\0")
+        self._texts[locator] = text
+        return locator
+
+    def text(self, locator: bytes) -> str:
+        """The text. OracleError 22922 for a locator that was not given."""
+        if locator not in self._texts:
+            raise OracleError(22922, "nonexistent LOB value")
+        return self._texts[locator]
+
+
+class Cursor:
+    """One cursor. Its rows are taken in the session's worker thread only."""
+
+    def __init__(self, number: int, statement: Statement, lobs: Lobs) -> None:
+        self.number = number
+        self.statement = statement
+        self.bind_definitions: tuple[Definition, ...] = ()
+        self.defines: tuple[Definition, ...] = ()
+        self.result: Result | None = None
+        self.fetched = 0
+        self.cancellation = Cancellation()
+        """Of the execution, and of all fetches from its result: rows may be made only as they are fetched."""
+        self._rows: Iterator[Sequence[Any]] | None = None
+        self._lobs = lobs
+
+    @property
+    def known(self) -> Known:
+        """What has to be known of it to read further calls."""
+        return Known(self.statement, self.bind_definitions)
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether there are no more rows."""
+        return self._rows is None
+
+    @property
+    def must_be_defined(self) -> bool:
+        """Whether the client has to say first how it wants columns, because there are LOBs."""
+        columns = self.result.columns if self.result else ()
+        return not self.defines and any(column.type is OracleType.CLOB for column in columns)
+
+    def open(self, result: Result | None) -> None:
+        """Take a new result in place of the one before."""
+        self.release()
+        self.result = result
+        self._rows = iter(result.rows) if result else None
+        self.fetched = 0
+
+    def release(self) -> None:
+        """Let go of the rows that are left."""
+        close = getattr(self._rows, "close", None)
+        self._rows = None
+        if close:
+            close()
+
+    def write_rows(self, writer: Writer, wanted: int) -> None:
+        """Write the next rows, as many as are wanted and there are. Raises OracleError.
+
+        Fewer than wanted are written when the response would become too large; the client asks again.
+        """
+        if self._rows is None or self.result is None:
+            raise OracleError(1002, "fetch out of sequence")
+        encoders = [self._column_writer(index) for index in range(len(self.result.columns))]
+        writer.u8(_ROW_HEADER, 0x22).ub(1, 0, wanted, 0, 0, 0)
+        rows, self._rows = self._rows, None
+        for row in itertools.islice(rows, wanted):
+            if self.cancellation.cancelled:
+                raise OracleError(1013, "user requested cancel of current operation")
+            writer.u8(_ROW)
+            for write, value in zip(encoders, row, strict=True):
+                write(writer, value)
+            self.fetched += 1
+            wanted -= 1
+            if len(writer.data) > _LARGEST_RESPONSE:
+                break
+        else:
+            if wanted:
+                return
+        # Only now: rows whose fetch failed are over.
+        self._rows = rows
+
+    def _column_writer(self, index: int) -> Any:
+        columns = self.result.columns if self.result else ()
+        type_ = columns[index].type
+        if type_ is OracleType.CLOB:
+            as_type = self.defines[index].type if index < len(self.defines) else type_.value
+            return self._write_clob_in_place if as_type in _IN_PLACE else self._write_locator
+        encode = values.encoder(type_)
+        return lambda writer, value: writer.counted(encode(value))
+
+    def _write_clob_in_place(self, writer: Writer, value: str | None) -> None:
+        writer.counted(values.encode_text(value) if value is not None else None).ub(0, 0)
+
+    def _write_locator(self, writer: Writer, value: str | None) -> None:
+        if value is None:
+            writer.ub(0)
+            return
+        writer.ub(_LOCATOR_SIZE, len(value), _LOB_CHUNK).counted(self._lobs.locator(value))

@@ -1,0 +1,154 @@
+"""What listens on a port: takes connections, keeps the tasks that serve them, and ends them."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import contextlib
+import logging
+import socket
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TypeVar
+
+from racwire_lab.oracle_net.connecting import Request, receive_request
+from racwire_lab.oracle_net.faults import Faults
+from racwire_lab.oracle_net.packets import Channel
+from racwire_lab.oracle_net.wire import ProtocolError
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+_BACKLOG = 128
+_OTHER_THREAD_S = 10.0
+
+
+class Listener(ABC):
+    """Listens on one address, in the event loop in which it was started.
+
+    `listen`, `stop_listening` and `drop_sessions` may be called from any thread.
+    """
+
+    def __init__(self, *, logon_timeout_s: float = 60.0) -> None:
+        self.faults = Faults()
+        self.logon_timeout_s = logon_timeout_s
+        """How long a client may take until it is logged on, as INBOUND_CONNECT_TIMEOUT."""
+        self.host = ""
+        self.port = 0
+        self._socket: socket.socket | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = 0
+        self._connections: dict[asyncio.Task[None], Channel | None] = {}
+
+    async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:
+        """Listen on this address; port 0 chooses one. OSError when it is taken."""
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        self.host, self.port = host, port
+        self.listen()
+
+    async def close(self) -> None:
+        """Listen no longer, and end all connections."""
+        self.stop_listening()
+        self.drop_sessions()
+        tasks = list(self._connections)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        # The event loop closes what was dropped in its next round.
+        await asyncio.sleep(0)
+
+    def listen(self) -> None:
+        """Listen (again) on the same address; nothing happens when it does."""
+        self._in_loop(self._listen)
+
+    def stop_listening(self) -> None:
+        """Take no new connections: the kernel refuses them. Sessions go on."""
+        self._in_loop(self._stop_listening)
+
+    def drop_sessions(self) -> None:
+        """Drop all connections at once, as a crash would."""
+        self._in_loop(self._drop)
+
+    @abstractmethod
+    async def serve(self, channel: Channel, request: Request) -> None:
+        """Answer a client's request, and serve it to its end."""
+
+    def _listen(self) -> None:
+        if self._socket is None and self._loop is not None:
+            self._socket = socket.create_server((self.host, self.port), backlog=_BACKLOG)
+            self._socket.setblocking(False)
+            self.port = self._socket.getsockname()[1]
+            self._loop.add_reader(self._socket, self._take, self._socket)
+
+    def _stop_listening(self) -> None:
+        if self._socket is not None and self._loop is not None:
+            self._loop.remove_reader(self._socket)
+            self._socket.close()
+            self._socket = None
+
+    def _drop(self) -> None:
+        for channel in self._connections.values():
+            if channel is not None:
+                channel.abort()
+
+    def _take(self, listening: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            connection, _ = listening.accept()
+            connection.setblocking(False)
+            task = asyncio.ensure_future(self._serve(connection))
+            self._connections[task] = None
+            task.add_done_callback(self._connections.pop)
+
+    async def _serve(self, connection: socket.socket) -> None:
+        """Serve one connection; whatever happens on it ends it and nothing else."""
+        try:
+            channel = Channel(*await asyncio.open_connection(sock=connection))
+        except OSError:
+            connection.close()
+            return
+        task = asyncio.current_task()
+        if task is not None:
+            self._connections[task] = channel
+        try:
+            await self._begin(channel)
+        except TimeoutError:
+            log.info("%s was dropped: it did not go on in time", channel.peer)
+        except (EOFError, OSError):
+            log.info("%s went away", channel.peer)
+        except ProtocolError as error:
+            log.info("%s was dropped: %s", channel.peer, error)
+        except Exception as error:
+            # Not the text: it might hold something that the client sent.
+            log.error("%s was dropped: unexpected %s", channel.peer, type(error).__name__)
+        finally:
+            channel.close()
+
+    async def _begin(self, channel: Channel) -> None:
+        if self.faults.hang_at_connect:
+            await hang(channel)
+        request = await receive_request(channel, self.logon_timeout_s)
+        await self.serve(channel, request)
+        await channel.drain()
+
+    def _in_loop(self, action: Callable[[], T]) -> T:
+        """Do it in the thread of the event loop."""
+        if self._loop is None or self._thread == threading.get_ident():
+            return action()
+        done: concurrent.futures.Future[T] = concurrent.futures.Future()
+
+        def act() -> None:
+            try:
+                done.set_result(action())
+            except BaseException as error:  # told in the thread that asked
+                done.set_exception(error)
+
+        self._loop.call_soon_threadsafe(act)
+        return done.result(_OTHER_THREAD_S)
+
+
+async def hang(channel: Channel) -> None:
+    """Read and never answer, until the client goes away: EOFError or OSError."""
+    while True:
+        await channel.receive()

@@ -1,0 +1,96 @@
+"""The listener of one instance, and its sessions."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import Future
+
+from racwire_lab.database.backend import Backend, Caller
+from racwire_lab.oracle_net.connecting import Request, accept, refuse
+from racwire_lab.oracle_net.listener import Listener
+from racwire_lab.oracle_net.packets import Channel
+from racwire_lab.oracle_net.profiles import PROFILES, Profile
+from racwire_lab.oracle_net.services import refusal
+from racwire_lab.oracle_net.session import Session
+from racwire_lab.oracle_net.verifier import Verifier
+
+Users = Mapping[str, Verifier] | Callable[[str], Verifier | None]
+
+_FAREWELL_S = 5.0
+
+
+class OracleServer(Listener):
+    """Serves sessions of one instance on a backend.
+
+    Users are verifiers by upper-case name, or what finds one. The profile says which release it is. What may change
+    while it runs are plain attributes: `faults`, `services`, `users`, `sysdba`, `profile`.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        *,
+        users: Users,
+        services: Collection[str] = ("ORCL",),
+        sysdba: Collection[str] = ("SYS",),
+        instance_name: str = "orcl1",
+        instance_number: int = 1,
+        db_unique_name: str = "orcl",
+        db_domain: str = "",
+        profile: Profile = PROFILES["19c"],
+        logon_timeout_s: float = 60.0,
+    ) -> None:
+        super().__init__(logon_timeout_s=logon_timeout_s)
+        self.backend = backend
+        self.users = users
+        self.services = services
+        self.sysdba = sysdba
+        """The users who may connect AS SYSDBA."""
+        self.instance_name = instance_name
+        self.instance_number = instance_number
+        self.db_unique_name = db_unique_name
+        self.db_domain = db_domain
+        self.profile = profile
+        self.max_open_cursors = 300
+        self._numbers = itertools.count(1)
+        self._sessions: set[Session] = set()
+        self._farewells: set[Future[None]] = set()
+
+    @property
+    def dsn(self) -> str:
+        """The connect string of its first service."""
+        return f"{self.host}:{self.port}/{next(iter(self.services))}"
+
+    @property
+    def callers(self) -> tuple[Caller, ...]:
+        """Who is logged on."""
+        return tuple(session.caller for session in tuple(self._sessions) if session.caller)
+
+    async def close(self) -> None:
+        """Listen no longer, end all sessions, and wait a little until the backend knows."""
+        await super().close()
+        farewells = [asyncio.wrap_future(farewell) for farewell in tuple(self._farewells)]
+        if farewells:
+            await asyncio.wait(farewells, timeout=_FAREWELL_S)
+
+    async def serve(self, channel: Channel, request: Request) -> None:
+        """Refuse the request, or serve the session."""
+        if code := self.faults.refuse or refusal(request, self.services, self.instance_name):
+            refuse(channel, code)
+            return
+        marks_ends = accept(channel, request, self.profile)
+        session = Session(self, channel, next(self._numbers), request, marks_ends=marks_ends)
+        self._sessions.add(session)
+        try:
+            await session.run()
+        finally:
+            self._sessions.discard(session)
+            if farewell := session.end():
+                self._farewells.add(farewell)
+                farewell.add_done_callback(self._farewells.discard)
+
+    def verifier(self, user: str) -> Verifier | None:
+        """The verifier of a user; None when there is no such user. May raise OracleError (28000: locked)."""
+        return self.users(user) if callable(self.users) else self.users.get(user)

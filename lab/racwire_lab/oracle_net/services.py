@@ -1,0 +1,19 @@
+"""Which requests a listener knows an answer to."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from racwire_lab.oracle_net.connecting import Request
+
+UNKNOWN_SERVICE, UNKNOWN_SID, NO_NAME = 12514, 12505, 12504
+
+
+def refusal(request: Request, services: Collection[str], sid: str = "") -> int | None:
+    """The code with which a request is refused; None when its service or SID is served. Case does not matter."""
+    if request.service:
+        known = {service.casefold() for service in services}
+        return None if request.service.casefold() in known else UNKNOWN_SERVICE
+    if request.sid:
+        return None if request.sid.casefold() == sid.casefold() else UNKNOWN_SID
+    return NO_NAME

@@ -1,0 +1,78 @@
+"""DBA_HIST views: AWR. All but six need the Diagnostics Pack (`dictionary.FREE_HISTORY`)."""
+
+from __future__ import annotations
+
+from racwire_lab.oracle_sql.dictionary import View, define
+from racwire_lab.oracle_sql.dictionary_live import CR_BLOCK_SERVER, PINS_AND_FLUSHES, TRANSFER
+
+
+def _kept(name: str, columns: str) -> View:
+    """A view of what each snapshot kept."""
+    keys = "SNAP_ID N, DBID N, INSTANCE_NUMBER N"
+    return define(f"DBA_HIST_{name}", f"{keys}, {columns}, CON_DBID N 12.1-, CON_ID N 12.1-")
+
+
+VIEWS: tuple[View, ...] = (
+    define(
+        "DBA_HIST_SNAPSHOT",
+        """SNAP_ID N, DBID N, INSTANCE_NUMBER N, STARTUP_TIME T3, BEGIN_INTERVAL_TIME T3, END_INTERVAL_TIME T3,
+        FLUSH_ELAPSED I, SNAP_LEVEL N, ERROR_COUNT N, SNAP_FLAG N, SNAP_TIMEZONE I,
+        BEGIN_INTERVAL_TIME_TZ Z 19-, END_INTERVAL_TIME_TZ Z 19-, CON_ID N 12.1-""",
+    ),
+    define(
+        "DBA_HIST_DATABASE_INSTANCE",
+        """DBID N, INSTANCE_NUMBER N, STARTUP_TIME T3, PARALLEL V3, VERSION V17, DB_NAME V9, INSTANCE_NAME V16,
+        HOST_NAME V64, LAST_ASH_SAMPLE_ID N, PLATFORM_NAME V101, CDB V3 12.2-, EDITION V7 12.2-,
+        DB_UNIQUE_NAME V30 12.2-, DATABASE_ROLE V16 12.2-, CDB_ROOT_DBID N 12.2-, CON_ID N 12.1-,
+        STARTUP_TIME_TZ Z 19-""",
+    ),
+    define(
+        "DBA_HIST_SNAP_ERROR",
+        "SNAP_ID N, DBID N, INSTANCE_NUMBER N, TABLE_NAME V128, ERROR_NUMBER N, CON_DBID N 12.1-, CON_ID N 12.1-",
+    ),
+    define(
+        "DBA_HIST_WR_CONTROL",
+        """DBID N, SNAP_INTERVAL I, RETENTION I, TOPNSQL V10, CON_ID N 12.1-, SRC_DBID N 18-, SRC_DBNAME V30 18-,
+        TABLESPACE_NAME V128 18-""",
+    ),
+    _kept("SYSSTAT", "STAT_ID N, STAT_NAME V64, VALUE N"),
+    _kept(
+        "SYSTEM_EVENT",
+        """EVENT_ID N, EVENT_NAME V64, WAIT_CLASS_ID N, WAIT_CLASS V64, TOTAL_WAITS N, TOTAL_TIMEOUTS N,
+        TIME_WAITED_MICRO N, TOTAL_WAITS_FG N, TOTAL_TIMEOUTS_FG N, TIME_WAITED_MICRO_FG N""",
+    ),
+    _kept(
+        "EVENT_HISTOGRAM",
+        "EVENT_ID N, EVENT_NAME V64, WAIT_CLASS_ID N, WAIT_CLASS V64, WAIT_TIME_MILLI N, WAIT_COUNT N",
+    ),
+    _kept("DLM_MISC", "STATISTIC# N, NAME V38, VALUE N"),
+    _kept(
+        "INST_CACHE_TRANSFER",
+        f"INSTANCE N, CLASS V18, {TRANSFER}, LOST N, LOST_TIME N, CR_RDMA N 23-, CURRENT_RDMA N 23-",
+    ),
+    _kept(
+        "INTERCONNECT_PINGS",
+        "TARGET_INSTANCE N, CNT_500B N, WAIT_500B N, WAITSQ_500B N, CNT_8K N, WAIT_8K N, WAITSQ_8K N",
+    ),
+    _kept(
+        "IC_DEVICE_STATS",
+        """IF_NAME V256, IP_ADDR V64, NET_MASK V16, FLAGS V32, MTU N, BYTES_RECEIVED N, PACKETS_RECEIVED N,
+        RECEIVE_ERRORS N, RECEIVE_DROPPED N, RECEIVE_BUF_OR N, RECEIVE_FRAME_ERR N, BYTES_SENT N, PACKETS_SENT N,
+        SEND_ERRORS N, SENDS_DROPPED N, SEND_BUF_OR N, SEND_CARRIER_LOST N""",
+    ),
+    _kept("IC_CLIENT_STATS", "NAME V9, BYTES_SENT N, BYTES_RECEIVED N"),
+    _kept(
+        "CLUSTER_INTERCON",
+        "NAME V256, PNAME V256 23.26-, TRANSPORT V256 23.26-, IP_ADDRESS V64, IS_PUBLIC V3, SOURCE V31",
+    ),
+    _kept(
+        "PARAMETER",
+        "PARAMETER_HASH N, PARAMETER_NAME V64, VALUE V512, ISDEFAULT V9, ISMODIFIED V10",
+    ),
+    _kept("CR_BLOCK_SERVER", CR_BLOCK_SERVER.format("", "")),
+    _kept(
+        "CURRENT_BLOCK_SERVER",
+        f"""{PINS_AND_FLUSHES}, WRITE1 N -12.2, WRITE10 N -12.2, WRITE100 N -12.2, WRITE1000 N -12.2,
+        WRITE10000 N -12.2""",
+    ),
+)

@@ -1,0 +1,56 @@
+"""What the database says to a statement that it cannot run: `raise oracle_error(904, '"LOSS"')`."""
+
+from __future__ import annotations
+
+from racwire_lab.database.backend import OracleError
+
+_TEXTS = {
+    900: "invalid SQL statement",
+    904: "{}: invalid identifier",
+    907: "missing right parenthesis",
+    909: "invalid number of arguments",
+    911: "invalid character",
+    913: "too many values",
+    918: "column ambiguously defined",
+    920: "invalid relational operator",
+    923: "FROM keyword not found where expected",
+    932: "inconsistent datatypes: expected {} got {}",
+    934: "group function is not allowed here",
+    933: "SQL command not properly ended",
+    936: "missing expression",
+    937: "not a single-group group function",
+    942: "table or view does not exist",
+    947: "not enough values",
+    979: "not a GROUP BY expression",
+    1008: "not all variables bound",
+    1013: "user requested cancel of current operation",
+    1031: "insufficient privileges",
+    1036: "illegal variable name/number",
+    1422: "exact fetch returns more than requested number of rows",
+    1426: "numeric overflow",
+    1427: "single-row subquery returns more than one row",
+    1456: "may not perform insert, delete, update operation inside a READ ONLY transaction",
+    1476: "divisor is equal to zero",
+    1722: "invalid number",
+    1756: "quoted string not properly terminated",
+    1785: "ORDER BY item must be the number of a SELECT-list expression",
+    1789: "query block has incorrect number of result columns",
+    1790: "expression must have same datatype as corresponding expression",
+    1821: "date format not recognized",
+    1861: "literal does not match format string",
+    1867: "the interval is invalid",
+    2003: "invalid USERENV parameter",
+    4036: "PGA memory used by the instance exceeds PGA_AGGREGATE_LIMIT",
+    30076: "invalid extract field for extract source",
+    30483: "window functions are not allowed here",
+}
+
+
+def oracle_error(code: int, *details: str, offset: int = 0) -> OracleError:
+    """The error of that number, with what its text leaves open."""
+    return OracleError(code, _TEXTS[code].format(*details), offset)
+
+
+def not_supported(what: str, offset: int = 0) -> OracleError:
+    """For Oracle SQL that the practice database does not know: better refused than answered wrong."""
+    return OracleError(900, f"invalid SQL statement (the practice database does not know {what})", offset)

@@ -1,0 +1,251 @@
+"""The rows of the V$ and GV$ views, made from what the instances know of themselves."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+from racwire_lab.database.live import KIND_OF_BLOCK, InstanceState, Transfer
+from racwire_lab.oracle_sql import live_database
+from racwire_lab.oracle_sql.dictionary import View
+from racwire_lab.oracle_sql.identity import DatabaseIdentity
+
+Row = dict[str, Any]
+"""Columns that are left out are NULL."""
+
+
+def rows(view: View, states: Iterable[InstanceState], database: DatabaseIdentity) -> list[Row]:
+    """The rows of a V$ or GV$ view; INST_ID and CON_ID are put in."""
+    name = view.name.removeprefix("G")
+    make = _VIEWS[name]
+    start: Row = {"CON_ID": 0}
+    if name in _COUNTERS:
+        start |= {column.name: 0 for column in view.columns if column.kind.is_whole}
+    return [start | {"INST_ID": state.instance} | row for state in states for row in make(state, database)]
+
+
+_COUNTERS = frozenset({"V$CR_BLOCK_SERVER", "V$CURRENT_BLOCK_SERVER", "V$INSTANCE_CACHE_TRANSFER", "V$INSTANCE_PING"})
+"""Views of counters: those that the daemons do not count are zero."""
+
+
+def moment(epoch_s: float) -> datetime:
+    """A moment as the instance's host has it."""
+    return datetime.fromtimestamp(epoch_s)
+
+
+def identifier(name: str) -> int:
+    """A number for a name, always the same, as STAT_ID and EVENT_ID are."""
+    return KNOWN_IDENTIFIERS.get(name) or zlib.crc32(name.encode())
+
+
+KNOWN_IDENTIFIERS = {
+    "gc blocks lost": 500461751,
+    "gc claim blocks lost": 1966230523,
+    "gc blocks corrupt": 2288508531,
+    "gc cr blocks received": 2877738702,
+    "gc cr block receive time": 1759426133,
+    "gc current blocks received": 326482564,
+    "gc current block receive time": 1388758753,
+    "gc cr blocks served": 1075941831,
+    "gc cr block build time": 467525985,
+    "gc cr block flush time": 552470873,
+    "gc cr block send time": 2395315974,
+    "gc current blocks served": 42062110,
+    "gc current block pin time": 324533635,
+    "gc current block flush time": 4091964965,
+    "gc current block send time": 2750158241,
+    "gc local grants": 3656029643,
+    "gc remote grants": 1406613639,
+}
+"""STAT_ID of V$STATNAME; names not in it get one that is made up."""
+
+
+def _statistics(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
+    for number, (name, value) in enumerate(state.statistics.items()):
+        kind = 40 if name.startswith(("gc ", "gcs ", "ges ", "global enqueue")) else 8
+        yield {"STATISTIC#": number, "NAME": name, "CLASS": kind, "VALUE": value, "STAT_ID": identifier(name)} | {
+            "DISPLAY_NAME": name
+        }
+
+
+def _events(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
+    for name, waits in state.events.items():
+        centiseconds = waits.time_us // 10_000
+        average = round(waits.time_us / 10_000 / waits.waits, 2) if waits.waits else 0
+        counts = {
+            "TOTAL_WAITS": waits.waits,
+            "TOTAL_TIMEOUTS": 0,
+            "TIME_WAITED": centiseconds,
+            "AVERAGE_WAIT": average,
+            "TIME_WAITED_MICRO": waits.time_us,
+        }
+        yield {
+            "EVENT": name,
+            **counts,
+            **{_foreground(column): value for column, value in counts.items()},
+            "EVENT_ID": identifier(name),
+            "WAIT_CLASS_ID": identifier(waits.wait_class),
+            "WAIT_CLASS#": 11 if waits.wait_class == "Cluster" else 0,
+            "WAIT_CLASS": waits.wait_class,
+        }
+
+
+def _foreground(column: str) -> str:
+    return f"{column}_FG"
+
+
+def _histogram_micro(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
+    for number, (name, waits) in enumerate(state.events.items()):
+        for limit, count in sorted((int(limit), count) for limit, count in waits.histogram.items()):
+            yield {
+                "EVENT#": number,
+                "EVENT": name,
+                "WAIT_TIME_MICRO": limit,
+                "WAIT_COUNT": count,
+                "LAST_UPDATE_TIME": moment(state.taken_at).isoformat(sep=" "),
+                "WAIT_TIME_FORMAT": _told(limit),
+            }
+
+
+def _told(microseconds: int) -> str:
+    if microseconds < 1000:
+        return f"{microseconds} microsecond{'' if microseconds == 1 else 's'}"
+    if microseconds < 1_000_000:
+        return f"{microseconds / 1000:.3f} milliseconds"
+    return f"{microseconds / 1_000_000:.6f} seconds"
+
+
+def _histogram_milli(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
+    for number, (name, waits) in enumerate(state.events.items()):
+        buckets: dict[int, int] = {}
+        for limit, count in waits.histogram.items():
+            # The first bucket takes all that is below a millisecond; the rest are powers of two.
+            milli = 1
+            while milli * 1000 < int(limit) and milli * 1024 < int(limit):
+                milli *= 2
+            buckets[milli] = buckets.get(milli, 0) + count
+        for milli, count in sorted(buckets.items()):
+            yield {
+                "EVENT#": number,
+                "EVENT": name,
+                "WAIT_TIME_MILLI": milli,
+                "WAIT_COUNT": count,
+                "LAST_UPDATE_TIME": moment(state.taken_at).isoformat(sep=" "),
+            }
+
+
+def _messages(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
+    for number, (name, value) in enumerate(state.messages.items()):
+        yield {"STATISTIC#": number, "NAME": name, "VALUE": value}
+
+
+def _transfers(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
+    for sender, transfer in state.transfers.items():
+        for kind in KIND_OF_BLOCK:
+            of_kind = transfer if kind == KIND_OF_BLOCK[0] else Transfer()
+            yield {
+                "INSTANCE": int(sender),
+                "CLASS": kind,
+                "LOST": of_kind.lost,
+                "LOST_TIME": of_kind.lost_time,
+                "CR_BLOCK": of_kind.cr_block,
+                "CR_BLOCK_TIME": of_kind.cr_block_time,
+                "CURRENT_BLOCK": of_kind.current_block,
+                "CURRENT_BLOCK_TIME": of_kind.current_block_time,
+                "CR_2HOP": of_kind.cr_block,
+                "CR_2HOP_TIME": of_kind.cr_block_time,
+                "CURRENT_2HOP": of_kind.current_block,
+                "CURRENT_2HOP_TIME": of_kind.current_block_time,
+            }
+
+
+def _pings(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
+    for target, ping in sorted(state.pings.items(), key=lambda item: int(item[0])):
+        yield {
+            "INSTANCE": int(target),
+            "CURRENT_500B": ping.current_500b,
+            "AVERAGE_500B": ping.wait_time_500b // ping.count_500b if ping.count_500b else 0,
+            "MAX_500B": ping.max_500b,
+            "COUNT_500B": ping.count_500b,
+            "WAIT_TIME_500B": ping.wait_time_500b,
+            "WAIT_TIME_SQUARED_500B": _squared(ping.wait_time_500b, ping.count_500b),
+            "CURRENT_8K": ping.current_8k,
+            "AVERAGE_8K": ping.wait_time_8k // ping.count_8k if ping.count_8k else 0,
+            "MAX_8K": ping.max_8k,
+            "COUNT_8K": ping.count_8k,
+            "WAIT_TIME_8K": ping.wait_time_8k,
+            "WAIT_TIME_SQUARED_8K": _squared(ping.wait_time_8k, ping.count_8k),
+        }
+    if str(state.instance) not in state.pings:
+        yield {"INSTANCE": state.instance}
+
+
+def _squared(total_us: int, count: int) -> int:
+    """The sum of squares, in µs²/1000, of waits that were all as long as their average."""
+    return total_us * total_us // count // 1000 if count else 0
+
+
+def _cr_server(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
+    served = state.statistics.get("gc cr blocks served", 0)
+    yield {
+        "CR_REQUESTS": served,
+        "DATA_REQUESTS": served,
+        "PRIVATE_RESULTS": served,
+        "FLUSHES": state.cr_flushes,
+    }
+
+
+def _current_server(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
+    served = state.statistics.get("gc current blocks served", 0)
+    yield {"PIN1": served, "FLUSH1": state.current_flushes}
+
+
+def _interconnects(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
+    for used in state.interconnects:
+        yield {
+            "NAME": used.name,
+            "IP_ADDRESS": used.ip_address,
+            "IS_PUBLIC": used.is_public,
+            "SOURCE": used.source,
+            "PNAME": used.name.partition(":")[0],
+            "TRANSPORT": "UDP",
+        }
+
+
+def _parameters(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
+    for number, (name, value) in enumerate(sorted(state.parameters.items())):
+        kind = 1 if value in ("TRUE", "FALSE") else 3 if value.isdigit() else 2
+        yield {"NUM": number, "NAME": name, "TYPE": kind, "VALUE": value, "DISPLAY_VALUE": value} | {
+            "ISDEFAULT": "FALSE",
+            "ISMODIFIED": "FALSE",
+            "ISADJUSTED": "FALSE",
+            "HASH": identifier(name),
+        }
+
+
+def _load(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
+    up = timedelta(seconds=state.taken_at - state.startup_time)
+    yield {"STAT_NAME": "NUM_CPUS", "VALUE": 2, "OSSTAT_ID": 0, "CUMULATIVE": "NO"}
+    yield {"STAT_NAME": "BUSY_TIME", "VALUE": up // timedelta(milliseconds=10), "OSSTAT_ID": 1, "CUMULATIVE": "YES"}
+
+
+_VIEWS: dict[str, Callable[[InstanceState, DatabaseIdentity], Iterable[Row]]] = {
+    **live_database.VIEWS,
+    "V$SYSSTAT": _statistics,
+    "V$STATNAME": _statistics,
+    "V$SYSTEM_EVENT": _events,
+    "V$EVENT_HISTOGRAM": _histogram_milli,
+    "V$EVENT_HISTOGRAM_MICRO": _histogram_micro,
+    "V$DLM_MISC": _messages,
+    "V$INSTANCE_CACHE_TRANSFER": _transfers,
+    "V$INSTANCE_PING": _pings,
+    "V$CR_BLOCK_SERVER": _cr_server,
+    "V$CURRENT_BLOCK_SERVER": _current_server,
+    "V$CLUSTER_INTERCONNECTS": _interconnects,
+    "V$CONFIGURED_INTERCONNECTS": _interconnects,
+    "V$PARAMETER": _parameters,
+    "V$SYSTEM_PARAMETER": _parameters,
+    "V$OSSTAT": _load,
+}

@@ -1,0 +1,130 @@
+"""Running a query so that it can be broken off, and giving its rows as Oracle would."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from decimal import Context, Decimal
+from typing import Any
+
+import duckdb
+
+from racwire_lab.database.backend import Cancellation, Column, OracleError, OracleType
+from racwire_lab.oracle_sql.errors import oracle_error
+from racwire_lab.oracle_sql.kinds import Family, Kind
+
+Convert = Callable[[Any], Any]
+
+_ROWS_AT_ONCE = 1000
+_ALL_DIGITS = Context(prec=60)
+_INTERRUPT_EVERY_S = 0.02
+
+
+class Running:
+    """One query on one cursor, from its start to its last row."""
+
+    def __init__(self, cursor: duckdb.DuckDBPyConnection, cancellation: Cancellation) -> None:
+        self._cursor = cursor
+        self._cancellation = cancellation
+        self._ended = threading.Event()
+        cancellation.on_cancel(self._break_off)
+
+    def _break_off(self) -> None:
+        if not self._ended.is_set():
+            threading.Thread(target=self._interrupt_until_ended, name="sql-break", daemon=True).start()
+
+    def _interrupt_until_ended(self) -> None:
+        # Interrupting has no effect between two queries of the cursor, so once is not enough.
+        while not self._ended.wait(_INTERRUPT_EVERY_S):
+            self._cursor.interrupt()
+
+    def end(self) -> None:
+        """Give the cursor back, and its tables with it."""
+        if not self._ended.is_set():
+            self._ended.set()
+            self._cursor.close()
+
+    def rows(self, sql: str, values: Mapping[str, Any], converters: Sequence[Convert]) -> Iterator[tuple[Any, ...]]:
+        """Run it. Errors come from here, or from taking the rows; OracleError(1013) when it was broken off."""
+        with translated_errors(sql):
+            if self._cancellation.cancelled:
+                raise oracle_error(1013)
+            self._cursor.execute(sql, dict(values) or None)
+            first = self._cursor.fetchmany(_ROWS_AT_ONCE)
+        return self._give(sql, first, converters)
+
+    def _give(self, sql: str, rows: list[tuple[Any, ...]], converters: Sequence[Convert]) -> Iterator[tuple[Any, ...]]:
+        try:
+            while rows:
+                for row in rows:
+                    yield tuple(convert(value) for convert, value in zip(converters, row, strict=True))
+                if self._cancellation.cancelled:
+                    raise oracle_error(1013)
+                with translated_errors(sql):
+                    rows = self._cursor.fetchmany(_ROWS_AT_ONCE)
+        finally:
+            self.end()
+
+
+@contextmanager
+def translated_errors(sql: str) -> Iterator[None]:
+    """DuckDB's errors become OracleError."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise _as_oracle_error(error, sql) from error
+
+
+def _as_oracle_error(error: duckdb.Error, sql: str) -> OracleError:
+    text = str(error)
+    if isinstance(error, duckdb.InterruptException):
+        return oracle_error(1013)
+    if matched := re.search(r"ORA-(\d{5})", text):
+        return oracle_error(int(matched[1]))
+    if isinstance(error, duckdb.OutOfRangeException):
+        return oracle_error(1426)
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return oracle_error(4036)
+    if "More than one row returned by a subquery" in text:
+        return oracle_error(1427)
+    if "GROUP BY" in text or "aggregate" in text:
+        return oracle_error(979 if " GROUP BY " in sql else 937)
+    if isinstance(error, duckdb.ConversionException):
+        return oracle_error(1426 if "DECIMAL" in text or "INT" in text else 1722)
+    return OracleError(600, f"internal error of the practice database: {text.splitlines()[0]}")
+
+
+def column(name: str, kind: Kind) -> Column:
+    """How a column of the result is described to the client."""
+    if kind.family is Family.TEXT:
+        return Column(name, OracleType.VARCHAR2, max(1, min(kind.size, 4000)))
+    sizes = {Family.DATE: 7, Family.TIMESTAMP: 11, Family.TIMESTAMP_TZ: 13, Family.INTERVAL: 11, Family.NUMBER: 22}
+    scale = {Family.TIMESTAMP: 6, Family.TIMESTAMP_TZ: 6, Family.INTERVAL: 6, Family.DATE: 0}.get(kind.family, -127)
+    precision = 9 if kind.family is Family.INTERVAL else 0
+    return Column(name, kind.oracle, sizes.get(kind.family, 4000), precision, scale)
+
+
+def converter(kind: Kind) -> Convert:
+    """From DuckDB's value to the one that goes over the wire."""
+    if kind.family is Family.INTERVAL:
+        return lambda value: None if value is None else timedelta(microseconds=value)
+    if kind.family is Family.NUMBER:
+        return _number
+    return _text if kind.family in (Family.TEXT, Family.NULL) else lambda value: value
+
+
+def _text(value: Any) -> Any:
+    return value or None
+
+
+def _number(value: Any) -> Any:
+    """A whole number as int, others as Decimal without trailing zeros."""
+    if value is None or isinstance(value, int):
+        return value
+    exact = Decimal(repr(value)) if isinstance(value, float) else value
+    if not exact.is_finite():
+        raise oracle_error(1426)
+    return int(exact) if exact == exact.to_integral_value() else exact.normalize(_ALL_DIGITS)

@@ -1,0 +1,194 @@
+"""What an instance has counted since its start, and that as the views of the database show it.
+
+Times are kept in microseconds. The views have centiseconds in statistics, and microseconds in waits, transfers, pings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .wire import BLOCK_BYTES, HEADER_BYTES, MESSAGE_BYTES, Block
+
+_NAMES = {Block.CR: "cr", Block.CURRENT: "current"}
+_CENTISECOND_US = 10_000
+_ALWAYS_ZERO = (
+    "gc blocks corrupt",
+    "gc claim blocks lost",
+    "gc cr block flush time",
+    "gc current block flush time",
+    "gc cr blocks flushed",
+    "gc current blocks flushed",
+)
+"""The daemons' blocks have no redo, arrive whole or not at all, and are claimed by nobody."""
+
+
+@dataclass
+class Wait:
+    """Waits of one event."""
+
+    waits: int = 0
+    time_us: int = 0
+    histogram: dict[int, int] = field(default_factory=dict)
+
+    def add(self, us: int) -> None:
+        """One more wait."""
+        self.waits += 1
+        self.time_us += us
+        limit = 1 << max(us, 1).bit_length()
+        self.histogram[limit] = self.histogram.get(limit, 0) + 1
+
+    def as_document(self) -> dict[str, Any]:
+        """As `racwire_lab.database.live.Waits`."""
+        histogram = {str(limit): self.histogram[limit] for limit in sorted(self.histogram)}
+        return {"waits": self.waits, "time_us": self.time_us, "wait_class": "Cluster", "histogram": histogram}
+
+
+@dataclass
+class _Pings:
+    latest_us: int = 0
+    longest_us: int = 0
+    count: int = 0
+    time_us: int = 0
+
+    def add(self, us: int) -> None:
+        self.latest_us = us
+        self.longest_us = max(self.longest_us, us)
+        self.count += 1
+        self.time_us += us
+
+    def as_document(self, size: str) -> dict[str, int]:
+        return {
+            f"current_{size}": self.latest_us,
+            f"max_{size}": self.longest_us,
+            f"count_{size}": self.count,
+            f"wait_time_{size}": self.time_us,
+        }
+
+
+@dataclass
+class _Transfers:
+    """From one sender."""
+
+    lost: int = 0
+    lost_us: int = 0
+    blocks: dict[Block, int] = field(default_factory=lambda: dict.fromkeys(Block, 0))
+    time_us: dict[Block, int] = field(default_factory=lambda: dict.fromkeys(Block, 0))
+
+    def as_document(self) -> dict[str, int]:
+        return {
+            "lost": self.lost,
+            "lost_time": self.lost_us,
+            "cr_block": self.blocks[Block.CR],
+            "cr_block_time": self.time_us[Block.CR],
+            "current_block": self.blocks[Block.CURRENT],
+            "current_block_time": self.time_us[Block.CURRENT],
+        }
+
+
+class Counters:
+    """All that one instance counts; a new one for each start of the instance."""
+
+    def __init__(self) -> None:
+        self.events: dict[str, Wait] = {}
+        self.transfers: dict[int, _Transfers] = {}
+        self.pings: dict[int, dict[bool, _Pings]] = {}
+        self.served_blocks = dict.fromkeys(Block, 0)
+        self.preparing_us = dict.fromkeys(Block, 0)
+        self.sending_us = dict.fromkeys(Block, 0)
+        self.gcs_sent = self.gcs_received = self.ges_sent = self.ges_received = 0
+        self.processing_us = 0
+        self.passed_on = 0
+        self.false_losses = 0
+
+    def received(self, sender: int, block: Block, us: int) -> None:
+        """A block came from that instance, so long after it was asked for."""
+        transfers = self.transfers.setdefault(sender, _Transfers())
+        transfers.blocks[block] += 1
+        transfers.time_us[block] += us
+
+    def waited(self, block: Block, blocks: int, hops: int, us: int) -> None:
+        """All blocks of a request came, so long after they were asked for."""
+        event = "gc cr multi block request" if blocks > 1 else f"gc {_NAMES[block]} block {hops}-way"
+        self.events.setdefault(event, Wait()).add(us)
+
+    def lost(self, sender: int, block: Block, us: int) -> None:
+        """A block was sent by that instance and never came; so long was it waited for."""
+        transfers = self.transfers.setdefault(sender, _Transfers())
+        transfers.lost += 1
+        transfers.lost_us += us
+        self.events.setdefault(f"gc {_NAMES[block]} block lost", Wait()).add(us)
+
+    def served(self, block: Block, blocks: int, preparing_us: int, sending_us: int) -> None:
+        """Blocks were sent to another instance."""
+        self.served_blocks[block] += blocks
+        self.preparing_us[block] += preparing_us
+        self.sending_us[block] += sending_us
+
+    def ping(self, target: int, large: bool, us: int) -> None:
+        """A ping came back."""
+        self.pings.setdefault(target, {False: _Pings(), True: _Pings()})[large].add(us)
+
+    def statistics(self) -> dict[str, int]:
+        """As V$SYSSTAT has them, by name."""
+        found = dict.fromkeys(_ALWAYS_ZERO, 0)
+        found["gc blocks lost"] = sum(t.lost for t in self.transfers.values()) + self.false_losses
+        for block, name in _NAMES.items():
+            time_us = sum(t.time_us[block] for t in self.transfers.values())
+            prepare = {"cr": "gc cr block build time", "current": "gc current block pin time"}[name]
+            found[f"gc {name} blocks received"] = sum(t.blocks[block] for t in self.transfers.values())
+            found[f"gc {name} block receive time"] = time_us // _CENTISECOND_US
+            found[f"gc {name} blocks served"] = self.served_blocks[block]
+            found[prepare] = self.preparing_us[block] // _CENTISECOND_US
+            found[f"gc {name} block send time"] = self.sending_us[block] // _CENTISECOND_US
+        found["gc cr blocks built"] = self.served_blocks[Block.CR]
+        found["gc current blocks pinned"] = self.served_blocks[Block.CURRENT]
+        found["gc kbytes sent"] = sum(self.served_blocks.values()) * BLOCK_BYTES // 1024
+        found["gcs messages sent"] = self.gcs_sent
+        found["ges messages sent"] = self.ges_sent
+        return found
+
+    def messages(self) -> dict[str, int]:
+        """As V$DLM_MISC has them, by name."""
+        return {
+            "gcs msgs received": self.gcs_received,
+            "ges msgs received": self.ges_received,
+            "gcs msgs process time(ms)": self.processing_us // 1000,
+            "ges msgs process time(ms)": 0,
+            "messages sent directly": self.gcs_sent + self.ges_sent - self.passed_on,
+            "messages sent indirectly": self.passed_on,
+            "messages flow controlled": 0,
+            "msgs sent queued": 0,
+            "msgs sent queue time (ms)": 0,
+            "msgs received queued": self.gcs_received + self.ges_received,
+            "msgs received queue time (ms)": 0,
+        }
+
+    def clients(self) -> dict[str, tuple[int, int]]:
+        """Bytes sent and received, by who used the interconnect."""
+        block = BLOCK_BYTES + HEADER_BYTES
+        received = sum(sum(t.blocks.values()) for t in self.transfers.values())
+        return {
+            "cache": (block * sum(self.served_blocks.values()), block * received),
+            "dlm": (
+                MESSAGE_BYTES * (self.gcs_sent + self.ges_sent),
+                MESSAGE_BYTES * (self.gcs_received + self.ges_received),
+            ),
+            "ipq": (0, 0),
+        }
+
+    def as_document(self) -> dict[str, Any]:
+        """The part of `racwire_lab.database.live.InstanceState` that is counted."""
+        return {
+            "statistics": self.statistics(),
+            "messages": self.messages(),
+            "events": {name: wait.as_document() for name, wait in self.events.items()},
+            "transfers": {str(sender): t.as_document() for sender, t in self.transfers.items()},
+            "pings": {
+                str(target): {**both[False].as_document("500b"), **both[True].as_document("8k")}
+                for target, both in self.pings.items()
+            },
+            "clients": self.clients(),
+            "cr_flushes": 0,
+            "current_flushes": 0,
+        }

@@ -1,0 +1,68 @@
+"""What racwire reads of a practice node's setup is what the node is, and what it becomes at its next boot."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from checks.model.facts import Keeper, NodeSetup
+from checks.sources.node_setup import SETUP
+from checks.sources.nodes.sections import sections
+from checks.sources.nodes.setup_text import parse_setup
+from racwire_lab import Lab, up
+from tests.lab.lab_support import grid, lab_directory, needs_namespaces, run
+
+pytestmark = needs_namespaces
+
+PERSIST = {
+    "rac1": (Keeper.NETWORK_MANAGER, "nmcli connection modify eth1 802-3-ethernet.mtu 4000"),
+    "rac2": (Keeper.IFCFG, "sed -i s/^MTU=.*/MTU=4000/ /etc/sysconfig/network-scripts/ifcfg-eth1"),
+    "rac3": (Keeper.NETWORKD, "sed -i s/^MTUBytes=.*/MTUBytes=4000/ /etc/systemd/network/10-eth1.network"),
+}
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    with lab_directory(tmp_path_factory.mktemp("lab") / "dir"):
+        yield up(3, database=False, keeper="mixed")
+
+
+def setup(cluster: Lab, node: str) -> NodeSetup:
+    return parse_setup(node, sections(run(cluster, node, "sh", "-c", SETUP.text).stdout))
+
+
+def mtus(cluster: Lab, node: str) -> dict[str, int]:
+    return {nic: int(run(cluster, node, "cat", f"/sys/class/net/{nic}/mtu").stdout) for nic in ("eth0", "eth1", "eth2")}
+
+
+@pytest.mark.parametrize("node", PERSIST)
+def test_what_is_read_of_its_files_is_what_a_node_comes_up_with(cluster: Lab, node: str) -> None:
+    keeper, persist = PERSIST[node]
+    assert run(cluster, node, "sh", "-c", f"{persist}; ip link set eth2 mtu 1500").returncode == 0
+    before = setup(cluster, node)
+    assert before.keepers == (keeper,)
+    # No file sets an MTU for eth0: then it is 1500.
+    told = {kept.interface: (kept.mtu or 1500, kept.keeper) for kept in before.kept}
+    assert told == {"eth0": (1500, keeper), "eth1": (4000, keeper), "eth2": (9000, keeper)}
+    assert mtus(cluster, node) == {"eth0": 1500, "eth1": 9000, "eth2": 1500}
+    cluster.reboot(node)
+    assert mtus(cluster, node) == {nic: mtu for nic, (mtu, _) in told.items()}
+    assert setup(cluster, node).boot_id != before.boot_id
+
+
+def test_whether_clusterware_runs_and_starts_at_boot_is_read_from_the_node(cluster: Lab) -> None:
+    assert grid(cluster, "rac1", "crsctl", "disable", "crs").returncode == 0
+    assert grid(cluster, "rac1", "crsctl", "stop", "crs", "-f").returncode == 0
+    deadline = time.monotonic() + 10
+    while not setup(cluster, "rac1").is_down:
+        assert time.monotonic() < deadline
+    down = setup(cluster, "rac1")
+    assert (down.daemons, down.instances, down.autostart) == ((), (), False)
+    assert down.services[0].startswith("CRS-4639: ")
+    other = setup(cluster, "rac2")
+    assert {"ocssd.bin", "ohasd.bin", "crsd.bin"} <= set(other.daemons)
+    assert (other.instances, other.autostart, other.is_down) == (("+ASM2",), True, False)
+    assert Path(other.grid_home) == Path(cluster.environment("rac2")["GRID_HOME"])

@@ -1,0 +1,273 @@
+"""The practice database: real blocks and losses, asked by the real driver; each fault, and that nothing stays of it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from checks.run.settings_file import load_settings
+from racwire_lab import Lab, up
+from tests.lab.database_client import Client, Refused, counters, until
+from tests.lab.lab_support import lab_directory, needs_namespaces, needs_nft, processes_of, run, settings
+
+pytestmark = [
+    needs_namespaces,
+    needs_nft,
+    pytest.mark.skipif(
+        any(find_spec(name) is None for name in ("duckdb", "sqlglot", "cryptography")),
+        reason="THE PRACTICE DATABASE WAS NOT TESTED: the extra `lab` is not installed",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    with lab_directory(tmp_path_factory.mktemp("lab") / "dir"):
+        yield up(mtu=1500)
+
+
+@pytest.fixture(scope="module")
+def asking(running: Lab) -> Iterator[Client]:
+    client = Client(running)
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def cluster(running: Lab) -> Iterator[Lab]:
+    before = {node: (settings(running, node), limits(running, node)) for node in running.nodes}
+    yield running
+    running.mend()
+    assert {node: (settings(running, node), limits(running, node)) for node in running.nodes} == before
+
+
+@pytest.fixture
+def client(cluster: Lab, asking: Client) -> Client:
+    until(lambda: flows_without_loss(asking))
+    return asking
+
+
+def limits(cluster: Lab, node: str) -> str:
+    return run(cluster, node, "sh", "-c", "cat /proc/sys/net/ipv4/ipfrag_*").stdout
+
+
+def flows_without_loss(client: Client) -> bool:
+    """Whether every instance receives, and from now on, for a while, none loses."""
+    lost, received = client.lost(), client.received()
+    until(lambda: all(now >= received.get(number, 0) + 20 for number, now in client.received().items()))
+    return client.lost() == lost and len(received) == 2
+
+
+def lost_since(client: Client, before: dict[tuple[int, int], int]) -> dict[tuple[int, int], int]:
+    return {pair: lost - before.get(pair, 0) for pair, lost in client.lost().items() if lost > before.get(pair, 0)}
+
+
+def test_blocks_come_from_both_instances_and_none_is_lost(client: Client) -> None:
+    instances = client.ask("SELECT inst_id, instance_name, host_name FROM gv$instance ORDER BY inst_id")
+    assert [tuple(row.values()) for row in instances] == [(1, "prac1", "rac1"), (2, "prac2", "rac2")]
+    before = {node: counters(client.cluster, node) for node in client.cluster.nodes}
+    assert flows_without_loss(client)
+    for number, node in enumerate(client.cluster.nodes, 1):
+        after, statistics = counters(client.cluster, node), client.statistics()[number]
+        assert statistics["gc blocks lost"] == 0
+        assert statistics["gc cr blocks served"] > 0
+        assert after["Ip.ReasmOKs"] > before[node]["Ip.ReasmOKs"]  # a block is cut at this MTU
+        for quiet in ("Ip.ReasmFails", "Udp.RcvbufErrors", "Ip.ReasmTimeout"):
+            assert after[quiet] == before[node][quiet]
+    pings = client.ask("SELECT inst_id, instance, count_500b, count_8k FROM gv$instance_ping WHERE inst_id <> instance")
+    assert {(row["inst_id"], row["instance"]) for row in pings} == {(1, 2), (2, 1)}
+    assert client.ask("SELECT name FROM v$cluster_interconnects ORDER BY name") == [
+        {"name": "eth1:1"},
+        {"name": "eth2:1"},
+    ]
+
+
+def test_the_scan_leads_to_every_instance(client: Client) -> None:
+    asked = "SELECT instance_number AS n FROM v$instance"
+    names = {client.ask(asked, f"{client.access.connect}?retry_count={i}")[0]["n"] for i in range(4)}
+    assert names == {1, 2}
+
+
+def test_every_node_shows_the_process_of_its_instance(client: Client) -> None:
+    for number, node in enumerate(client.cluster.nodes, 1):
+        names = run(client.cluster, node, "sh", "-c", "cat /proc/[0-9]*/comm").stdout.split()
+        assert f"ora_pmon_prac{number}" in names
+
+
+def test_its_settings_lead_to_it_and_the_password_is_nowhere_else(client: Client) -> None:
+    environment = client.cluster.environment("rac1")
+    database = load_settings(None, environment).database
+    assert (database.connect, database.user) == (client.access.connect, "RACWIRE")
+    password_file = Path(database.password_file)
+    assert password_file.stat().st_mode & 0o777 == 0o600
+    password = password_file.read_text().strip()
+    assert len(password) > 16
+    assert processes_of(Path(password)) == []
+    assert not any(password in value for value in environment.values())
+    holding = [p for p in client.cluster.directory.rglob("*") if p.is_file() and password.encode() in p.read_bytes()]
+    assert holding == [password_file]
+
+
+def test_drop_fragments(client: Client) -> None:
+    before = counters(client.cluster, "rac2")
+    client.cluster.break_("drop-fragments")
+    until(lambda: client.lost().keys() >= {(1, 2), (2, 1)})
+    until(lambda: counters(client.cluster, "rac2")["Ip.ReasmTimeout"] > before["Ip.ReasmTimeout"])
+    assert counters(client.cluster, "rac2")["Ip.ReasmFails"] > before["Ip.ReasmFails"]
+    events = client.ask("SELECT event FROM gv$system_event WHERE event LIKE 'gc c% block lost' AND total_waits > 0")
+    assert events
+
+
+def test_small_reassembly_memory(client: Client) -> None:
+    lost, before = client.lost(), counters(client.cluster, "rac2")
+    client.cluster.break_("small-reassembly-memory")
+    assert until(lambda: lost_since(client, lost)).keys() == {(2, 1)}
+    after = until(lambda: (c := counters(client.cluster, "rac2"))["Ip.ReasmFails"] > before["Ip.ReasmFails"] + 20 and c)
+    assert after["Ip.ReasmTimeout"] - before["Ip.ReasmTimeout"] < 10
+
+
+def test_small_receive_buffer(client: Client) -> None:
+    lost, before = client.lost(), counters(client.cluster, "rac2")
+    client.cluster.break_("small-receive-buffer")
+    assert until(lambda: lost_since(client, lost)).keys() == {(2, 1)}
+    assert counters(client.cluster, "rac2")["Udp.RcvbufErrors"] > before["Udp.RcvbufErrors"]
+
+
+def test_public_interconnect(client: Client) -> None:
+    client.cluster.break_("public-interconnect")
+    asked = "SELECT inst_id, name, ip_address, is_public, source FROM gv$cluster_interconnects ORDER BY inst_id"
+    rows = until(lambda: (found := client.ask(asked)) and all(r["is_public"] == "YES" for r in found) and found)
+    assert [(r["name"], r["ip_address"]) for r in rows] == [("eth0", "10.20.0.1"), ("eth0", "10.20.0.2")]
+    count = ("cat", "/sys/class/net/eth0/statistics/rx_bytes")
+    bytes_before = int(run(client.cluster, "rac2", *count).stdout)
+    assert flows_without_loss(client)
+    assert int(run(client.cluster, "rac2", *count).stdout) > bytes_before + 20 * 8192
+
+
+def test_cluster_interconnects_set(client: Client) -> None:
+    client.cluster.break_("cluster-interconnects-set")
+    asked = "SELECT inst_id, name, ip_address, source FROM gv$cluster_interconnects WHERE source LIKE 'CLUSTER%'"
+    rows = until(lambda: (found := client.ask(asked)) and len(found) == 2 and found)
+    assert {(r["inst_id"], r["name"], r["ip_address"]) for r in rows} == {
+        (2, "eth1", "192.168.10.2"),
+        (2, "eth2", "192.168.11.2"),
+    }
+    parameter = "SELECT inst_id, value FROM gv$parameter WHERE name = 'cluster_interconnects' ORDER BY inst_id"
+    assert [r["value"] for r in client.ask(parameter)] == [None, "192.168.10.2:192.168.11.2"]
+    assert flows_without_loss(client)
+
+
+@pytest.mark.parametrize("node", [None, "rac2"])
+def test_listener_down(client: Client, node: str | None) -> None:
+    asked = "SELECT instance_number AS n FROM v$instance"
+    fresh = (f"?retry_delay={i}" for i in range(1, 1000))  # a connect string that was not used before: a new login
+    here, scan = "10.20.0.2:1521/prac", client.access.connect
+    assert client.refusal(asked, here + next(fresh)) == ""
+    client.cluster.break_("listener-down", node)
+    until(lambda: "DPY-6005" in client.refusal(asked, here + next(fresh)))
+    if node is None:
+        until(lambda: "DPY-6005" in client.refusal(asked, scan + next(fresh)))
+    else:
+        assert client.ask(asked, scan + next(fresh)) == client.ask(asked, scan + next(fresh)) == [{"n": 1}]
+    client.cluster.mend("listener-down")
+    until(lambda: client.refusal(asked, here + next(fresh)) == "")
+    until(lambda: client.refusal(asked, scan + next(fresh)) == "")
+
+
+def test_no_grants(client: Client) -> None:
+    here = "10.20.0.1:1521/prac"
+    client.cluster.break_("no-grants")
+    until(lambda: "ORA-00942" in client.refusal("SELECT value FROM v$sysstat", here))
+    assert client.ask("SELECT USER AS u FROM dual", here) == [{"u": "RACWIRE"}]
+    client.cluster.mend()
+    until(lambda: client.refusal("SELECT value FROM v$sysstat", here) == "")
+
+
+def test_no_diagnostics_pack(client: Client) -> None:
+    client.cluster.break_("no-diagnostics-pack")
+    asked = "SELECT DISTINCT value FROM gv$parameter WHERE name = 'control_management_pack_access'"
+    until(lambda: client.ask(asked) == [{"value": "NONE"}])
+
+
+def test_hung_instance(client: Client) -> None:
+    here = "10.20.0.1:1521/prac"
+    client.ask("SELECT value FROM v$sysstat", here)
+    client.cluster.break_("hung-instance")
+    until(lambda: "DPY-4024" in client.refusal("SELECT value FROM gv$sysstat", here, timeout_s=0.5))
+    asked = "SELECT value FROM v$sysstat WHERE name = 'gc cr blocks received'"
+    before = client.ask(asked, here)[0]["value"]
+    until(lambda: client.ask(asked, here)[0]["value"] > before + 20)
+    client.cluster.mend()
+    until(lambda: client.refusal("SELECT value FROM gv$sysstat", here, timeout_s=0.5) == "")
+
+
+def test_instance_restart(client: Client) -> None:
+    asked = "SELECT inst_id, startup_time FROM gv$instance ORDER BY inst_id"
+    before, received = client.ask(asked), client.received()
+    client.cluster.break_("instance-restart")
+    after = until(lambda: (now := client.ask(asked))[1] != before[1] and now)
+    assert after[0] == before[0]
+    assert client.received()[2] < received[2] or received[2] < 200
+    again = until(lambda: (now := client.ask(asked))[1] != after[1] and now)
+    assert again[0] == before[0]
+    until(lambda: "DPY-4011" in client.refusal("SELECT 1 AS one FROM dual", "10.20.0.2:1521/prac"))
+
+
+def test_false_lost_of_12_1(client: Client) -> None:
+    def versions() -> list[str]:
+        with contextlib.suppress(Refused):  # its server is begun anew, as one of that version
+            return [row["version"] for row in client.ask("SELECT version FROM gv$instance")]
+        return []
+
+    assert versions() == ["19.0.0.0.0"] * 2
+    client.cluster.break_("false-lost-12.1")
+    until(lambda: versions() == ["12.1.0.2.0"] * 2)
+    until(lambda: all(values["gc blocks lost"] > 3 for values in client.statistics().values()))
+    assert client.lost() == {}
+    client.cluster.mend()
+    until(lambda: versions() == ["19.0.0.0.0"] * 2)
+
+
+def test_peer_down_takes_its_instance_out(client: Client) -> None:
+    client.cluster.break_("peer-down", "rac1")
+    other = Client(client.cluster, "rac2")
+    try:
+        assert until(lambda: other.ask("SELECT inst_id FROM gv$instance") == [{"inst_id": 2}])
+        lost = other.lost()
+        client.cluster.mend()
+        until(lambda: len(other.ask("SELECT inst_id FROM gv$instance")) == 2)
+        until(lambda: flows_without_loss(other))
+        assert lost_since(other, lost) == {}
+    finally:
+        other.close()
+
+
+def test_jumbo_blocks_travel_whole_and_vanish_in_a_small_switch(tmp_path: Path) -> None:
+    with lab_directory(tmp_path / "lab"):
+        cluster = up()
+        client = Client(cluster)
+        try:
+            until(lambda: flows_without_loss(client))
+            assert counters(cluster, "rac2")["Ip.ReasmReqds"] == 0
+            assert client.lost() == {}
+            cluster.break_("switch-mtu")
+            until(lambda: client.lost().keys() == {(1, 2), (2, 1)})
+            # The other network goes on.
+            received = client.received()
+            until(lambda: all(now > received[number] + 20 for number, now in client.received().items()))
+        finally:
+            client.close()
+
+
+def test_a_lab_without_database(tmp_path: Path) -> None:
+    with lab_directory(tmp_path / "lab"):
+        cluster = up(database=False)
+        assert cluster.database is None
+        assert not load_settings(None, cluster.environment("rac1")).database.is_set
+        said = run(cluster, "rac1", "sh", "-c", "ls /proc/[0-9]*/cmdline | xargs cat | tr '\\0' ' '").stdout
+        assert "ocssd.bin" in said
+        assert "ora_pmon" not in said

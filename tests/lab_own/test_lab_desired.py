@@ -1,0 +1,174 @@
+"""The practice cluster's reasoning, without a cluster: places of faults, what should be so, and the steps to it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from racwire_lab import FAULTS, LabError
+from racwire_lab.cluster.desired import desired
+from racwire_lab.cluster.directory import lab_directory
+from racwire_lab.cluster.faults import ActiveFault, place
+from racwire_lab.cluster.processes import Process
+from racwire_lab.cluster.state import State, boot_id, load, save
+from racwire_lab.cluster.switch import named
+from racwire_lab.cluster.topology import MAX_NODES, Port, Shape
+from racwire_lab.cluster.wiring import changed_nic, ruleset, unwire, wire
+
+SHAPE, CUT = Shape(3, 9000), Shape(3, 1500)
+ACTIVE = st.sampled_from(
+    [place(fault, CUT if fault.needs_fragments else SHAPE, None, None) for fault in FAULTS.values()]
+)
+
+
+def test_no_two_nodes_share_an_address() -> None:
+    nics = desired(Shape(MAX_NODES, 9000), ()).nics.values()
+    addresses = [nic.address for nic in nics] + [nic.haip for nic in nics if nic.haip]
+    assert len(addresses) == len(set(addresses)) == MAX_NODES * 5
+
+
+def test_interface_names_fit_the_kernel() -> None:
+    assert max(len(f"{port.name}-xx") for port in Shape(MAX_NODES, 9000).ports) <= 15
+
+
+@given(st.lists(ACTIVE, unique=True))
+def test_what_should_be_so_does_not_depend_on_the_order(faults: list[ActiveFault]) -> None:
+    assert desired(SHAPE, faults) == desired(SHAPE, list(reversed(faults)))
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=lambda fault: fault.name)
+def test_each_fault_changes_something_and_not_the_public_addresses(fault) -> None:  # type: ignore[no-untyped-def]
+    shape = CUT if fault.needs_fragments else SHAPE
+    healthy, broken = desired(shape, ()), desired(shape, [place(fault, shape, None, None)])
+    assert healthy != broken
+    for node in shape.nodes:
+        assert healthy.nics[Port(node, 0)] == broken.nics[Port(node, 0)]
+
+
+def test_rewiring_back_removes_what_wiring_added() -> None:
+    port = Port("rac2", 2)
+    faults = [place(FAULTS[name], SHAPE, None, None) for name in ("switch-mtu", "routed")]
+    cable = desired(SHAPE, faults).cables[port]
+    words = [line.split() for line in wire(port, cable, 42)]
+    added = {line[2] for line in words if line[:2] == ["link", "add"]}
+    removed = {line.split()[2] for line in unwire(port, cable)}
+    assert added == removed
+    assert words[-1] == ["link", "set", "rac2-eth2", "master", "rac2-eth2-rt", "up"]
+
+
+def test_changes_of_a_nic_use_its_new_name() -> None:
+    before = desired(SHAPE, ()).nics[Port("rac2", 2)]
+    faults = [place(FAULTS[name], SHAPE, None, None) for name in ("names-differ", "node-mtu")]
+    after = desired(SHAPE, faults).nics[Port("rac2", 2)]
+    assert changed_nic(before, before, has_haip=True) == []
+    assert changed_nic(before, after, has_haip=True)[-1] == "link set ens2f1 mtu 1500"
+
+
+def test_a_haip_comes_back_with_another_address_only_while_clusterware_runs() -> None:
+    before = desired(SHAPE, ()).nics[Port("rac2", 2)]
+    after = desired(SHAPE, [place(FAULTS["duplicate-subnet"], SHAPE, None, None)]).nics[Port("rac2", 2)]
+    assert after.haip is not None
+    for has_haip in (True, False):
+        lines = changed_nic(before, after, has_haip=has_haip)
+        assert "address flush dev eth2" in lines
+        assert any(after.haip in line for line in lines) == has_haip
+
+
+def test_ruleset_without_rules_only_deletes() -> None:
+    assert ruleset("bridge", ()) == "add table bridge racwire\ndelete table bridge racwire\n"
+    assert "add rule inet racwire input drop\n" in ruleset("inet", ("input drop",))
+
+
+@pytest.mark.parametrize(("node", "network"), itertools.product(("2", "rac2"), ("1", "eth1")))
+def test_places_may_be_named_either_way(node: str, network: str) -> None:
+    assert place(FAULTS["link-down"], SHAPE, node, network) == ActiveFault("link-down", "rac2", 1)
+
+
+def test_large_packets_are_needed() -> None:
+    with pytest.raises(LabError, match="has MTU 1500"):
+        place(FAULTS["node-mtu"], Shape(2, 1500), None, None)
+
+
+@pytest.mark.parametrize("fault", ["switch-mtu", "switch-mtu-one-way"])
+def test_a_switch_may_be_broken_before_anybody_sends_large_packets(fault: str) -> None:
+    shape = Shape(2, 1500)
+    assert desired(shape, [place(FAULTS[fault], shape, None, None)]) != desired(shape, ())
+    assert "At MTU 1500" in FAULTS[fault].effect
+
+
+class TestSwitchPorts:
+    PORT = Port("rac2", 1)
+
+    def uplinks(self, shape: Shape, *faults: str, **port_mtus: int) -> dict[str, int | None]:
+        active = [place(FAULTS[fault], shape, None, "eth1") for fault in faults]
+        mtus = {
+            port: mtu for port in shape.ports for name, mtu in port_mtus.items() if port.name.replace("-", "_") == name
+        }
+        return {port.name: cable.uplink_mtu for port, cable in desired(shape, active, mtus).cables.items()}
+
+    def test_a_whole_port_has_nothing_between_it_and_the_switch(self) -> None:
+        assert set(self.uplinks(SHAPE).values()) == {None}
+
+    def test_only_ports_of_private_networks_come_up_small(self) -> None:
+        uplinks = self.uplinks(Shape(2, 1500, switch_mtu=1500))
+        assert {name for name, mtu in uplinks.items() if mtu == 1500} == {
+            "rac1-eth1", "rac1-eth2", "rac2-eth1", "rac2-eth2",
+        }  # fmt: skip
+        assert uplinks["rac1-eth0"] is uplinks["rac2-eth0"] is None
+
+    def test_one_port_is_changed(self) -> None:
+        uplinks = self.uplinks(Shape(2, 1500, switch_mtu=1500), rac2_eth1=9216)
+        assert (uplinks["rac2-eth1"], uplinks["rac2-eth2"]) == (None, 1500)
+
+    @pytest.mark.parametrize(("mtu", "left"), [(9216, 1500), (4000, 1500), (1280, 1280)])
+    def test_the_fault_makes_no_port_larger(self, mtu: int, left: int) -> None:
+        assert self.uplinks(SHAPE, "switch-mtu", rac2_eth1=mtu)["rac2-eth1"] == left
+
+    def test_a_port_is_meant_by_its_name_or_with_all_others(self) -> None:
+        assert named("rac2-eth1", SHAPE) == (self.PORT,)
+        assert len(named("all", SHAPE)) == 2 * SHAPE.size
+
+    @pytest.mark.parametrize("name", ["rac2-eth0", "rac9-eth1", "eth1", ""])
+    def test_a_port_that_is_not_there_is_one_sentence(self, name: str) -> None:
+        with pytest.raises(LabError, match=r"^There is no switch port .* choose all, or one of rac1-eth1, .*\.$"):
+            named(name, SHAPE)
+
+
+def test_state_comes_back_as_it_was_saved(tmp_path: Path) -> None:
+    me = Process.of(os.getpid())
+    port = Port("rac2", 2)
+    faults = (ActiveFault("routed", *port), ActiveFault("loss", None, 1))
+    state = State(SHAPE, boot_id(), False, "ssh", "", me, {"rac1": me}, {port: me}, faults, {port: 1500})
+    save(tmp_path, state)
+    assert load(tmp_path) == state
+    assert state.alive()
+    assert [entry.name for entry in tmp_path.iterdir()] == ["state.json"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", json.dumps({"version": 2}), json.dumps({"version": 1})])
+def test_a_state_that_cannot_be_read_is_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / "state.json").write_text(text)
+    assert load(tmp_path) is None
+
+
+def test_the_directory_follows_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("RACWIRE_LAB_DIR", raising=False)
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    assert lab_directory().name == f"racwire-lab-{os.getuid()}"
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    assert lab_directory() == tmp_path.resolve() / "racwire-lab"
+    monkeypatch.setenv("RACWIRE_LAB_DIR", str(tmp_path / "with space"))
+    with pytest.raises(LabError, match="letters, digits"):
+        lab_directory()
+
+
+def test_a_router_has_an_address_of_its_own() -> None:
+    faults = [ActiveFault("routed", node, 2) for node in SHAPE.nodes]
+    routers = [desired(SHAPE, faults).cables[Port(node, 2)].router for node in SHAPE.nodes]
+    assert [router.address for router in routers if router] == ["192.168.11.253", "192.168.11.254", "192.168.11.252"]

@@ -1,0 +1,124 @@
+"""What the practice database refuses, with the database's own numbers; and the commands that are no queries."""
+
+import pytest
+
+pytest.importorskip("duckdb")
+
+from racwire_lab.database.backend import Caller, OracleError
+from tests.lab_own.oracle_sql_database import engine, refused, run
+
+DATABASE = engine()
+
+
+# Queries
+
+
+@pytest.mark.parametrize(
+    ("sql", "code", "marked"),
+    [
+        ("SELECT 1 FROM v$sistat", 942, "v$sistat"),
+        ("SELECT s.value,\n       s.val FROM v$sysstat s", 904, "s.val"),
+        ("SELECT value FROM v$sysstat a, v$sysstat b", 918, "value"),
+        ("SELECT GONE(1) FROM dual", 904, "GONE"),
+        ("SELECT 1 FROM dual WHERE", 936, ""),
+        ("SELECT FROM dual", 936, "FROM"),
+        ("SELECT 1, FROM dual", 936, "FROM"),
+        ("SELECT (1 FROM dual", 907, ""),
+        ("SELECT 1 FROM dual x y", 933, ""),
+        ("SELECT 1 FROM dual AS x", 933, "x"),
+        ("SELECT 1 FROM dual LIMIT 5", 933, ""),
+        ("SELECT 1::int FROM dual", 933, "::"),
+        ("SELECT 'open FROM dual", 1756, ""),
+        ("SELECT 1", 923, ""),
+        ("SELECT 1 + 'x' FROM dual", 1722, ""),
+        ("SELECT 1 / 0 FROM dual", 1476, ""),
+        ("SELECT 1 / (1 - value / value) FROM v$sysstat WHERE value > 0", 1476, ""),
+        ("SELECT name, SUM(value) FROM v$sysstat", 937, ""),
+        ("SELECT name, SUM(value) FROM v$sysstat GROUP BY class", 979, ""),
+        ("SELECT name FROM v$sysstat WHERE SUM(value) > 1", 934, "SUM"),
+        ("SELECT name FROM v$sysstat GROUP BY 1", 979, "1"),
+        ("SELECT value x FROM v$sysstat WHERE x > 1", 904, "x > 1"),
+        ("SELECT (SELECT value FROM v$sysstat) FROM dual", 1427, ""),
+        ("SELECT 1 FROM dual WHERE 1", 920, ""),
+        ("SELECT name || startup_time FROM v$instance, v$database", 900, ""),
+        ("SELECT SYSDATE + SYSDATE FROM dual", 932, ""),
+        ("SELECT 1 FROM dual WHERE SYSDATE > '2026-01-15'", 900, ""),
+        ("SELECT CASE WHEN 1 = 1 THEN 1 ELSE 'x' END FROM dual", 932, ""),
+        ("SELECT TO_CHAR(SYSDATE, 'QQ') FROM dual", 1821, ""),
+        ("SELECT TO_DATE('x', 'YYYY') FROM dual", 1861, ""),
+        ("SELECT EXTRACT(HOUR FROM SYSDATE) FROM dual", 30076, ""),
+        ("SELECT 1 FROM dual UNION SELECT 1, 2 FROM dual", 1789, ""),
+        ("SELECT 1 FROM dual UNION SELECT 'x' FROM dual", 1790, ""),
+        ("SELECT value FROM v$sysstat ORDER BY 2", 1785, "2"),
+        ("SELECT :gone FROM dual", 1008, ""),
+        ("SELECT ROUND(1) OVER () FROM dual", 900, ""),
+        ("SELECT value FROM v$sysstat WHERE ROW_NUMBER() OVER (ORDER BY value) = 1", 30483, "ROW_NUMBER"),
+        ("SELECT 99999999999999999999 * 99999999999999999999 FROM dual", 1426, ""),
+        ("EXPLAIN PLAN FOR SELECT 1 FROM dual", 900, ""),
+        ("", 900, ""),
+    ],
+)
+def test_what_is_wrong_is_told_as_the_database_does(sql: str, code: int, marked: str):
+    error = refused(DATABASE, sql)
+    assert error.code == code
+    if marked:
+        assert sql[error.offset :].startswith(marked)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT a.name FROM v$sysstat a, v$statname b WHERE a.name = b.name(+)",
+        "SELECT LEVEL FROM dual CONNECT BY LEVEL < 3",
+        "SELECT a.name FROM v$sysstat a NATURAL JOIN v$statname b",
+        "SELECT COUNT(*) FROM v$sysstat WHERE ROWNUM <= 3",
+        "SELECT name FROM v$sysstat WHERE ROWNUM <= 3 ORDER BY value",
+        "SELECT MAX(name) KEEP (DENSE_RANK FIRST ORDER BY value) FROM v$sysstat",
+        "SELECT name FROM v$sysstat GROUP BY ROLLUP(name)",
+        "SELECT name FROM v$sysstat FETCH FIRST 5 PERCENT ROWS ONLY",
+        "SELECT TO_CHAR(SYSDATE) FROM dual",
+        "SELECT TO_CHAR(5, 'XXX') FROM dual",
+        "SELECT INTERVAL '1' MONTH FROM dual",
+        "SELECT 1.5f FROM dual",
+        "SELECT TRUNC(SYSDATE, 'WW') FROM dual",
+    ],
+)
+def test_what_could_be_answered_wrong_is_refused(sql: str):
+    assert refused(DATABASE, sql).code in (900, 933)
+
+
+# Commands
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SET TRANSACTION READ ONLY",
+        "alter session set nls_date_format = 'YYYY'",
+        "COMMIT",
+        "BEGIN DBMS_APPLICATION_INFO.SET_MODULE('racwire', 'sysstat'); END;",
+        "/* x */ begin null; end;",
+    ],
+)
+def test_commands_that_set_up_a_session_succeed(sql: str):
+    run(DATABASE, Caller("RACWIRE", 1, 1), sql)
+
+
+@pytest.mark.parametrize(
+    "sql", ["DELETE FROM stats$snapshot", "CREATE TABLE t (a NUMBER)", "-- x\nINSERT INTO t VALUES (1)"]
+)
+def test_nothing_is_ever_written(sql: str):
+    caller = Caller("RACWIRE", 1, 1)
+    with pytest.raises(OracleError, match="ORA-01031"):
+        run(DATABASE, caller, sql)
+    run(DATABASE, caller, "SET TRANSACTION READ ONLY")
+    with pytest.raises(OracleError, match="ORA-01456"):
+        run(DATABASE, caller, sql)
+    run(DATABASE, caller, "ROLLBACK")
+    with pytest.raises(OracleError, match="ORA-01031"):
+        run(DATABASE, caller, sql)
+
+
+def test_a_block_that_does_more_is_refused():
+    with pytest.raises(OracleError, match="ORA-00900"):
+        run(DATABASE, Caller("RACWIRE", 1, 1), "BEGIN DBMS_LOCK.SLEEP(60); END;")

@@ -1,0 +1,447 @@
+"""The structure of the code base: sizes, names, imports, and where thresholds are read.
+
+Each rule lists its exceptions in `EXCEPTIONS`; the list only shrinks.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from checks.model.facts import Thresholds
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = {"checks": ROOT / "checks", "tui": ROOT / "tui", "racwire_lab": ROOT / "lab" / "racwire_lab"}
+
+MOST_LINES = 400
+FEWEST_CODE_LINES = 60
+"""Of a module that only one sibling imports."""
+
+REGISTRIES = (
+    "checks.plugins",
+    "checks.change.gates",
+    "checks.change.steps",
+    "checks.traffic.imports",
+    "checks.sources.nodes.boot_config",
+    "tui.cli",
+    "tui.screens",
+    "racwire_lab.programs",
+)
+"""Packages whose members are alike: one file a check, a command, a gate, a step, a format, a program."""
+
+FOLDER_NAMES = {"__init__", "__main__", "screen", "lines", "keys"}
+"""Names that each folder of a screen can have."""
+
+TEXTUAL_ROOMS = ("tui.console", "tui.screens", "tui.widgets", "tui.terminal")
+VAGUE_NAMES = {"plan", "utils", "helpers", "misc", "common", "kept", "given", "evidence"}
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module of the product or of the practice cluster."""
+
+    name: str
+    path: Path
+    tree: ast.Module
+    lines: int
+    code_lines: int
+
+    @property
+    def package(self) -> str:
+        return self.name if self.path.stem == "__init__" else self.name.rpartition(".")[0]
+
+
+@cache
+def modules() -> dict[str, Module]:
+    return {module.name: module for module in _modules()}
+
+
+def _modules() -> Iterator[Module]:
+    for package, directory in PACKAGES.items():
+        for path in sorted(directory.rglob("*.py")):
+            parts = path.relative_to(directory).with_suffix("").parts
+            name = ".".join((package, *(part for part in parts if part != "__init__")))
+            text = path.read_text(encoding="utf-8")
+            tree = ast.parse(text)
+            yield Module(name, path, tree, text.count("\n"), len(_code_lines(text, tree)))
+
+
+def _code_lines(text: str, tree: ast.Module) -> set[int]:
+    """Numbers of the lines that are neither blank nor a comment nor part of a docstring."""
+    prose: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            prose.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    lines = enumerate(text.splitlines(), 1)
+    return {n for n, line in lines if n not in prose and line.strip() and not line.strip().startswith("#")}
+
+
+def imports_of(module: Module) -> Iterator[str]:
+    """The modules that one imports, inside functions too; not what only the type checker reads."""
+    for node in _executed(module.tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in modules())
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                above = module.package.split(".")
+                base = ".".join((*above[: len(above) - node.level + 1], *([node.module] if node.module else ())))
+            for alias in node.names:
+                if f"{base}.{alias.name}" in modules():
+                    yield f"{base}.{alias.name}"
+                elif base in modules():
+                    yield base
+
+
+def _executed(tree: ast.AST) -> Iterator[ast.AST]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            continue
+        yield node
+        yield from _executed(node)
+
+
+@cache
+def importers() -> dict[str, set[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for module in modules().values():
+        for imported in imports_of(module):
+            if imported != module.name:
+                found[imported].add(module.name)
+    return found
+
+
+def too_long() -> Iterator[str]:
+    """Modules of more than 400 lines: two ideas."""
+    yield from (m.name for m in modules().values() if m.lines > MOST_LINES)
+
+
+def half_an_idea() -> Iterator[str]:
+    """Small modules that only one sibling imports: half of an idea."""
+    for module in modules().values():
+        if module.path.stem in ("__init__", "__main__") or module.code_lines >= FEWEST_CODE_LINES:
+            continue
+        users = importers().get(module.name, set())
+        if module.package in REGISTRIES or len(users) != 1:
+            continue
+        (user,) = users
+        if user.rpartition(".")[0] == module.package or user == module.package:
+            yield module.name
+
+
+def repeated_classes() -> Iterator[str]:
+    """Public class names that occur in more than one module."""
+    where: dict[str, list[str]] = defaultdict(list)
+    for module in modules().values():
+        for node in module.tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                where[node.name].append(module.name)
+    yield from (name for name, places in where.items() if len(places) > 1)
+
+
+def import_circles() -> Iterator[str]:
+    """Modules that import each other, over whatever way."""
+    graph = {m.name: sorted(set(imports_of(m)) - {m.name}) for m in modules().values()}
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[str] = []
+
+    def visit(name: str) -> None:
+        index[name] = low[name] = len(index)
+        stack.append(name)
+        for other in graph[name]:
+            if other not in index:
+                visit(other)
+                low[name] = min(low[name], low[other])
+            elif other in stack:
+                low[name] = min(low[name], index[other])
+        if low[name] == index[name]:
+            circle = stack[stack.index(name) :]
+            del stack[stack.index(name) :]
+            if len(circle) > 1:
+                found.extend(circle)
+
+    for name in graph:
+        if name not in index:
+            visit(name)
+    yield from found
+
+
+def thresholds_read_elsewhere() -> Iterator[str]:
+    """Modules outside `checks.rules` that read a threshold."""
+    names = set(Thresholds.__struct_fields__)
+    for module in modules().values():
+        if module.name.startswith("checks.rules") or module.name in (
+            "checks.model.settings",
+            "checks.model.facts.cluster",
+        ):
+            continue
+        if any(isinstance(node, ast.Attribute) and node.attr in names for node in ast.walk(module.tree)):
+            yield module.name
+
+
+def repeated_module_names() -> Iterator[str]:
+    """Module names that occur twice in one package tree."""
+    for package in PACKAGES:
+        where: dict[str, list[str]] = defaultdict(list)
+        for module in modules().values():
+            if module.name.partition(".")[0] == package and module.path.stem not in FOLDER_NAMES:
+                where[module.path.stem].append(module.name)
+        yield from (f"{package}: {stem}" for stem, places in where.items() if len(places) > 1)
+
+
+def vague_names() -> Iterator[str]:
+    """Modules whose name says nothing."""
+    yield from (m.name for m in modules().values() if m.path.stem.strip("_") in VAGUE_NAMES)
+
+
+def textual_elsewhere() -> Iterator[str]:
+    """Modules that import textual outside of the console's rooms."""
+    for module in modules().values():
+        if module.name.startswith(TEXTUAL_ROOMS):
+            continue
+        for node in ast.walk(module.tree):
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            if any(name.partition(".")[0] == "textual" for name in names):
+                yield module.name
+                break
+
+
+def ways_to_the_lab() -> Iterator[str]:
+    """Modules of the terminal that import the practice cluster, after the first."""
+    found = []
+    for module in modules().values():
+        if module.name.startswith("tui") and re.search(r"\bracwire_lab\b", module.path.read_text(encoding="utf-8")):
+            reached = [n for n in ast.walk(module.tree) if isinstance(n, ast.ImportFrom | ast.Import)]
+            if any("racwire_lab" in ast.unparse(n) for n in reached):
+                found.append(module.name)
+    yield from found[1:]
+
+
+RULES = {
+    rule.__name__: rule
+    for rule in (
+        too_long,
+        half_an_idea,
+        repeated_classes,
+        import_circles,
+        thresholds_read_elsewhere,
+        repeated_module_names,
+        vague_names,
+        textual_elsewhere,
+        ways_to_the_lab,
+    )
+}
+
+EXCEPTIONS: dict[str, set[str]] = {
+    "half_an_idea": {
+        "checks.change.commands.keepers",
+        "checks.change.databases",
+        "checks.change.figures",
+        "checks.change.systems",
+        "checks.redact.tracks",
+        "checks.report.html.finding_section",
+        "checks.report.html.journal_section",
+        "checks.report.html.path_section",
+        "checks.report.markdown_text",
+        "checks.report.metrics",
+        "checks.sources.clusterware.databases_text",
+        "checks.sources.clusterware.olsnodes_text",
+        "checks.sources.database.discovery",
+        "checks.sources.database.rows_text",
+        "checks.sources.nodes.lldp_text",
+        "checks.sources.nodes.logins_text",
+        "checks.sources.probes.path_text",
+        "checks.sources.probes.ping_output",
+        "checks.traffic.find",
+        "checks.traffic.latency_schedule",
+        "checks.traffic.node_difference",
+        "racwire_lab.cluster.switch",
+        "racwire_lab.database.daemons",
+        "racwire_lab.database.engine",
+        "racwire_lab.database.scan_address",
+        "racwire_lab.oracle_net.hosting",
+        "racwire_lab.oracle_net.piggybacks",
+        "racwire_lab.oracle_sql.dictionary_catalog",
+        "racwire_lab.oracle_sql.dictionary_statspack",
+        "racwire_lab.oracle_sql.functions_of_text",
+        "racwire_lab.oracle_sql.macros",
+        "racwire_lab.oracle_sql.session_commands",
+        "racwire_lab.oracle_sql.tables",
+        "racwire_lab.programs.booting.ifup",
+        "racwire_lab.programs.booting.networkctl",
+        "tui.console.cluster_changes",
+        "tui.console.help_mixin",
+        "tui.console.main_screens",
+        "tui.console.saved_source",
+        "tui.console.theme_mixin",
+        "tui.entry",
+        "tui.screens.change.details",
+        "tui.screens.traffic.interface_page",
+        "tui.screens.traffic.keys",
+    },
+    "repeated_classes": {
+        "Access",
+        "Address",
+        "Change",
+        "Changing",
+        "Device",
+        "Difference",
+        "Engine",
+        "Form",
+        "Found",
+        "Instance",
+        "Interconnect",
+        "Job",
+        "Kind",
+        "Known",
+        "Lines",
+        "Live",
+        "Login",
+        "Look",
+        "Loss",
+        "Mark",
+        "Message",
+        "Metric",
+        "Names",
+        "Network",
+        "Opened",
+        "Output",
+        "Pace",
+        "Page",
+        "Places",
+        "Port",
+        "Profile",
+        "Question",
+        "Reading",
+        "Request",
+        "Row",
+        "Run",
+        "Running",
+        "Section",
+        "Session",
+        "Settings",
+        "Side",
+        "Sign",
+        "Signs",
+        "Standing",
+        "Statement",
+        "Stretch",
+        "Tally",
+        "Verdict",
+        "View",
+        "Window",
+    },
+    "import_circles": {
+        "racwire_lab.oracle_sql.dictionary",
+        "racwire_lab.oracle_sql.dictionary_awr",
+        "racwire_lab.oracle_sql.dictionary_catalog",
+        "racwire_lab.oracle_sql.dictionary_live",
+        "racwire_lab.oracle_sql.dictionary_statspack",
+        "tui.cli.change_asked",
+        "tui.cli.change_command",
+        "tui.cli.change_decide",
+        "tui.cli.change_new",
+        "tui.cli.change_verify",
+        "tui.cli.check_command",
+        "tui.cli.check_options",
+        "tui.cli.checking",
+        "tui.cli.compare_command",
+        "tui.cli.diff_command",
+        "tui.cli.document",
+        "tui.cli.load_or_run",
+        "tui.cli.main",
+        "tui.cli.open_command",
+        "tui.cli.record_command",
+        "tui.cli.redaction",
+        "tui.cli.report_command",
+        "tui.cli.report_formats",
+        "tui.cli.report_options",
+        "tui.cli.sampling",
+        "tui.cli.save_command",
+        "tui.cli.short_recording",
+        "tui.cli.waive_command",
+        "tui.cli.watch_command",
+        "tui.console.app",
+        "tui.console.export_worker",
+        "tui.console.report_file",
+        "tui.console.start",
+    },
+    "thresholds_read_elsewhere": {
+        "checks.plugins._device_faults",
+        "checks.plugins._loss_groups",
+        "checks.plugins._loss_history",
+        "checks.plugins._path_silence",
+        "checks.plugins._time_events",
+        "checks.plugins._time_faults",
+        "checks.plugins.gc_blocks_lost",
+        "checks.plugins.gc_receive_time",
+        "checks.plugins.instance_ping",
+        "checks.plugins.reassembly",
+        "checks.report.diff_facts",
+        "tui.screens.database.figures",
+        "tui.screens.database.history_lines",
+        "tui.screens.database.pair_lines",
+    },
+    "repeated_module_names": {
+        "checks: clusterware",
+        "checks: errors",
+        "checks: events",
+        "checks: evidence",
+        "checks: history",
+        "checks: limits",
+        "checks: managed",
+        "checks: metrics",
+        "checks: path_text",
+        "checks: paths",
+        "checks: reading",
+        "checks: recorded",
+        "checks: recording",
+        "checks: replay",
+        "checks: report",
+        "checks: session",
+        "checks: setup",
+        "checks: stack",
+        "checks: verdict",
+        "checks: versions",
+        "checks: words",
+        "racwire_lab: boot",
+        "racwire_lab: engine",
+        "racwire_lab: errors",
+        "racwire_lab: faults",
+        "racwire_lab: instance",
+        "racwire_lab: instances",
+        "racwire_lab: plan",
+        "racwire_lab: profiles",
+        "racwire_lab: stack",
+        "racwire_lab: tables",
+        "racwire_lab: wire",
+    },
+    "vague_names": {
+        "checks.change.evidence",
+        "checks.change.gates.kept",
+        "checks.report.evidence",
+        "racwire_lab.history.plan",
+        "racwire_lab.programs.booting.plan",
+    },
+    "ways_to_the_lab": {
+        "tui.cli.lab_entry",
+        "tui.cli.lab_status",
+    },
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_house_keeps_its_rules(name: str) -> None:
+    broken, known = set(RULES[name]()), EXCEPTIONS.get(name, set())
+    assert not broken - known, f"{RULES[name].__doc__}"
+    assert not known - broken, "these keep the rule: take them off the list"

@@ -1,0 +1,1 @@
+"""The command line: options and run of each command."""

@@ -1,0 +1,193 @@
+"""A comparison as text, in the spirit of benchstat: before, after, the change, how sure that is, and the verdict."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import TextIO
+
+from rich.text import Text
+
+from checks.traffic.compare.comparison import (
+    Compared,
+    Comparison,
+    EnvironmentDifference,
+    Pair,
+    RunFacts,
+    Side,
+    Verdict,
+    folded,
+)
+from checks.traffic.compare.metrics import CPU, DATABASE, KERNEL, LATENCY, LOAD, NETWORK
+from checks.traffic.compare.words import change_of, number
+from tui.cli.output import columns_of, printed
+from tui.widgets.line import clean, hanging, plain, wrapped
+
+_GROUPS = (NETWORK, DATABASE, LATENCY, CPU, KERNEL, LOAD)
+_STYLES = {Verdict.WORSE: "bold red", Verdict.BETTER: "green", Verdict.DIFFERS: "cyan"}
+_MOVED = "magenta"
+_SHORT = {Verdict.ENVIRONMENT_SHIFTED: "env. shifted", Verdict.TOO_FEW_SAMPLES: "too few"}
+_NARROWEST, _WIDE, _WIDEST = 80, 118, 120
+_PERCENT, _UNPARTED = re.compile(r"(?<=\d) %"), "\ue000%"
+_MOST_DIFFERENCES = 12
+_MOST_SHOWN = 30
+"""Characters of a fact's value."""
+
+
+def comparison_text(comparison: Comparison, stream: TextIO, *, every: bool = False) -> str:
+    """The whole comparison for that stream: coloured for a terminal (unless NO_COLOR), plain for a pipe or a file.
+
+    Parts of which nothing else can be said than of their whole are left out, unless `every` metric is wanted.
+    """
+    columns = columns_of(stream, narrowest=_NARROWEST, widest=_WIDEST)
+    return printed(lines_of(comparison, columns, every=every), stream)
+
+
+def lines_of(comparison: Comparison, width: int, *, every: bool = False) -> Iterator[Text]:
+    """The lines, for so many columns."""
+    for number_of, pair in enumerate(comparison.pairs):
+        if number_of:
+            yield Text()
+        yield from _head(pair, width)
+        yield from _tables(pair, width, every)
+    yield Text()
+    for sentence in comparison.shifted:
+        yield from _paragraph("Shifted  ", sentence, width, _MOVED)
+    for sentence in comparison.summary:
+        yield from _paragraph("", sentence, width)
+
+
+def _head(pair: Pair, width: int) -> Iterator[Text]:
+    """What was compared, what else differs, and what speaks against it."""
+    runs = [("BEFORE", pair.before), ("AFTER", pair.after), *([("SAME", pair.same)] if pair.same else [])]
+    for word, run in runs:
+        yield from _paragraph(f"{word:<9}", _named(run), width, "bold")
+    if pair.stretch_s and pair.metrics:
+        stretches = max((len(m.before.values) for m in pair.metrics), default=0)
+        after = max((len(m.after.values) for m in pair.metrics), default=0)
+        yield from _paragraph(
+            "Values   ", f"medians of {stretches} and {after} stretches of {pair.stretch_s:g} s", width
+        )
+    for difference in _alike([d for d in pair.differences if d.is_change]):
+        yield from _paragraph("Change   ", difference, width)
+    others = _alike([d for d in pair.differences if not d.is_change])
+    for label, difference in zip(["Differs  ", *["         "] * len(others)], others[:_MOST_DIFFERENCES], strict=False):
+        yield from _paragraph(label, difference, width, "yellow")
+    if len(others) > _MOST_DIFFERENCES:
+        yield from _paragraph("         ", f"and {len(others) - _MOST_DIFFERENCES} more (--format json)", width)
+    for label, warning in zip(["Doubt    ", *["         "] * len(pair.warnings)], pair.warnings, strict=False):
+        yield from _paragraph(label, warning, width, "yellow")
+
+
+def _named(run: RunFacts) -> str:
+    lasted = "" if run.seconds is None else f"{run.seconds:,.0f} s"
+    when = run.begun_at[:19].replace("T", " ")
+    return ", ".join(clean(part) for part in (run.name, run.kind, when, lasted) if part)
+
+
+def _alike(differences: Sequence[EnvironmentDifference]) -> list[str]:
+    """Facts that differ in the same way on several nodes, on one line."""
+    of_values: dict[tuple[str, str], list[str]] = {}
+    for difference in differences:
+        of_values.setdefault((difference.before, difference.after), []).append(difference.name)
+    return [f"{', '.join(names)}: {_cut(before)} → {_cut(after)}" for (before, after), names in of_values.items()]
+
+
+def _cut(value: str) -> str:
+    value = clean(value)
+    return value if len(value) <= _MOST_SHOWN else f"{value[: _MOST_SHOWN - 1]}…"
+
+
+def _tables(pair: Pair, width: int, every: bool) -> Iterator[Text]:
+    shown = list(pair.metrics) if every else folded(pair.metrics)
+    still = [] if every else [m for m in shown if m.is_still and m.before.centre == 0]
+    shown = [m for m in shown if m not in still]
+    columns = _Columns(width)
+    controls = [m for m in shown if m.is_control]
+    groups = [
+        *(("Controls: must not move", controls),),
+        *((name, list(found)) for name, found in groupby(_in_groups(shown), key=lambda m: m.group)),
+    ]
+    for title, metrics in groups:
+        if metrics:
+            yield Text()
+            yield columns.heading(clean(title))
+            for metric in sorted(metrics, key=_telling):
+                yield from columns.rows(metric)
+    if still:
+        yield Text()
+        names = ", ".join(dict.fromkeys(m.name for m in still))
+        yield from _paragraph("0 in both: ", names, width)
+
+
+def _in_groups(shown: Sequence[Compared]) -> list[Compared]:
+    """Without controls, group by group; groups that no racwire recording has come last."""
+    others = sorted({m.group for m in shown} - {*_GROUPS})
+    order = [*_GROUPS, *others]
+    return sorted((m for m in shown if not m.is_control), key=lambda m: order.index(m.group))
+
+
+def _telling(metric: Compared) -> tuple[int, float]:
+    """What there is something to say of comes first, and of that what changed most."""
+    percent = metric.change_percent
+    size = abs(percent) if percent is not None else (float("inf") if metric.change else 0.0)
+    return list(Verdict).index(metric.verdict), -size
+
+
+class _Columns:
+    """Where each column stands, for a width."""
+
+    def __init__(self, width: int) -> None:
+        self._wide = width >= _WIDE
+        self._value = 23 if self._wide else 12
+        self._verdict = 19 if self._wide else 13
+        self._name = width - 2 * self._value - 9 - 6 - 1 - self._verdict
+
+    def heading(self, title: str) -> Text:
+        """The line above a table."""
+        cells = f"{'before':>{self._value}}{'after':>{self._value}}{'change':>9}{'p':>6} {'verdict'}"
+        if len(title) > self._name:
+            title, cells = title, ""
+        return Text(f"{title:<{self._name}}{cells}", "bold")
+
+    def rows(self, metric: Compared) -> Iterator[Text]:
+        """A metric; what is left of a long name stands below."""
+        first, *rest = wrapped(_title(metric), self._name - 1)
+        verdict = metric.verdict if self._wide else _SHORT.get(metric.verdict, metric.verdict)
+        line = Text(f"{first:<{self._name}}")
+        line.append(f"{self._value_of(metric.before):>{self._value}}{self._value_of(metric.after):>{self._value}}")
+        line.append(f"{change_of(metric):>9}{_p(metric.p_adjusted):>6} ")
+        moved = metric.is_control and metric.verdict is Verdict.ENVIRONMENT_SHIFTED
+        line.append(str(verdict), _MOVED if moved else _STYLES.get(metric.verdict, "dim"))
+        yield line
+        for more in rest:
+            yield Text(f"  {more}")
+
+    def _value_of(self, side: Side) -> str:
+        if side.low is None or side.high is None:
+            return number(side.centre)
+        if self._wide:
+            return f"{number(side.centre)} [{number(side.low)} {number(side.high)}]"
+        if not side.centre:
+            return number(side.centre)
+        off = max(side.high - side.centre, side.centre - side.low) / abs(side.centre)
+        return f"{number(side.centre)} ±{100 * off:.0f}%" if off < 10 else number(side.centre)
+
+
+def _title(metric: Compared) -> str:
+    unit = f", {metric.unit}" if metric.unit else ""
+    return clean(f"{metric.name}{unit}{' (mean)' if metric.is_mean else ''}")
+
+
+def _p(p: float | None) -> str:
+    if p is None:
+        return "-"
+    return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0") if p < 0.9995 else "1"
+
+
+def _paragraph(label: str, text: str, width: int, style: str = "") -> Iterator[Text]:
+    """A paragraph after its label; a number is not parted from its percent sign."""
+    kept = _PERCENT.sub(_UNPARTED, clean(text))
+    for line in hanging([(label, "")], kept, width):
+        yield Text(plain([line]).replace(_UNPARTED, " %"), style)

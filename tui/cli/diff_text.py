@@ -1,0 +1,163 @@
+"""What differs between two reports, as text: what it comes to, then what got worse, then the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TextIO
+
+from rich.text import Text
+
+from checks.model.finding import PROBLEMS, Finding
+from checks.model.wording import few, listed
+from checks.report.age import at
+from checks.report.diff import Difference, Side
+from checks.report.diff_facts import FactChange
+from checks.report.diff_findings import Change, FindingChange
+from checks.report.diff_verdict import verdict
+from checks.rules.waivers import waived_text
+from tui.cli.output import columns_of, printed
+from tui.cli.text_report import STYLES
+from tui.widgets.line import clean, hanging, plain
+
+_NARROWEST, _WIDEST = 80, 118
+_MOST_FACTS = 12
+"""Lines of one group of facts."""
+_INDENT = "  "
+
+_WORSE = (Change.GRAVER, Change.MORE, Change.WIDER, Change.ELSEWHERE, Change.LIFTED)
+_BETTER = (Change.MILDER, Change.LESS, Change.NARROWER, Change.WAIVED)
+_HEADINGS = ("Worse", "New", "Cannot be told any more", "Better", "Gone", "Not compared")
+
+
+def diff_text(difference: Difference, stream: TextIO) -> str:
+    """The whole comparison for that stream: coloured for a terminal (unless NO_COLOR), plain for a pipe or a file."""
+    return printed(lines_of(difference, columns_of(stream, narrowest=_NARROWEST, widest=_WIDEST)), stream)
+
+
+def lines_of(difference: Difference, width: int) -> Iterator[Text]:
+    """The lines, for so many columns."""
+    yield from _paragraph("", verdict(difference.findings), width, "bold")
+    yield Text()
+    yield from _paragraph("BEFORE  ", _named(difference.before), width)
+    yield from _paragraph("AFTER   ", _named(difference.after), width)
+    for caution in difference.cautions:
+        yield from _paragraph("NOTE    ", caution, width, "yellow")
+    sections: dict[str, list[FindingChange]] = {heading: [] for heading in _HEADINGS}
+    for change in difference.findings:
+        if heading := _heading(change):
+            sections[heading].append(change)
+    for heading, changes in sections.items():
+        if changes:
+            yield Text()
+            yield Text(f"{heading}: {len(changes)}", "bold")
+        for change in changes:
+            yield from _finding(change, width, difference.by_name)
+    yield from _facts(difference.facts, width)
+    yield Text()
+    yield from _paragraph("", _same(difference), width)
+
+
+def _named(side: Side) -> str:
+    who = side.cluster_name or listed(side.nodes)
+    return ", ".join(filter(None, (side.name, who, at(side.started_at), f"racwire {side.racwire_version}")))
+
+
+def _heading(change: FindingChange) -> str:
+    """Under which heading it stands; empty where there is nothing to tell of it."""
+    match change.change:
+        case Change.SAME | Change.CALM:
+            return ""
+        case Change.UNTOLD:
+            return "Cannot be told any more"
+        case Change.LEFT_OUT | Change.FIRST_LOOK:
+            return "Not compared"
+        case Change.NEW:
+            return "New"
+        case Change.TOLD:
+            return "New" if change.after and change.after.status in PROBLEMS else "Gone"
+        case Change.GONE:
+            return "Gone"
+    return "Worse" if change.change in _WORSE else "Better"
+
+
+def _finding(change: FindingChange, width: int, by_name: bool) -> Iterator[Text]:
+    """The finding in its own words, as it is known last, and what became of it."""
+    finding = change.finding
+    head = Text(f"{_INDENT}{finding.status:<8}", STYLES[finding.status])
+    head.append(f"{clean(finding.code)}  {clean(finding.check)}", "bold")
+    yield head
+    yield from _paragraph(_INDENT * 2, finding.title, width)
+    if remark := _remark(change, by_name):
+        yield from _paragraph(_INDENT * 2, remark, width, "dim")
+
+
+def _remark(change: FindingChange, by_name: bool) -> str:
+    """What became of it, where the heading does not say it all."""
+    one, other = change.before, change.after
+    waived = f"Waived {waived_text(other.waived)}" if other and other.waived else ""
+    if one is None or other is None:
+        return waived or _alone(change)
+    if one.code != other.code:
+        return f"Was {one.status} {one.code}: {one.title}"
+    told = [f"was {one.status}"] if one.status is not other.status else []
+    if _extent(one) != _extent(other):
+        told.append(f"was {_extent(one) or 'not measured'}, is {_extent(other) or 'not measured'}")
+    if by_name and (came := [node for node in other.nodes if node not in one.nodes]):
+        told.append(f"also on {listed(came)}")
+    if by_name and (left := [node for node in one.nodes if node not in other.nodes]):
+        told.append(f"not on {listed(left)} any more")
+    if change.change is Change.LIFTED and one.waived:
+        told.append(f"was waived until {one.waived.expires} by {one.waived.by}")
+    sentence = "; ".join(told)
+    return ". ".join(filter(None, (sentence[:1].upper() + sentence[1:], waived)))
+
+
+def _alone(change: FindingChange) -> str:
+    match change.change:
+        case Change.UNTOLD if change.after is None:
+            return "It was found before, and could not be looked at again."
+        case Change.TOLD if change.before is None:
+            return "It could not be looked at before."
+        case Change.TOLD:
+            return "It is known now."
+        case Change.LEFT_OUT:
+            return "Its check was not run again."
+        case Change.FIRST_LOOK:
+            return "Its check was not run before."
+    return ""
+
+
+def _extent(finding: Finding) -> str:
+    return f"{finding.extent.value:,g} {finding.extent.unit}" if finding.extent else ""
+
+
+def _facts(facts: Sequence[FactChange], width: int) -> Iterator[Text]:
+    """What else differs; facts that changed alike on one line."""
+    if not facts:
+        return
+    yield Text()
+    yield Text("Changed", "bold")
+    groups: dict[str, dict[tuple[str, str], list[str]]] = {}
+    for fact in facts:
+        groups.setdefault(fact.group, {}).setdefault((fact.before, fact.after), []).append(fact.name)
+    for group, alike in groups.items():
+        label = f"{group:<12}"
+        for (before, after), names in list(alike.items())[:_MOST_FACTS]:
+            yield from _paragraph(f"{_INDENT}{label}", f"{few(names, 3)}: {before} → {after}", width)
+            label = " " * len(label)
+        if len(alike) > _MOST_FACTS:
+            yield from _paragraph(f"{_INDENT}{label}", f"and {len(alike) - _MOST_FACTS} more (--format json)", width)
+
+
+def _same(difference: Difference) -> str:
+    """How much is as it was."""
+    same = [c.finding for c in difference.findings if c.change is Change.SAME]
+    problems = sum(f.status in PROBLEMS for f in same)
+    of_them = f", {problems} of them {'a problem' if problems == 1 else 'problems'}" if problems else ""
+    waived = sum(bool(f.waived) for f in same)
+    return f"Same: {len(same)}{of_them}{f' ({waived} waived)' if waived else ''}."
+
+
+def _paragraph(label: str, text: str, width: int, style: str = "") -> Iterator[Text]:
+    for line in hanging([(label, "")], clean(text), width):
+        yield Text(plain([line]), style)

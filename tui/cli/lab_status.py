@@ -1,0 +1,117 @@
+"""What `racwire lab status` and `racwire lab switch` tell of the practice cluster."""
+
+from __future__ import annotations
+
+from racwire_lab import SWITCH_MTU, Lab
+
+
+def status_document(lab: Lab | None) -> dict[str, object]:
+    """The status as JSON has it; of no cluster, that there is none."""
+    if lab is None:
+        return {"up": False}
+    return {
+        "up": True,
+        "directory": str(lab.directory),
+        "nodes": list(lab.nodes),
+        "mtu": lab.mtu,
+        "switch": [
+            {"port": port.name, "node": port.node, "interface": port.nic, "mtu": port.mtu} for port in lab.switch_ports
+        ],
+        "clusterware": {node: _clusterware(lab, node) for node in lab.nodes},
+        "database": lab.database
+        and {
+            "version": lab.database_version,
+            "connect": lab.database.connect,
+            "user": lab.database.user,
+            "password_file": str(lab.database.password_file),
+            "open_on": _open_on(lab),
+        },
+        "settings_file": str(lab.settings_file),
+        "keepers": {node: lab.keeper_of(node) for node in lab.nodes},
+        "remote_shell": lab.remote_shell,
+        "remote_shell_reason": lab.remote_shell_reason,
+        "faults": [
+            {"fault": fault.fault, "node": fault.node, "network": fault.network and f"eth{fault.network}"}
+            for fault in lab.faults
+        ],
+    }
+
+
+def status_lines(lab: Lab) -> list[str]:
+    """The status for a reader."""
+    shell = "ssh" if lab.remote_shell == "ssh" else f"a stand-in for ssh, because {lab.remote_shell_reason}"
+    broken = ", ".join(map(str, lab.faults)) or "nothing"
+    database = ["Database   none"]
+    if lab.database:
+        database = [
+            f"Database   {lab.database_version}, from a node: {lab.database.connect} as {lab.database.user}",
+            f"Password   in {lab.database.password_file}",
+        ]
+    return [
+        f"Nodes      {', '.join(lab.nodes)}",
+        f"MTU        {lab.mtu} on the private networks, as it came up",
+        *_small_ports(lab),
+        f"Stack      {', '.join(_stacks(lab))}",
+        *database,
+        *_instances(lab),
+        f"Peers by   {shell}",
+        f"Network    kept by {_keepers(lab)}",
+        f"Settings   {lab.settings_file}",
+        f"Directory  {lab.directory}",
+        f"Broken     {broken}",
+    ]
+
+
+def port_lines(lab: Lab) -> list[str]:
+    """The switch's ports on the private networks, one a line."""
+    width = max(len(port.name) for port in lab.switch_ports)
+    return [f"{port.name:<{width}}  MTU {port.mtu:>4}  to {port.nic} of {port.node}" for port in lab.switch_ports]
+
+
+def _small_ports(lab: Lab) -> list[str]:
+    names: dict[int, list[str]] = {}
+    for port in lab.switch_ports:
+        names.setdefault(port.mtu, []).append(port.name)
+    small = {mtu: ports for mtu, ports in names.items() if mtu != SWITCH_MTU}
+    if not small:
+        return []
+    told = [
+        f"{mtu} at every port" if len(ports) == len(lab.switch_ports) else f"{mtu} at {', '.join(ports)}"
+        for mtu, ports in small.items()
+    ]
+    return [f"Switch     MTU {'; '.join(told)}"]
+
+
+def _stacks(lab: Lab) -> list[str]:
+    nodes: dict[str, list[str]] = {}
+    for node in lab.nodes:
+        nodes.setdefault(_clusterware(lab, node), []).append(node)
+    if len(nodes) == 1:
+        return [f"{next(iter(nodes))} on every node"]
+    return [f"{state} on {' and '.join(names)}" for state, names in nodes.items()]
+
+
+def _clusterware(lab: Lab, node: str) -> str:
+    if lab.is_running(node, "crsd"):
+        return "running"
+    return "not in the cluster" if lab.is_running(node, "ohasd") else "down"
+
+
+def _open_on(lab: Lab) -> list[str]:
+    return [node for node in lab.nodes if lab.is_running(node, "instance")]
+
+
+def _instances(lab: Lab) -> list[str]:
+    """Where the database is open, when that is not everywhere."""
+    if not lab.database or (open_on := _open_on(lab)) == list(lab.nodes):
+        return []
+    return [f"Open on    {', '.join(open_on) or 'no node'}"]
+
+
+def _keepers(lab: Lab) -> str:
+    nodes: dict[str, list[str]] = {}
+    for node in lab.nodes:
+        nodes.setdefault(lab.keeper_of(node), []).append(node)
+    if len(nodes) == 1:
+        return f"{next(iter(nodes))} files"
+    return ", ".join(f"{keeper} files on {' and '.join(names)}" for keeper, names in nodes.items())

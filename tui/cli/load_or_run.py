@@ -1,0 +1,220 @@
+"""What `check`, `report` and `save` are about: a run of the checks here and now, or what was saved."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from checks.model.check import discover
+from checks.model.report import Report
+from checks.model.settings import Settings
+from checks.model.wording import listed
+from checks.report.evidence import Evidence
+from checks.run.engine import Engine
+from checks.traffic.recording import Recording, RecordingError
+from checks.whole_files import OutputError
+from tui.cli.check_selection import choose, choose_saved
+from tui.cli.checking import check
+from tui.cli.database_options import DATABASE_OPTIONS, SAMPLING_OPTIONS
+from tui.cli.durations import seconds_of
+from tui.cli.errors import UsageError
+from tui.cli.own_loop import run_in_own_loop
+from tui.cli.password import password_for
+from tui.cli.progress import progress_line
+from tui.cli.short_recording import ShortRecording
+from tui.cli.streams import tell
+
+if TYPE_CHECKING:
+    from checks.saved import Saved
+    from checks.traffic.feed import Feed
+
+RECORDED_S = 15.0
+"""How long the traffic is recorded unless `--record` says otherwise: enough to see whether blocks get lost now."""
+_OF_THE_CLUSTER = {
+    "lab": "--lab", "grid_home": "--grid-home", "network": "--network", "peer": "--peer",
+    **{option.destination: option.name for option in (*DATABASE_OPTIONS, *SAMPLING_OPTIONS)},
+}  # fmt: skip
+"""The options that say what is looked at, by their names in the parsed arguments."""
+
+Found = tuple[Report, Recording | None]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What was found out, and what it was found out from, for the time of a `with`."""
+
+    evidence: Evidence
+    """To be shown: with pseudonyms, where they are wanted."""
+    recording: Path | None
+    """The traffic as it was recorded or saved; None where none was."""
+    has_names: bool
+    """Whether the recording still has the names that the evidence has pseudonyms for."""
+
+
+@contextmanager
+def taken(args: argparse.Namespace, settings: Settings, *, record_s: float | None = None) -> Iterator[Taken]:
+    """Run the checks that the arguments name, or take what was saved (`--from`). Where `record_s` is given, with the
+    traffic: recorded for so many seconds at least, or as it was saved. Raises UsageError for what cannot be run or
+    opened."""
+    _refuse_a_mapping_that_cannot_be_used(args)
+    with _ended_in_order():
+        source = _saved(args, settings, record_s is not None) if args.from_file else _live(args, settings, record_s)
+        with source as (report, recording):
+            evidence = Evidence(report, recording)
+            shown = _redacted(evidence, args.redaction_map) if args.redact else evidence
+            has_names = shown.report.is_redacted and not report.is_redacted
+            yield Taken(shown, recording.path if recording else None, has_names)
+
+
+def record_seconds(args: argparse.Namespace) -> float:
+    """How long the traffic is to be recorded. Raises UsageError."""
+    if args.record is None:
+        return RECORDED_S
+    if args.record.strip() in ("0", "0s"):
+        return 0.0
+    if args.from_file:
+        raise UsageError("--record: nothing can be recorded of what was saved; leave it out.")
+    return seconds_of(args.record, "--record")
+
+
+@contextmanager
+def _live(args: argparse.Namespace, settings: Settings, record_s: float | None) -> Iterator[Found]:
+    found = discover()
+    chosen = choose(found, args.ids, args.skip)
+    broken = found.broken if not args.ids else [b for b in found.broken if b.name in args.ids]
+    password = password_for(settings.database, chosen)
+
+    def new_feed() -> Feed:
+        from checks.traffic.feed import Feed
+
+        return Feed(settings, password=password)
+
+    engine = Engine(chosen, settings, broken=broken, password=password)
+    with tempfile.TemporaryDirectory(prefix="racwire-", ignore_cleanup_errors=True) as directory:
+        recording = ShortRecording(Path(directory), settings, new_feed, record_s) if record_s else None
+        with progress_line(sys.stderr.isatty() and not args.quiet) as told:
+            report = run_in_own_loop(check(engine, told, recording))
+        with _opened(recording) as opened:
+            yield report, opened
+
+
+@contextmanager
+def _opened(made: ShortRecording | None) -> Iterator[Recording | None]:
+    """The recording that was just made; None where it could not be, which was told."""
+    recording = None
+    if made is not None and made.path.exists():
+        try:
+            recording = Recording.open(made.path)
+        except RecordingError as error:
+            tell(str(error))
+    try:
+        yield recording
+    finally:
+        if recording is not None:
+            recording.close()
+
+
+@contextmanager
+def _saved(args: argparse.Namespace, settings: Settings, with_traffic: bool) -> Iterator[Found]:
+    from checks.saved import SavedError, open_saved
+
+    try:
+        saved = open_saved(Path(args.from_file), recording=with_traffic)
+    except SavedError as error:
+        raise UsageError(str(error)) from None
+    with saved:
+        _tell_what_it_is(saved, args)
+        yield _judged_again(saved, args, settings), saved.recording
+
+
+def _tell_what_it_is(saved: Saved, args: argparse.Namespace) -> None:
+    tell(f"{saved.path} was {saved.told(datetime.now(UTC))}; nothing is read, asked or sent now.")
+    unused = [option for name, option in _OF_THE_CLUSTER.items() if hasattr(args, name)]
+    if unused:
+        tell(f"{listed(unused)}: not used; all there is comes from {saved.path}.")
+
+
+def _judged_again(saved: Saved, args: argparse.Namespace, settings: Settings) -> Report:
+    """By the checks here; with the thresholds and waivers of a settings file, where one is named."""
+    from checks.saved.replay import Replay
+
+    found = discover()
+    chosen = choose_saved(found, saved.report, args.ids, args.skip)
+    report = replace(saved.report, findings=tuple(f for f in saved.report.findings if f.check in chosen))
+    named = settings if hasattr(args, "settings") else None
+    replay = Replay(report, found, broken=found.broken, settings=named)
+    foreign: dict[str, list[str]] = {}
+    for name, why in replay.kept.items():
+        if found.get(name) is None:
+            foreign.setdefault(why, []).append(name)
+    for why, names in foreign.items():
+        tell(f"The findings of {listed(names)} are as they were saved: what judged them {why}.")
+    return run_in_own_loop(_replayed(replay))
+
+
+async def _replayed(engine: Engine) -> Report:
+    async for _ in engine.events():
+        pass
+    return engine.report()
+
+
+def _refuse_a_mapping_that_cannot_be_used(args: argparse.Namespace) -> None:
+    """Before anything is run: what cannot be redacted in the end was run for nothing. Raises UsageError."""
+    if args.redaction_map is not None and not args.redact:
+        raise UsageError("--redaction-map: nothing is redacted; add --redact.")
+    if args.redact:
+        from checks.redact import RedactionError, held
+        from tui.cli.redaction import map_path
+
+        mapping = map_path(args.redaction_map)
+        _refuse_a_mapping_that_is_another_file(mapping, args)
+        try:
+            with held(mapping):
+                pass
+        except (OutputError, RedactionError) as error:
+            raise UsageError(str(error)) from None
+
+
+def _refuse_a_mapping_that_is_another_file(mapping: Path, args: argparse.Namespace) -> None:
+    """It would be written over, and what the pseudonyms stand for be lost. Raises UsageError."""
+    own = {os.path.realpath(mapping), os.path.realpath(f"{mapping}.lock")}
+    others = {"-o": "output", "FILE": "file", "--from": "from_file", "--recording": "recording"}
+    for option, name in others.items():
+        named = getattr(args, name, None)
+        if named is not None and os.path.realpath(named) in own:
+            raise UsageError(f"{option} {named} is where the pseudonyms are kept ({mapping}); name another file.")
+
+
+def _redacted(evidence: Evidence, map_file: str | None) -> Evidence:
+    from tui.cli.redaction import redacted
+
+    try:
+        return redacted(evidence, map_file)
+    except RecordingError as error:
+        tell(f"{error} The report is without it.")
+        return redacted(Evidence(evidence.report), map_file)
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Let a request to end take the way of Ctrl-C: temporary files are removed then. Where it is ignored, it stays
+    so."""
+    numbers = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, signal.default_int_handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            if signal.getsignal(number) is not signal.SIG_IGN:  # of a run that was ended: until the report is out
+                signal.signal(number, handler)

@@ -1,0 +1,26 @@
+"""`racwire plan`: every file, command, query and packet that checks and live samples would use, without using it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from checks.change.gates import documented
+from checks.model.check import Checks, discover
+from checks.model.settings import Settings
+from checks.run.dry_run import plan_checks, plan_samples
+from tui.cli.check_selection import choose
+from tui.cli.errors import UsageError
+from tui.cli.sanitize import for_encoding, printable
+
+
+def run_plan(args: argparse.Namespace, settings: Settings) -> int:
+    """Print the plan. Raises UsageError for an unknown check, or where peers cannot be reached as set."""
+    try:
+        # The gates of a change are looked at by `racwire change` alone, so they are told only where they are named.
+        found = Checks((*discover(), *(documented() if args.ids else ())))
+        told = [*plan_checks(choose(found, args.ids, []), settings), *(() if args.ids else plan_samples(settings))]
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    print(for_encoding("\n".join(map(printable, told)), getattr(sys.stdout, "encoding", None)))
+    return 0

@@ -1,0 +1,69 @@
+"""`--redact`: pseudonyms for names and addresses, and the mapping that tells the operator which is which."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+
+from checks.redact import Identity, RedactionError, Redactor, held
+from checks.report.evidence import Evidence
+from tui.cli.errors import UsageError
+from tui.cli.streams import tell
+from tui.console.start import state_directory
+
+MAP_NAME = "redaction.json"
+LOOK_THROUGH = (
+    "Names that stand only in outputs of other programs cannot all be known: look through it before you hand it on."
+)
+
+
+def map_path(named: str | None, environment: Mapping[str, str] = os.environ) -> Path:
+    """Where the mapping is kept."""
+    return Path(named) if named else state_directory(environment) / MAP_NAME
+
+
+def redacted(evidence: Evidence, map_file: str | None) -> Evidence:
+    """The same with pseudonyms; the mapping is kept, and stderr tells where. What has pseudonyms already stays as it
+    is. Raises UsageError where the mapping cannot be used, OutputError where it cannot be kept, and RecordingError
+    where the samples cannot be read."""
+    report = evidence.report
+    if report.is_redacted:
+        tell("this has pseudonyms already; it stays as it is.")
+        return evidence
+    path = map_path(map_file)
+    try:
+        with held(path) as pseudonyms:
+            redactor = Redactor(pseudonyms, None if report.saved_at else identity())
+            redactor.learn(report)
+            if evidence.track is not None:
+                redactor.learn_track(evidence.track)
+            report = redactor.report(report)
+            track = None if evidence.track is None else redactor.track(evidence.track)
+    except RedactionError as error:
+        raise UsageError(str(error)) from None
+    tell(f"names and addresses are pseudonyms; {path} tells which, keep it to yourself. {LOOK_THROUGH}")
+    return Evidence(report, track)
+
+
+def redact_recording(source: Path, target: Path, map_file: str | None = None) -> Path:
+    """Write a copy of a recording with the same pseudonyms to a file that is not there yet; that file. Raises as
+    `redacted`."""
+    try:
+        with held(map_path(map_file)) as pseudonyms:
+            Redactor(pseudonyms, identity()).recording(source, target)
+    except RedactionError as error:
+        raise UsageError(str(error)) from None
+    return target
+
+
+def identity(environment: Mapping[str, str] = os.environ) -> Identity:
+    """Who runs racwire, and where."""
+    try:
+        own = pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:  # a user without a name
+        own = ""
+    others = (environment.get(name, "") for name in ("SUDO_USER", "LOGNAME", "USER"))
+    return Identity((own, *others), environment.get("HOME", ""), socket.gethostname())

@@ -1,0 +1,250 @@
+"""The console: which screens there are, what they are told, and how it is left."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import BindingType
+from textual.driver import Driver
+
+from checks.model.report import Report
+from checks.model.settings import Settings
+from checks.run.events import Gathered, GatherProgress, RunFinished
+from tui.cli.log_file import log_path
+from tui.console.actions import EVERYWHERE, bindings
+from tui.console.app_state import FeedState, Known, News
+from tui.console.change_worker import Changing
+from tui.console.error_guard import FaultLog, GuardedApp
+from tui.console.export_worker import Exporting
+from tui.console.hangup import Lifeline
+from tui.console.help_mixin import OfferingApp
+from tui.console.journal_watcher import Changes
+from tui.console.live import SAMPLED, Live
+from tui.console.main_screens import MainScreens
+from tui.console.messages import (
+    ChangeTold,
+    ChangeWanted,
+    CopyWanted,
+    EngineTold,
+    FeedFailed,
+    IntervalWanted,
+    RecordingEnded,
+    RecordWanted,
+    ReportTold,
+    ReportWanted,
+    RunFailed,
+    SamplesTold,
+)
+from tui.console.run_worker import Run
+from tui.console.takeaway import keep_commands
+from tui.console.theme_mixin import LookingApp
+from tui.screens.base import ConsoleScreen
+
+if TYPE_CHECKING:
+    from checks.run.engine import Engine
+    from checks.traffic.feed import Feed
+    from tui.console.saved_source import Past
+
+STOP_WITHIN_S = 0.4
+"""How long leaving waits for a run to close its connections; what hangs longer is left behind."""
+
+_FOLLOWED = frozenset({"nodes", "networks", "database"})
+"""Groups of facts that tell the live feed what there is to sample."""
+
+
+class ConsoleApp(GuardedApp, OfferingApp, LookingApp):
+    """The full-screen form of racwire."""
+
+    TITLE = "racwire"
+    CSS_PATH = "app.tcss"
+    ENABLE_COMMAND_PALETTE = False
+    ALLOW_SELECT = False
+    DEFAULT_MODE = "checks"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(EVERYWHERE)]
+
+    def __init__(
+        self,
+        new_engine: Callable[[str], Engine],
+        *,
+        new_feed: Callable[[], Feed],
+        state_directory: Path,
+        settings: Settings = Settings(),  # noqa: B008 - it cannot be changed
+        warm_up: Callable[[], None] | None = None,
+        encoding: str = "utf-8",
+        terminal_colours: bool = False,
+        driver_class: type[Driver] | None = None,
+        lifeline: Lifeline | None = None,
+        past: Past | None = None,
+        changes: Changes | None = None,
+        first: str = "checks",
+    ) -> None:
+        """`new_engine` makes an engine for one check, or for all where none is named; `warm_up` is called in a thread
+        before, to load what it needs. With a `past` that is shown, and nothing is sampled. `changes` is where the
+        journals of changes are, `first` the screen that is shown first."""
+        self.DEFAULT_MODE = first  # type: ignore[misc]
+        super().__init__(driver_class=driver_class, ansi_color=terminal_colours)
+        self.faults = FaultLog()
+        self.log_path = log_path(state_directory)
+        self.report: Report | None = None
+        """The report of the last finished run."""
+        self.known = Known(feed=FeedState(settings.traffic.interval_s, past), graphs=settings.console.graphs)
+        self._run = Run(self, new_engine, warm_up)
+        self._live = Live(self, new_feed, past)
+        self._changing = Changing(self, self.known, changes)
+        self._exporting = Exporting(self, self.known, settings, state_directory, past.recording if past else None)
+        self._state_directory = state_directory
+        self._settings = settings
+        self._screens = MainScreens(self, self.known, past, self.broke)
+        self._lifeline = lifeline
+        self.put_on(terminal_colours=terminal_colours, encoding=encoding)
+
+    def get_default_screen(self) -> ConsoleScreen:
+        """The first screen. Not as a mode like the others: for that Textual reads all style sheets a second time."""
+        return self._screens.new(self.DEFAULT_MODE)
+
+    def on_mount(self) -> None:
+        """Run the checks; of a recording, let them judge it."""
+        if self._lifeline is not None:
+            self._lifeline.watch(self._leave_soon)
+        self._screens.add_modes()
+        self.goes_on_after_faults = True
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        """The first screen is there: make the others, and run the checks."""
+        self.run_worker(self._screens.make_ahead(), group="screens", exit_on_error=False)
+        self._start()
+
+    # --- what is shown ------------------------------------------------------------------------------------------------
+
+    async def action_show(self, mode: str) -> None:
+        """Change to a main screen."""
+        await self.switch_mode(mode)
+        if mode in SAMPLED and self._live.begin(self.known):
+            self._tell()
+
+    @property
+    def _shown(self) -> ConsoleScreen | None:
+        """The main screen that is shown, if one is and what it consists of is there: it draws itself when it comes."""
+        screen = self.screen
+        return screen if isinstance(screen, ConsoleScreen) and screen.is_mounted else None
+
+    def _tell(self, news: News | None = None) -> None:
+        if self._shown is not None:
+            self._shown.refresh_known(news)
+
+    def notice(self, text: str) -> None:
+        """Tell the operator, where a main screen is shown."""
+        if self._shown is not None:
+            self._shown.notice(text)
+
+    # --- what the workers tell ----------------------------------------------------------------------------------------
+
+    def on_engine_told(self, message: EngineTold) -> None:
+        """Take over what the current run tells."""
+        if message.run != self._run.number:
+            return
+        event = message.event
+        self.known.board.tell(event, message.report)
+        if isinstance(event, RunFinished):
+            self.report = self.known.board.report
+        if isinstance(event, Gathered) and event.group in _FOLLOWED and self.known.cluster is not None:
+            self._live.follow(self.known.cluster)
+        self._tell(News.PROGRESS if isinstance(event, GatherProgress) else News.RUN)
+
+    def on_run_failed(self, message: RunFailed) -> None:
+        """Take over that the current run broke down."""
+        if message.run == self._run.number:
+            self.known.board.fail(message.reason)
+            self._tell(News.RUN)
+
+    def on_samples_told(self, message: SamplesTold) -> None:
+        """Take over samples."""
+        self.known.timeline.add(message.events)
+        self._tell(News.SAMPLES)
+
+    def on_feed_failed(self, message: FeedFailed) -> None:
+        """Take over that the live feed broke down."""
+        self.known.feed.is_running, self.known.feed.trouble = False, message.reason
+        self._tell()
+
+    def on_recording_ended(self, message: RecordingEnded) -> None:
+        """Take over that the recording ended by itself."""
+        self.known.feed.recording = None
+        self._tell()
+        self.notice(message.reason)
+
+    def on_change_told(self, message: ChangeTold) -> None:
+        """Take over what the work on a change tells."""
+        if told := self.known.desk.tell(message.told):
+            self.notice(told)
+        self._tell(News.CHANGE)
+
+    def on_report_told(self, message: ReportTold) -> None:
+        """Take over what the work on a file of the report tells."""
+        if told := self.known.outbox.tell(message.told):
+            self.notice(told)
+        self._tell(News.REPORT)
+
+    # --- what the screens want ----------------------------------------------------------------------------------------
+
+    def _start(self, check: str = "") -> None:
+        self.known.board.begin(check)
+        self._run.start(check)
+        self._tell()
+
+    async def on_console_screen_run_wanted(self, message: ConsoleScreen.RunWanted) -> None:
+        """Run all checks or one of them again; a run that is going on is ended first."""
+        if message.check and not self.known.board.is_whole:
+            self.notice("One check can be run again when all have concluded; r runs all of them.")
+            return
+        await self._run.stop(STOP_WITHIN_S)
+        self._start(message.check)
+
+    def on_copy_wanted(self, message: CopyWanted) -> None:
+        """Give a text to the terminal's clipboard, and write it to a file in any case."""
+        self.notice(keep_commands(message.text, self._state_directory))
+        self.copy_to_clipboard(message.text)
+
+    def on_report_wanted(self, message: ReportWanted) -> None:
+        """Do something about a file of the report."""
+        if told := self._exporting.do(message.want):
+            self.notice(told)
+
+    def on_interval_wanted(self, message: IntervalWanted) -> None:
+        """Sample at another pace."""
+        self.known.feed.interval_s = message.seconds
+        self._live.set_interval(message.seconds)
+        self._tell()
+
+    async def on_record_wanted(self, message: RecordWanted) -> None:
+        """Record the samples to a file too, or no longer."""
+        told = await self._live.toggle_recording(self.known, self._settings, self._state_directory)
+        self._tell()
+        self.notice(told)
+
+    def on_change_wanted(self, message: ChangeWanted) -> None:
+        """Do something about a change."""
+        self._changing.do(message.want)
+
+    # --- leaving ------------------------------------------------------------------------------------------------------
+
+    @property
+    def running(self) -> bool:
+        """Whether a run of the checks is going on."""
+        return self._run.is_going_on
+
+    def _leave_soon(self) -> None:
+        self.call_later(self.action_quit)
+
+    async def action_quit(self) -> None:
+        """Leave: end the run and the feed at the same time, close what they hold open, give the terminal back."""
+        parts = (self._run, self._live, self._changing, self._exporting)
+        ending = [asyncio.create_task(part.stop(STOP_WITHIN_S)) for part in parts]
+        try:
+            await asyncio.wait(ending, timeout=STOP_WITHIN_S)
+        finally:
+            self.exit()

@@ -1,0 +1,194 @@
+"""The work on a change behind the screen: looking at gates, planning, carrying out what people decide. It only tells
+the app of it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from textual.app import App
+from textual.worker import Worker
+
+from tui.console.app_state import Known
+from tui.console.change_state import (
+    Decide,
+    Decision,
+    Doing,
+    Follow,
+    GiveUp,
+    LookAtGate,
+    MakePlan,
+    Notice,
+    Refused,
+    Told,
+    Want,
+    WorkBegun,
+    WorkEnded,
+    WorkGoesOn,
+)
+from tui.console.journal_watcher import Changes, Following
+from tui.console.messages import ChangeTold
+
+if TYPE_CHECKING:
+    from checks.change.change_api import Conduct
+    from checks.change.events import AnyEvent
+
+log = logging.getLogger(__name__)
+
+_GIVEN_UP = "Given up; nothing was written."
+
+
+class Changing:
+    """One thing at a time is done for a change."""
+
+    def __init__(self, app: App[None], known: Known, source: Changes | None) -> None:
+        """Without a source, as where a recording is shown, nothing can be done."""
+        self._app = app
+        self._source = source
+        self._following = Following(app, known, source) if source is not None else None
+        self._worker: Worker[None] | None = None
+        self._doing = Doing.NOTHING
+        self._closed = asyncio.Event()
+
+    def do(self, want: Want) -> None:
+        """Do what the operator wants, where it can be done now."""
+        source, following = self._source, self._following
+        if source is None or following is None:
+            return
+        match want:
+            case Follow():
+                following.follow(want)
+            case GiveUp():
+                self._give_up()
+            case _ if self._is_working:
+                self._post(Notice("Something is being done; Esc gives it up."))
+            case LookAtGate():
+                self._work(self._look_at_gate(following), Doing.VERIFYING)
+            case MakePlan():
+                self._work(self._make_plan(source, following, want), Doing.PLANNING)
+            case Decide():
+                self._work(self._decide(following, want), Doing.WRITING)
+
+    async def stop(self, within_s: float) -> None:
+        """End what is being done and let it close its connections; what hangs longer is left behind."""
+        if self._following is not None:
+            self._following.stop()
+        if self._is_working:
+            self._give_up()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(within_s):
+                    await self._closed.wait()
+
+    @property
+    def _is_working(self) -> bool:
+        return self._worker is not None and not self._worker.is_finished
+
+    def _give_up(self) -> None:
+        """End a look or a plan. What was decided is written to its end: nobody can say how far that is."""
+        if self._worker is not None and self._is_working and self._doing is not Doing.WRITING:
+            self._worker.cancel()
+
+    def _work(self, work: Coroutine[None, None, WorkEnded], doing: Doing) -> None:
+        self._closed, self._doing = asyncio.Event(), doing
+        told_of = self._told_of(work, doing, self._closed)
+        self._worker = self._app.run_worker(told_of, group="change", exit_on_error=False)
+
+    async def _told_of(self, work: Coroutine[None, None, WorkEnded], doing: Doing, closed: asyncio.Event) -> None:
+        """However it ends, that is told, and what it held open is closed by then."""
+        from checks.change.change_journal import ChangeJournalError
+        from checks.change.obstacles import PlanError
+        from checks.change.state import ChangeError
+
+        self._post(WorkBegun(doing))
+        ended = WorkEnded(_GIVEN_UP)
+        try:
+            ended = await work
+        except (ChangeError, ChangeJournalError, PlanError) as error:
+            ended = WorkEnded(str(error))
+        except Exception as error:
+            log.exception("work on a change broke down")
+            ended = WorkEnded(f"This broke down: {error or type(error).__name__}. The details are in the log.")
+        finally:
+            closed.set()
+            self._post(ended)
+            if self._following is not None:
+                self._following.look()
+
+    async def _look_at_gate(self, following: Following) -> WorkEnded:
+        from checks.change.verifying import Concluded
+
+        if following.conduct is None:
+            return WorkEnded("There is no change to look at.")
+        concluded = None
+        events = following.conduct.verify()
+        try:
+            async for event in events:
+                if isinstance(event, Concluded):
+                    concluded = event
+                else:
+                    self._post(WorkGoesOn(event))
+        finally:
+            await events.aclose()
+        await following.read()
+        return WorkEnded(_told(concluded.events), concluded.report) if concluded else WorkEnded()
+
+    async def _make_plan(self, source: Changes, following: Following, want: MakePlan) -> WorkEnded:
+        from checks.change.obstacles import PlanError
+        from checks.change.opening import Opened
+
+        events = source.begin(want.target, want.accepted)
+        try:
+            async for event in events:
+                if isinstance(event, Opened):
+                    following.take(event.conduct)
+                else:
+                    self._post(WorkGoesOn(event))
+        except PlanError as error:
+            return WorkEnded(refused=Refused(want.target, error.obstacles, want.accepted))
+        finally:
+            await events.aclose()
+        await following.read()
+        return WorkEnded("The change is open. Nothing was changed on the cluster.")
+
+    async def _decide(self, following: Following, want: Decide) -> WorkEnded:
+        if following.conduct is None:
+            return WorkEnded("There is no change to decide about.")
+        await asyncio.to_thread(_carry_out, following.conduct, want)
+        await following.read()
+        return WorkEnded(want.decision.value)
+
+    def _post(self, told: Told) -> None:
+        self._app.post_message(ChangeTold(told))
+
+
+def _told(events: Sequence[AnyEvent]) -> str:
+    """How a look ended, where the screen does not say it by itself."""
+    from checks.change.events import Surprised, Verified
+
+    looked = next((event for event in events if isinstance(event, Verified)), None)
+    if looked is None or not looked.passed or any(isinstance(event, Surprised) for event in events):
+        return ""
+    return "The gate passed." if looked.results else "Looked: nothing has changed under the change."
+
+
+def _carry_out(conduct: Conduct, want: Decide) -> None:
+    carry_out: dict[Decision, Callable[[], object]] = {
+        Decision.ATTEST: lambda: conduct.attest(want.by, want.text),
+        Decision.OVERRIDE: lambda: conduct.override(want.by, want.text),
+        Decision.NOTE: lambda: conduct.note(want.text),
+        Decision.ROLL_BACK: lambda: conduct.roll_back(want.by, want.text),
+        Decision.ABANDON: lambda: conduct.abandon(want.by, want.text),
+        Decision.SIGN_OFF: lambda: _sign_off(conduct, want),
+    }
+    carry_out[want.decision]()
+
+
+def _sign_off(conduct: Conduct, want: Decide) -> None:
+    """Attest the last step where that is still to be done, and end the change."""
+    if conduct.change.current is not None:
+        conduct.attest(want.by, want.text)
+    if conduct.change.is_open:
+        conduct.close(want.by)

@@ -1,0 +1,88 @@
+"""A fault inside racwire costs what it happened in, and not the console: the rest goes on, and the log has the details.
+
+Textual ends the whole app at the first error of any handler. During an incident that would take away what still works.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol, cast
+
+from textual.app import App
+from textual.message import Message
+from textual.message_pump import MessagePump
+
+from tui.console.takeaway import short
+
+log = logging.getLogger(__name__)
+
+_REMEMBERED = 100
+
+
+class Breakable(Protocol):
+    """An app that is told of faults."""
+
+    def broke(self, error: Exception) -> None:
+        """Something broke; tell the operator and go on."""
+
+
+class Guarded(MessagePump):
+    """A widget, screen or app whose message loop outlives an error in one of its handlers or actions."""
+
+    async def _dispatch_message(self, message: Message) -> None:
+        try:
+            await super()._dispatch_message(message)
+        except Exception as error:
+            cast(Breakable, self.app).broke(error)
+
+
+class FaultLog:
+    """Writes each fault to the log once: one that comes back with every sample must not fill the disk."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._seen: set[tuple[str, str, int]] = set()
+
+    def write(self, error: Exception) -> None:
+        """Log a fault with where it happened, unless it is known from there."""
+        self.count += 1
+        place = _place(error)
+        if place not in self._seen and len(self._seen) < _REMEMBERED:
+            self._seen.add(place)
+            log.error("a fault inside racwire; the console goes on", exc_info=error)
+
+
+def _place(error: Exception) -> tuple[str, str, int]:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    file = trace.tb_frame.f_code.co_filename if trace else ""
+    return type(error).__name__, file, trace.tb_lineno if trace else 0
+
+
+class GuardedApp(Guarded, App[None]):
+    """An app that goes on after faults, once there is a screen to go on with; before that it ends."""
+
+    goes_on_after_faults = False
+    faults: FaultLog
+    log_path: Path
+    """Where faults are written to."""
+
+    def notice(self, text: str) -> None:
+        """Tell the operator."""
+        raise NotImplementedError
+
+    def broke(self, error: Exception) -> None:
+        """Something inside racwire broke: to the log, a notice, and on."""
+        if not self.goes_on_after_faults:
+            super()._handle_exception(error)
+            return
+        self.faults.write(error)
+        with suppress(Exception):  # what draws the notice may be what broke
+            self.notice(f"A fault inside racwire: see {short(self.log_path)}")
+
+    def _handle_exception(self, error: Exception) -> None:
+        """What Textual would end the app for."""
+        self.broke(error)

@@ -1,0 +1,195 @@
+"""Writing the report behind the screen, in a thread, since disks can be slow and pages take a moment to make. It only
+tells the app of it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import msgspec
+from textual.app import App
+from textual.worker import Worker
+
+from checks.model.report import Report
+from checks.model.settings import Settings
+from tui.console.app_state import Known
+from tui.console.export_state import (
+    LookWhere,
+    NotWritten,
+    Told,
+    Want,
+    Where,
+    WriteReport,
+    Writing,
+    Written,
+    has_pseudonyms,
+    standing,
+)
+from tui.console.messages import ReportTold
+
+if TYPE_CHECKING:
+    from checks.traffic.recording import Recording
+    from tui.console.report_file import Job
+
+log = logging.getLogger(__name__)
+
+_BUSY = "The report is being written; the next one can be when that is done."
+_NONE_YET = "There is no report yet: nothing has been found out."
+
+
+class Exporting:
+    """Writes one file at a time."""
+
+    def __init__(
+        self, app: App[None], known: Known, settings: Settings, elsewhere: Path, recording: Recording | None
+    ) -> None:
+        """Files go to the working directory; where that cannot be written, to `elsewhere`. With a `recording` that has
+        the samples."""
+        self._app = app
+        self._known = known
+        self._settings = settings
+        self._elsewhere = elsewhere
+        self._recording = recording
+        self._looking: Worker[None] | None = None
+        self._worker: Worker[None] | None = None
+        self._desk: TemporaryDirectory[str] | None = None
+        """For what is needed only while something is written."""
+        self._is_left = False
+
+    def do(self, want: Want) -> str:
+        """Do what the operator wants; a sentence where that cannot be done now."""
+        if isinstance(want, LookWhere):
+            if self._looking is None or self._looking.is_finished:  # one thread is enough where a file server is dead
+                self._looking = self._app.run_worker(self._look_where(), group="report-where", exit_on_error=False)
+            return ""
+        if self._is_working:
+            return _BUSY
+        there = standing(self._known.board)
+        if there.report is None:
+            return _NONE_YET
+        report = there.report if there.is_whole else unfinished(there.report, there.pending)
+        self._post(Writing("the report is being made"))
+        job = self._job(want, report)
+        self._worker = self._app.run_worker(self._work(job), group="report", exit_on_error=False)
+        return ""
+
+    async def stop(self, within_s: float) -> None:
+        """Give a file that is being written a moment; one that takes longer is left behind."""
+        with suppress(Exception):
+            async with asyncio.timeout(within_s):
+                if self._worker is not None and self._is_working:
+                    await self._worker.wait()
+        self._is_left = True
+        if self._desk is not None:
+            self._desk.cleanup()
+
+    @property
+    def _is_working(self) -> bool:
+        return self._worker is not None and not self._worker.is_finished
+
+    async def _look_where(self) -> None:
+        self._post(await asyncio.to_thread(self._where))
+
+    def _where(self) -> Where:
+        """In a thread."""
+        from tui.cli.redaction import map_path
+        from tui.console.report_file import directories
+
+        return Where(directories(self._elsewhere)[0], map_path(None), self._recorded())
+
+    def _recorded(self) -> str:
+        from checks.traffic.recording import RecordingError
+        from tui.screens.report.lines import samples_told
+
+        if not self._known.feed.replayed:
+            return ""
+        try:
+            return samples_told(self._recording, self._known.feed, self._known.zone)
+        except RecordingError as error:
+            return str(error)
+
+    def _job(self, want: WriteReport, report: Report) -> Job:
+        from tui.console.background_recorder import header_for
+        from tui.console.report_file import Job
+        from tui.screens.traffic.rate_history import frozen
+
+        timeline, recording = self._known.timeline, self._recording
+        return Job(
+            want.form,
+            want.is_redacted,
+            report,
+            frozen(timeline) if recording is None and timeline.span() else None,
+            recording,
+            header_for(report.cluster, self._settings, self._known.feed.interval_s),
+        )
+
+    async def _work(self, job: Job) -> None:
+        """However it ends, that is told."""
+        from tui.console.report_file import Abandoned
+
+        try:
+            self._post(await asyncio.to_thread(self._write, job))
+        except Abandoned:
+            return
+        except Exception as error:
+            self._post(NotWritten(_why(error), datetime.now(self._known.zone)))
+
+    def _write(self, job: Job) -> Written:
+        """In a thread."""
+        from tui.console.report_file import write_report
+
+        self._desk = TemporaryDirectory(prefix="racwire-", ignore_cleanup_errors=True)
+        with self._desk as desk:
+            path = write_report(job, Path(desk), self._elsewhere, self._tell)
+        return Written(
+            path, path.stat().st_size, datetime.now(self._known.zone), has_pseudonyms(job.report, job.is_redacted)
+        )
+
+    def _tell(self, words: str) -> None:
+        """From the thread."""
+        from tui.console.report_file import Abandoned
+
+        if self._is_left:
+            raise Abandoned
+        self._post(Writing(words))
+
+    def _post(self, told: Told) -> None:
+        self._app.post_message(ReportTold(told))
+
+
+def unfinished(report: Report, pending: tuple[str, ...]) -> Report:
+    """The report of a run that goes on, or that broke down: what has not concluded is not known, and it says so."""
+    from checks.model.finding import Status, worst_first
+    from checks.run.engine import INTERRUPTED
+
+    waited_for = [
+        msgspec.structs.replace(
+            INTERRUPTED.finding(
+                Status.UNKNOWN, f"{check} had not concluded when the report was written.", subject="not concluded"
+            ),
+            check=check,
+        )
+        for check in pending
+    ]
+    findings = tuple(worst_first([*report.findings, *waited_for]))
+    return msgspec.structs.replace(report, interrupted=True, findings=findings)
+
+
+def _why(error: Exception) -> str:
+    """What went wrong, in a sentence: of files that cannot be written and samples that cannot be read, their own."""
+    from checks.saved import SavedError
+    from checks.traffic.recording import RecordingError
+    from checks.whole_files import OutputError
+    from tui.cli.errors import UsageError
+
+    if isinstance(error, OutputError | RecordingError | SavedError | UsageError):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        return f"The report could not be written: {error.strerror}."
+    log.error("the report could not be written", exc_info=error)
+    return "The report could not be made: a fault inside racwire. The details are in the log."

@@ -1,0 +1,175 @@
+"""The live feed behind the screens: begun when a screen first wants it, then going on until racwire is left."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from itertools import chain, count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual.app import App
+from textual.worker import Worker
+
+from checks.model.facts import Cluster
+from checks.model.settings import Settings
+from tui.console.app_state import Known
+from tui.console.messages import FeedFailed, RecordingEnded, SamplesTold
+from tui.console.takeaway import short
+
+if TYPE_CHECKING:
+    from checks.traffic.feed import Feed
+    from checks.traffic.recording import Header
+    from checks.traffic.samples import Event
+    from tui.console.background_recorder import Taping
+    from tui.console.saved_source import Past
+
+log = logging.getLogger(__name__)
+
+SAMPLED = frozenset({"traffic", "database"})
+"""Screens that show samples: the feed begins with the first of them, and again with them where it broke down."""
+
+_END_WITHIN_S = 2.0
+"""How long the operator's ending a recording waits for the disk; then it ends by itself."""
+
+
+class Live:
+    """Runs a feed in a worker that only posts messages to the app, and records it on demand."""
+
+    def __init__(self, app: App[None], new_feed: Callable[[], Feed], past: Past | None = None) -> None:
+        """With a `past` nothing is sampled."""
+        self._app = app
+        self._past = past
+        self._new_feed = new_feed
+        self._feed: Feed | None = None
+        self._worker: Worker[None] | None = None
+        self._taping: Taping | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether samples are being taken."""
+        return self._worker is not None and not self._worker.is_finished
+
+    def begin(self, known: Known) -> bool:
+        """Begin to sample, and say so in what is known; False where that goes on already. Of the past, what was sampled
+        last of the database is told once."""
+        if self.is_running:
+            return False
+        if self._past is not None:
+            if self._past.is_saved and self._worker is None:
+                self._worker = self._app.run_worker(self._look_back(self._past), group="feed", exit_on_error=False)
+            return False
+        self._feed = self._new_feed()
+        self._feed.interval_s = known.feed.interval_s
+        if known.cluster is not None:
+            self._feed.follow(known.cluster)
+        self._worker = self._app.run_worker(self._work(self._feed), group="feed", exclusive=True, exit_on_error=False)
+        known.feed.is_running, known.feed.trouble = True, ""
+        return True
+
+    def follow(self, cluster: Cluster) -> None:
+        """Sample what is known of the cluster now."""
+        if self._feed is not None and self.is_running:
+            self._feed.follow(cluster)
+        if self._taping is not None:
+            self._taping.follow(cluster)
+
+    def set_interval(self, seconds: float) -> None:
+        """From now on, a sample of each source every so many seconds."""
+        if self._feed is not None:
+            self._feed.interval_s = seconds
+
+    def record(self, path: Path, header: Header, known: Iterable[Event]) -> None:
+        """Write the samples to a new file too, from now on; `known` is what is so already and is not told again.
+
+        What goes wrong is told by `RecordingEnded`, and sampling goes on.
+        """
+        from tui.console.background_recorder import Taping
+
+        def broke(reason: str) -> None:
+            if self._taping is taping:
+                self._taping = None
+            self._app.post_message(RecordingEnded(reason))
+
+        taping = self._taping = Taping(path, header, broke)
+        taping.put(known)
+
+    async def toggle_recording(self, known: Known, settings: Settings, otherwise: Path) -> str:
+        """Begin to record to a new file in the working directory, or in `otherwise` where that cannot be written; or
+        end the recording that goes on. What to tell the operator."""
+        if self._taping is not None:
+            known.feed.recording = None
+            return await self.stop_recording(_END_WITHIN_S)
+        if not self.is_running:
+            return "Nothing is sampled, so there is nothing to record."
+        if known.cluster is None:
+            return "A recording begins with what the cluster is, which is not known yet."
+        from tui.console.background_recorder import header_for, known_at
+
+        now = time.time()
+        path = recording_path(now, otherwise)
+        self.record(path, header_for(known.cluster, settings, known.feed.interval_s), known_at(known.timeline, now))
+        known.feed.recording = path
+        return f"Recording to {short(path)}; w ends it."
+
+    async def stop_recording(self, within_s: float) -> str:
+        """End the recording, whole, if there is one; what to tell the operator."""
+        taping, self._taping = self._taping, None
+        if taping is None:
+            return ""
+        if await taping.end(within_s):
+            return f"Recorded to {short(taping.path)}"
+        log.warning("%s was still being written after %s s", taping.path, within_s)
+        return f"The disk is slow: the end of {short(taping.path)} is still being written."
+
+    async def stop(self, within_s: float) -> None:
+        """End feed and recording; what does not end in that time is left behind."""
+        feed, self._feed = self._feed, None
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.stop_recording(within_s))
+            if feed is not None:
+                group.create_task(_close(feed, within_s))
+        if self._worker is not None:
+            self._worker.cancel()
+
+    async def _look_back(self, past: Past) -> None:
+        from checks.traffic.recording import RecordingError
+
+        with suppress(RecordingError):  # the Traffic screen tells what is wrong with it
+            self._app.post_message(SamplesTold(await asyncio.to_thread(past.last_of_the_database)))
+
+    async def _work(self, feed: Feed) -> None:
+        try:
+            async for event in feed.events():
+                self._app.post_message(SamplesTold((event,)))
+                if self._taping is not None:
+                    self._taping.put((event,))
+        except Exception as error:
+            log.exception("the live feed broke down")
+            self._app.post_message(FeedFailed(f"The live samples broke down: {error or type(error).__name__}."))
+
+
+def recording_path(now: float, otherwise: Path) -> Path:
+    """Where a recording that begins now is written, a file that is not there yet: in the working directory, or in
+    another where that cannot be written."""
+    directory = Path.cwd()
+    if not os.access(directory, os.W_OK):
+        directory = otherwise
+        with suppress(OSError):  # the recording itself says what is wrong with the directory
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    stem = time.strftime("racwire-%Y%m%d-%H%M%S", time.localtime(now))
+    names = chain([f"{stem}.rec"], (f"{stem}-{number}.rec" for number in count(2)))
+    return next(path for name in names if not os.path.lexists(path := directory / name))
+
+
+async def _close(feed: Feed, within_s: float) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(within_s):
+            try:
+                await feed.close()
+            except Exception:
+                log.exception("the live feed could not be closed")

@@ -1,0 +1,135 @@
+"""A report made into a file: in a format, or saved with everything that it rests on. Blocking; called in a thread."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from checks.model.report import Report
+from checks.report.evidence import Evidence
+from checks.whole_files import OutputError, write_whole
+from tui.cli.durations import size_of
+from tui.console.export_state import SAVED, SAVED_ENDING, new_name, stem_of
+from tui.console.takeaway import short
+
+if TYPE_CHECKING:
+    from checks.traffic.recording import Header, Recording
+    from checks.traffic.samples import Event
+    from checks.traffic.timeline import Timeline
+
+
+class Abandoned(Exception):  # noqa: N818 - no error
+    """racwire is being left; nothing was written."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be written. All of it is at rest, so that the console can go on meanwhile."""
+
+    form: str
+    """A name of `tui.cli.report_formats.FORMATS`, or `SAVED`."""
+    is_redacted: bool
+    report: Report
+    samples: Timeline | None
+    """What was sampled; None where nothing was."""
+    recording: Recording | None
+    """Where the samples are instead, where a recording is shown."""
+    header: Header
+    """Of a recording of the samples."""
+
+
+def write_report(job: Job, desk: Path, elsewhere: Path, tell: Callable[[str], None]) -> Path:
+    """Write it to a new file in the working directory, or `elsewhere` where that cannot be written; the file. `desk` is
+    an empty directory for what is needed meanwhile.
+
+    `tell` is told how far it is, and ends it before anything is written by raising `Abandoned`. Raises OutputError,
+    RecordingError, SavedError, and UsageError where pseudonyms cannot be kept.
+    """
+    if job.form == SAVED:
+        return _save(job, desk, elsewhere, tell)
+    from tui.cli.report_formats import FORMATS
+
+    form = FORMATS[job.form]
+    evidence = Evidence(job.report, job.recording or job.samples)
+    if job.is_redacted:
+        from tui.cli.redaction import redacted
+
+        evidence = redacted(evidence, None)
+    data = form.write(evidence)
+
+    def write(path: Path) -> None:
+        tell(f"writing {size_of(len(data))} to {short(path)}")
+        write_whole(path, data, replace=False)
+
+    return _to_new_file(job, form.ending, elsewhere, write)
+
+
+def directories(elsewhere: Path) -> list[Path]:
+    """Where files are written: the working directory, and where that cannot be written, the other one."""
+    try:
+        here = Path.cwd()
+    except OSError:  # it was removed
+        return [elsewhere]
+    return [here, elsewhere] if os.access(here, os.W_OK | os.X_OK) else [elsewhere]
+
+
+def _to_new_file(job: Job, ending: str, elsewhere: Path, write: Callable[[Path], None]) -> Path:
+    """Where the first directory takes no file, the next may; why the first did not is told where none does."""
+    first: OutputError | None = None
+    for directory in directories(elsewhere):
+        try:
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path = new_name(directory, stem_of(job.report, job.is_redacted), ending, os.path.lexists)
+            write(path)
+        except OutputError as error:
+            first = first or error
+        except OSError as error:
+            first = first or OutputError(f"{directory} cannot be written: {error.strerror}.")
+        else:
+            return path
+    raise first or OutputError("There is no directory to write to.")
+
+
+def _save(job: Job, desk: Path, elsewhere: Path, tell: Callable[[str], None]) -> Path:
+    from checks.saved import save
+
+    report, samples = job.report, _samples(job, desk / "samples.rec")
+    if job.is_redacted and not report.is_redacted:
+        from tui.cli.redaction import redact_recording, redacted
+
+        report = redacted(Evidence(report), None).report
+        if samples is not None:
+            samples = redact_recording(samples, desk / "redacted.rec", None)
+
+    def write(path: Path) -> None:
+        tell(f"saving everything to {short(path)}")
+        save(path, report, samples, replace=False)
+
+    return _to_new_file(job, SAVED_ENDING, elsewhere, write)
+
+
+def _samples(job: Job, path: Path) -> Path | None:
+    """The samples as a recording; None where there are none."""
+    if job.recording is not None:
+        job.recording.copy_to(path)
+        return path
+    if job.samples is None:
+        return None
+    from checks.traffic.recorder import Recorder
+
+    with closing(Recorder.create(path, job.header)) as recorder:
+        recorder.write(_events(job.samples))
+    return path
+
+
+def _events(samples: Timeline) -> Iterator[Event]:
+    """All of them; the interfaces of each node first, since its rates are measured against them."""
+    for source in samples.sources():
+        if source.startswith("node ") and (links := samples.links(source.removeprefix("node "), float("inf"))):
+            yield links
+    for source in samples.sources():
+        yield from samples.window(source, float("-inf"), float("inf"))

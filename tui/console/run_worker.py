@@ -1,0 +1,81 @@
+"""The run of the checks behind the screens: a worker that tells the app what the engine tells, and how it is ended."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from textual.app import App
+from textual.worker import Worker
+
+from checks.run.events import GatherProgress, RunFinished
+from tui.console.messages import EngineTold, RunFailed
+
+if TYPE_CHECKING:
+    from checks.run.engine import Engine
+
+log = logging.getLogger(__name__)
+
+
+class Run:
+    """One run at a time; each has a number, so that what a former one still tells is not taken for news."""
+
+    def __init__(
+        self, app: App[None], new_engine: Callable[[str], Engine], warm_up: Callable[[], None] | None = None
+    ) -> None:
+        self.number = 0
+        self._app = app
+        self._warm_up = warm_up
+        self._new_engine = new_engine
+        self._worker: Worker[None] | None = None
+        self._closed = asyncio.Event()
+
+    @property
+    def is_going_on(self) -> bool:
+        """Whether the checks are running."""
+        return self._worker is not None and not self._worker.is_finished
+
+    def start(self, check: str = "") -> None:
+        """Run all checks, or the one that is named. A run that goes on has to be stopped first."""
+        self.number += 1
+        self._closed = asyncio.Event()
+        self._worker = self._app.run_worker(
+            self._work(self.number, check, self._closed), group="run", exclusive=True, exit_on_error=False
+        )
+
+    async def stop(self, within_s: float) -> None:
+        """End the run and let it close its connections; what hangs longer is left behind."""
+        if self._worker is not None and self.is_going_on:
+            self._worker.cancel()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(within_s):
+                    await self._closed.wait()
+
+    async def _work(self, number: int, check: str, closed: asyncio.Event) -> None:
+        """Run the checks and only tell of it. However this ends, the engine has closed its connections by then."""
+        try:
+            if self._warm_up is not None:
+                await asyncio.to_thread(self._warm_up)
+                self._warm_up = None
+            engine = self._new_engine(check)
+            report = engine.report()
+            events = engine.events()
+            try:
+                async for event in events:
+                    if isinstance(event, RunFinished):
+                        report = event.report
+                    elif not isinstance(event, GatherProgress):  # many, and they change nothing that is known
+                        report = engine.report()
+                    self._app.post_message(EngineTold(number, event, report))
+            finally:
+                await events.aclose()
+        except Exception as error:
+            log.exception("the run of the checks broke down")
+            self._app.post_message(
+                RunFailed(number, f"The run broke down: {error or type(error).__name__}. r runs it again.")
+            )
+        finally:
+            closed.set()

@@ -1,0 +1,241 @@
+"""`racwire` without a command: the console where there is a terminal for it, else the checks as text.
+
+What must be decided before Textual is imported is decided here: Textual draws to stderr whatever that is, and reads
+its environment once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import pwd
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, TextIO, cast
+
+from checks.model.report import ExitCode, exit_code
+from checks.model.settings import Settings
+from tui.cli.common_options import ENTERED
+from tui.cli.log_file import LogFile, log_path
+from tui.cli.own_loop import own_loop
+from tui.cli.streams import leave, tell
+
+if TYPE_CHECKING:
+    from checks.model.check import BrokenPlugin, Check, Checks
+    from checks.run.engine import Engine
+    from checks.traffic.feed import Feed
+    from tui.console.app import ConsoleApp
+    from tui.console.saved_source import Past
+
+_LITTLE_GARBAGE = 20_000
+"""Objects in cycles that may wait to be cleared away: a few megabytes."""
+DRAIN_S = 0.3
+"""How long what is still running may take to end once the screen is closed."""
+
+
+def run_console(settings: Settings, *, first: str = "checks", again: str = "") -> int:
+    """Run the console, beginning with that screen; returns the exit code of the last finished report.
+
+    `again` is the command that goes on with the change that is shown, where it is more than the usual.
+    """
+    if reason := no_console(os.environ, sys.__stdin__, sys.__stderr__):
+        tell(f"{reason}, so the checks run as text.")
+        return _run_as_text(settings)
+    prepare(os.environ)
+    return _run_full_screen(settings, first=first, again=again)
+
+
+def run_console_on_recording(path: Path, settings: Settings) -> int:
+    """Show a recording in the console, where `no_console` has nothing against it; returns 0 once it is left, whatever
+    is in it. Raises RecordingError where it cannot be read."""
+    prepare(os.environ)
+    from checks.traffic.judged import JudgedRecording
+    from checks.traffic.recording import Recording
+    from tui.console.saved_source import of_recording
+
+    def judge(checks: Sequence[Check], broken: Sequence[BrokenPlugin]) -> Engine:
+        return JudgedRecording(recording.header, checks, settings, broken=broken)
+
+    recording = Recording.open(path)
+    try:
+        return _run_full_screen(settings, of_recording(recording), judge, first="traffic")
+    finally:
+        recording.close()
+
+
+def run_console_on_saved(path: Path, settings: Settings, *, judged_by: Settings | None) -> int:
+    """Show what was saved in the console, where `no_console` has nothing against it; returns the exit code of its
+    report. With `judged_by` its thresholds and waivers hold, and not those of the run. Raises SavedError where it
+    cannot be read."""
+    prepare(os.environ)
+    from checks.saved import open_saved
+    from checks.saved.replay import Replay
+    from tui.console.saved_source import of_saved
+
+    def judge(checks: Sequence[Check], broken: Sequence[BrokenPlugin]) -> Engine:
+        return Replay(saved.report, checks, broken=broken, settings=judged_by)
+
+    with open_saved(path) as saved:
+        return _run_full_screen(settings, of_saved(saved, datetime.now().astimezone()), judge)
+
+
+def no_console(environment: Mapping[str, str], stdin: TextIO | None, stderr: TextIO | None) -> str:
+    """Why the full screen cannot be shown; nothing when it can."""
+    if stdin is None or stderr is None or not stdin.isatty() or not stderr.isatty():
+        return "no terminal here"
+    if environment.get("TERM", "") in ("", "dumb", "unknown"):
+        return f"the terminal type (TERM) is {environment.get('TERM') or 'not set'}"
+    return ""
+
+
+def prepare(environment: dict[str, str] | os._Environ[str]) -> None:
+    """Set what Textual reads from the environment when it is imported."""
+    environment.setdefault("TEXTUAL_ANIMATIONS", "none")
+    if "SSH_CONNECTION" in environment:
+        # The bytes of an arrow key can arrive apart on a slow line; one that is cut in two must not count as Esc.
+        environment.setdefault("ESCDELAY", "300")
+    if "STY" in environment and "TMUX" not in environment:
+        # GNU screen inherits COLORTERM=truecolor from the terminal around it and garbles what it then is sent.
+        environment.setdefault("TEXTUAL_COLOR_SYSTEM", "256")
+
+
+def colours_in_doubt(environment: Mapping[str, str]) -> bool:
+    """Whether only the terminal's own sixteen colours are sure: PuTTY says `xterm` and nothing more. Or none wanted."""
+    if environment.get("NO_COLOR"):
+        return True
+    rich = environment.get("COLORTERM", "") in ("truecolor", "24bit") or "TEXTUAL_COLOR_SYSTEM" in environment
+    return not rich and not environment.get("TERM", "").endswith(("256color", "direct"))
+
+
+def state_directory(environment: Mapping[str, str]) -> Path:
+    """Where the log and copied commands are kept; in the home that the system knows where HOME says none."""
+    base, home = environment.get("XDG_STATE_HOME", ""), environment.get("HOME", "")
+    if base.startswith("/"):
+        return Path(base) / "racwire"
+    if not home.startswith("/"):
+        try:
+            home = pwd.getpwuid(os.getuid()).pw_dir
+        except KeyError:  # a user without a name
+            home = "/"
+    return Path(home, ".local", "state", "racwire")
+
+
+def _run_as_text(settings: Settings) -> int:
+    from tui.cli.check_command import run_check
+    from tui.cli.main import build_parser
+
+    return run_check(build_parser().parse_args(["check"]), settings)
+
+
+def _run_full_screen(
+    settings: Settings,
+    past: Past | None = None,
+    judge: Callable[[Sequence[Check], Sequence[BrokenPlugin]], Engine] | None = None,
+    *,
+    first: str = "checks",
+    again: str = "",
+) -> int:
+    """With a `past` that is shown, and `judge` makes the engine that runs such checks on it."""
+    # What is being loaded stays: to look through it for garbage, again and again, takes a tenth of the start.
+    gc.disable()
+    from rich.console import Console
+
+    from tui.cli.password import password_for
+    from tui.console.app import ConsoleApp
+    from tui.console.cluster_changes import ClusterChanges
+    from tui.console.hangup import Lifeline
+    from tui.terminal.driver import console_driver
+
+    log = LogFile(log_path(state_directory(os.environ)))
+    logging.basicConfig(stream=log, format="%(asctime)s %(name)s: %(message)s", level=logging.WARNING)
+    password = password_for(settings.database, _checks()) if past is None else None
+
+    def new_engine(check: str) -> Engine:
+        from checks.run.engine import Engine
+
+        found = _found()
+        checks = [c for c in found.checks if check in ("", c.id)]
+        broken = [b for b in found.broken if check in ("", b.name)]
+        if judge is not None:
+            return judge(checks, broken)
+        return Engine(checks, settings, broken=broken, password=password)
+
+    def new_feed() -> Feed:
+        from checks.traffic.feed import Feed
+
+        return Feed(settings, password=password)
+
+    app = ConsoleApp(
+        new_engine,
+        new_feed=new_feed,
+        settings=settings,
+        warm_up=_warm_up,
+        state_directory=state_directory(os.environ),
+        encoding=encoding_of(settings, sys.__stderr__),
+        terminal_colours=colours_in_doubt(os.environ),
+        driver_class=console_driver(),
+        lifeline=Lifeline(sys.__stdin__.fileno() if sys.__stdin__ else 0),
+        past=past,
+        changes=ClusterChanges(settings, _found, password) if past is None else None,
+        first=first,
+    )
+    app.error_console = Console(file=cast("IO[str]", log), width=120, markup=False, highlight=False)
+    _run_in_own_loop(app, mouse=settings.console.mouse)
+    broke = app.return_code != 0
+    if broke:
+        tell(f"the console broke down; {log.told}.")
+    elif app.faults.count:
+        tell(f"something inside racwire broke while the console ran; {log.told}.")
+    usual = "racwire change --lab" if os.environ.get(ENTERED) else "racwire change"
+    if told := app.known.desk.farewell(again or usual):
+        tell(told)
+    if past is not None and not past.is_saved and not broke:
+        return leave(ExitCode.PASS)
+    return leave(_code(app, broke=broke))
+
+
+@cache
+def _found() -> Checks:
+    from checks.model.check import discover
+
+    return discover()
+
+
+def _checks() -> Iterator[Check]:
+    """The checks, found only when somebody looks at them."""
+    yield from _found().checks
+
+
+def _warm_up() -> None:
+    """Load what a run needs. It would delay the first screen by half."""
+    try:
+        import_module("checks.run.engine")
+        _found()
+    finally:
+        # Later too, what was loaded is not looked through, and the rest seldom: keys would have to wait for it.
+        gc.freeze()
+        gc.set_threshold(_LITTLE_GARBAGE)
+        gc.enable()
+
+
+def encoding_of(settings: Settings, stream: TextIO | None) -> str:
+    """What the terminal can show, as the locale says; ASCII where the operator wants no more."""
+    return "ascii" if settings.console.ascii else getattr(stream, "encoding", None) or "ascii"
+
+
+def _run_in_own_loop(app: ConsoleApp, *, mouse: bool) -> None:
+    with own_loop(DRAIN_S) as loop:
+        asyncio.set_event_loop(loop)
+        app.run(mouse=mouse, loop=loop)
+
+
+def _code(app: ConsoleApp, *, broke: bool) -> ExitCode:
+    if app.report is not None:
+        return exit_code(app.report)
+    return ExitCode.COULD_NOT_TELL if broke else ExitCode.INTERRUPTED

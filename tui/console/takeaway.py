@@ -1,0 +1,26 @@
+"""What the operator takes along: commands for another terminal."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from checks.whole_files import OutputError
+from tui.terminal.clipboard import LIMIT, save_commands
+
+
+def keep_commands(text: str, state_directory: Path) -> str:
+    """Write copied commands to a file, since a clipboard may or may not take them; where they are now."""
+    try:
+        path = short(save_commands(text, state_directory))
+    except (OutputError, OSError) as error:
+        return f"Copied if the terminal allows; not saved: {error}"
+    fits = len(text.encode()) <= LIMIT
+    return f"Copied if the terminal allows; also in {path}" if fits else f"Saved in {path}"
+
+
+def short(path: Path) -> str:
+    """The path as one would type it."""
+    with suppress(ValueError, RuntimeError):
+        return f"~/{path.relative_to(Path.home())}"
+    return str(path)

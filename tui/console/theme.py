@@ -1,0 +1,86 @@
+"""The two looks: a calm dark one of our own, and the terminal's own sixteen colours where more are in doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.color import Color
+from textual.filter import LineFilter
+from textual.theme import BUILTIN_THEMES, Theme
+
+from tui.cli.sanitize import for_encoding
+
+DARK = Theme(
+    name="racwire",
+    primary="#86b3d8",
+    secondary="#b79ad6",
+    accent="#86b3d8",
+    warning="#dcb35c",
+    error="#ec7a80",
+    success="#86bd8b",
+    foreground="#cfd4db",
+    background="#15181d",
+    surface="#15181d",
+    panel="#15181d",
+    variables={"faint": "#7d8692", "cursor-background": "#2b3644"},
+)
+
+_ANSI = BUILTIN_THEMES["ansi-dark"]
+TERMINAL = replace(
+    _ANSI,
+    name="racwire-terminal",
+    primary="ansi_cyan",
+    secondary="ansi_magenta",
+    accent="ansi_cyan",
+    variables={**_ANSI.variables, "faint": "ansi_default", "cursor-background": "ansi_default"},
+)
+
+
+def _height(dots: int) -> int:
+    """How high a braille sign reaches, in dots: of its two columns the higher one."""
+    return next((height for height, bits in ((4, 0x09), (3, 0x12), (2, 0x24), (1, 0xC0)) if dots & bits), 0)
+
+
+_DRAWN: dict[int, int | str | None] = {
+    **str.maketrans("─│┌┐└┘├┤┬┴┼…·→←↑↓", "-|" + "+" * 9 + "~.><^v"),
+    **str.maketrans("▶▸◀▲▼✓✗✔✘●○", ">><^vvxvx*o"),
+    **str.maketrans("▁▂▃▄▅▆▇█", "_.-=+*%#"),
+    **{0x2800 + dots: sign for dots in range(256) for sign in " .-=#"[_height(dots)]},
+}
+"""Signs that are drawn, and what stands for each where the terminal is not Unicode. Graphs keep their ups and downs."""
+
+_TYPED = str.maketrans("±µμ×°²³–—−‘’“”≤≥≠≈∞Ø", "~uux^23---''\"\"<>!~8O")
+"""Signs of the text, for a terminal that has not even those."""
+
+
+class PlainSigns(LineFilter):
+    """Draws with plain signs on a terminal that is not Unicode, every sign as wide as the one it stands for."""
+
+    def __init__(self, encoding: str) -> None:
+        super().__init__()
+        self._encoding = encoding
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """The segments with nothing that the terminal could not show."""
+        return [Segment(self._plain(text), style, control) for text, style, control in segments]
+
+    def _plain(self, text: str) -> str:
+        if text.isascii():
+            return text
+        text = text.translate(_DRAWN)
+        return "".join(sign if sign.isascii() else self._sign(sign) for sign in text)
+
+    def _sign(self, sign: str) -> str:
+        carried = for_encoding(sign, self._encoding)
+        if carried == "?":
+            carried = sign.translate(_TYPED)
+            carried = carried if carried.isascii() else "?"
+        return carried if cell_len(carried) == cell_len(sign) else "?" * cell_len(sign)
+
+
+def filters_for(encoding: str) -> Sequence[LineFilter]:
+    """What must be applied to every line for a terminal of that encoding."""
+    return [] if encoding.lower().replace("-", "") == "utf8" else [PlainSigns(encoding)]

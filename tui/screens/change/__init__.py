@@ -1,0 +1,1 @@
+"""The Change screen."""

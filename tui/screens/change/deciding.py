@@ -1,0 +1,162 @@
+"""What people decide of a change on its screen: each is asked for in full before it is wanted of the app."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from checks.change import decisions
+from checks.change.obstacles import PlanError
+from checks.change.state import Change, ChangeError
+from checks.model.journal import now
+from tui.console.change_state import Decide, Decision, MakePlan
+from tui.console.messages import ChangeWanted
+from tui.screens.change import questions as questions
+from tui.screens.change.ask import Answer, AskScreen
+from tui.screens.change.details import details_lines
+from tui.screens.change.overview import mtus_of
+from tui.screens.change.view import ShownChange
+from tui.screens.reader import ReaderScreen
+from tui.widgets.line import clean
+
+_SOME_REASON = "a reason in words"
+_USUAL = 9000
+"""Offered until it is known what this cluster can carry."""
+
+
+class Deciding(ShownChange):
+    """The part of the screen that asks. What does not fit where the change stands is said before anything is typed."""
+
+    async def _ask(self, question: questions.Question, then: Callable[[Answer], None]) -> None:
+        def answered(answer: Answer | None) -> None:
+            if answer is not None:
+                then(answer)
+
+        asking = AskScreen(question)
+        await self.app.push_screen(asking, answered)
+        asking.set_focus(asking.query_one("#field-0"))  # the next key may be here already, and is a letter of the words
+
+    async def _decide(self, decision: Decision, question: questions.Question) -> None:
+        def then(answer: Answer) -> None:
+            by, text, *_ = answer
+            self.post_message(ChangeWanted(Decide(decision, by, text)))
+
+        await self._ask(question, then)
+
+    def _fits(self, decide: Callable[[], object]) -> bool:
+        """Whether it could be decided now; says why not."""
+        if not self.desk.is_free:
+            self.notice("Something is being done for the change; Esc gives it up.")
+            return False
+        try:
+            decide()
+        except (ChangeError, PlanError) as error:
+            self.notice(str(error))
+            return False
+        return True
+
+    # --- keys ---------------------------------------------------------------------------------------------------------
+
+    async def action_plan(self) -> None:
+        """Ask for the MTU, and have a change planned."""
+        if not self._fits(lambda: None):
+            return
+        from checks.change.planning import default_target  # late, as below: it is loaded when somebody asks for it
+
+        report, refused = self.known.report, self.refused
+        offered = refused.target if refused else default_target(report) if report else _USUAL
+        accepted = refused.accepted if refused else ()
+
+        def then(answer: Answer) -> None:
+            self.post_message(ChangeWanted(MakePlan(int(answer[0]), accepted)))
+
+        await self._ask(questions.ask_target(mtus_of(self.known.cluster), offered), then)
+
+    async def action_accept(self) -> None:
+        """Accept what stands in the way, for a reason."""
+        refused = self.refused
+        if refused is None or self._chosen >= len(refused.obstacles):
+            return
+        obstacle = refused.obstacles[self._chosen]
+        if not obstacle.acceptable:
+            self.notice(f"{clean(obstacle.code)} cannot be accepted: it has to be mended first.")
+            return
+
+        def then(answer: Answer) -> None:
+            self._refused = refused.accepting(obstacle, answer[0])
+            self.draw()
+
+        await self._ask(questions.ask_accept(obstacle), then)
+
+    async def action_attest(self) -> None:
+        """Say by name what racwire cannot see."""
+        change = self.change
+        if change is None:
+            return
+        step = change.current
+        if step is None or step is change.plan.steps[-1]:
+            await self._sign_off(change)
+        elif self._fits(lambda: decisions.attest(change, step.id, "name")):
+            await self._decide(Decision.ATTEST, questions.ask_attest(change, step))
+
+    async def action_override(self) -> None:
+        """Go past a gate."""
+        change = self.change
+        step = change.current if change else None
+        if change is None or step is None:
+            return
+        if self._fits(lambda: decisions.override(change, step.id, "name", _SOME_REASON)):
+            await self._decide(Decision.OVERRIDE, questions.ask_override(change, step))
+
+    async def action_note(self) -> None:
+        """Write a note."""
+        change = self.change
+        if change is None or not self._fits(lambda: decisions.note(change, "text")):
+            return
+
+        def then(answer: Answer) -> None:
+            self.post_message(ChangeWanted(Decide(Decision.NOTE, "", answer[0])))
+
+        await self._ask(questions.ask_note(change), then)
+
+    async def action_way_back(self) -> None:
+        """Show the way back, and begin it."""
+        change = self.change
+        if change is None or not self._fits(lambda: decisions.roll_back(change, change.plan, "name", _SOME_REASON)):
+            return
+        from checks.change.planning import make_way_back
+
+        way_back = make_way_back(change, made_by=questions.login(), made_at=now())
+        await self._decide(Decision.ROLL_BACK, questions.ask_way_back(change, way_back))
+
+    async def action_abandon(self) -> None:
+        """Give the change up."""
+        change = self.change
+        if change is not None and self._fits(lambda: decisions.abandon(change, "name", _SOME_REASON)):
+            await self._decide(Decision.ABANDON, questions.ask_abandon(change))
+
+    async def action_details(self) -> None:
+        """What the gate said, in full; where only signing off is left, that."""
+        change, step = self.change, self.step
+        if change is None or step is None:
+            return
+        is_last = step is change.plan.steps[-1] and change.current in (None, step)
+        if change.is_open and is_last and change.is_proved(step):
+            await self._sign_off(change)
+            return
+        report = self.desk.report
+        title = f"Step {change.plan.position(step.id) + 1}, {clean(step.title)}"
+        self.app.push_screen(ReaderScreen(title, lambda width: list(details_lines(change, step, report, width))))
+
+    async def _sign_off(self, change: Change) -> None:
+        if self._fits(lambda: _signed_off(change)):
+            await self._decide(Decision.SIGN_OFF, questions.ask_sign_off(change))
+
+
+def _signed_off(change: Change) -> None:
+    step = change.current
+    if step is None:
+        decisions.close(change, "name")
+    elif step.attest and not change.mark(step).attested:
+        decisions.attest(change, step.id, "name")
+    else:
+        raise ChangeError(f"Look first (`racwire change verify`): {step.id} is done once its gate has passed.")

@@ -1,0 +1,93 @@
+"""What stands around the step of a change that is shown: which change it is, and the way behind and ahead, small."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.cells import cell_len
+
+from checks.change.change_plan import Step
+from checks.change.change_text import STEP_SIGNS
+from checks.change.state import Change, Standing
+from tui.widgets.line import Line, Span, clean, fitted, width_of
+
+ROLES_OF_STEPS = {
+    Standing.DONE: "pass",
+    Standing.OVERRIDDEN: "warn",
+    Standing.CURRENT: "accent",
+    Standing.AHEAD: "faint",
+}
+
+
+def head_line(change: Change, width: int) -> Line:
+    """Which change, from what to what, and how far it is; what there is no room for is left out, the owner first."""
+    plan = change.opened
+    what = f"back to MTU {plan.mtu_before}" if change.is_way_back else f"MTU {plan.mtu_before} → {plan.mtu_after}"
+    owner, size = clean(plan.made_by), f"{len(plan.nodes)} nodes"
+    state = place_of(change)
+    for parts in ((what, size, f"owner {owner}"), (what, size, owner), (what, size), (what,)):
+        line: list[Span] = [(" Change ", ""), (clean(plan.id), "title"), (f"  {'  '.join(parts)}  ", "")]
+        if width_of(line) + cell_len(state) <= width:
+            return [*line, (state, "accent" if change.is_open else "title")]
+    return [(fitted(f" {clean(plan.id)}  {state}", width), "title")]
+
+
+def place_of(change: Change) -> str:
+    """How far it is: `step 7 of 14`, or how it ended."""
+    if not change.is_open:
+        return clean(change.outcome)
+    if change.current is None:
+        return "all steps done"
+    return f"step {change.plan.position(change.current.id) + 1} of {len(change.plan.steps)}"
+
+
+def behind_line(change: Change, shown: Step | None, width: int) -> Line:
+    """The steps before the one that is shown: the last ones by name, those before them by number."""
+    steps = _around(change, shown)[0]
+    if not steps:
+        return [(" Nothing is behind: this is the first step.", "faint")]
+    for named in range(len(steps), -1, -1):
+        small, full = steps[: len(steps) - named], steps[len(steps) - named :]
+        line = [
+            *(span for step in small for span in _small(change, step)),
+            *(span for step in full for span in _named(change, step)),
+        ]
+        if width_of(line) < width:
+            break
+    return line
+
+
+def ahead_line(change: Change, shown: Step | None, width: int) -> Line:
+    """The steps after the one that is shown: as many as there is room for, and always the last."""
+    steps = _around(change, shown)[1]
+    if not steps:
+        return [(" Nothing comes after this step.", "faint")]
+    last = _named(change, steps[-1])
+    for shown_first in range(len(steps) - 1, -1, -1):
+        gap: Sequence[Span] = [("  …", "faint")] if shown_first < len(steps) - 1 else []
+        line = [*(span for step in steps[:shown_first] for span in _named(change, step)), *gap, *last]
+        if width_of(line) < width:
+            break
+    return line
+
+
+def _around(change: Change, shown: Step | None) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    steps = change.plan.steps
+    if shown is None:
+        return steps, ()
+    at = change.plan.position(shown.id)
+    return steps[:at], steps[at + 1 :]
+
+
+def _named(change: Change, step: Step) -> list[Span]:
+    return list(_spans(change, step, f" {change.plan.position(step.id) + 1} {clean(step.title)}", "  "))
+
+
+def _small(change: Change, step: Step) -> list[Span]:
+    return list(_spans(change, step, str(change.plan.position(step.id) + 1), " "))
+
+
+def _spans(change: Change, step: Step, text: str, gap: str) -> Iterator[Span]:
+    standing = change.standing(step)
+    yield f"{gap}{STEP_SIGNS[standing]}", ROLES_OF_STEPS[standing]
+    yield text, "" if standing is Standing.CURRENT else "faint"

@@ -1,0 +1,114 @@
+"""The Change screen where no change is followed: what a change is, what there was before, why none can begin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from checks.change.change_journal import Found
+from checks.change.change_text import headline
+from checks.change.state import Change
+from checks.model.facts import Cluster, Unknown
+from tui.console.change_state import Desk, Doing, Refused
+from tui.screens.change.step_lines import Page
+from tui.widgets.line import Line, Span, clean, fitted, hanging, width_of
+
+_WHAT = (
+    "racwire leads through a planned change of the MTU of the private networks, one step after the other: what to do "
+    "and why, the commands for each node of this cluster, and a gate that racwire looks at on all nodes before the "
+    "next step comes. From each step there is a way back.",
+    "racwire runs none of the commands and changes nothing; you do. Clusterware is down on all nodes for a while: it "
+    "takes a maintenance window. What happens is kept in a journal, so that you can leave and go on later.",
+)
+_ELSEWHERE = "A change is made on the cluster itself: leave, and begin with `racwire change` on one of its nodes."
+_INDENT = 1
+
+
+def overview_page(desk: Desk, cluster: Cluster | None, chosen: int, width: int) -> Page:
+    """What is shown where no change is; `chosen` is the number of the journal that Enter opens."""
+    lines: list[Line] = []
+    if desk.work.doing is Doing.READING:
+        return Page([*_text("The journals of changes are being read.", width, "faint")])
+    if desk.work.doing is Doing.PLANNING:
+        lines += _text("A plan is being made: all checks are run first, since a sick cluster is not changed.", width)
+        return Page(lines)
+    lines += [[(" No change of the MTU is open here.", "title")]] if not desk.problem else []
+    lines += _text(desk.problem, width, "warn") if desk.problem else []
+    lines.append([])
+    for text in _WHAT:
+        lines += _text(text, width)
+    lines.append([])
+    lines += _mtus(cluster, width)
+    lines += hanging([(" Next     ", "label"), ("n", "accent"), ("  ", "")], _next(desk), width)
+    blocks: list[tuple[int, int]] = []
+    if desk.others:
+        lines += [[], [(" Changes that lie here", "title")]]
+    for number, found in enumerate(desk.others):
+        blocks.append((len(lines), len(lines)))
+        lines.append(_other(found, number == chosen, width))
+    return Page(lines, tuple(blocks))
+
+
+def refused_page(refused: Refused, chosen: int, width: int) -> Page:
+    """What stands in the way of a plan, each with what to do; `chosen` is the number of the one that `o` accepts."""
+    to = f" to {refused.target}" if refused.target else ""
+    lines: list[Line] = [[(f" The change{to} cannot begin yet", "title")]]
+    left = [o for o in refused.obstacles if not refused.reason_for(o)]
+    lines += _text(f"{len(left)} of {len(refused.obstacles)} in the way. n tries again; Esc leaves it.", width, "faint")
+    blocks: list[tuple[int, int]] = []
+    for number, obstacle in enumerate(refused.obstacles):
+        reason = refused.reason_for(obstacle)
+        first = len(lines) + 1
+        sign, role = ("!", "warn") if reason else ("✗", "fail")
+        code: Span = (f"{clean(obstacle.code)}  ", "accent" if number == chosen else "title")
+        lines += [[], [(f" {sign} ", role), code, (clean(obstacle.title), "title")]]
+        lines += hanging([("   ", "")], obstacle.sentence, width)
+        for text in obstacle.next:
+            lines += hanging([("   - ", "faint")], text, width)
+        if reason:
+            lines += hanging([("   Accepted: ", "warn")], reason, width)
+        elif obstacle.acceptable:
+            lines += hanging(
+                [("   ", "")], "It can be accepted for a reason: o.", width, "accent" if number == chosen else "faint"
+            )
+        blocks.append((first, len(lines) - 1))
+    return Page(lines, tuple(blocks))
+
+
+def past_page(*, is_saved: bool, width: int) -> Page:
+    """Where a saved state or a recording is shown instead of a cluster."""
+    return Page([*_text(f"A {'saved state' if is_saved else 'recording'} is shown. {_ELSEWHERE}", width)])
+
+
+def mtus_of(cluster: Cluster | None) -> str:
+    """The MTU of each private network as it is, in words; empty where nothing is known."""
+    if cluster is None or isinstance(cluster.networks, Unknown):
+        return ""
+    told = [f"{n.interface} {n.mtu if isinstance(n.mtu, int) else 'not the same everywhere'}" for n in cluster.networks]
+    return ", ".join(clean(text) for text in told)
+
+
+def _mtus(cluster: Cluster | None, width: int) -> Iterator[Line]:
+    if told := mtus_of(cluster):
+        yield from hanging([(" MTU now  ", "label")], told, width)
+
+
+def _next(desk: Desk) -> str:
+    if desk.problem:
+        return "plans a change; the line above says why none is shown."
+    return "plans a change for this cluster. Nothing is changed by that."
+
+
+def _other(found: Found, is_chosen: bool, width: int) -> Line:
+    sign: Span = ("▸ ", "accent") if is_chosen else ("  ", "")
+    told = _told(found.change) if found.change else f"{clean(found.path.name)}  {clean(found.problem)}"
+    line: list[Span] = [(" ", ""), sign]
+    return [*line, (fitted(told, max(width - width_of(line), 0)).rstrip(), "" if found.change else "warn")]
+
+
+def _told(change: Change) -> str:
+    how = change.outcome if not change.is_open else "open"
+    return clean(f"{change.opened.id}  {change.opened.cluster}  {headline(change.opened)}  {how}")
+
+
+def _text(text: str, width: int, role: str = "") -> Sequence[Line]:
+    return list(hanging([(" " * _INDENT, "")], text, width, role))

@@ -1,0 +1,198 @@
+"""What a person is asked before something is decided of a change: what it means, in full, and what is to be typed."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from checks.change.change_plan import Plan, Step
+from checks.change.change_text import headline
+from checks.change.obstacles import Obstacle
+from checks.change.state import Change
+from tui.screens.change.gate_lines import detail_lines
+from tui.widgets.line import Line, clean, hanging
+
+_FEW_CHARACTERS = 10
+"""As the decisions have it: a reason shorter than this is none."""
+SMALLEST, LARGEST = 1280, 65_520
+"""What an MTU can be at all: the least that IPv6 asks for, and the most of IP over InfiniBand. What this cluster can
+carry is found out when the plan is made."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """Something to be typed on one line."""
+
+    name: str
+    value: str = ""
+    hint: str = ""
+    wrong: Callable[[str], str] = lambda text: ""
+    """Why what was typed will not do; empty where it will."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A page to read, and what to type below it."""
+
+    title: str
+    page: Callable[[int], Iterable[Line]]
+    fields: tuple[Field, ...]
+    does: str
+    """What Enter does at the end, in a word for the keys."""
+
+
+def login() -> str:
+    """Who is at the keyboard, as the system has it; empty where it does not know."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return ""
+
+
+def ask_target(mtus: str, offered: int | None) -> Question:
+    """To which MTU the change is to lead."""
+
+    def page(width: int) -> Iterator[Line]:
+        if mtus:
+            yield from hanging([("MTU now  ", "label")], mtus, width)
+            yield []
+        text = (
+            "All checks are run first, which sends test packets over the private networks as `racwire check` does, "
+            "and nothing else. Where something is in the way, it is named. Else the plan is there, and its first step."
+        )
+        yield from hanging([], text, width)
+        yield []
+        text = "9000 is what Oracle recommends for a private network; some clouds and InfiniBand carry less."
+        yield from hanging([], text, width, "faint")
+
+    value = str(offered) if offered else ""
+    return Question("Plan a change", page, (Field("New MTU", value, "bytes, such as 9000", _no_mtu),), "makes the plan")
+
+
+def ask_attest(change: Change, step: Step) -> Question:
+    """Who says that what racwire cannot see is so."""
+    number = change.plan.position(step.id) + 1
+
+    def page(width: int) -> Iterator[Line]:
+        yield from hanging(
+            [], "You say, by name, what racwire cannot see. It stands in the journal and the report:", width
+        )
+        yield []
+        yield from hanging([("  ", "")], step.attest, width, "title")
+
+    fields = (_name(), Field("Note", hint="if there is something to add"))
+    return Question(f"Attest step {number}, {clean(step.title)}", page, fields, "attests it")
+
+
+def ask_sign_off(change: Change) -> Question:
+    """Who signs the change off, or ends the way back."""
+    step = change.plan.steps[-1]
+
+    def page(width: int) -> Iterator[Line]:
+        yield from hanging([], step.what, width)
+        if step.attest:
+            yield []
+            yield from hanging([("  ", "")], step.attest, width, "title")
+        yield []
+        yield from hanging([], "After this the change is over; `racwire change report` writes its report.", width)
+
+    fields = (_name(), Field("Note", hint="if there is something to add"))
+    return Question(f"Sign off {clean(change.opened.id)}", page, fields, "signs it off")
+
+
+def ask_override(change: Change, step: Step) -> Question:
+    """Who goes past a gate that did not pass, and why."""
+
+    def page(width: int) -> Iterator[Line]:
+        text = (
+            "The gate of this step did not pass. To go past it means to go on without the proof. Your name and reason "
+            "stand in the report under a heading of their own."
+        )
+        yield from hanging([], text, width, "warn")
+        yield []
+        yield from detail_lines(change, step, width)
+
+    number = change.plan.position(step.id) + 1
+    title = f"Go past the gate of step {number}, {clean(step.title)}"
+    return Question(title, page, (_name(), _reason(), _yes("to go past it")), "goes past it")
+
+
+def ask_note(change: Change) -> Question:
+    """A remark."""
+    step = change.current or change.plan.steps[-1]
+
+    def page(width: int) -> Iterator[Line]:
+        where = f"step {change.plan.position(step.id) + 1}, {clean(step.title)}"
+        yield from hanging([], f"A remark on {where}, for the report and for who comes next.", width)
+
+    return Question("Note", page, (Field("Note", wrong=_empty("Type a note, or Esc.")),), "writes it")
+
+
+def ask_way_back(change: Change, way_back: Plan) -> Question:
+    """Whether to go back, and why; with what that would be."""
+
+    def page(width: int) -> Iterator[Line]:
+        yield from hanging([], f"The way back from here: {headline(way_back)}, {len(way_back.steps)} steps.", width)
+        for number, step in enumerate(way_back.steps, 1):
+            yield []
+            yield [(f" {number:>2} {clean(step.title)}", "title")]
+            yield from hanging([("    ", "")], step.what, width)
+        yield []
+        text = "The change itself is left then, and cannot be gone on with; a new one can be planned afterwards."
+        yield from hanging([], text, width)
+
+    return Question("The way back", page, (_name(), _reason(), _yes("to go back")), "begins the way back")
+
+
+def ask_abandon(change: Change) -> Question:
+    """Whether to give the change up, and why."""
+
+    def page(width: int) -> Iterator[Line]:
+        text = "Nothing was stopped or changed yet, so that the change can be given up here. Its journal stays."
+        yield from hanging([], text, width)
+
+    return Question(
+        f"Give up {clean(change.opened.id)}", page, (_name(), _reason(), _yes("to give it up")), "gives it up"
+    )
+
+
+def ask_accept(obstacle: Obstacle) -> Question:
+    """Why a change is to begin in spite of something."""
+
+    def page(width: int) -> Iterator[Line]:
+        yield [(f"{clean(obstacle.code)}  {clean(obstacle.title)}", "title")]
+        yield from hanging([], obstacle.sentence, width)
+        yield []
+        text = "To accept it means that the change may begin in spite of it. Your reason stands in the plan and report."
+        yield from hanging([], text, width, "warn")
+
+    return Question("Accept this", page, (_reason(),), "accepts it")
+
+
+def _name() -> Field:
+    return Field("Name", login(), "who you are", _empty("Say who does it, by name."))
+
+
+def _reason() -> Field:
+    return Field("Reason", hint="in words: it is read months later", wrong=_no_reason)
+
+
+def _yes(what: str) -> Field:
+    return Field(
+        "Sure?", hint=f"type yes {what}", wrong=lambda text: "" if text.lower() == "yes" else f"Type yes {what}."
+    )
+
+
+def _empty(told: str) -> Callable[[str], str]:
+    return lambda text: "" if text else told
+
+
+def _no_reason(text: str) -> str:
+    return "" if len(text) >= _FEW_CHARACTERS else "A reason in words, please: it is read months later."
+
+
+def _no_mtu(text: str) -> str:
+    if text.isascii() and text.isdigit() and SMALLEST <= int(text) <= LARGEST:
+        return ""
+    return f"An MTU is a number of bytes from {SMALLEST} to {LARGEST}, such as 9000."

@@ -1,0 +1,167 @@
+"""The step of a change that is shown large: what is to be done and why, the commands, the gate, the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from checks.change.change_plan import Commands, Plan, Step
+from checks.change.change_text import STEP_SIGNS, minute
+from checks.change.events import Attested, Noted, Overridden, Reopened
+from checks.change.state import Change, Mark, Standing
+from tui.console.change_state import Work
+from tui.screens.change.change_words import in_keys
+from tui.screens.change.gate_lines import INDENT, LABEL, gate_lines, waiting_for
+from tui.screens.change.head import ROLES_OF_STEPS
+from tui.widgets.line import Line, Span, clean, command_lines, hanging, width_of, wrapped
+
+_COPIES = "c copies"
+
+
+@dataclass(frozen=True)
+class Page:
+    """The lines of a step, and where in them what is."""
+
+    lines: Sequence[Line]
+    blocks: tuple[tuple[int, int], ...] = ()
+    """The first and the last line of each block of commands."""
+    gate: tuple[int, int] | None = None
+    """The first and the last line of the gate."""
+
+
+def step_page(change: Change, step: Step, chosen: int, work: Work, width: int) -> Page:
+    """The step in lines of that width; `chosen` is the number of the block of commands that `c` copies."""
+    lines: list[Line] = [*_heading(change, step, width)]
+    blocks: list[tuple[int, int]] = []
+    for number, block in enumerate(step.commands):
+        first = len(lines) + 1
+        lines += [[], *_block(block, number == chosen, width)]
+        blocks.append((first, len(lines) - 1))
+    if step.commands:
+        lines += _paragraph("", "racwire runs none of these commands; you do.", width, "faint")
+    lines += [[]] if step.commands or step.why else []
+    lines += _part("Expected", step.expected, width)
+    first = len(lines)
+    lines += gate_lines(change, step, work, width)
+    gate = (first, len(lines) - 1) if len(lines) > first else None
+    lines += _people(change, step, width)
+    if step is change.plan.steps[0]:
+        lines += _of_plan(change.plan, width)
+    lines += _part("Back", step.if_rolled_back if change.is_open else "", width, "faint")
+    return Page(lines, tuple(blocks), gate)
+
+
+def next_words(change: Change) -> str:
+    """What the operator does next, in a few words for the rule above the keys."""
+    step = change.current
+    if not change.is_open:
+        return f"This change is over: {clean(change.outcome)}. Esc goes to the overview."
+    if step is None:
+        return "All steps are done: Enter signs the change off."
+    mark = change.mark(step)
+    if not change.is_proved(step):
+        if told := waiting_for(mark):
+            return f"{told}; v looks again"
+        if step is change.plan.steps[-1]:
+            return "v looks once more, then Enter signs the change off"
+        return f"{'do this' if step.commands or step.attest else 'ready'}, then v looks whether it is so"
+    if step is change.plan.steps[-1]:
+        return "Enter signs the change off"
+    return "the gate passed; a attests it by name" if step.gates else "do this, then a attests it by name"
+
+
+def block_text(plan_id: str, block: Commands) -> str:
+    """A block as it is copied: who runs it and where, as a comment, then the commands as they are."""
+    return "\n".join([f"# {clean(plan_id)}: {clean(block.where)}", *block.lines])
+
+
+def all_blocks_text(plan_id: str, step: Step) -> str:
+    """All blocks of a step, for a ticket or a runbook: they are for different shells, so that each line is a comment
+    and none runs where all of them are pasted by mistake."""
+    lines = [f"# {clean(plan_id)}: {clean(step.title)}"]
+    for block in step.commands:
+        lines += ["#", f"# {clean(block.where)}", *(f"#   {line}" for line in _single_lines(block))]
+    return "\n".join(lines)
+
+
+def _single_lines(block: Commands) -> Iterator[str]:
+    for line in block.lines:
+        yield from line.splitlines()
+
+
+def _heading(change: Change, step: Step, width: int) -> Iterator[Line]:
+    standing, mark = change.standing(step), change.mark(step)
+    number = change.plan.position(step.id) + 1
+    sign: Span = (f" {STEP_SIGNS[standing]} ", ROLES_OF_STEPS[standing])
+    line: list[Span] = [sign, (f"{number} {clean(step.title)}", "title")]
+    if standing is not Standing.CURRENT:
+        line += [(f"   {_standing_words(standing)}", ROLES_OF_STEPS[standing])]
+    yield line
+    yield from _paragraph("", in_keys(step.what), width)
+    if mark.reopened and isinstance(mark.reopened.event, Reopened):
+        yield from _paragraph("Again", f"to be done again: {mark.reopened.event.why}", width, "warn")
+    yield from _part("Why", step.why, width, "faint")
+
+
+def _standing_words(standing: Standing) -> str:
+    return {
+        Standing.DONE: "done",
+        Standing.OVERRIDDEN: "gone past without proof",
+        Standing.AHEAD: "not reached yet",
+        Standing.CURRENT: "",
+    }[standing]
+
+
+def _block(block: Commands, is_chosen: bool, width: int) -> Iterator[Line]:
+    role = "accent" if is_chosen else "title"
+    first, *rest = wrapped(block.where, width - INDENT - len(_COPIES) - 1)
+    line: list[Span] = [(" " * INDENT, ""), (first, role)]
+    room = width - width_of(line) - len(_COPIES)
+    yield [*line, (" " * room, ""), (_COPIES, "accent")] if is_chosen and room > 0 else line
+    for text in rest:
+        yield [(" " * INDENT, ""), (text, role)]
+    for command in block.lines:
+        yield from command_lines(command, INDENT + 2, width)
+    if block.note:
+        yield from hanging([(" " * (INDENT + 2), "")], block.note, width, "faint")
+
+
+def _of_plan(plan: Plan, width: int) -> Iterator[Line]:
+    """What the plan means on this cluster, and in spite of what it was begun: to be read before the first step."""
+    for number, remark in enumerate(plan.remarks):
+        yield from _paragraph(" " if number else "Here", remark, width)
+    for finding in plan.accepted:
+        text = f"{finding.code} {finding.title}, accepted: {finding.reason}"
+        yield from _paragraph("In spite", f"of {text}", width, "warn")
+
+
+def _people(change: Change, step: Step, width: int) -> Iterator[Line]:
+    """What people attested, went past or noted, and what they are to attest."""
+    mark = change.mark(step)
+    if step.attest:
+        yield from _part("Attest", step.attest, width)
+        yield from _paragraph(" ", _attested(change, step, mark), width, "pass" if mark.attested else "accent")
+    if mark.overridden and isinstance(mark.overridden.event, Overridden):
+        past = mark.overridden.event
+        text = f"! {past.by} went past the gate at {minute(mark.overridden.at)}: {past.reason}"
+        yield from _paragraph("Override", text, width, "warn")
+    for number, line in enumerate(change.notes(step)):
+        if isinstance(line.event, Noted):
+            text = f"{minute(line.at)} {line.who}: {line.event.text}"
+            yield from _paragraph(" " if number else "Notes", text, width)
+
+
+def _attested(change: Change, step: Step, mark: Mark) -> str:
+    if mark.attested and isinstance(mark.attested.event, Attested):
+        told = mark.attested.event
+        return f"✓ {told.by}, {minute(mark.attested.at)}{': ' + told.note if told.note else ''}"
+    return "a attests it by name." if step is change.current and change.is_open else "Not attested."
+
+
+def _part(label: str, text: str, width: int, role: str = "") -> Iterable[Line]:
+    return _paragraph(label, text, width, role) if text else ()
+
+
+def _paragraph(label: str, text: str, width: int, role: str = "") -> Iterator[Line]:
+    start = " " * INDENT + (f"{label:<{LABEL}}" if label else "")
+    yield from hanging([(start, "label")], text, width, role)

@@ -1,0 +1,149 @@
+"""The list of findings in groups, worst first; below them the checks that are still running, and the waivers that do
+not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from textual import on
+from textual.message import Message
+
+from checks.model.finding import PROBLEMS
+from checks.model.report import WaiverStanding
+from tui.console.run_state import Mark, Row
+from tui.widgets.finding_text import role_of
+from tui.widgets.line import Line, clean, fitted
+from tui.widgets.lines import Lines
+
+_NAMES = 15
+"""Columns for the ids of checks, so that the subjects do not shift when a longer id arrives."""
+
+_NARROW = 60
+"""Below that a longer id takes room from its own subject, and not from all of them."""
+
+_LITTLE_ROOM = 14
+
+
+class FindingList(Lines):
+    """Keeps the chosen finding chosen while others arrive; until the operator moves, that is the worst one."""
+
+    class Chosen(Message):
+        """The finding to show: another one, or the same one as it is known by now; None where there is none."""
+
+        def __init__(self, row: Row | None) -> None:
+            super().__init__()
+            self.row = row
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._rows: Sequence[Row] = ()
+        self._pending: Sequence[str] = ()
+        self._ended: Sequence[WaiverStanding] = ()
+        self._index = 0
+        self._moved = False
+        self._lines_of: Sequence[int] = ()
+        """The line of each row, below the headings before it."""
+
+    @property
+    def chosen(self) -> Row | None:
+        """The finding under the cursor."""
+        return self._rows[self._index] if self._rows else None
+
+    def show_rows(self, rows: Sequence[Row], pending: Sequence[str], ended: Sequence[WaiverStanding] = ()) -> None:
+        """Show these; the cursor stays on its finding, and on its place on the screen where that can be."""
+        before, index = self.chosen, self._index
+        self._rows, self._pending, self._ended = rows, pending, ended
+        keys = [row.key for row in rows]
+        if not self._moved or before is None:
+            self._index = 0
+        elif before.key in keys:
+            self._index = keys.index(before.key)
+        else:
+            self._index = max(min(index, len(rows) - 1), 0)
+        self._draw(self.above + self._index - index)
+        self.post_message(self.Chosen(self.chosen))
+
+    def stay(self) -> None:
+        """Keep the cursor on its finding from now on, also when a worse one comes."""
+        self._moved = True
+
+    def wheel(self, lines: int) -> None:
+        """The mouse wheel chooses, as the arrow keys do."""
+        self.move(1 if lines > 0 else -1)
+
+    @on(Lines.Clicked)
+    def choose_clicked(self, message: Lines.Clicked) -> None:
+        """Choose the finding that was clicked."""
+        message.stop()
+        if message.line in self._lines_of:
+            self.move(self._lines_of.index(message.line) - self._index)
+
+    def move(self, by: int) -> None:
+        """Move the cursor."""
+        self._moved = True
+        before = self._index
+        self._index = max(min(self._index + by, len(self._rows) - 1), 0)
+        if self._index != before:
+            self._draw(self.above)
+            self.post_message(self.Chosen(self.chosen))
+
+    def edge(self, end: bool) -> None:
+        """Move the cursor to the first or the last finding."""
+        self.move(len(self._rows) if end else -len(self._rows))
+        self._moved = end
+
+    def lay_out(self) -> None:
+        """Make the rows for the width there is, the cursor in view."""
+        self._draw(self.above)
+
+    def _draw(self, top: int) -> None:
+        lines, self._lines_of = self._drawn(self.size.width)
+        cursor = self._lines_of[self._index] if self._rows else -1
+        height = max(self.size.height, 1)
+        first = cursor - 1 if self._index == 0 and cursor == 1 else cursor  # the first group's heading with its row
+        last = len(lines) - 1 if self._index == len(self._rows) - 1 else cursor  # what stands below with the last row
+        self._place(lines, min(max(top, last - height + 1), max(first, 0)), cursor)
+
+    def _drawn(self, width: int) -> tuple[list[Line], list[int]]:
+        """The lines, and which of them each row is on."""
+        own = [min(cell_len(clean(row.finding.check)), width * 2 // 3) for row in self._rows]
+        names = _NAMES if width < _NARROW else max([_NAMES, *own])
+        groups = [row.group for row in self._rows]
+        headed = bool(len({*groups, *(["pending"] if self._pending else [])}) > 1 or "Waived" in groups or self._ended)
+        lines: list[Line] = []
+        places: list[int] = []
+        for number, (row, needed) in enumerate(zip(self._rows, own, strict=True)):
+            if headed and (number == 0 or groups[number - 1] != row.group):
+                lines.append([(fitted(f" {row.group}", width), "faint")])
+            places.append(len(lines))
+            lines.append(_row_line(row, max(min(names, width * 2 // 3), needed), width))
+        if self._pending and headed:
+            lines.append([(fitted(" Running", width), "faint")])
+        lines += [[(fitted(f" · {clean(check)}", width), "faint")] for check in self._pending]
+        if self._ended:
+            lines.append([(fitted(" Waivers that do not hold", width), "faint")])
+        for waiver in self._ended:
+            told = clean(f"{waiver.standing}: {waiver.code} {waiver.subject}")
+            lines.append([(fitted(f"   {told}", width), "")])
+        return lines, places
+
+
+def _row_line(row: Row, names: int, width: int) -> Line:
+    finding = row.finding
+    old = row.mark in (Mark.GONE, Mark.BEFORE, Mark.UNSEEN) or bool(finding.waived)
+    sign = "w" if finding.waived and row.mark is Mark.NONE else row.mark.sign
+    return [
+        (sign, "accent"),
+        (f"{finding.status.letter} ", "faint" if old else role_of(finding.status)),
+        (fitted(clean(finding.check), names) + " ", "faint" if old else ""),
+        (_subject(row, max(width - names - 4, 0)), "faint" if old or finding.status not in PROBLEMS else ""),
+    ]
+
+
+def _subject(row: Row, width: int) -> str:
+    """What it is about; where there is little room its end, which tells findings of one check apart."""
+    subject = clean(row.finding.subject or row.finding.title)
+    if width < _LITTLE_ROOM and cell_len(subject) > width:
+        return fitted("…" + subject[-(width - 1) :] if width > 1 else "", width)
+    return fitted(subject, width)

@@ -1,0 +1,209 @@
+"""Checks: what is wrong, the worst first, and beside it why it is so and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Input
+
+from tui.console.actions import CHECKS, bindings
+from tui.console.app_state import Known, News
+from tui.console.messages import CopyWanted
+from tui.console.run_state import Board, Row
+from tui.screens.base import ConsoleScreen
+from tui.screens.checks.finding_list import FindingList
+from tui.terminal.clipboard import commands_text
+from tui.widgets.bars import rule_line
+from tui.widgets.board_text import counts_line, note_on, state_of
+from tui.widgets.finding_text import finding_lines
+from tui.widgets.help_text import MARKS, PATHS, STATUSES, Signs
+from tui.widgets.line import Line, wrapped
+from tui.widgets.lines import Lines
+
+
+class ChecksScreen(ConsoleScreen):
+    """The list of findings and the chosen one. It draws the board, and asks the app for runs and files."""
+
+    NAME = "checks"
+    ACTIONS = CHECKS
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(CHECKS)]
+
+    def __init__(self, known: Known) -> None:
+        super().__init__(known)
+        self._problems_only = False
+        self._joint = -1
+        self._shown: Row | None = None
+        # Mounted when it is first wanted: until then its styles would only delay the first screen.
+        self._filter = Input(id="filter", placeholder="words to look for", compact=True)
+        self._filter.cursor_blink = False
+
+    @property
+    def board(self) -> Board:
+        """The runs."""
+        return self.known.board
+
+    def compose_body(self) -> ComposeResult:
+        """The two panes."""
+        with Horizontal(id="panes"):
+            with Vertical(id="left"):
+                yield Lines(self._counts, id="counts", classes="bar")
+                with Horizontal(id="filter-line"):
+                    yield Lines(lambda width: [[("/", "accent")]], id="filter-sign")
+                yield FindingList(id="list")
+            with Vertical(id="right"):
+                yield Lines(id="finding")
+
+    # --- drawing ------------------------------------------------------------------------------------------------------
+
+    def draw(self, news: News | None = None) -> None:
+        """Draw what the run tells."""
+        if news is News.SAMPLES:
+            return
+        if news is not News.PROGRESS:
+            rows = self.board.rows(self._words, problems_only=self._problems_only)
+            all_shown = not self._words
+            self._list.show_rows(
+                rows, self.board.pending if all_shown else (), self.board.ended_waivers if all_shown else ()
+            )
+            self.query_one("#counts", Lines).show(self._counts)
+        self.draw_lower_rule()
+
+    def _counts(self, width: int) -> list[Line]:
+        typing = self.query_one("#filter-line").has_class("-open")
+        limits = [f"/{self._words}"] if self._words and not typing else []
+        limits += ["problems only"] if self._problems_only else []
+        return [counts_line(self.board, limits, width)]
+
+    def upper_rule(self, width: int) -> list[Line]:
+        """Meets the line between the panes."""
+        return [rule_line(width, joint=self._joint, sign="┬")]
+
+    def lower_rule(self, width: int) -> list[Line]:
+        """How far the run is, and how much of the finding lies below."""
+        below = self._finding.below if self._joint >= 0 else 0
+        more = f"PgDn: {below} more lines" if below else ""
+        return [rule_line(width, state_of(self.board), more, joint=self._joint, sign="┴")]
+
+    @on(FindingList.Chosen)
+    def show_finding(self, message: FindingList.Chosen) -> None:
+        """Show the chosen finding; one that is only known better by now stays where it is scrolled to."""
+        row, shown = message.row, self._shown
+        self._shown = row
+        same = row is not None and shown is not None and row.key == shown.key
+        self._finding.show(lambda width: self._finding_lines(row, width), top=self._finding.above if same else 0)
+        self.draw_lower_rule()
+
+    def _finding_lines(self, row: Row | None, width: int) -> list[Line]:
+        if row is None:
+            return [[(text, "faint")] for text in wrapped(self._nothing(), width)]
+        return list(finding_lines(row.finding, row.report, width, note_on(row)))
+
+    def _nothing(self) -> str:
+        if self._words or self._problems_only:
+            return "No finding matches; Esc shows all again."
+        return "The checks are running." if self.board.running else "Nothing was found out."
+
+    @on(Lines.Scrolled, "#finding")
+    def say_how_much_is_below(self) -> None:
+        """Keep the count of lines below right."""
+        self.draw_lower_rule()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """The rules meet the line between the panes, wherever that now is."""
+        self.call_after_refresh(self._join_rules)
+
+    def _join_rules(self) -> None:
+        self._joint = -1 if self.has_class("-single") else self.query_one("#left").outer_size.width
+        self.query_one("#upper-rule", Lines).show(self.upper_rule)
+        self.draw_lower_rule()
+
+    # --- keys ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def _list(self) -> FindingList:
+        return self.query_one("#list", FindingList)
+
+    @property
+    def _finding(self) -> Lines:
+        return self.query_one("#finding", Lines)
+
+    @property
+    def _words(self) -> str:
+        return self._filter.value.strip()
+
+    def action_move(self, by: int) -> None:
+        """Choose another finding."""
+        self._list.move(by)
+
+    def action_edge(self, end: bool) -> None:
+        """Choose the first or the last finding."""
+        self._list.edge(end)
+
+    def action_page(self, pages: int) -> None:
+        """Read on in the finding."""
+        self._finding.scroll_pages(pages)
+
+    async def action_filter(self) -> None:
+        """Open the filter line. Made when it is first wanted."""
+        line = self.query_one("#filter-line")
+        if not self._filter.is_mounted:
+            await line.mount(self._filter)
+        line.add_class("-open")
+        self.set_focus(self._filter)
+
+    @on(Input.Changed, "#filter")
+    def apply_filter(self) -> None:
+        """Narrow the list with each letter."""
+        self.draw()
+
+    @on(Input.Submitted, "#filter")
+    def leave_filter(self) -> None:
+        """Keep the filter, and give the keys back to the list."""
+        self.query_one("#filter-line").remove_class("-open")
+        self.set_focus(None)
+        self.draw()
+
+    def action_clear(self) -> None:
+        """Show everything again."""
+        self._problems_only = False
+        self._filter.value = ""
+        self.leave_filter()
+
+    def action_problems(self) -> None:
+        """Show only problems, or everything again."""
+        self._problems_only = not self._problems_only
+        self.draw()
+
+    def action_evidence(self) -> None:
+        """Show what the finding rests on; where the finding itself has no room beside the list, that first."""
+        from tui.screens.reader import EvidenceScreen, FindingScreen
+
+        if row := self._list.chosen:
+            self.app.push_screen(FindingScreen(row) if self.has_class("-single") else EvidenceScreen(row))
+
+    def action_copy(self) -> None:
+        """Ask for the commands of the finding."""
+        if row := self._list.chosen:
+            if text := commands_text(row.finding):
+                self.post_message(CopyWanted(text))
+            else:
+                self.notice("This finding has no commands.")
+
+    def action_rerun(self) -> None:
+        """Ask for another run."""
+        self.post_message(self.RunWanted())
+
+    def action_rerun_one(self) -> None:
+        """Ask for the chosen finding's check to be run again, and only that."""
+        if row := self._list.chosen:
+            self._list.stay()
+            self.post_message(self.RunWanted(row.finding.check))
+
+    def signs(self) -> Sequence[Signs]:
+        """Statuses, marks, and the letters of paths, which stand in the findings' tables."""
+        return (STATUSES, MARKS, PATHS)

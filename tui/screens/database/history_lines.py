@@ -1,0 +1,215 @@
+"""What AWR or Statspack says of the past: lost blocks and receive times over time, and what a whole range comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from rich.cells import cell_len
+
+from checks.model.facts import Database, History, HistoryPeriod, InstanceHistory, LossHistory, Thresholds, Unknown
+from checks.model.finding import Status
+from checks.model.wording import counted
+from checks.rules import cache_fusion
+from tui.screens.database.figures import NONE, UNKNOWN, Value, count, moment, ms, percent, volume
+from tui.screens.database.table import Head, Row, table_lines
+from tui.widgets.graph import Style, graph, nice_top
+from tui.widgets.line import Line, clean, fitted, hanging
+from tui.widgets.remembered import made_once
+
+_LEAST_GRAPH = 12
+_MOST_CLIENTS = 3
+
+
+@dataclass(frozen=True)
+class _Trend:
+    """One figure of one instance over the parts of the range; None where a part tells nothing."""
+
+    name: str
+    values: Sequence[float | None]
+    status: Status | None
+    text: str
+
+
+@made_once
+def history_lines(
+    history: History, database: Database, limits: Thresholds, width: int, style: Style = "blocks"
+) -> Iterator[Line]:
+    """The trends first, then the range as a whole."""
+    names = {i.instance: i.name or database.instance_name(i.instance) for i in history.instances}
+    names |= {p.instance: database.instance_name(p.instance) for p in history.periods if p.instance not in names}
+    names = {number: names[number] for number in sorted(names)}
+    slots = _slots(history.periods)
+    yield from hanging([(" ", "")], _range(history, len(slots)), width, "faint")
+    lost = [_lost(history, names[n], n, slots, limits) for n in names]
+    times = [_times(history, names[n], n, slots, limits) for n in names]
+    longest = max((cell_len(t.text) for t in (*lost, *times)), default=0)
+    for title, trends in (("blocks lost in each", lost), ("receive time in each, ms", times)):
+        yield [(f" {title}"[:width], "label")]
+        yield from _trend_lines(trends, width, longest, style)
+    yield []
+    yield from _whole_lines(history, database, names, width)
+
+
+def _range(history: History, parts: int) -> str:
+    length = max((_seconds(p) for p in history.periods), default=0.0)
+    of = f", {counted(parts, 'part')} of {_length(length)}" if parts and length else ""
+    return f"{history.source}, {moment(history.begin)} to {moment(history.end)}{of}"
+
+
+def _length(seconds: float) -> str:
+    for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= size:
+            number = round(seconds / size)
+            return f"{number} {unit}" if number == 1 else f"{number} {unit}s"
+    return f"{seconds:.0f} s"
+
+
+# --- over time --------------------------------------------------------------------------------------------------------
+
+
+def _slots(periods: Sequence[HistoryPeriod]) -> list[str]:
+    """The beginnings of all parts in order of time, those that no instance has included: a hole must stay one."""
+    begins = sorted({p.begin for p in periods})
+    step = max((_seconds(p) for p in periods), default=0.0)
+    filled: list[str] = []
+    for begin in begins:
+        at, last = _time(begin), _time(filled[-1]) if filled else None
+        missing = round((at - last).total_seconds() / step) - 1 if at and last and step > 0 else 0
+        if last and 0 < missing <= 1000 and len(filled) > 1:
+            # From the second part on they begin a whole step apart: the first one may be cut by the range.
+            filled += [(last + timedelta(seconds=step * (n + 1))).isoformat() for n in range(missing)]
+        filled.append(begin)
+    return filled
+
+
+def _time(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=None)
+    except ValueError:
+        return None
+
+
+def _seconds(period: HistoryPeriod) -> float:
+    begin, end = _time(period.begin), _time(period.end)
+    return (end - begin).total_seconds() if begin and end else 0.0
+
+
+def _own(history: History, instance: int) -> dict[str, HistoryPeriod]:
+    return {p.begin: p for p in history.periods if p.instance == instance}
+
+
+def _lost(history: History, name: str, instance: int, slots: Sequence[str], limits: Thresholds) -> _Trend:
+    own = _own(history, instance)
+    past = next((loss for loss in history.losses if loss.instance == instance and loss.lost > 0), None)
+    most = max(own.values(), key=lambda p: p.lost, default=None)
+    total = past.lost if past else sum(p.lost for p in own.values())
+    text = f"{count(total)} in all"
+    if most is not None and most.lost > 0:
+        text += f", most {count(most.lost)} from {moment(most.begin)}"
+    if past is not None:
+        text += f"; last until {moment(past.last_end)}"
+    values = [own[at].lost if at in own else None for at in slots]
+    return _Trend(name, values, _past_status(history, past, limits), text if own or past else "nothing is kept of it")
+
+
+def _past_status(history: History, past: LossHistory | None, limits: Thresholds) -> Status | None:
+    """As gc-blocks-lost judges what is over: a warning where it is recent, else worth knowing."""
+    if past is None:
+        return None
+    end, last = _time(history.end), _time(past.last_end)
+    recent = not (end and last) or (end - last).total_seconds() <= 3600 * limits.recent_loss_h
+    return Status.WARN if recent else Status.INFO
+
+
+def _times(history: History, name: str, instance: int, slots: Sequence[str], limits: Thresholds) -> _Trend:
+    periods = _own(history, instance)
+    own = {at: time for at, p in periods.items() if (time := _receive_ms(p)) is not None}
+    values = [own.get(at) for at in slots]
+    if not own:
+        return _Trend(name, values, None, "no block came")
+    worst = max(own, key=lambda at: own[at])
+    highest, newest = (ms(own[at], blocks=periods[at].received) for at in (worst, max(own)))
+    text = f"at most {highest} from {moment(worst)}, lately {newest}"
+    slow = own[worst] > limits.receive_warn_ms
+    return _Trend(name, values, Status.INFO if slow else None, text)
+
+
+def _receive_ms(period: HistoryPeriod) -> float | None:
+    time_cs = period.cr_receive_time_cs + period.current_receive_time_cs
+    return 10 * time_cs / period.received if period.received > 0 else None
+
+
+def _trend_lines(trends: Sequence[_Trend], width: int, longest: int, style: Style) -> Iterator[Line]:
+    """A line each, all to one scale; where the longest words of any leave little room, the words below the graph."""
+    label = min(max((cell_len(clean(t.name)) for t in trends), default=0), max(width // 4, 4))
+    beside = width - label - longest - 7 >= _LEAST_GRAPH
+    room = max(width - label - 4 - (longest + 3 if beside else 0), 1)
+    drawn = [_folded(t.values, room) for t in trends]
+    top = nice_top([value for values in drawn for value in values])
+    for trend, values in zip(trends, drawn, strict=True):
+        start: Line = [(f"   {fitted(clean(trend.name), label)} ", "")]
+        role = trend.status.value.lower() if trend.status else ""
+        words = f"{trend.status.letter} {trend.text}" if trend.status else trend.text
+        line: Line = [*start, (graph(values, min(room, max(len(values), 1)), top, style), role or "accent")]
+        if beside:
+            yield [*line, ("  ", ""), (words, role)]
+        else:
+            yield line
+            yield from hanging([(" " * (label + 4), "")], words, width, role)
+
+
+def _folded(values: Sequence[float | None], room: int) -> list[float | None]:
+    """As many values as there is room for; of several that share a place the largest, so that no peak is hidden."""
+    if len(values) <= room:
+        return list(values)
+    folded: list[float | None] = []
+    for place in range(room):
+        part = values[place * len(values) // room : (place + 1) * len(values) // room]
+        folded.append(max((v for v in part if v is not None), default=None))
+    return folded
+
+
+# --- the whole range --------------------------------------------------------------------------------------------------
+
+
+def _whole_lines(history: History, database: Database, names: Mapping[int, str], width: int) -> Iterator[Line]:
+    """What the range comes to for each instance, and who uses the interconnect."""
+    clients = () if isinstance(history.clients, Unknown) else history.clients
+    volumes: dict[str, int] = {}
+    for client in clients:
+        volumes[client.client] = volumes.get(client.client, 0) + client.bytes_sent + client.bytes_received
+    shown = sorted(volumes, key=lambda name: (-volumes[name], name))[:_MOST_CLIENTS]
+    heads = ["lost", "received", "cr ms", "cur ms", "traffic/s", "others %", "disk %", *shown, "restarts"]
+    rows = []
+    for own in sorted(history.instances, key=lambda i: i.instance):
+        used = {c.client: c.bytes_sent + c.bytes_received for c in clients if c.instance == own.instance}
+        traffic = [Value(volume(used[name]) if name in used else UNKNOWN) for name in shown]
+        values = [*_whole(own, database), *traffic, Value(str(own.restarts))]
+        rows.append(Row(names[own.instance], values))
+    if not rows:
+        return
+    note = "the whole range: blocks, averages, buffers from other instances and from disk"
+    note += f"; what went over the interconnect by its user ({', '.join(map(clean, shown))})" if shown else ""
+    yield from hanging([(" ", "")], note, width, "faint")
+    yield from table_lines("", [Head(clean(head)) for head in heads], rows, width)
+    if isinstance(history.clients, Unknown):
+        text = f"Who uses the interconnect is not known: {history.clients.reason}"
+        yield from hanging([(" ", ""), ("? ", "unknown")], text, width)
+
+
+def _whole(own: InstanceHistory, database: Database) -> Iterator[Value]:
+    counts = own.statistics
+    lost, came = cache_fusion.lost(counts), cache_fusion.received(counts)
+    kb = cache_fusion.estimated_traffic_kb_per_s(counts, own.messages, database.block_size_bytes, own.seconds)
+    # How grave it is the trend above says: it depends on when it was.
+    yield Value(UNKNOWN if lost is None else count(lost))
+    yield Value(UNKNOWN if came is None else count(came))
+    unless = UNKNOWN if came is None else NONE
+    yield Value(ms(cache_fusion.average_cr_receive_ms(counts), unless, counts.get(cache_fusion.CR_RECEIVED)))
+    yield Value(ms(cache_fusion.average_current_receive_ms(counts), unless, counts.get(cache_fusion.CURRENT_RECEIVED)))
+    yield Value(UNKNOWN if kb is None else volume(1024 * kb))
+    unless = NONE if "consistent gets from cache" in counts else UNKNOWN
+    yield Value(percent(cache_fusion.remote_cache_percent(counts), unless))
+    yield Value(percent(cache_fusion.disk_percent(counts), unless))

@@ -1,0 +1,183 @@
+"""The instances: where each runs, what its Cache Fusion does now, and what serving blocks costs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from checks.model.facts import Activity, ActivityGap, Database, InstanceActivity, NotAsked, Thresholds, Unknown
+from checks.report.age import offset
+from checks.rules import cache_fusion
+from checks.traffic.rates import instance_rates
+from checks.traffic.samples import InstanceSample
+from tui.screens.database.figures import (
+    NONE,
+    UNKNOWN,
+    Value,
+    moment,
+    ms,
+    of_loss,
+    of_receive_time,
+    percent,
+    rate,
+    span,
+    volume,
+    waits_on_top,
+)
+from tui.screens.database.live_source import Live, by_the_checks
+from tui.screens.database.table import Head, Row, table_lines
+from tui.widgets.line import Line, hanging
+from tui.widgets.units import clock
+
+_FIGURES = (Head("in/s"), Head("out/s"), Head("lost/s"), Head("cr ms"), Head("cur ms"))
+
+
+def instances_lines(
+    database: Database, activity: Activity | Unknown | NotAsked, live: Live, limits: Thresholds, width: int
+) -> Iterator[Line]:
+    """A row for each instance; one that is not known says why."""
+    if live.trouble:
+        yield from hanging([(" ", ""), ("? ", "unknown")], f"No {live.word} figures: {live.trouble}", width)
+    samples, gaps = figures_of(database, activity, live)
+    on_top = set() if live.instances else waits_on_top(activity)
+    versions = {i.version for i in database.instances}
+    odd = any(i.status != "OPEN" for i in database.instances)
+    heads = [*_FIGURES, Head("node", True), Head("up since", True)]
+    heads += [Head("status", True)] if odd else []
+    heads += [Head("version", True)] if len(versions) > 1 else []
+    rows = []
+    for number, name in names_of(database, live).items():
+        own = database.instance(number)
+        if name in gaps:
+            where = f"{own.host}: " if own else ""
+            rows.append(Row(name, reason=where + gaps[name]))
+            continue
+        sample = samples.get(name)
+        still = "not read yet" if isinstance(activity, Unknown) else UNKNOWN
+        static = [own.host, moment(own.startup_time)] if own else [sample.host if sample else still, UNKNOWN]
+        static += [own.status if own else UNKNOWN] if odd else []
+        static += [own.version if own else UNKNOWN] if len(versions) > 1 else []
+        rows.append(Row(name, [*_values(sample, limits, number in on_top), *(Value(text) for text in static)]))
+    yield from table_lines("", heads, rows, width)
+
+
+def names_of(database: Database, live: Live) -> dict[int, str]:
+    """All instances that are known, by number: also those that could not be asked, or came up since."""
+    known = {i.number: i.name for i in database.unasked} | {i.number: i.name for i in database.instances}
+    known |= {s.number: s.instance for s in live.instances.values() if s.number not in known}
+    return {number: known[number] or f"instance {number}" for number in sorted(known)}
+
+
+def figures_of(
+    database: Database, activity: Activity | Unknown | NotAsked, live: Live
+) -> tuple[dict[str, InstanceSample], dict[str, str]]:
+    """What each instance did, by name: by the newest samples where there are any, else between the two of the run;
+    and why nothing is known of the others."""
+    names = names_of(database, live)
+    gaps = {names[u.number]: u.reason for u in database.unasked if not database.instance(u.number)}
+    if live.instances or (live.gaps and not live.trouble):
+        gaps = {**{n: reason for n, reason in gaps.items() if n not in live.instances}, **live.gaps}
+        missing = [n for n in names.values() if n not in live.instances and n not in gaps]
+        return live.instances, gaps | dict.fromkeys(missing, f"No {live.word} sample of it yet.")
+    if not isinstance(activity, Activity):
+        return {}, gaps
+    samples = {}
+    for own in activity.instances:
+        name = names.get(own.instance, f"instance {own.instance}")
+        if isinstance(own, ActivityGap):
+            gaps[name] = own.reason
+        else:
+            samples[name] = InstanceSample(name, own.instance, "", 0.0, own.seconds, own.statistics, own.messages)
+            gaps.pop(name, None)
+    return samples, gaps
+
+
+def when(activity: Activity | Unknown | NotAsked, live: Live) -> str:
+    """Of which time the figures are, with the zone of it, and where they come from."""
+    if live.instances:
+        newest = max(live.instances.values(), key=lambda s: s.at)
+        return f"{live.word}, {span(newest.seconds)} to {clock(newest.at, live.zone)}"
+    if live.gaps and not live.trouble:
+        return live.word
+    if isinstance(activity, Activity):
+        return f"{by_the_checks(activity)} {offset(activity.ended_at)}".rstrip()
+    return ""
+
+
+def _values(sample: InstanceSample | None, limits: Thresholds, waits_are_on_top: bool) -> Sequence[Value]:
+    if sample is None:
+        return [Value(UNKNOWN, role="unknown")] * len(_FIGURES)
+    rates, statistics = instance_rates(sample), sample.statistics
+    lost, came = cache_fusion.lost(statistics), cache_fusion.received(statistics)
+    times = ((rates.cr_receive_ms, cache_fusion.CR_RECEIVED), (rates.current_receive_ms, cache_fusion.CURRENT_RECEIVED))
+    return [
+        Value(rate(rates.blocks_in_per_s)),
+        Value(rate(rates.blocks_out_per_s)),
+        Value(rate(rates.lost_per_s), of_loss(lost or 0, came, limits, waits_are_on_top)),
+        *(
+            Value(
+                ms(time, NONE if blocks in statistics else UNKNOWN, statistics.get(blocks)),
+                of_receive_time(time, statistics.get(blocks, 0), limits),
+            )
+            for time, blocks in times
+        ),
+    ]
+
+
+# --- what serving costs -----------------------------------------------------------------------------------------------
+
+
+def serving_lines(database: Database, activity: Activity, width: int) -> Iterator[Line]:
+    """Where an instance's blocks come from, and what handing blocks to others costs it."""
+    told = [own for own in activity.instances if isinstance(own, InstanceActivity)]
+    names = [database.instance_name(own.instance) for own in told]
+    text = "Traffic as AWR estimates it, in steps of 1000 as on the Traffic screen; where buffers came from."
+    yield from hanging([(" ", "")], text, width, "faint")
+    heads = [Head(head) for head in ("traffic/s", "own %", "others %", "disk %")]
+    rows = [Row(name, [Value(v) for v in _buffers(database, own)]) for name, own in zip(names, told, strict=True)]
+    yield from table_lines("", heads, rows, width)
+    text = (
+        "Of CR blocks served ms to build and to send, the share that waited for a log flush, and ms of it; of current "
+        "ones ms to pin, and the same. A sender that waits for its log makes blocks late on any network."
+    )
+    yield from hanging([(" ", "")], text, width, "faint")
+    of_each = ("send", "flushed %", "flush")
+    heads = [Head(head) for head in ("cr build", *of_each, "cur pin", *of_each)]
+    rows = [Row(name, [Value(v) for v in _serving(own)]) for name, own in zip(names, told, strict=True)]
+    yield from table_lines("", heads, rows, width)
+    for view in ("GV$DLM_MISC", "GV$CR_BLOCK_SERVER", "GV$CURRENT_BLOCK_SERVER"):
+        if reason := activity.why_unread(view):
+            yield from hanging([(" ", ""), ("? ", "unknown")], reason, width)
+
+
+def _buffers(database: Database, own: InstanceActivity) -> Iterator[str]:
+    counted, buffers = own.statistics, "consistent gets from cache"
+    kb = cache_fusion.estimated_traffic_kb_per_s(counted, own.messages, database.block_size_bytes, own.seconds)
+    yield UNKNOWN if kb is None else volume(1024 * kb)
+    for share in (cache_fusion.local_cache_percent, cache_fusion.remote_cache_percent, cache_fusion.disk_percent):
+        yield percent(share(counted), NONE if buffers in counted else UNKNOWN)
+
+
+def _serving(own: InstanceActivity) -> Iterator[str]:
+    """Of consistent-read blocks, then of current ones."""
+    counted = own.statistics
+    for served, flushes, times, flushed, flush_ms in (
+        (
+            cache_fusion.CR_SERVED,
+            own.cr_flushes,
+            (cache_fusion.average_cr_build_ms, cache_fusion.average_cr_send_ms),
+            cache_fusion.cr_log_flush_percent,
+            cache_fusion.average_cr_flush_ms,
+        ),
+        (
+            cache_fusion.CURRENT_SERVED,
+            own.current_flushes,
+            (cache_fusion.average_current_pin_ms, cache_fusion.average_current_send_ms),
+            cache_fusion.current_log_flush_percent,
+            cache_fusion.average_current_flush_ms,
+        ),
+    ):
+        for time in times:
+            yield ms(time(counted), NONE if served in counted else UNKNOWN, counted.get(served))
+        unless = UNKNOWN if flushes is None or served not in counted else NONE
+        yield percent(flushed(counted, flushes), unless)
+        yield ms(flush_ms(counted, flushes), unless, flushes)

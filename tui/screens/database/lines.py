@@ -1,0 +1,129 @@
+"""The Database screen in words: its sections one below the other, each with what it lacks and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from checks.model.facts import Activity, Cluster, Database, Fact, History, NotAsked, Unknown
+from tui.console.run_state import NOT_GATHERED
+from tui.screens.database.history_lines import history_lines
+from tui.screens.database.instance_lines import figures_of, instances_lines, names_of, serving_lines, when
+from tui.screens.database.live_source import Live, by_the_checks
+from tui.screens.database.pair_lines import known_pairs, lost_lines, ping_lines, time_lines
+from tui.widgets.graph import Style
+from tui.widgets.line import Line, clean, command_lines, hanging, wrapped
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the sections are made of, each group from the newest run that knows it."""
+
+    database: Database | Unknown | NotAsked
+    activity: Activity | Unknown | NotAsked
+    history: History | Unknown | NotAsked
+    cluster: Cluster
+    """For the thresholds."""
+    live: Live = field(default_factory=Live)
+    progress: str = ""
+    """How far the run is, while what it has yet to gather may still come."""
+    style: Style = "blocks"
+    held_by: str = ""
+    """`This recording`, `The saved state`: what all of it is from, where nothing more will be read."""
+    is_saved: bool = False
+    """Whether that is all that a run found, and not only the samples."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the screen, under a heading of its own."""
+
+    title: str
+    lines: Sequence[Line]
+    when: str = ""
+    """Of which time it tells."""
+
+
+def sections_of(known: Known, width: int) -> list[Section]:
+    """What there is to show; one section that says why, where no database was asked."""
+    database = known.database
+    if not isinstance(database, Database):
+        return [Section("Database", list(_why_not(database, known, width)))]
+    limits, activity, live = known.cluster.thresholds, known.activity, known.live
+    first = [*_head(database, width), *instances_lines(database, activity, live, limits, width)]
+    if known.held_by and not known.is_saved:
+        first += hanging([(" ", "")], "What its instances counted is on the Traffic screen (3).", width)
+    sections = [Section("Instances", first, when(activity, live))]
+    names, pairs = names_of(database, live), known_pairs(activity, live)
+    if pairs is None:
+        if not isinstance(activity, Activity):
+            sections.append(Section("Lost blocks, times, pings", list(_why_not(activity, known, width))))
+    else:
+        doubts = [line for text in pairs.doubts for line in hanging([(" ", ""), ("? ", "unknown")], text, width)]
+        _, silent = figures_of(database, activity, live)
+        lost = [*doubts, *lost_lines(pairs, names, limits, width, silent)]
+        sections += [
+            Section("Lost blocks", lost, pairs.when),
+            Section("Receive times", list(time_lines(pairs, names, limits, width)), pairs.when),
+            Section("Pings between instances", list(ping_lines(pairs, names, limits, width)), pairs.when),
+        ]
+    if isinstance(activity, Activity):
+        serving = list(serving_lines(database, activity, width))
+        sections.append(Section("Caches and serving", serving, by_the_checks(activity)))
+    history = known.history
+    past = (
+        history_lines(history, database, limits, width, known.style)
+        if isinstance(history, History)
+        else list(_why_not(history, known, width))
+    )
+    return [*sections, Section("History", past)]
+
+
+def page_of(sections: Sequence[Section], width: int) -> tuple[list[Line], list[int]]:
+    """All of them in one text, and the line that each begins at."""
+    lines: list[Line] = []
+    begins: list[int] = []
+    for section in sections:
+        if lines:
+            lines.append([])
+        begins.append(len(lines))
+        when_ = clean(section.when)
+        when_ = f"  {when_}" if when_ and len(section.title) + len(when_) + 3 <= width else ""
+        lines.append([(f" {section.title}"[:width], "title"), (when_, "faint")])
+        lines += section.lines
+    return lines, begins
+
+
+def _head(database: Database, width: int) -> Iterator[Line]:
+    versions = sorted({i.version for i in database.instances})
+    version = versions[0] if len(versions) == 1 else database.version
+    user = f" as {database.user}" if database.user else ""
+    text = f"{database.name} {version}, {database.role.lower()}, {database.open_mode.lower()}"
+    yield from hanging([(" ", "")], f"{text}; reached at {database.reached}{user}", width)
+    if database.in_pluggable:
+        text = (
+            f"Connected to the pluggable database {database.container}, not to CDB$ROOT: the figures are what it sees."
+        )
+        yield from hanging([(" ", ""), ("? ", "unknown")], text, width)
+
+
+def _why_not(group: Fact, known: Known, width: int) -> Iterator[Line]:
+    """Why a group is not there; what would help, as commands."""
+    reason = group.reason if isinstance(group, Unknown | NotAsked) else ""
+    if known.held_by:
+        text = reason if isinstance(known.database, Database) else f"{known.held_by} holds no database. {reason}"
+        yield from hanging([(" ", ""), ("? ", "unknown")], text or f"{known.held_by} does not hold it.", width)
+        return
+    if isinstance(group, NotAsked):
+        yield from hanging([(" ", "")], reason, width)
+        for command in group.commands:
+            yield from command_lines(command, 3, width)
+        return
+    if group == NOT_GATHERED:
+        text = f"Being read: {clean(known.progress)}" if known.progress else "Not read: no check that ran needs it."
+        for line in wrapped(text, width - 1):
+            yield [(f" {line}", "faint")]
+        return
+    yield from hanging([(" ", ""), ("? ", "unknown")], reason or "Not known.", width)
+    advice = "The Checks screen (1) tells what to do about it; r runs the checks again."
+    yield from hanging([("   ", "")], advice, width, "faint")

@@ -1,0 +1,181 @@
+"""What the instances have of each other: who lost whose blocks, how long they took, and their pings."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from checks.model.facts import Activity, BlockTransfer, InstancePing, NotAsked, Thresholds, Unknown
+from checks.model.finding import Status
+from checks.model.wording import counted, few
+from tui.screens.database.figures import NONE, Value, count, ms, of_loss, of_ping, of_receive_time, percent, span
+from tui.screens.database.live_source import Live, by_the_checks
+from tui.screens.database.table import Cells, pairs_lines
+from tui.widgets.line import Line, hanging
+from tui.widgets.units import clock
+
+Names = Mapping[int, str]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """What is known of the pairs, and of which time."""
+
+    transfers: Sequence[BlockTransfer] | Unknown
+    pings: Sequence[InstancePing] | Unknown
+    when: str
+    doubts: Sequence[str] = ()
+    """What is missing in it, in sentences."""
+
+
+def known_pairs(activity: Activity | Unknown | NotAsked, live: Live) -> Pairs | None:
+    """By the live samples of the last minute where there are any, else between the two of the run; None where neither
+    is there."""
+    told = live.trouble or not live.pairs_trouble  # a trouble of all instances stands above them already
+    doubts = [] if told else [f"No {live.word} figures: {live.pairs_trouble}"]
+    if live.pairs is not None:
+        when = f"{live.word}, {span(live.pairs.seconds)} to {clock(live.pairs.at, live.zone, told=False)}"
+        return Pairs(live.pairs.transfers, live.pairs.pings, when, doubts)
+    if not isinstance(activity, Activity):
+        return None
+    doubts += [u.reason for u in activity.unread if u.view in ("GV$INSTANCE_CACHE_TRANSFER", "GV$INSTANCE_PING")]
+    return Pairs(activity.transfers, activity.pings, by_the_checks(activity), doubts)
+
+
+def lost_lines(
+    pairs: Pairs, names: Names, limits: Thresholds, width: int, silent: Collection[str] = ()
+) -> Iterator[Line]:
+    """Lost blocks, receiver by sender, of those that came. `silent`: the instances that told nothing; what those
+    received is not known."""
+    if isinstance(pairs.transfers, Unknown):
+        yield from _why_not(pairs.transfers, width)
+        return
+    found = _together(pairs.transfers)
+    heard = {receiver for receiver, _ in found}
+    unknown = [names[n] for n in names if names[n] in silent and n not in heard]
+    if unknown:
+        doubt = f"What {few(unknown)} received is not known: {len(unknown)} of {counted(len(names), 'instance')}."
+        yield from hanging([(" ", ""), ("? ", "unknown")], doubt, width)
+    if not found:
+        if not unknown:
+            yield from _nothing("No instance had blocks of another.", width)
+        return
+    lost, came = sum(t.lost for t in found.values()), sum(t.cr_blocks + t.current_blocks for t in found.values())
+    worst = max(found.values(), key=lambda t: t.lost)
+    to = f" to {few(_name(names, n) for n in sorted(heard))}" if unknown else ""
+    text = f"{count(lost)} lost of {count(came + lost)} that were sent{to}."
+    if lost:
+        text += (
+            f" Most: {count(worst.lost)} of those from {_name(names, worst.sender)} to {_name(names, worst.receiver)}."
+        )
+    status = of_loss(lost, came, limits)
+    yield from hanging([(" ", "")], text, width, status.value.lower() if status else "")
+    told = {pair: (t, of_loss(t.lost, t.cr_blocks + t.current_blocks, limits)) for pair, t in found.items()}
+    roomy = {
+        pair: Value(f"{count(t.lost)} of {count(t.cr_blocks + t.current_blocks + t.lost)}", grave)
+        for pair, (t, grave) in told.items()
+    }
+    tight = {pair: Value(count(t.lost), grave) for pair, (t, grave) in told.items()}
+    yield from pairs_lines(("to", "from"), _all(names, found), (Cells(roomy), Cells(tight)), width)
+
+
+def time_lines(pairs: Pairs, names: Names, limits: Thresholds, width: int) -> Iterator[Line]:
+    """How long blocks took on average, receiver by sender."""
+    if isinstance(pairs.transfers, Unknown):
+        yield from _why_not(pairs.transfers, width)
+        return
+    found = _together(pairs.transfers)
+    if not found:
+        yield from _nothing("No instance had blocks of another.", width)
+        return
+    roomy = {pair: Value(f"{ms(_cr_ms(t))} / {ms(_current_ms(t))}", _worse(t, limits)) for pair, t in found.items()}
+    tight = {pair: Value(ms(_both_ms(t)), _worse(t, limits)) for pair, t in found.items()}
+    ways = (
+        Cells(roomy, "ms from the request to the block, on average: CR / current"),
+        Cells(tight, "ms from the request to the block, on average of both kinds"),
+    )
+    yield from pairs_lines(("to", "from"), _all(names, found), ways, width)
+
+
+def ping_lines(pairs: Pairs, names: Names, limits: Thresholds, width: int) -> Iterator[Line]:
+    """The instances' own pings: 500 bytes, 8 KB, and how many times as long that takes."""
+    if isinstance(pairs.pings, Unknown):
+        yield from _why_not(pairs.pings, width)
+        return
+    found = {(p.instance, p.target): p for p in pairs.pings if p.instance != p.target}
+    if not found:
+        yield from _nothing("No instance pinged another.", width)
+        return
+    if few := sum(max(p.count_500b, p.count_8k) < limits.few_pings for p in found.values()):
+        text = f"{few} of {len(found)} pairs had fewer than {limits.few_pings} pings: their averages are not judged."
+        yield from _nothing(text, width)
+    full = {pair: Value(f"{_small(p)} {_large(p)} {_ratio(p)}", of_ping(p, limits)) for pair, p in found.items()}
+    both = {pair: Value(f"{_small(p)}/{_large(p)}", of_ping(p, limits)) for pair, p in found.items()}
+    large = {pair: Value(_large(p), of_ping(p, limits)) for pair, p in found.items()}
+    ways = (
+        Cells(full, "ms there and back, on average: 500 bytes, 8 KB, and how many times as long"),
+        Cells(both, "ms there and back, on average: 500 bytes/8 KB"),
+        Cells(large, "ms there and back, on average, of 8 KB; letters are of 500 bytes too"),
+    )
+    yield from pairs_lines(("from", "to"), _all(names, found), ways, width)
+
+
+# --- figures ----------------------------------------------------------------------------------------------------------
+
+
+def _together(transfers: Sequence[BlockTransfer]) -> dict[tuple[int, int], BlockTransfer]:
+    return {(t.receiver, t.sender): t for t in transfers if t.receiver != t.sender}
+
+
+def _all(names: Names, found: Mapping[tuple[int, int], object]) -> dict[int, str]:
+    """Every instance that is known, or occurs in a pair."""
+    return {n: _name(names, n) for n in sorted({*names, *(n for pair in found for n in pair)})}
+
+
+def _name(names: Names, number: int) -> str:
+    return names.get(number) or f"instance {number}"
+
+
+def _average_ms(time_us: int, blocks: int) -> float | None:
+    return time_us / blocks / 1000 if blocks > 0 else None
+
+
+def _cr_ms(t: BlockTransfer) -> float | None:
+    return _average_ms(t.cr_time_us, t.cr_blocks)
+
+
+def _current_ms(t: BlockTransfer) -> float | None:
+    return _average_ms(t.current_time_us, t.current_blocks)
+
+
+def _both_ms(t: BlockTransfer) -> float | None:
+    return _average_ms(t.cr_time_us + t.current_time_us, t.cr_blocks + t.current_blocks)
+
+
+def _worse(t: BlockTransfer, limits: Thresholds) -> Status | None:
+    each = (
+        of_receive_time(_cr_ms(t), t.cr_blocks, limits),
+        of_receive_time(_current_ms(t), t.current_blocks, limits),
+    )
+    return min((status for status in each if status), key=lambda s: s.gravity, default=None)
+
+
+def _small(p: InstancePing) -> str:
+    return NONE if p.average_500b_us is None else ms(p.average_500b_us / 1000)
+
+
+def _large(p: InstancePing) -> str:
+    return NONE if p.average_8k_us is None else ms(p.average_8k_us / 1000)
+
+
+def _ratio(p: InstancePing) -> str:
+    small, large = p.average_500b_us, p.average_8k_us
+    return f"{percent(large / small)}x" if small and large else NONE
+
+
+def _why_not(unknown: Unknown, width: int) -> Iterator[Line]:
+    yield from hanging([(" ", ""), ("? ", "unknown")], unknown.reason or "Not known.", width)
+
+
+def _nothing(text: str, width: int) -> Iterator[Line]:
+    yield from hanging([(" ", "")], text, width, "faint")

@@ -1,0 +1,175 @@
+"""Database: what the instances say of each other, now and in the past."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.timer import Timer
+
+from checks.model.finding import Status
+from tui.console.actions import EXPORT, SCROLLING, Action, bindings
+from tui.console.app_state import Known, News
+from tui.console.run_state import report_with
+from tui.screens.base import ConsoleScreen
+from tui.screens.database.lines import Known as Facts
+from tui.screens.database.lines import page_of, sections_of
+from tui.screens.database.live_source import live_of
+from tui.widgets.bars import rule_line
+from tui.widgets.board_text import state_of
+from tui.widgets.help_text import Sign, Signs
+from tui.widgets.line import Line, wrapped
+from tui.widgets.lines import Lines
+
+DATABASE = (
+    *SCROLLING,
+    Action("n,tab", "section(1)", "n Tab", "The next section.", "next section"),
+    Action("N,shift+tab", "section(-1)", "N", "The section before."),
+    Action("r", "rerun", "r", "Run all checks again.", "rerun"),
+    EXPORT,
+)
+
+_SETTLE_S = 0.25
+"""The samples of all instances come within moments of each other: they are drawn together."""
+
+
+class DatabaseScreen(ConsoleScreen):
+    """One text of several sections, kept up to date."""
+
+    NAME = "database"
+    ACTIONS = DATABASE
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(DATABASE)]
+
+    def __init__(self, known: Known) -> None:
+        super().__init__(known)
+        self._begins: Sequence[int] = ()
+        self._drawn: object = None
+        self._settling: Timer | None = None
+
+    def compose_body(self) -> ComposeResult:
+        """The text."""
+        yield Lines(id="database-page")
+
+    def signs(self) -> Sequence[Signs]:
+        """The letters after figures."""
+        return [
+            Signs(
+                "Database",
+                [
+                    Sign("F", "worse than a check's limit for a failure", Status.FAIL.value.lower()),
+                    Sign("W", "worse than a check's limit for a warning", Status.WARN.value.lower()),
+                    Sign("I", "over such a limit in the past", Status.INFO.value.lower()),
+                    Sign("?", "not known", Status.UNKNOWN.value.lower()),
+                    Sign("-", "nothing to tell: no block, no ping"),
+                    Sign("·", "the instance itself"),
+                ],
+            )
+        ]
+
+    # --- drawing ------------------------------------------------------------------------------------------------------
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether all samples that concern this screen are drawn."""
+        return self._settling is None and self._newest() == self._drawn
+
+    @property
+    def _page(self) -> Lines:
+        return self.query_one("#database-page", Lines)
+
+    def draw(self, news: News | None = None) -> None:
+        """Draw what the newest run and the newest samples tell."""
+        if news is News.SAMPLES:
+            if self._settling is None and self._newest() != self._drawn:
+                self._settling = self.set_timer(_SETTLE_S, self._draw_settled)
+            return
+        self._draw_all()
+
+    def _draw_settled(self) -> None:
+        self._settling = None
+        self._draw_all()
+
+    def _draw_all(self) -> None:
+        self._drawn = self._newest()
+        self._page.show(self._lines, top=self._page.above)
+        self.draw_lower_rule()
+
+    def _newest(self) -> object:
+        """What of the samples is drawn here: those of nodes are not."""
+        timeline = self.known.timeline
+        told = [s for s in timeline.sources() if s in ("database", "pairs") or s.startswith("instance ")]
+        return self.known.feed.trouble, [timeline.newest(source) for source in told]
+
+    def _lines(self, width: int) -> list[Line]:
+        facts = self._facts()
+        if facts is None:
+            self._begins = ()
+            text = "Nothing is known of the database yet: the checks are running."
+            if held_by := self.known.feed.held_by:
+                text = f"{held_by} is being looked at."
+            return [[(f" {line}", "faint")] for line in wrapped(text, width - 1)]
+        sections = sections_of(facts, width)
+        lines, self._begins = page_of(sections, width)
+        return lines
+
+    def _facts(self) -> Facts | None:
+        board = self.known.board
+        newest = self.known.report
+        if newest is None:
+            return None
+        clusters = {
+            group: (report_with(board, group) or newest).cluster for group in ("database", "activity", "history")
+        }
+        return Facts(
+            clusters["database"].database,
+            clusters["activity"].activity,
+            clusters["history"].history,
+            newest.cluster,
+            live_of(self.known.timeline, self.known.feed.trouble, self.known.feed.word, self.known.zone),
+            board.progress if board.running else "",
+            self.known.graphs,
+            self.known.feed.held_by,
+            self.known.feed.is_saved,
+        )
+
+    def lower_rule(self, width: int) -> list[Line]:
+        """How far the run is, and how much there is to come."""
+        below = self._page.below
+        return [rule_line(width, state_of(self.known.board), f"PgDn: {below} more lines" if below else "")]
+
+    @on(Lines.Scrolled, "#database-page")
+    def say_how_much_is_below(self) -> None:
+        """Keep the count of lines below right."""
+        self.draw_lower_rule()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """The text is laid out by its widget; what is below changes with it."""
+        self.call_after_refresh(self.draw_lower_rule)
+
+    # --- keys ---------------------------------------------------------------------------------------------------------
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll by lines."""
+        self._page.scroll_by(lines)
+
+    def action_page(self, pages: int) -> None:
+        """Scroll by screenfuls."""
+        self._page.scroll_pages(pages)
+
+    def action_edge(self, end: bool) -> None:
+        """To the beginning or the end."""
+        self._page.scroll_by(1_000_000 if end else -1_000_000)
+
+    def action_section(self, by: int) -> None:
+        """To where another section begins; the last ones may stand on one screen, and are named then."""
+        page = self._page
+        others = [at for at in self._begins if (at > page.above if by > 0 else at < page.above)]
+        if others:
+            page.scroll_by((others[0] if by > 0 else others[-1]) - page.above)
+
+    def action_rerun(self) -> None:
+        """Ask for another run."""
+        self.post_message(self.RunWanted())

@@ -1,0 +1,132 @@
+"""Tables of instances and of pairs of them, in as many blocks of columns as their width asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from rich.cells import cell_len
+
+from tui.screens.database.figures import UNKNOWN, Value
+from tui.screens.paths.node_names import at_right, short_names
+from tui.widgets.line import Line, Span, clean, fitted, hanging
+
+_GAP = 2
+_OWN = Value("·", role="faint")
+
+Pair = tuple[int, int]
+
+
+class Head(NamedTuple):
+    """The head of a column."""
+
+    text: str
+    words: bool = False
+    """Whether words stand below it, which begin at the left."""
+
+
+class Row(NamedTuple):
+    """An instance's row: its figures, or why there are none."""
+
+    name: str
+    values: Sequence[Value] = ()
+    reason: str = ""
+
+
+class _Column(NamedTuple):
+    head: Head
+    figures: int
+    """Columns of the figures, or of the head where that is wider."""
+    signs: int
+    """Columns of the letters after them; 0 where there are none."""
+    values: Sequence[Value]
+
+    @property
+    def width(self) -> int:
+        return _GAP + self.figures + self.signs
+
+    def placed(self, text: str) -> str:
+        return fitted(text, self.figures) if self.head.words else at_right(text, self.figures)
+
+    def title(self) -> str:
+        return " " * _GAP + self.placed(self.head.text) + " " * self.signs
+
+    def spans(self, row: int) -> list[Span]:
+        value = self.values[row]
+        sign = f" {value.sign}" if value.sign else ""
+        gap = (" " * _GAP, "")
+        return [gap, (self.placed(value.text) + sign, value.drawn), (" " * (self.signs - len(sign)), "")]
+
+
+def table_lines(corner: str, heads: Sequence[Head], rows: Sequence[Row], width: int) -> Iterator[Line]:
+    """The table; each block of columns begins with the names of the rows."""
+    names = [clean(row.name) for row in rows]
+    label = min(max([cell_len(corner), *map(cell_len, names)]), max(width // 3, 4))
+    known = [row for row in rows if row.values]
+    columns = [_column(head, [row.values[c] for row in known], width - 1 - label) for c, head in enumerate(heads)]
+    for number, block in enumerate(_blocks(columns, width - 1 - label) if known else [[]]):
+        if number:
+            yield []
+        if block:
+            yield [(f" {fitted(corner, label)}" + "".join(column.title() for column in block), "label")]
+        at = -1
+        for name, row in zip(names, rows, strict=True):
+            start: list[Span] = [(f" {fitted(name, label)}", "")]
+            if row.values:
+                at += 1
+                yield [*start, *(span for column in block for span in column.spans(at))]
+            elif not number:
+                yield from hanging([*start, ("  ? ", "unknown")], row.reason, width)
+
+
+def _column(head: Head, values: Sequence[Value], room: int) -> _Column:
+    values = [value._replace(text=clean(value.text)) for value in values]
+    signs = 2 if any(value.status for value in values) else 0
+    figures = max([cell_len(head.text), *(cell_len(value.text) for value in values)])
+    return _Column(head, max(min(figures, room - _GAP - signs), 1), signs, values)
+
+
+def _blocks(columns: Sequence[_Column], room: int) -> list[list[_Column]]:
+    """As many columns in a block as there is room for, and one at least."""
+    blocks: list[list[_Column]] = []
+    used = room + 1
+    for column in columns:
+        if used + column.width > room:
+            blocks.append([])
+            used = 0
+        blocks[-1].append(column)
+        used += column.width
+    return blocks
+
+
+class Cells(NamedTuple):
+    """What stands for each pair, in one way of saying it."""
+
+    values: Mapping[Pair, Value]
+    note: str = ""
+    """What has to be known to read them so."""
+
+
+def pairs_lines(ends: tuple[str, str], names: Mapping[int, str], ways: Sequence[Cells], width: int) -> Iterator[Line]:
+    """A row for the first and a column for the second of each pair, said in the first of the ways that there is room
+    for; where there is room for none, the last one in several blocks. What is not known of a pair is `?`."""
+    numbers = sorted(names)
+    full = [clean(names[number]) for number in numbers]
+    corner = " \\ ".join(ends)
+    room = width - 1 - max([len(corner), *map(cell_len, full)])
+    for cells in ways:
+        rows = _pair_rows(numbers, full, cells.values)
+        for heads in (full, short_names(full)):
+            columns = [_column(Head(head), [row.values[c] for row in rows], width) for c, head in enumerate(heads)]
+            if sum(column.width for column in columns) <= room or (cells is ways[-1] and heads is not full):
+                if cells.note:
+                    yield from hanging([(" ", "")], cells.note, width, "faint")
+                yield from table_lines(corner, [Head(head) for head in heads], rows, width)
+                return
+
+
+def _pair_rows(numbers: Sequence[int], names: Sequence[str], values: Mapping[Pair, Value]) -> list[Row]:
+    return [
+        Row(name, [_OWN if a == b else values.get((a, b), Value(UNKNOWN, role="unknown")) for b in numbers])
+        for a, name in zip(numbers, names, strict=True)
+    ]

@@ -1,0 +1,143 @@
+"""The Paths screen in words: its networks below each other or one at a time, the path under the cursor, the legend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from checks.model.facts import Cluster, Unknown
+from checks.model.wording import counted
+from checks.report.path_text import meaning_of, path_line
+from checks.rules.path_matrix import MEANINGS, Cell, Grid
+from tui.screens.paths.matrix import Place, matrix_lines
+from tui.widgets.line import Line, clean, fitted, hanging, wrapped
+
+_ROLES = {"P": "pass", "R": "fail", "B": "fail", "T": "fail", "M": "fail", "L": "warn", "U": "fail", "·": "faint"}
+
+_ROOM_FOR_HEADING = 60
+"""Columns from which on the legend has a heading."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """What stands between the rules, above the foot."""
+
+    lines: Sequence[Line]
+    cursor: int
+    """The line with the cursor."""
+    title: str = ""
+    """For the upper rule, where only one of the networks is shown."""
+    place: str = ""
+    """Which of them: `network 1 of 2`."""
+    squares: Mapping[int, Grid] = field(default_factory=dict)
+    """The networks that are shown, by the line that their square begins with."""
+
+
+def page_of(grids: Sequence[Grid], network: str, place: Place | None, width: int, height: int) -> Page:
+    """All networks below each other where they fit, else the one with the cursor."""
+    chosen = next((n for n, grid in enumerate(grids) if grid.network.name == network), 0)
+    stacked: list[Line] = []
+    squares: dict[int, Grid] = {}
+    cursor = 0
+    for number, grid in enumerate(grids):
+        if number:
+            stacked.append([])
+        stacked.append([(" " + fitted(_title(grid), width - 2) if width > 2 else "", "title")])
+        if number == chosen:
+            cursor = len(stacked) + _row(grid, place)
+        squares[len(stacked)] = grid
+        stacked += matrix_lines(grid, width, place if number == chosen else None)
+    if len(stacked) <= height or not grids:
+        return Page(stacked, cursor, squares=squares)
+    one = grids[chosen]
+    which = f"network {chosen + 1} of {len(grids)}" if len(grids) > 1 else ""
+    return Page(matrix_lines(one, width, place), _row(one, place), _title(one), which, {0: one})
+
+
+def _row(grid: Grid, place: Place | None) -> int:
+    return 1 + (grid.nodes.index(place[0]) if place and place[0] in grid.nodes else 0)
+
+
+def _title(grid: Grid) -> str:
+    network, ways = grid.network, grid.ways
+    mtu = f"MTU {network.mtu}" if isinstance(network.mtu, int) else "MTU not known"
+    well = sum(not cell.is_problem for cell in ways)
+    passing = f"{well} of {counted(len(ways), 'path')} pass" if grid.is_probed else "nothing was probed"
+    if not ways:
+        passing = "no paths: there is one node"
+    name = network.name if network.name.startswith(network.interface) else f"{network.interface} {network.name}"
+    return f"{clean(name)}  {mtu}  {passing}"
+
+
+# --- the foot ---------------------------------------------------------------------------------------------------------
+
+
+def foot_lines(grids: Sequence[Grid], cell: Cell | None, width: int, height: int) -> list[Line]:
+    """In so many lines: the path under the cursor, what else is known of it as there is room, and the legend."""
+    legend = _legend(grids, width)
+    legend = legend[: max(height - 1, 1)] if len(legend) < height else legend[:1]
+    room = height - len(legend)
+    told: list[Line] = []
+    for number, (text, role) in enumerate(_told(cell) if cell else ()):
+        if number == 0 and room == 1:
+            told.append([(" " + fitted(clean(text), width - 1), role)])
+            break
+        told += [[(f" {line}", role)] for line in wrapped(text, width - 1)]
+    told = told[:room]
+    return [*told, *[[]] * (room - len(told)), *legend]
+
+
+def _told(cell: Cell) -> Iterator[tuple[str, str]]:
+    yield path_line(cell), cell.role if cell.is_problem and cell.probe is None else ""
+    if cell.probe is None:
+        return
+    yield f"{cell.letter} {meaning_of(cell)}", cell.role
+    if cell.reason:
+        yield cell.reason, ""
+
+
+def _legend(grids: Sequence[Grid], width: int) -> list[Line]:
+    """The letters that occur, and what they mean; said to be letters, since `1500 B` could be read as bytes."""
+    there = {letter for grid in grids for letter in grid.letters()}
+    heading = " Letters:" if width >= _ROOM_FOR_HEADING else ""
+    line: list[tuple[str, str]] = [(heading, "faint")] if heading else []
+    lines: list[Line] = []
+    used = len(heading)
+    for letter in (letter for letter in MEANINGS if letter in there):
+        text = f" {MEANINGS[letter]}"[: max(width - 2, 0)]
+        gap = "  " if line and line[-1][0] != heading else " "
+        needed = len(gap) + 1 + len(text)
+        if line and used + needed > width:
+            lines.append(line)
+            line, used = [], 0
+            gap, needed = " ", len(text) + 2
+        line += [(gap, ""), (letter, _ROLES.get(letter, "unknown")), (text, "faint")]
+        used += needed
+    return [*lines, line]
+
+
+# --- nothing to show --------------------------------------------------------------------------------------------------
+
+
+def waiting_lines(running: bool, progress: str, width: int, *, held_by: str = "") -> list[Line]:
+    """What is being waited for, while no paths are known yet; of a recording nothing is."""
+    text = "The paths are not known: the checks have not run to their end. r runs them again."
+    if held_by:
+        text = f"{held_by} holds no paths."
+    elif running:
+        text = f"The paths are not known yet: the checks are running ({clean(progress)})."
+    return [[(f" {line}", "faint")] for line in wrapped(text, width - 1)]
+
+
+def no_networks_lines(cluster: Cluster, width: int, *, held_by: str = "") -> list[Line]:
+    """Why there is no private network to show, and what to do; of a recording nothing can be done."""
+    if held_by:
+        reason = cluster.networks.reason if isinstance(cluster.networks, Unknown) else "oifcfg named none."
+        return list(hanging([(" ? ", "unknown")], f"{held_by} holds no private networks. {reason}", width))
+    if isinstance(cluster.networks, Unknown):
+        text = f"The private networks are not known. {cluster.networks.reason}"
+    else:
+        text = "No private network is configured: oifcfg names none as cluster_interconnect."
+    lines: list[Line] = list(hanging([(" ? ", "unknown")], text, width))
+    advice = "The Checks screen (1) tells what to do about it; r runs the checks again."
+    return [*lines, [], *hanging([("   ", "")], advice, width)]

@@ -1,0 +1,122 @@
+"""The square of a network as lines: roomy where there is room, and down to a letter a path for sixteen nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+
+from checks.rules.path_matrix import OWN, Cell, Grid
+from tui.screens.paths.node_names import at_right, headings
+from tui.widgets.line import Line, Span, clean, fitted
+
+_CORNER = "from \\ to"
+_LEAST = 3
+"""Columns of a path: its letter, and the signs of the cursor on both sides."""
+_MOST = 14
+"""Columns of the longest heading over a path; longer names are shortened."""
+
+Place = tuple[str, str]
+"""The way under the cursor: from-node, to-node."""
+
+
+@dataclass(frozen=True)
+class _Layout:
+    label: int
+    cell: int
+    """Columns of what stands in a cell, without the sign on either side."""
+    heads: Sequence[str]
+    rows: Sequence[str]
+    columns: range
+    """Those that there is room for."""
+
+
+def matrix_lines(grid: Grid, width: int, cursor: Place | None) -> list[Line]:
+    """The heads of the columns, and a line for each node; the way under the cursor stands in brackets."""
+    contents, layout = _fitted(grid, width, cursor)
+    lines: list[Line] = [_head(layout)]
+    for row, a in enumerate(grid.nodes):
+        line: list[Span] = [(f" {fitted(layout.rows[row], layout.label)}", "label")]
+        for column in layout.columns:
+            b = grid.nodes[column]
+            line += _spans(grid.cells[a, b], at_right(contents[a, b], layout.cell), (a, b) == cursor)
+        lines.append(line)
+    return lines
+
+
+def place_at(grid: Grid, width: int, cursor: Place | None, line: int, column: int) -> Place | None:
+    """The way that these lines, drawn so, show in that line and column of the screen; None where they show none."""
+    layout = _fitted(grid, width, cursor)[1]
+    row, number = line - 1, (column - 1 - layout.label) // (layout.cell + 2)
+    if not 0 <= row < len(grid.nodes) or not 0 <= number < len(layout.columns):
+        return None
+    return grid.nodes[row], grid.nodes[layout.columns[number]]
+
+
+def _fitted(grid: Grid, width: int, cursor: Place | None) -> tuple[dict[Place, str], _Layout]:
+    """What stands in the cells, and where: as roomy as there is room for."""
+    contents = {way: _roomy(cell) for way, cell in grid.cells.items()}
+    layout = _layout(grid, width, max(map(cell_len, contents.values()), default=1))
+    if layout is None:
+        contents = {way: cell.figure + cell.letter for way, cell in grid.cells.items()}
+        layout = _layout(grid, width, max(map(cell_len, contents.values()), default=1))
+    if layout is None:
+        contents = {way: cell.letter for way, cell in grid.cells.items()}
+        layout = _tight(grid, width, _column(grid, cursor))
+    return contents, layout
+
+
+def _roomy(cell: Cell) -> str:
+    return f"{cell.figure} {cell.letter}" if cell.figure else cell.letter
+
+
+def _spans(cell: Cell, content: str, chosen: bool) -> list[Span]:
+    left, right = ("[", "]") if chosen else (" ", " ")
+    role = "faint" if cell.letter == OWN and not chosen else cell.role
+    return [(left, "accent"), (content, role), (right, "accent")]
+
+
+def _head(layout: _Layout) -> Line:
+    more = "…" if len(layout.columns) < len(layout.heads) else ""
+    line: list[Span] = [(f" {fitted(_CORNER if layout.label >= len(_CORNER) else more, layout.label)}", "label")]
+    return [*line, *((f"{at_right(layout.heads[c], layout.cell + 1)} ", "label") for c in layout.columns)]
+
+
+def _column(grid: Grid, cursor: Place | None) -> int:
+    return grid.nodes.index(cursor[1]) if cursor and cursor[1] in grid.nodes else 0
+
+
+def _layout(grid: Grid, width: int, content: int) -> _Layout | None:
+    """A layout of all columns with contents that wide; None where there is no room for it."""
+    names = [clean(node) for node in grid.nodes]
+    for room in (min(max([content, *map(cell_len, names)]), _MOST), content):
+        heads, numbered = headings(names, room)
+        rows = _labels(names, numbered)
+        longest = max(map(cell_len, rows), default=1)
+        for label in (max(longest, len(_CORNER)), min(longest, max(width // 4, len(_CORNER)))):
+            if 1 + label + len(names) * (room + 2) <= width:
+                return _Layout(label, room, heads, rows, range(len(names)))
+    return None
+
+
+def _tight(grid: Grid, width: int, cursor: int) -> _Layout:
+    """A letter a path; of more nodes than there is room for, the columns around the cursor."""
+    names = [clean(node) for node in grid.nodes]
+    count = max(len(names), 1)
+    longest = max(map(cell_len, names), default=1)
+    cell = max(min((width - 1 - min(longest, width // 4)) // count - 2, _LEAST), 1)
+    heads, numbered = headings(names, cell + 1)
+    rows = _labels(names, numbered)
+    spare = width - 1 - count * (cell + 2)
+    label = min(max(map(cell_len, rows), default=1), max(spare, min(longest, width // 4), 1))
+    fit = max((width - 1 - label) // (cell + 2), 1)
+    first = min(max(cursor - fit // 2, 0), max(len(names) - fit, 0))
+    return _Layout(label, cell, heads, rows, range(first, min(first + fit, len(names))))
+
+
+def _labels(names: Sequence[str], numbered: bool) -> list[str]:
+    if not numbered:
+        return list(names)
+    digits = len(str(len(names)))
+    return [f"{number:>{digits}} {name}" for number, name in enumerate(names, 1)]

@@ -1,0 +1,111 @@
+"""One path to read: what was sent each way, what came back, and what was noted when it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from checks.model.facts import PathProbe, PingSeries, Unknown
+from checks.model.finding import EvidenceRef
+from checks.model.journal import Journal
+from checks.model.packet_sizes import packet_of
+from checks.model.report import Report
+from checks.model.wording import counted
+from checks.report.path_text import LEGS, full_payload, version_of
+from checks.rules.path_matrix import MEANINGS, Cell, Grid
+from tui.widgets.evidence_text import evidence_lines
+from tui.widgets.line import Line, clean, hanging, wrapped
+
+_HEADS = ("payload", "packet", "answered", "round trip ms", "ttl", "")
+
+
+def reader_lines(report: Report, grid: Grid, cell: Cell, width: int) -> Iterator[Line]:
+    """The path, the way back, and the journal's entries of both."""
+    back = grid.cells[cell.to_node, cell.from_node]
+    for number, way in enumerate(dict.fromkeys((cell, back))):
+        if number:
+            yield []
+        yield from _way(way, width)
+    yield []
+    for text in wrapped("What was sent, as it was noted", width):
+        yield [(text, "title")]
+    topics = [EvidenceRef(c.from_node, f"path {grid.network.name} {c.from_node} {c.to_node}") for c in (cell, back)]
+    if entries := Journal(report.journal).matching(topics):
+        yield from evidence_lines(entries, width)
+    else:
+        yield from hanging([("  ", "")], "Nothing was sent on this path, or nothing of it is kept.", width)
+
+
+def _way(cell: Cell, width: int) -> Iterator[Line]:
+    head = f"{clean(cell.from_node)} → {clean(cell.to_node)}  "
+    yield from hanging([(head, "title")] if len(head) < width // 2 else [], _verdict(cell), width, cell.role)
+    probe = cell.probe
+    for text in [cell.reason] if probe is None else _sentences(probe):
+        if text:
+            yield from hanging([("  ", "")], text, width)
+    if probe is not None and probe.series:
+        yield from _table(probe, width)
+
+
+def _verdict(cell: Cell) -> str:
+    return f"{cell.letter} {MEANINGS[cell.letter]}"
+
+
+def _sentences(probe: PathProbe) -> Iterator[str]:
+    by = f" by {probe.sent_by}" if probe.sent_by else ""
+    sent = f"{counted(probe.packets_sent, 'packet')} of {probe.bytes_sent:,} bytes in all" if probe.packets_sent else ""
+    what = f": {sent} in {probe.elapsed_ms:.0f} ms" if sent else ""
+    yield f"From {probe.source_ip} to {probe.destination_ip}{by}{what}."
+    if isinstance(probe.path_mtu, int):
+        yield f"The largest packet that passes has {probe.path_mtu} bytes; {probe.expected_mtu} ought to pass."
+    elif isinstance(probe.path_mtu, Unknown):
+        yield f"The largest packet that passes is not known: {probe.path_mtu.reason}"
+    else:
+        yield f"Packets of {probe.expected_mtu} bytes ought to pass."
+    if where := LEGS[probe.lost_leg]:
+        yield f"Full-size packets get {where}: the other node counted what arrived."
+    if probe.hops is not None:
+        yield f"{counted(probe.hops, 'router')} on the way back." if probe.hops else "No router on the way back."
+    if probe.reason:
+        yield probe.reason
+
+
+def _table(probe: PathProbe, width: int) -> Iterator[Line]:
+    rows = [_HEADS, *(_row(probe, series) for series in probe.series)]
+    wide = [max(len(row[c]) for row in rows) for c in range(len(_HEADS) - 1)]
+    for number, row in enumerate(rows):
+        figures = "  ".join(f"{row[c]:>{wide[c]}}" for c in range(len(wide)))
+        start: Line = [("  ", ""), (figures, "" if number else "label")]
+        if len(figures) + 24 <= width:
+            yield from hanging([*start, ("  ", "")], row[-1], width)
+            continue
+        if len(figures) + 2 <= width:
+            yield start
+        else:
+            yield from hanging([("  ", "")], figures, width, "" if number else "label")
+        if row[-1]:
+            yield from hanging([("    ", "")], row[-1], width)
+
+
+def _row(probe: PathProbe, series: PingSeries) -> tuple[str, ...]:
+    times = (series.rtt_ms_min, series.rtt_ms_median, series.rtt_ms_max)
+    return (
+        f"{series.payload:,}",
+        f"{packet_of(series.payload, version_of(probe)):,}",
+        f"{series.received}/{series.sent}",
+        "/".join("-" if t is None else f"{t:.2f}" for t in times) if any(t is not None for t in times) else "-",
+        "-" if series.ttl is None else str(series.ttl),
+        _odd(probe, series),
+    )
+
+
+def _odd(probe: PathProbe, series: PingSeries) -> str:
+    """What else happened to packets of that size."""
+    told = ["one byte more than ought to pass"] if series.payload == full_payload(probe) + 1 else []
+    if series.refused_locally:
+        mtu = f" (MTU {series.local_mtu})" if series.local_mtu else ""
+        told.append(f"{series.refused_locally} refused by {clean(probe.from_node)}'s own kernel{mtu}")
+    if series.too_big_mtu is not None:
+        told.append(f"{clean(series.too_big_from) or 'a router'} says fragmentation needed (MTU {series.too_big_mtu})")
+    if series.unreachable_from:
+        told.append(f"{clean(series.unreachable_from)} says unreachable")
+    return "; ".join([*told, *(clean(error) for error in series.errors)])

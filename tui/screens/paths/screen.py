@@ -1,0 +1,224 @@
+"""Paths: which node reaches which over each private network, and with how much."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+
+from checks.model.report import Report
+from checks.rules.path_matrix import MEANINGS, OWN, Cell, Grid, grids_of, problems
+from tui.console.actions import EXPORT, Action, bindings
+from tui.console.app_state import Known, News
+from tui.console.run_state import report_with
+from tui.screens.base import ConsoleScreen
+from tui.screens.paths.lines import Page, foot_lines, no_networks_lines, page_of, waiting_lines
+from tui.screens.paths.matrix import place_at
+from tui.screens.paths.reader_page import reader_lines
+from tui.screens.reader import ReaderScreen
+from tui.widgets.bars import rule_line
+from tui.widgets.board_text import state_of
+from tui.widgets.help_text import Sign, Signs
+from tui.widgets.line import Line, clean
+from tui.widgets.lines import Lines
+
+PATHS = (
+    Action("up,k", "move(-1, 0)", "↑ k", "The path above: from another node."),
+    Action("down,j", "move(1, 0)", "↓ j", "The path below."),
+    Action("left,h", "move(0, -1)", "← h", "The path to the left: to another node."),
+    Action("right,l", "move(0, 1)", "→ l", "The path to the right."),
+    Action("home,g", "edge(False)", "g Home", "The first node's paths."),
+    Action("end,G", "edge(True)", "G End", "The last node's paths."),
+    Action(
+        "enter",
+        "read",
+        "Enter",
+        "The path both ways in words, with everything that was sent; so does a second click.",
+        "read",
+    ),
+    Action("p", "problem", "p", "The next path that has a problem or is not known.", "next problem"),
+    Action("n", "network", "n", "The next private network.", "next network"),
+    Action("r", "rerun", "r", "Run all checks again.", "rerun"),
+    EXPORT,
+)
+
+_BARS = 5
+"""Lines of the screen that are not the body's."""
+_LEAST_FOOT, _MOST_FOOT = 2, 6
+
+Place = tuple[str, str, str]
+"""A network, a from-node, a to-node."""
+
+
+class PathsScreen(ConsoleScreen):
+    """The squares of the private networks, and below them the path under the cursor."""
+
+    NAME = "paths"
+    ACTIONS = PATHS
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(PATHS)]
+
+    def __init__(self, known: Known) -> None:
+        super().__init__(known)
+        self._report: Report | None = None
+        self._grids: Sequence[Grid] = ()
+        self._place: Place | None = None
+        self._moved = False
+        self._page = Page((), 0)
+
+    def compose_body(self) -> ComposeResult:
+        """The squares and the foot."""
+        yield Lines(id="path-matrix")
+        yield Lines(id="path-foot")
+
+    def signs(self) -> Sequence[Signs]:
+        """The letters of the squares."""
+        return [Signs("Paths", [Sign(letter, meaning) for letter, meaning in MEANINGS.items()])]
+
+    # --- drawing ------------------------------------------------------------------------------------------------------
+
+    def draw(self, news: News | None = None) -> None:
+        """Draw what the newest run that knows of paths tells."""
+        if news is News.SAMPLES:
+            return
+        report = report_with(self.known.board, "paths")
+        if report is None or self._report is None or report.cluster is not self._report.cluster:
+            self._grids = grids_of(report.cluster) if report else ()
+        self._report = report
+        self._keep_cursor()
+        self._lay_out()
+
+    def _keep_cursor(self) -> None:
+        """On its path; until the operator moves, on the first that has a problem."""
+        ways = {(g.network.name, *way) for g in self._grids for way in g.cells}
+        if self._moved and self._place in ways:
+            return
+        first = [(g.network.name, c.from_node, c.to_node) for g in self._grids for c in (g.ways or g.cells.values())]
+        self._place = next(iter([*problems(self._grids), *first]), None)
+
+    def _lay_out(self) -> None:
+        width, height = self.size.width, max(self.size.height - _BARS, 3)
+        way = self._place[1:] if self._place else None
+        network = self._place[0] if self._place else ""
+        self._page = page_of(self._grids, network, way, width, height - _LEAST_FOOT)
+        squares, foot = self.query_one("#path-matrix", Lines), self.query_one("#path-foot", Lines)
+        room = min(max(height - len(self._page.lines) - 1, _LEAST_FOOT), _MOST_FOOT) if self._grids else 0
+        foot.styles.height = room
+        foot.display = bool(self._grids)
+        if self._grids:
+            rows = height - room
+            top = min(max(squares.above, self._page.cursor - rows + 1), max(self._page.cursor - 1, 0))
+            squares.show(lambda _: self._page.lines, top=top)
+            foot.show(lambda wide: foot_lines(self._grids, self._cell, wide, room))
+        else:
+            squares.show(self._nothing)
+        self.query_one("#upper-rule", Lines).show(self.upper_rule)
+        self.draw_lower_rule()
+
+    def _nothing(self, width: int) -> list[Line]:
+        held_by = self.known.feed.held_by
+        if self._report is None:
+            return waiting_lines(self.known.board.running, self.known.board.progress, width, held_by=held_by)
+        return no_networks_lines(self._report.cluster, width, held_by=held_by)
+
+    def upper_rule(self, width: int) -> list[Line]:
+        """Which network is shown, where there is no room for all."""
+        return [rule_line(width, self._page.title, self._page.place)]
+
+    def lower_rule(self, width: int) -> list[Line]:
+        """How far the run is, and whether there is more below."""
+        below = self.query_one("#path-matrix", Lines).below
+        return [rule_line(width, state_of(self.known.board), f"{below} more below" if below else "")]
+
+    @on(Lines.Scrolled, "#path-matrix")
+    def say_how_much_is_below(self) -> None:
+        """Keep the count of lines below right."""
+        self.draw_lower_rule()
+
+    @on(Lines.Clicked, "#path-matrix")
+    def choose_clicked(self, message: Lines.Clicked) -> None:
+        """Choose the path that was clicked; the chosen one is opened."""
+        first = max((line for line in self._page.squares if line <= message.line), default=None)
+        if first is None:
+            return
+        grid = self._page.squares[first]
+        chosen = self._place[1:] if self._place and self._place[0] == grid.network.name else None
+        way = place_at(grid, self.size.width, chosen, message.line - first, message.column)
+        if way is not None and way == chosen:
+            self.action_read()
+        elif way is not None:
+            self._go((grid.network.name, *way))
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Other widths make other squares."""
+        self.call_after_refresh(self._lay_out)
+
+    # --- keys ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def _grid(self) -> Grid | None:
+        return next((g for g in self._grids if self._place and g.network.name == self._place[0]), None)
+
+    @property
+    def _cell(self) -> Cell | None:
+        return self._grid.cells.get(self._place[1:]) if self._grid and self._place else None
+
+    def _go(self, place: Place) -> None:
+        self._place, self._moved = place, True
+        self._lay_out()
+
+    def action_move(self, down: int, right: int) -> None:
+        """Move the cursor; over the edge of a square into the next one, where both are shown."""
+        grid, cell = self._grid, self._cell
+        if grid is None or cell is None:
+            return
+        row, column = grid.nodes.index(cell.from_node) + down, grid.nodes.index(cell.to_node) + right
+        if not 0 <= row < len(grid.nodes) and not self._page.title:
+            number = self._grids.index(grid) + down
+            if 0 <= number < len(self._grids):
+                grid = self._grids[number]
+                row = 0 if down > 0 else len(grid.nodes) - 1
+        row, column = (min(max(at, 0), len(grid.nodes) - 1) for at in (row, column))
+        self._go((grid.network.name, grid.nodes[row], grid.nodes[column]))
+
+    def action_edge(self, end: bool) -> None:
+        """Move the cursor to the first or the last row of its square."""
+        if self._grid and self._place:
+            self._go((self._place[0], self._grid.nodes[-1 if end else 0], self._place[2]))
+
+    def action_problem(self) -> None:
+        """Move the cursor to the next path that has a problem, after the last to the first."""
+        found = problems(self._grids)
+        if not found:
+            self.notice("Every path passes." if self._grids else "No path is known.")
+            return
+        everything = [(g.network.name, *way) for g in self._grids for way in g.cells]
+        at = everything.index(self._place) if self._place in everything else -1
+        self._go(next((place for place in found if everything.index(place) > at), found[0]))
+
+    def action_network(self) -> None:
+        """Move the cursor to the same path of the next network, where it has it."""
+        if self._grid is None or self._place is None or len(self._grids) < 2:
+            self.notice("There is no other private network.")
+            return
+        grid = self._grids[(self._grids.index(self._grid) + 1) % len(self._grids)]
+        way = self._place[1:] if self._place[1:] in grid.cells else next(iter(grid.cells), None)
+        if way is not None:
+            self._go((grid.network.name, *way))
+
+    def action_read(self) -> None:
+        """Show the path under the cursor both ways."""
+        report, grid, cell = self._report, self._grid, self._cell
+        if report is None or grid is None or cell is None:
+            return
+        if cell.letter == OWN:
+            self.notice(f"{cell.from_node} sends nothing to itself: choose a path to another node.")
+            return
+        title = f"Path  {clean(grid.network.name)}  {clean(cell.from_node)} and {clean(cell.to_node)}"
+        self.app.push_screen(ReaderScreen(title, lambda width: list(reader_lines(report, grid, cell, width))))
+
+    def action_rerun(self) -> None:
+        """Ask for another run."""
+        self.post_message(self.RunWanted())

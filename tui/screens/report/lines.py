@@ -1,0 +1,139 @@
+"""The Report screen in words: what the report says and how complete it is, and what was written of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import tzinfo
+from enum import IntEnum
+from math import inf
+from pathlib import Path
+
+from checks.model.finding import Finding
+from checks.model.wording import counted
+from checks.report.summary import facts, headline, problems, sentences
+from checks.traffic.samples import Gap
+from checks.traffic.timeline import Track
+from tui.cli.durations import size_of
+from tui.console.app_state import FeedState
+from tui.console.export_state import NotWritten, Outbox, Standing, Written
+from tui.console.takeaway import short
+from tui.widgets.finding_text import role_of
+from tui.widgets.line import Line, clean, fitted, hanging
+from tui.widgets.units import clock
+
+_NAME, _ENDING, _LABEL = 12, 9, 9
+_MOST_NAMED = 8
+_SHOWN = ("Cluster", "Nodes", "Private networks", "Clusterware", "Database")
+"""What was looked at; the rule above has when."""
+
+
+class Room(IntEnum):
+    """How much room there is for what the report says."""
+
+    LITTLE = 0
+    SOME = 1
+    """Enough to set its parts apart."""
+    MUCH = 2
+    """Enough to name the problems, and what was looked at."""
+
+
+def says_lines(standing: Standing, samples: str, width: int, room: Room = Room.LITTLE) -> Iterator[Line]:
+    """What the report says now, how complete it is, and what samples go with it."""
+    report = standing.report
+    if report is None:
+        yield from hanging([(" ", "")], standing.told, width, "faint")
+        return
+    calm = "" if standing.is_whole or problems(report) else "No problem has been found so far."
+    yield from hanging([(" ", "")], calm or headline(report), width, "title")
+    for sentence in sentences(report, kept=False):
+        yield from hanging([(" ", "")], sentence, width)
+    if room is Room.MUCH:
+        yield from _problems(problems(report), width)
+    if room is not Room.LITTLE:
+        yield []
+    known = [fact for fact in facts(report) if fact[0] in _SHOWN] if room is Room.MUCH else []
+    label = max((len(name) for name, _ in known), default=_LABEL - 2) + 2
+    for name, value in known:
+        yield from hanging([(f" {name:<{label}}", "label")], value, width)
+    told_role = "" if standing.is_whole else "warn"
+    yield from hanging([(f" {'Checks':<{label}}", "label")], standing.told, width, told_role)
+    yield from hanging([(f" {'Samples':<{label}}", "label")], samples, width)
+
+
+def _problems(found: Sequence[Finding], width: int) -> Iterator[Line]:
+    if len(found) < 2:  # the headline has said it
+        return
+    yield []
+    for finding in found[:_MOST_NAMED]:
+        yield from hanging([(f" {finding.status.letter} ", role_of(finding.status))], finding.title, width)
+    if len(found) > _MOST_NAMED:
+        yield [(f"   and {len(found) - _MOST_NAMED} more", "faint")]
+
+
+def samples_told(track: Track | None, feed: FeedState, zone: tzinfo | None = None) -> str:
+    """What samples go with the report, since when; of those that are being taken only what does not change with each.
+    Times are in that zone, which the rule above names. Raises RecordingError."""
+    span = track.span() if track is not None else None
+    if track is None or span is None:
+        if feed.is_saved:
+            return "None were saved."
+        if feed.replayed:
+            return "There are none in this recording."
+        return "None yet: sampling begins with Traffic (3)."
+    of = [told for noun in ("node", "instance") if (told := _sampled(track, noun))]
+    until = f" to {clock(span[1], zone, told=False)}" if feed.replayed else ""
+    return f"Of {' and '.join(of) or 'no node'}, from {clock(span[0], zone, told=False)}{until or ' on'}."
+
+
+def _sampled(track: Track, noun: str) -> str:
+    """`3 nodes`; `1 of 3 instances` where there is no sample of the others; empty where none is known."""
+    sources = [source for source in track.sources() if source.startswith(f"{noun} ")]
+    sampled = sum(_has_samples(track, source) for source in sources)
+    whole = counted(len(sources), noun)
+    return f"{sampled} of {whole}" if sampled < len(sources) else whole if sources else ""
+
+
+def _has_samples(track: Track, source: str) -> bool:
+    newest = track.newest(source)
+    if isinstance(newest, Gap):
+        return any(not isinstance(event, Gap) for event in track.window(source, -inf, inf))
+    return newest is not None
+
+
+def form_line(name: str, what: str, ending: str, width: int) -> Line:
+    """A way to write it: its name, who it is for, how its files end."""
+    room = max(width - _NAME - _ENDING - 3, 0)
+    if room < len(what) and width < 80:
+        return [(f" {fitted(name, _NAME)} ", "title"), (fitted(what, max(width - _NAME - 2, 0)), "")]
+    return [(f" {fitted(name, _NAME)} ", "title"), (fitted(what, room), ""), (f" {ending}", "faint")]
+
+
+def done_lines(outbox: Outbox, names: str, width: int) -> Iterator[Line]:
+    """How names are written, and what was written since racwire was started, the newest first."""
+    yield from hanging([(" Names    ", "label")], names, width)
+    for number, done in enumerate(outbox.done):
+        label = (" Written  " if number == 0 else " " * 10, "label")
+        yield from _done(label, done, width)
+
+
+def _done(label: tuple[str, str], done: Written | NotWritten, width: int) -> Iterator[Line]:
+    at = (f"{done.at:%H:%M:%S}  ", "faint")
+    if isinstance(done, Written):
+        names = ", with pseudonyms" if done.is_redacted else ""
+        yield from hanging([label, at], f"{_place(done.path)}, {size_of(done.size_bytes)}{names}", width)
+    else:
+        yield from hanging([label, at], done.reason, width, "warn")
+
+
+def _place(path: Path) -> str:
+    return clean(short(path))
+
+
+def names_told(standing: Standing, outbox: Outbox, *, is_redacted: bool) -> str:
+    """How names are written."""
+    if standing.report is not None and standing.report.is_redacted:
+        return "pseudonyms, as it was saved"
+    if not is_redacted:
+        return "as they are; d writes pseudonyms"
+    kept = f"; {_place(outbox.mapping)} tells you which" if outbox.mapping else ""
+    return f"as pseudonyms{kept}. Look through the file before you hand it on."

@@ -1,0 +1,148 @@
+"""All nodes at a glance: a line each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from checks.traffic.rates import KernelRates, bits_per_second
+from checks.traffic.samples import NodeSample
+from tui.screens.traffic.node_lines import Places, private_links
+from tui.screens.traffic.rate_history import (
+    InterfacePoint,
+    Series,
+    Window,
+    instance_series,
+    interface_series,
+    kernel_series,
+    node_series,
+)
+from tui.screens.traffic.rows import Look, merged
+from tui.widgets import units as units
+from tui.widgets.graph import points
+from tui.widgets.line import Line, Span, clean, fitted
+
+_RATE = 7
+_LEAST_GRAPH = 4
+_WORST = (("FAILED", "fail"), ("buffer", "fail"), ("drops", "warn"))
+"""Figures that should be 0, in the order of their columns, and how they look when they are not."""
+
+
+@dataclass(frozen=True)
+class _Glance:
+    """What is shown of a node."""
+
+    trouble: str
+    bits_in: float | None
+    bits_out: float | None
+    share: float | None
+    worst: tuple[float | None, ...]
+    softirq: float | None
+    lost: float | None
+    has_instances: bool
+    graphed: Series[float]
+
+
+def glance_heading(names: Iterable[str], look: Look, step_s: float) -> Line:
+    """What the columns are."""
+    name, drawn = _room(names, look.width)
+    words = f" {'node':<{name}} {'in':>6}    {'out':>6}    {'link':>5} "
+    words += "".join(f" {word:>{_RATE}}" for word, _ in _WORST) + f" {'softirq':>7} {'lost':>{_RATE}}"
+    if drawn:
+        span = units.duration(step_s * points(drawn, look.style))
+        words += f" {fitted(f'in, {span}' if len(span) + 4 <= drawn else span, drawn)}"
+    return [(fitted(words, look.width), "faint")]
+
+
+def glance_lines(window: Window, places: Places, nodes: Sequence[str], look: Look) -> Iterator[Line]:
+    """Each of the nodes."""
+    name, drawn = _room(places.nodes, look.width)
+    count = points(drawn, look.style)
+    seen = {node: _glance(window, places, node) for node in nodes}
+    # One scale for all: what is to be seen is which of them has more to do.
+    top = look.scales.top("", "glance", *(glance.graphed.values(_as_it_is)[-count:] for glance in seen.values()))
+    for node, glance in seen.items():
+        line = list(_node(node, glance, name))
+        if drawn and not glance.trouble:
+            line += [(" ", ""), (glance.graphed.drawn(_as_it_is, drawn, top, look.style), "accent")]
+        yield merged(line, look.width)
+
+
+def _node(node: str, seen: _Glance, name: int) -> Iterator[Span]:
+    start = f" {fitted(clean(node), name)} "
+    if seen.trouble:
+        yield start, ""
+        yield clean(seen.trouble), "unknown"
+        return
+    yield f"{start}{units.bits(seen.bits_in)} {units.bits(seen.bits_out)} {units.share(seen.share)}", ""
+    for (_, role), value in zip(_WORST, seen.worst, strict=True):
+        yield f" {_rate(value)}", role if value else ""
+    yield f" {units.share(seen.softirq):>7}", ""
+    yield f" {_rate(seen.lost) if seen.has_instances else f'{units.NONE:>{_RATE}}'}", "fail" if seen.lost else ""
+
+
+def _glance(window: Window, places: Places, node: str) -> _Glance:
+    samples = node_series(window, node)
+    kernel = kernel_series(samples.only_now)
+    links = private_links(window, node)
+    ports = [interface_series(samples.only_now, link.name, link) for link in links]
+    names = tuple(link.name for link in links)
+    graphed = samples.of(("bits in", names), lambda sample: _bits_in(sample, names))
+    instances = [instance_series(window, instance) for instance in places.instances_on(node)]
+    return _Glance(
+        trouble=samples.trouble or ("" if links else "its private interfaces are not known"),
+        bits_in=_total([port.now(lambda p: p.rates.rx.bits_per_s) for port in ports]),
+        bits_out=_total([port.now(lambda p: p.rates.tx.bits_per_s) for port in ports]),
+        share=max((share for share in map(_busier, ports) if share is not None), default=None),
+        worst=(
+            kernel.now(lambda r: r.reassembly_failed_per_s),
+            kernel.now(lambda r: r.udp_receive_buffer_errors_per_s),
+            _total([port.now(_dropped) for port in ports]),
+        ),
+        softirq=kernel.now(_softirq),
+        lost=_total([instance.now(lambda r: r.lost_per_s) for instance in instances]),
+        has_instances=bool(instances),
+        graphed=graphed,
+    )
+
+
+def _room(names: Iterable[str], width: int) -> tuple[int, int]:
+    """Columns for the names and for the graphs."""
+    name = min(max([4, *(len(clean(n)) for n in names)]), 12)
+    figures = 2 * (units.BITS + 1) + units.SHARE + (len(_WORST) + 1) * (_RATE + 1) + 8
+    left = width - 1 - name - 1 - figures - 1
+    return name, left if left >= _LEAST_GRAPH else 0
+
+
+def _rate(value: float | None) -> str:
+    text = "0" if value == 0 else units.rate(value).replace(" ", "")
+    return f"{text:>{_RATE}}"
+
+
+def _total(values: Sequence[float | None]) -> float | None:
+    """The sum; not known as soon as one of them is not."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known and len(known) == len(values) else None
+
+
+def _busier(port: Series[InterfacePoint]) -> float | None:
+    ways = [port.now(lambda p: p.rates.rx.share_percent), port.now(lambda p: p.rates.tx.share_percent)]
+    return max((share for share in ways if share is not None), default=None)
+
+
+def _dropped(point: InterfacePoint) -> float:
+    rates = point.rates
+    return rates.rx.drops_per_s + rates.tx.drops_per_s + rates.rx.errors_per_s + rates.tx.errors_per_s
+
+
+def _as_it_is(value: float) -> float:
+    return value
+
+
+def _softirq(rates: KernelRates) -> float | None:
+    return rates.softirq_percent
+
+
+def _bits_in(sample: NodeSample, names: Sequence[str]) -> float | None:
+    counts = [sample.interfaces.get(name) for name in names]
+    return _total([None if c is None else bits_per_second(c.rx_bytes, sample.seconds) for c in counts])

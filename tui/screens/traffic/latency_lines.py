@@ -1,0 +1,93 @@
+"""The pings of a recording, network by network: how long they took from the node that recorded, and how many were lost.
+
+Of several paths of a network the worst is shown: one slow path among many is what is looked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from checks.model.packet_sizes import SMALL_PAYLOAD
+from checks.traffic.samples import Gap, LatencySample, Link
+from tui.screens.traffic.metrics import Group, Metric
+from tui.screens.traffic.rate_history import Series, Window, series
+from tui.widgets import units as units
+
+LATENCY = "latency"
+
+
+@dataclass(frozen=True)
+class LatencyPoint:
+    """All paths of a network in one sample each; None where no ping of that size was answered."""
+
+    small_p50_ms: float | None
+    small_p99_ms: float | None
+    block_p50_ms: float | None
+    block_p99_ms: float | None
+    lost_percent: float | None
+    """Of all pings, both sizes together."""
+
+
+PINGS: Group[LatencyPoint] = Group(
+    first=(
+        Metric("56 B p50", lambda p: p.small_p50_ms, units.milliseconds),
+        Metric("p99", lambda p: p.small_p99_ms, units.milliseconds),
+        Metric("block p50", lambda p: p.block_p50_ms, units.milliseconds),
+    ),
+    second=(
+        Metric("block p99", lambda p: p.block_p99_ms, units.milliseconds),
+        Metric("lost", lambda p: p.lost_percent, units.share, role="fail"),
+    ),
+)
+
+
+def latency_series(window: Window, links: Iterable[Link]) -> Iterator[tuple[str, Series[LatencyPoint]]]:
+    """For each network that was pinged, what it is called here and its pings."""
+    names = {link.network: link.name for link in links if link.network}
+    by_network: dict[str, list[Series[LatencySample]]] = {}
+    for source, events in window.events.items():
+        known = [event for event in (*events, window.next.get(source)) if isinstance(event, LatencySample)]
+        if known:
+            found = series(window, source, events, LatencySample, window.next.get(source))
+            by_network.setdefault(known[0].network, []).append(found)
+    for network, paths in by_network.items():
+        slots = [_together(samples) for samples in zip(*(path.slots for path in paths), strict=True)]
+        now = [path.newest for path in paths if path.newest is not None]
+        trouble = "" if now else _why_not(window, network) or paths[0].trouble
+        yield (
+            f"ping {names.get(network, network)}",
+            Series(slots, _point(now) if now else None, trouble, (LATENCY, network), window.memo),
+        )
+
+
+def _together(paths: Sequence[Sequence[LatencySample]]) -> tuple[LatencyPoint, ...]:
+    samples = [sample for path in paths for sample in path]
+    return (_point(samples),) if samples else ()
+
+
+def _point(samples: Sequence[LatencySample]) -> LatencyPoint:
+    small = [sample for sample in samples if sample.payload <= SMALL_PAYLOAD]
+    block = [sample for sample in samples if sample.payload > SMALL_PAYLOAD]
+    sent = sum(sample.sent for sample in samples)
+    received = sum(sample.received for sample in samples)
+    return LatencyPoint(
+        small_p50_ms=_worst_ms(small, lambda s: s.p50_us),
+        small_p99_ms=_worst_ms(small, lambda s: s.p99_us),
+        block_p50_ms=_worst_ms(block, lambda s: s.p50_us),
+        block_p99_ms=_worst_ms(block, lambda s: s.p99_us),
+        lost_percent=100 * (1 - received / sent) if 0 <= received <= sent and sent else None,
+    )
+
+
+def _worst_ms(samples: Iterable[LatencySample], read: Callable[[LatencySample], float | None]) -> float | None:
+    return max((us / 1000 for us in map(read, samples) if us is not None), default=None)
+
+
+def _why_not(window: Window, network: str) -> str:
+    """Why nothing was sent there, where the recording has that."""
+    about = {LATENCY, f"{LATENCY} {network}"}
+    for source, events in window.events.items():
+        if events and isinstance(events[-1], Gap) and (source in about or source.startswith(f"{LATENCY} {network} ")):
+            return events[-1].reason
+    return ""

@@ -1,0 +1,193 @@
+"""What is shown on the Traffic screen, and where the choice is: one node, one part of it alone, or all nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tui.screens.traffic.all_nodes_lines import glance_heading, glance_lines
+from tui.screens.traffic.interface_page import alone_lines
+from tui.screens.traffic.node_lines import Block, Places, blocks_of
+from tui.screens.traffic.rate_history import Window, node_series
+from tui.screens.traffic.rows import MARK, Columns, Look, columns_for, heading_line
+from tui.widgets import units as units
+from tui.widgets.graph import points
+from tui.widgets.line import Line, clean, fitted, wrapped
+
+_FEW_NODES = 6
+"""So many are all read, to be shown below one of them where there is room."""
+
+
+@dataclass
+class View:
+    """What the operator chose to see."""
+
+    kind: Literal["node", "alone", "nodes"] = "node"
+    node: str = ""
+    chosen: str = ""
+    """Of a node the title of a block, of all nodes the name of one; empty: the first."""
+    others: bool = False
+    """Whether interfaces that are no port of a private network are shown too."""
+
+    def settle(self, nodes: Sequence[str]) -> None:
+        """Begin with the first node, once one is known."""
+        if not self.node and nodes:
+            self.node = nodes[0]
+
+    def wanted(self, nodes: Sequence[str]) -> Sequence[str]:
+        """The nodes that have to be read for it; all where none is named."""
+        return [self.node] if self.node and self.kind != "nodes" and len(nodes) > _FEW_NODES else []
+
+    def choose(self, key: str) -> None:
+        """Choose something; of all nodes the chosen one is the one that is shown next."""
+        self.chosen = key
+        if self.kind == "nodes":
+            self.node = key
+
+    def move(self, keys: Sequence[str], by: int) -> None:
+        """Choose what is that many places further down; alone, that one is shown."""
+        if keys:
+            place = keys.index(self.chosen) if self.chosen in keys else 0
+            self.choose(keys[min(max(place + by, 0), len(keys) - 1)])
+
+    def open(self) -> None:
+        """From all nodes to one, from there to one part of it."""
+        if self.kind == "nodes":
+            self.kind, self.chosen = "node", ""
+        else:
+            self.kind = "alone"
+
+    def back(self) -> None:
+        """To what is around it."""
+        if self.kind == "nodes":
+            self.chosen = ""
+        self.kind = "node"
+
+    def toggle_all(self) -> None:
+        """All nodes, or the one that was chosen."""
+        self.kind, self.chosen = ("node", "") if self.kind == "nodes" else ("nodes", self.node)
+
+    def next_node(self, nodes: Sequence[str], by: int) -> None:
+        """Another node, around and around."""
+        place = nodes.index(self.node) if self.node in nodes else 0
+        self.node = nodes[(place + by) % len(nodes)]
+        if self.kind == "nodes":
+            self.chosen = self.node
+
+    def about(self, nodes: int) -> str:
+        """What is shown, in words."""
+        if self.kind == "nodes":
+            return f"all {nodes} nodes"
+        return clean(self.node) + (f" of {nodes} nodes" if nodes > 1 else "")
+
+
+@dataclass(frozen=True)
+class Page:
+    """The lines, and what stands in them."""
+
+    lines: Sequence[Line] = ()
+    keys: Sequence[str] = ()
+    """What can be chosen, from top to bottom."""
+    starts: Sequence[int] = ()
+    """The first line of each of them."""
+    chosen_lines: tuple[int, int] = (0, 0)
+    """The first and the last line that must be in sight."""
+    graph_points: int = field(default=0)
+    """How many points the graphs have."""
+
+    def key_at(self, line: int) -> str:
+        """What stands in a line; empty where nothing that can be chosen does."""
+        return next((k for k, s in zip(reversed(self.keys), reversed(self.starts), strict=True) if s <= line), "")
+
+
+def page_of(
+    window: Window | None,
+    places: Places,
+    view: View,
+    look: Look,
+    height: int,
+    trouble: str = "",
+    waiting: str = "Waiting for the first samples.",
+) -> Page:
+    """The page for that width and height; `trouble`: why nothing more comes. `waiting` is said where there is nothing
+    to show and no trouble."""
+    head: list[Line] = [[(part, "fail")] for part in wrapped(trouble, look.width)] if trouble else []
+    if window is None or not view.node:
+        return Page([*head, [(fitted(f" {'' if trouble else waiting}", look.width), "faint")]])
+    if view.kind == "nodes":
+        return _all_nodes(window, places, view, look, head)
+    blocks = blocks_of(window, view.node, places, others=view.others)
+    if view.kind == "alone":
+        return _alone(window, blocks, view, look, height, head)
+    return _node(window, places, blocks, view, look, height, head)
+
+
+def _all_nodes(window: Window, places: Places, view: View, look: Look, head: list[Line]) -> Page:
+    lines = [*head, glance_heading(places.nodes, look, window.stretch.step_s)]
+    chosen = view.chosen if view.chosen in places.nodes else places.nodes[0]
+    first = len(lines)
+    rows = [
+        _marked(line, node == chosen)
+        for node, line in zip(places.nodes, glance_lines(window, places, places.nodes, look), strict=True)
+    ]
+    place = first + places.nodes.index(chosen)
+    starts = range(first, first + len(rows))
+    return Page([*lines, *rows], places.nodes, starts, (0 if place == first else place, place), window.stretch.count)
+
+
+def _alone(window: Window, blocks: Sequence[Block], view: View, look: Look, height: int, head: list[Line]) -> Page:
+    keys = [block.title for block in blocks]
+    block = blocks[keys.index(view.chosen) if view.chosen in keys else 0]
+    lines = [*head, *alone_lines(block, look, height - len(head), window.stretch.step_s)]
+    return Page(lines, keys, [0] * len(keys), (0, 0), window.stretch.count)
+
+
+def _node(
+    window: Window, places: Places, blocks: Sequence[Block], view: View, look: Look, height: int, head: list[Line]
+) -> Page:
+    columns = columns_for(look.width, [block.title for block in blocks])
+    shown = points(columns.graph, look.style)
+    keys = [block.title for block in blocks]
+    chosen = keys.index(view.chosen) if view.chosen in keys else 0
+    lines = [*head, _heading(window, view.node, columns, look)]
+    starts: list[int] = []
+    in_sight = (0, 0)
+    for number, block in enumerate(blocks):
+        starts.append(len(lines))
+        first, *rest = block.lines(columns, look)
+        lines += [_marked(first, number == chosen), *rest]
+        if number == chosen:
+            in_sight = (0 if number == 0 else starts[-1], len(lines) - 1)
+    lines += _others_below(window, places, look, height - len(lines))
+    return Page(lines, keys, starts, in_sight, shown)
+
+
+def _heading(window: Window, node: str, columns: Columns, look: Look) -> Line:
+    """The names of the columns; where nothing can be told of the node, why."""
+    trouble = node_series(window, node).trouble
+    if trouble:
+        return [(fitted(f" {clean(node)}: {clean(trouble)}", look.width), "unknown")]
+    span = _span(window, points(columns.graph, look.style))
+    return heading_line(columns, span, "peak" if look.peaks else "highest", look.width)
+
+
+def _others_below(window: Window, places: Places, look: Look, room: int) -> Iterator[Line]:
+    """All nodes at a glance, where there is room for all of them."""
+    read = [node for node in places.nodes if f"node {node}" in window.events]
+    if len(places.nodes) > 1 and len(read) == len(places.nodes) and room >= len(read) + 2:
+        yield []
+        yield glance_heading(places.nodes, look, window.stretch.step_s)
+        yield from glance_lines(window, places, places.nodes, look)
+
+
+def _marked(line: Line, chosen: bool) -> Line:
+    """The line with the sign of the chosen one in its first column."""
+    if not chosen or not line:
+        return line
+    (text, role), *rest = line
+    return [(MARK, "accent"), (text[1:], role), *rest]
+
+
+def _span(window: Window, count: int) -> str:
+    return units.duration(window.stretch.step_s * min(count, window.stretch.count))

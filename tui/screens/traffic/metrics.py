@@ -1,0 +1,149 @@
+"""The figures of the Traffic screen: what each is called, where it is read, how it is written, whether it is bad."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from checks.rules.cache_fusion import per_second
+from checks.traffic.rates import InstanceRates, KernelRates
+from checks.traffic.samples import InterfaceCounts
+from tui.screens.traffic.rate_history import InterfacePoint, Series
+from tui.widgets import units as units
+
+P = TypeVar("P")
+
+
+@dataclass(frozen=True)
+class Metric(Generic[P]):
+    """One figure."""
+
+    label: str
+    read: Callable[[P], float | None]
+    text: Callable[[float | None], str] = units.rate
+    role: str = ""
+    """How it looks when it is more than 0; empty where that is only traffic."""
+    least: Callable[[P], float | None] | None = None
+    """Of a time: how many milliseconds it is less than, where it was counted as 0."""
+
+    def now(self, series: Series[P]) -> str:
+        """How it is written as it is now."""
+        value = series.now(self.read)
+        return self._written(value, series.now(self.least) if self.least and value == 0 else None)
+
+    def highest(self, series: Series[P], count: int) -> str:
+        """How the highest of the newest values is written, so many of them."""
+        value = _highest(series.values(self.read), count)
+        return self._written(value, _highest(series.values(self.least), count) if self.least and value == 0 else None)
+
+    def _written(self, value: float | None, least: float | None) -> str:
+        return self.text(value) if least is None else units.less_than_ms(least)
+
+    def role_of(self, value: float | None) -> str:
+        """How a value of it looks."""
+        return self.role if value is not None and value > 0 else ""
+
+
+@dataclass(frozen=True)
+class Group(Generic[P]):
+    """Figures that are shown together."""
+
+    first: tuple[Metric[P], ...]
+    """On the first line: what is done."""
+    second: tuple[Metric[P], ...]
+    """On the line with the graph, which is that of the first of them: what goes wrong."""
+    further: tuple[Metric[P], ...] = ()
+    """Only where the group is shown alone."""
+
+    @property
+    def graphed(self) -> Metric[P]:
+        """The figure of the graph."""
+        return self.second[0]
+
+    @property
+    def everything(self) -> tuple[Metric[P], ...]:
+        """All of its figures, the graphed one first."""
+        return (*self.second, *self.first, *self.further)
+
+
+IP: Group[KernelRates] = Group(
+    first=(
+        Metric("fragments in", lambda r: r.fragments_in_per_s),
+        Metric("reassembled", lambda r: r.reassembled_per_s),
+        Metric("made", lambda r: r.fragments_made_per_s),
+    ),
+    second=(
+        Metric("FAILED", lambda r: r.reassembly_failed_per_s, role="fail"),
+        Metric("timed out", lambda r: r.reassembly_timed_out_per_s, role="fail"),
+    ),
+    further=(Metric("not fragmented", lambda r: r.fragmenting_failed_per_s, role="warn"),),
+)
+UDP: Group[KernelRates] = Group(
+    first=(
+        Metric("in", lambda r: r.udp_in_per_s),
+        Metric("out", lambda r: r.udp_out_per_s),
+        Metric("send-buffer errors", lambda r: r.udp_send_buffer_errors_per_s, role="warn"),
+        Metric("no port", lambda r: r.udp_no_port_per_s),
+    ),
+    second=(Metric("receive-buffer errors", lambda r: r.udp_receive_buffer_errors_per_s, role="fail"),),
+    further=(Metric("errors in, all", lambda r: r.udp_in_errors_per_s, role="warn"),),
+)
+CPU: Group[KernelRates] = Group(
+    first=(
+        Metric("busy", lambda r: r.busy_percent, units.share),
+        Metric("load", lambda r: r.load, units.load),
+        Metric("softnet dropped", lambda r: r.softnet_dropped_per_s, role="fail"),
+        Metric("squeezed", lambda r: r.softnet_squeezed_per_s),
+    ),
+    second=(
+        Metric("softirq", lambda r: r.softirq_percent, units.share),
+        Metric("on one CPU", lambda r: r.busiest_softirq_percent, units.share),
+    ),
+)
+INSTANCE: Group[InstanceRates] = Group(
+    first=(
+        Metric("blocks in", lambda r: r.blocks_in_per_s),
+        Metric("out", lambda r: r.blocks_out_per_s),
+        Metric("cr", lambda r: r.cr_receive_ms, units.milliseconds, least=lambda r: r.least_cr_receive_ms),
+        Metric(
+            "current", lambda r: r.current_receive_ms, units.milliseconds, least=lambda r: r.least_current_receive_ms
+        ),
+    ),
+    second=(Metric("lost", lambda r: r.lost_per_s, role="fail"),),
+    further=(Metric("messages in", lambda r: r.messages_in_per_s),),
+)
+KERNEL = {"IP": IP, "UDP": UDP, "CPU": CPU}
+
+BITS_IN: Metric[InterfacePoint] = Metric("in", lambda p: p.rates.rx.bits_per_s, units.bits)
+BITS_OUT: Metric[InterfacePoint] = Metric("out", lambda p: p.rates.tx.bits_per_s, units.bits)
+
+
+def _highest(values: Sequence[float | None], count: int) -> float | None:
+    newest = values[-count:] if count else ()
+    return max((value for value in newest if value is not None), default=None)
+
+
+def _count(label: str, read: Callable[[InterfaceCounts], int], role: str = "") -> Metric[InterfacePoint]:
+    return Metric(label, lambda p: per_second(read(p.counts), p.seconds), role=role)
+
+
+INTERFACE: tuple[Metric[InterfacePoint], ...] = (
+    BITS_IN,
+    BITS_OUT,
+    Metric("packets in", lambda p: p.rates.rx.packets_per_s),
+    Metric("packets out", lambda p: p.rates.tx.packets_per_s),
+    Metric("mean size in", lambda p: p.rates.rx.mean_packet_bytes, units.size),
+    Metric("mean size out", lambda p: p.rates.tx.mean_packet_bytes, units.size),
+    Metric("drops in", lambda p: p.rates.rx.drops_per_s, role="warn"),
+    Metric("drops out", lambda p: p.rates.tx.drops_per_s, role="warn"),
+    Metric("errors in", lambda p: p.rates.rx.errors_per_s, role="fail"),
+    Metric("errors out", lambda p: p.rates.tx.errors_per_s, role="fail"),
+    _count("fifo overruns in", lambda c: c.rx_fifo, "fail"),
+    _count("fifo overruns out", lambda c: c.tx_fifo, "fail"),
+    _count("frame errors in", lambda c: c.rx_frame, "fail"),
+    _count("carrier lost out", lambda c: c.tx_carrier, "fail"),
+    _count("collisions out", lambda c: c.tx_collisions, "fail"),
+    _count("multicast in", lambda c: c.rx_multicast),
+)
+"""Everything that one interface counts; the first four are drawn large where there is room."""

@@ -1,0 +1,203 @@
+"""What there is to show of one node: its interfaces, its kernel's IP, UDP and CPU, and the instances on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from checks.model.facts import Cluster, Database, Unknown
+from checks.traffic.samples import Gap, InstanceSample, Link, NodeSample
+from checks.traffic.timeline import Track
+from tui.screens.traffic.latency_lines import LATENCY, PINGS, latency_series
+from tui.screens.traffic.metrics import INSTANCE as INSTANCE_GROUP
+from tui.screens.traffic.metrics import INTERFACE, KERNEL, Group, Metric
+from tui.screens.traffic.rate_history import (
+    DATABASE,
+    INSTANCE,
+    NODE,
+    InterfacePoint,
+    Series,
+    Window,
+    instance_series,
+    interface_series,
+    kernel_series,
+    node_series,
+)
+from tui.screens.traffic.rows import Columns, Look, group_lines, interface_lines
+from tui.widgets import units as units
+from tui.widgets.line import Line, clean
+
+LOOPBACK = "lo"
+
+
+@dataclass(frozen=True)
+class InterfaceBlock:
+    """One interface."""
+
+    source: str
+    title: str
+    series: Series[InterfacePoint]
+    link: Link | None
+
+    @property
+    def metrics(self) -> Sequence[Metric[Any]]:
+        """Everything that is known of it."""
+        return INTERFACE
+
+    @property
+    def large(self) -> int:
+        """How many of the metrics are drawn large where there is room."""
+        return 4
+
+    @property
+    def about(self) -> str:
+        """What it is, in words."""
+        link = self.link
+        if link is None:
+            return f"{clean(self.title)}  what it is was not read"
+        words = [
+            clean(self.title),
+            clean(link.kind),
+            "" if link.is_up else "DOWN",
+            f"MTU {link.mtu}" if link.mtu else "",
+        ]
+        words += [units.speed(link.speed_mbps), f"member of {clean(link.master)}" if link.master else ""]
+        words += [f"private network {clean(link.network)}" if link.network else "not a private network's"]
+        return "  ".join(word for word in words if word)
+
+    def lines(self, columns: Columns, look: Look) -> Iterator[Line]:
+        """It among others."""
+        return interface_lines(self.source, self.title, self.link, self.series, columns, look)
+
+
+@dataclass(frozen=True)
+class GroupBlock:
+    """Figures that belong together."""
+
+    source: str
+    title: str
+    series: Series[Any]
+    group: Group[Any]
+
+    @property
+    def metrics(self) -> Sequence[Metric[Any]]:
+        """Everything that is known of it."""
+        return self.group.everything
+
+    @property
+    def large(self) -> int:
+        """How many of the metrics are drawn large where there is room."""
+        return min(4, len(self.metrics))
+
+    @property
+    def about(self) -> str:
+        """What it is, in words."""
+        return clean(self.title)
+
+    def lines(self, columns: Columns, look: Look) -> Iterator[Line]:
+        """It among others."""
+        return group_lines(self.source, self.title, self.group, self.series, columns, look)
+
+
+Block = InterfaceBlock | GroupBlock
+
+
+class Places:
+    """Which nodes there are, and which instance runs where: what was once known of that stays known."""
+
+    def __init__(self) -> None:
+        self.nodes: tuple[str, ...] = ()
+        """This node first, then in the order of the cluster."""
+        self._hosts: dict[str, str] = {}
+        self._pings: tuple[str, ...] = ()
+        """The pings of a recording, which are those of the first node."""
+
+    def learn(self, track: Track, cluster: Cluster | None) -> None:
+        """Take over what is known by now."""
+        names = [source.removeprefix(NODE) for source in track.sources() if source.startswith(NODE)]
+        if cluster is not None:
+            names = [cluster.local_node, *_cluster_nodes(cluster), *names]
+            if isinstance(cluster.database, Database):
+                for instance in cluster.database.instances:
+                    self._hosts.setdefault(instance.name, instance.host)
+                for unasked in cluster.database.unasked:
+                    self._hosts.setdefault(unasked.name, "")
+        self.nodes = tuple(dict.fromkeys(name for name in names if name))
+        self._pings = tuple(source for source in track.sources() if source.partition(" ")[0] == LATENCY)
+        for source in track.sources():
+            if source.startswith(INSTANCE):
+                self._hosts.setdefault(source.removeprefix(INSTANCE), "")
+
+    def see(self, window: Window) -> None:
+        """Take over where the instances were when they were sampled."""
+        for events in window.events.values():
+            if events and isinstance(last := events[-1], InstanceSample):
+                self._hosts[last.instance] = last.host
+
+    def instances_on(self, node: str) -> list[str]:
+        """The instances on a node; those whose node is not known are shown with the first one."""
+        known = {_short(name) for name in self.nodes}
+        first = bool(self.nodes) and node == self.nodes[0]
+        return [
+            name
+            for name, host in sorted(self._hosts.items())
+            if _short(host) == _short(node) or (first and _short(host) not in known)
+        ]
+
+    def sources(self, nodes: Iterable[str]) -> list[str]:
+        """What has to be read to show these nodes."""
+        wanted = list(nodes)
+        instances = [INSTANCE + name for node in wanted for name in self.instances_on(node)]
+        pings = self._pings if set(wanted).intersection(self.nodes[:1]) else ()
+        return [*(NODE + node for node in wanted), *instances, DATABASE, *pings]
+
+
+def blocks_of(window: Window, node: str, places: Places, *, others: bool) -> list[Block]:
+    """What is shown of a node, from top to bottom; `others`: the interfaces of no private network too."""
+    samples = node_series(window, node)
+    found: list[Block] = [
+        InterfaceBlock(NODE + node, name, interface_series(samples, name, link), link)
+        for name, link in _interfaces(window, node, samples, others)
+    ]
+    # Why the node tells nothing is said once for all of it, by the screen.
+    kernel = replace(kernel_series(samples), trouble="")
+    found += [GroupBlock(NODE + node, title, kernel, group) for title, group in KERNEL.items()]
+    instances = places.instances_on(node)
+    found += [GroupBlock(INSTANCE + name, name, instance_series(window, name), INSTANCE_GROUP) for name in instances]
+    database = window.events.get(DATABASE)
+    if not instances and database and isinstance(database[-1], Gap):
+        found.append(GroupBlock(DATABASE, DATABASE, instance_series(window, ""), INSTANCE_GROUP))
+    if node in places.nodes[:1]:
+        pinged = latency_series(window, private_links(window, node))
+        found += [GroupBlock(LATENCY, title, pings, PINGS) for title, pings in pinged]
+    return found
+
+
+def private_links(window: Window, node: str) -> list[Link]:
+    """The ports of private networks on a node; empty where they are not known."""
+    known = window.links.get(node)
+    return [link for link in known.links if link.network] if known else []
+
+
+def _interfaces(
+    window: Window, node: str, samples: Series[NodeSample], others: bool
+) -> Iterator[tuple[str, Link | None]]:
+    """The private ones first; all where none is known to be private."""
+    known = window.links.get(node)
+    links = {link.name: link for link in known.links} if known else {}
+    private = [name for name, link in links.items() if link.network]
+    yield from ((name, links[name]) for name in private)
+    if others or not private:
+        seen = [name for slot in samples.slots for sample in slot for name in sample.interfaces]
+        seen += list(samples.newest.interfaces) if samples.newest else []
+        rest = [name for name in dict.fromkeys([*links, *seen]) if name not in private and name != LOOPBACK]
+        yield from ((name, links.get(name)) for name in rest)
+
+
+def _cluster_nodes(cluster: Cluster) -> list[str]:
+    return [] if isinstance(cluster.nodes, Unknown) else [node.name for node in cluster.nodes]
+
+
+def _short(host: str) -> str:
+    return host.split(".")[0].lower()

@@ -1,0 +1,78 @@
+"""The highest figures since a time, of all that was sampled, and the scales of the graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from checks.traffic.rates import bits_per_second, instance_rates, kernel_rates
+from checks.traffic.samples import Event, InstanceSample, NodeSample
+from checks.traffic.timeline import Track
+from tui.screens.traffic.metrics import INSTANCE, KERNEL
+from tui.widgets.graph import nice_top
+
+Key = tuple[str, str]
+"""A source, and what of it: `eth1 in`, `IP`, `lost`."""
+
+
+class Peaks:
+    """Takes over each sample once; a track keeps samples long enough for it to look now and then."""
+
+    def __init__(self) -> None:
+        self.since: float | None = None
+        """The end of the first sample that they are of; None while there is none."""
+        self._highest: dict[Key, float] = {}
+        self._seen: dict[str, float] = {}
+
+    def of(self, source: str, what: str) -> float | None:
+        """The highest value; None while there is none."""
+        return self._highest.get((source, what))
+
+    def take(self, track: Track) -> None:
+        """Take over what came since the last time."""
+        _, end = track.span() or (0.0, 0.0)
+        for source in track.sources():
+            events = track.window(source, self._seen.get(source, float("-inf")), end)
+            for event in events:
+                self._take(event)
+            if events:
+                self._seen[source] = events[-1].at
+
+    def reset(self, now: float) -> None:
+        """Begin anew with what comes from now on."""
+        self.since = now
+        self._highest.clear()
+
+    def _take(self, event: Event) -> None:
+        for what, value in _figures(event):
+            key = (event.source, what)
+            self._highest[key] = max(self._highest.get(key, value), value)
+            self.since = event.at if self.since is None else min(self.since, event.at)
+
+
+def _figures(event: Event) -> Iterator[tuple[str, float]]:
+    if isinstance(event, NodeSample):
+        for name, counts in event.interfaces.items():
+            for way, bytes_ in (("in", counts.rx_bytes), ("out", counts.tx_bytes)):
+                if (bits := bits_per_second(bytes_, event.seconds)) is not None:
+                    yield f"{name} {way}", bits
+        kernel = kernel_rates(event)
+        for title, group in KERNEL.items():
+            if (value := group.graphed.read(kernel)) is not None:
+                yield title, value
+    elif isinstance(event, InstanceSample):
+        lost = INSTANCE.graphed.read(instance_rates(event))
+        if lost is not None:
+            yield event.instance, lost
+
+
+class Scales:
+    """The value that fills each graph: round, and kept as long as it serves, so that graphs are seldom drawn anew."""
+
+    def __init__(self) -> None:
+        self._tops: dict[Key, float] = {}
+
+    def top(self, source: str, what: str, *values: Sequence[float | None]) -> float:
+        """The scale of these values, which are to be compared with each other."""
+        before = self._tops.get((source, what))
+        self._tops[source, what] = top = nice_top([value for some in values for value in some], before)
+        return top

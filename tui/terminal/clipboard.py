@@ -1,0 +1,66 @@
+"""A finding's commands for another terminal: to its clipboard by OSC 52, which works over SSH, and to a file.
+
+What is pasted runs at once, so that a step that changes something is copied as a comment only.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from checks.model.finding import Finding
+from checks.whole_files import write_whole
+from tui.cli.sanitize import printable
+
+LIMIT = 16_000
+"""Bytes that are sent to a clipboard: terminals stop at 74,994 or less and then take nothing; base64 adds a third."""
+
+_SCREEN_CHUNK = 240
+"""GNU screen passes on a string of at most 256 bytes."""
+
+
+def commands_text(finding: Finding) -> str:
+    """The commands in the order of the next steps; who runs them and what changes something stands in comments."""
+    return "\n".join(_lines(finding))
+
+
+def _lines(finding: Finding) -> Iterator[str]:
+    for remedy in finding.next:
+        if not remedy.commands:
+            continue
+        if remedy.where:
+            yield f"# {_one_line(remedy.where)}"
+        if remedy.is_change:
+            yield "# CHANGE, only under the safe-change procedure:"
+        for command in remedy.commands:
+            for line in command.splitlines():
+                yield ("# " if remedy.is_change else "") + printable(line)
+
+
+def _one_line(text: str) -> str:
+    return printable(" ".join(text.split()))
+
+
+def save_commands(text: str, directory: Path) -> Path:
+    """Write them to the file for that, over what was copied before. Raises OutputError."""
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = directory / "commands.txt"
+    write_whole(path, f"{text}\n".encode(), replace=True)
+    return path
+
+
+def clipboard_sequence(text: str, environment: Mapping[str, str] = os.environ) -> str:
+    """The OSC 52 sequence, and the same once more as tmux and GNU screen pass it on; nothing when it is too long."""
+    data = text.encode()
+    if not data or len(data) > LIMIT:
+        return ""
+    plain = f"\x1b]52;c;{base64.b64encode(data).decode()}\x07"
+    term = environment.get("TERM", "")
+    if "TMUX" in environment or term.startswith("tmux"):
+        return plain + "\x1bPtmux;" + plain.replace("\x1b", "\x1b\x1b") + "\x1b\\"
+    if "STY" in environment or term.startswith("screen"):
+        chunks = [plain[i : i + _SCREEN_CHUNK] for i in range(0, len(plain), _SCREEN_CHUNK)]
+        return plain + "".join(f"\x1bP{chunk}\x1b\\" for chunk in chunks)
+    return plain
