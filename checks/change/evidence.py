@@ -30,7 +30,7 @@ from checks.model.facts import (
 )
 from checks.run.gathering import CHANGING, Gatherer
 from checks.sources.database.worker import Worker
-from checks.sources.nodes.change_files import read_change_files, read_olr_backup
+from checks.sources.nodes.backup_files import read_change_files, read_olr_backup
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import Shell, ShellError
 

@@ -19,7 +19,7 @@ from checks.run.gathering import CHANGING, GATHERERS, counters_interval_s
 from checks.sources.clusterware.grid_home import find_grid_home
 from checks.sources.database.login import MODULE, READ_ONLY, Login, why_thick
 from checks.sources.database.statements import Statement
-from checks.sources.entries import GridCommand, Program, Source, Where
+from checks.sources.entries import GridCommand, Program, RegistryEntry, RunsOn
 from checks.sources.grid_commands import GRID_HOME
 from checks.sources.kernel_files import (
     COUNTERS,
@@ -140,11 +140,11 @@ def _changing() -> Iterator[str]:
         if isinstance(source, Program):
             yield f"  {source.where}, {source.purpose}:"
             yield from (f"    {line}" for line in source.action_on(*source.example).splitlines())
-        elif source.where is Where.HERE:
+        elif source.where is RunsOn.HERE:
             yield f"  {source.where}, {source.purpose}: {source.reads[0].how}"
 
 
-def _reads(source: Source, column: int) -> Iterator[str]:
+def _reads(source: RegistryEntry, column: int) -> Iterator[str]:
     yield from (f"  {read.what:<{column}}{read.how}" for read in source.reads)
 
 
@@ -174,7 +174,7 @@ def _paths(settings: Settings) -> Iterator[str]:
     tool = PingTool(release=20211215, can_probe=True, can_time_out=True)
     ping = tool.command(way, Request(SMALL_PAYLOAD, RUN), settings.probe.timeout_ms / 1000)
     yield from (
-        f"  each ping of {Where.SENDERS.removeprefix('on ')}, {RUN} packets at most:",
+        f"  each ping of {RunsOn.SENDERS.removeprefix('on ')}, {RUN} packets at most:",
         f"    {shlex.join(ping)}",
     )
 

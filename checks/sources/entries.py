@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 
-class Where(StrEnum):
+class RunsOn(StrEnum):
     """On which nodes an entry is read."""
 
     HERE = "on this node"
@@ -35,14 +35,14 @@ class Read:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class RegistryEntry:
     """One thing that racwire reads, runs or sends."""
 
     name: str
     """Unique in the registry."""
     groups: tuple[str, ...]
     """The groups of facts that need it: fields of `Cluster`, `changing` (a change), `samples` (live samples)."""
-    where: Where
+    where: RunsOn
     purpose: str
     """What it is for, in a few words."""
     reads: tuple[Read, ...] = ()
@@ -60,7 +60,7 @@ class Source:
 
 
 @dataclass(frozen=True, kw_only=True)
-class KernelFileList(Source):
+class KernelFileList(RegistryEntry):
     """Files of the kernel, read on this node."""
 
     files: tuple[str, ...]
@@ -88,7 +88,7 @@ FILES = Argument("FILE", rf"/{_PRINTED}*", is_many=True)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Program(Source):
+class Program(RegistryEntry):
     """A fixed program of plain `sh`, run by the held shell of a node. Arguments reach it as "$1", "$2" and "$@"."""
 
     text: str
@@ -124,7 +124,7 @@ class Program(Source):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GridCommand(Source):
+class GridCommand(RegistryEntry):
     """A query to a tool of the Grid home, run without a shell. Words in capitals stand for any name."""
 
     tool: str

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from checks.sources.entries import GridCommand, Read, Source, Where
+from checks.sources.entries import GridCommand, Read, RegistryEntry, RunsOn
 
 OLR_FILES = ("/etc/oracle/olr.loc", "/var/opt/oracle/olr.loc")
 ORATAB_FILES = ("/etc/oratab", "/var/opt/oracle/oratab")
 INVENTORY_POINTERS = ("/etc/oraInst.loc", "/var/opt/oracle/oraInst.loc")
-GRID_HOME = Source(
+GRID_HOME = RegistryEntry(
     name="grid home",
     groups=("clusterware", "managed"),
-    where=Where.HERE,
+    where=RunsOn.HERE,
     purpose="where a Grid home is named, and which of the homes so named is the right one",
     reads=(
         Read(
@@ -39,7 +39,7 @@ def _query(topic: str, command: str, purpose: str, *, group: str = "clusterware"
     return GridCommand(
         name=command,
         groups=(group,),
-        where=Where.HERE,
+        where=RunsOn.HERE,
         purpose=purpose,
         reads=(Read(topic, topic, command),),
         tool=tool,

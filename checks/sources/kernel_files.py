@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.sources.entries import ADDRESS, INTERFACE, KernelFileList, Program, Read, Source, Where
+from checks.sources.entries import ADDRESS, INTERFACE, KernelFileList, Program, Read, RegistryEntry, RunsOn
 from checks.sources.sh_text import MARK, program
 
 PROC_SYS = "/proc/sys"
@@ -54,10 +54,10 @@ _INVENTORY = (
     Read("routes", "routes", "netlink RTM_GETROUTE"),
     Read("neighbours", "neighbours", "netlink RTM_GETNEIGH"),
 )
-THIS_NODE = Source(
+THIS_NODE = RegistryEntry(
     name="this node",
     groups=("nodes",),
-    where=Where.HERE,
+    where=RunsOn.HERE,
     purpose="interfaces, addresses, routes, counters and settings of the kernel",
     reads=(
         *_INVENTORY,
@@ -76,7 +76,7 @@ _CHANGE_FILES = ("/proc/net/snmp", "/proc/net/netstat", "/proc/net/softnet_stat"
 COUNTERS_OF_THIS_NODE = KernelFileList(
     name="counters of this node",
     groups=("counters",),
-    where=Where.HERE,
+    where=RunsOn.HERE,
     purpose="what the kernel counts during an interval",
     files=_CHANGE_FILES,
     reads=(Read("counters over time", "this node", ", ".join(_CHANGE_FILES)),),
@@ -86,15 +86,15 @@ _SAMPLE_FILES = ("/proc/net/dev", "/proc/net/snmp", "/proc/net/softnet_stat", "/
 SAMPLE_OF_THIS_NODE = KernelFileList(
     name="sample of this node",
     groups=("samples",),
-    where=Where.HERE,
+    where=RunsOn.HERE,
     purpose="the counters of one sample",
     files=_SAMPLE_FILES,
     reads=(Read("", "files", ", ".join(_SAMPLE_FILES)),),
 )
-INTERFACES_OF_THIS_NODE = Source(
+INTERFACES_OF_THIS_NODE = RegistryEntry(
     name="interfaces of this node",
     groups=("samples",),
-    where=Where.HERE,
+    where=RunsOn.HERE,
     purpose="interfaces, when the kernel tells that one changed (netlink RTMGRP_LINK)",
     reads=tuple(Read("", read.what, read.how) for read in _INVENTORY),
     every_s=60.0,
@@ -126,7 +126,7 @@ PEER_SAYS_WHY = ("interfaces", "routes", "routes6", "neighbours", "counters")
 PEER = Program(
     name="peer",
     groups=("nodes", "samples"),
-    where=Where.PEERS,
+    where=RunsOn.PEERS,
     purpose="interfaces, addresses, routes, counters and settings of the kernel",
     text=program(_PEER, PEER_SAYS_WHY),
     reads=tuple(Read(_PEER_TOPICS.get(section, section), section, command) for section, command in _PEER.items()),
@@ -144,7 +144,7 @@ _COUNTERS = f"cat {' '.join(_CHANGE_FILES)}"
 COUNTERS = Program(
     name="counters",
     groups=("counters",),
-    where=Where.PEERS,
+    where=RunsOn.PEERS,
     purpose="what the kernel counts during an interval",
     text=_COUNTERS,
     reads=(Read("counters over time", "each peer", _COUNTERS),),
@@ -159,7 +159,7 @@ _LINKS = f"\necho '{MARK} links'\ncd {SYS_CLASS_NET} && grep -H . -- */mtu */ope
 SAMPLE = Program(
     name="sample",
     groups=("samples",),
-    where=Where.PEERS,
+    where=RunsOn.PEERS,
     purpose="the counters of one sample: two short processes, and no more of a file than is looked at",
     text=_SAMPLE,
     reads=(Read("", "counters", _SAMPLE),),
@@ -169,7 +169,7 @@ SAMPLE = Program(
 SAMPLE_AND_LINKS = Program(
     name="sample and links",
     groups=("samples",),
-    where=Where.PEERS,
+    where=RunsOn.PEERS,
     purpose="the same with what shows that an interface has another MTU or state; no driver is asked",
     text=_SAMPLE + _LINKS,
     reads=(Read("", "links", _LINKS.strip()),),
@@ -190,7 +190,7 @@ true
 PING_TOOL = Program(
     name="ping tool",
     groups=("paths",),
-    where=Where.SENDERS,
+    where=RunsOn.SENDERS,
     purpose="once, to see what its ping can do: pings of loopback only",
     text=_PING_TOOL,
     reads=(Read("", "ping", _PING_TOOL),),
@@ -201,7 +201,7 @@ PING_TOOL = Program(
 LINK = Program(
     name="link",
     groups=("paths",),
-    where=Where.ENDS,
+    where=RunsOn.ENDS,
     purpose="where nothing is answered: the RFC 2863 state of the interface",
     text=f'cat "{SYS_CLASS_NET}/$1/operstate"',
     reads=(Read("", "link", f"cat {SYS_CLASS_NET}/INTERFACE/operstate"),),
@@ -212,7 +212,7 @@ LINK = Program(
 NEIGHBOUR = Program(
     name="neighbour",
     groups=("paths",),
-    where=Where.SENDER,
+    where=RunsOn.SENDER,
     purpose="where nothing is answered: the neighbour entry of the peer's address, with its ages",
     text='ip -s neigh show to "$1" dev "$2"',
     reads=(Read("", "neighbour", "ip -s neigh show to ADDRESS dev INTERFACE"),),
@@ -224,7 +224,7 @@ _ARRIVALS = "cat /proc/net/snmp; cat /proc/net/snmp6 2>/dev/null; true"
 ARRIVALS = Program(
     name="arrivals",
     groups=("paths",),
-    where=Where.TARGETS,
+    where=RunsOn.TARGETS,
     purpose="behind a black hole, before and after: how many echo requests the kernel counted",
     text=_ARRIVALS,
     reads=(Read("", "echo requests", _ARRIVALS),),

@@ -5,7 +5,7 @@ Of files that can hold secrets only lines of an allow-list are printed. Every to
 
 from __future__ import annotations
 
-from checks.sources.entries import CLUSTER, DIRECTORY, FILES, Program, Read, Source, Where
+from checks.sources.entries import CLUSTER, DIRECTORY, FILES, Program, Read, RegistryEntry, RunsOn
 from checks.sources.grid_commands import OLR_FILES
 from checks.sources.sh_text import MARK, files_program, program
 
@@ -175,7 +175,7 @@ _below = " ".join
 SETUP = Program(
     name="setup",
     groups=("setups",),
-    where=Where.NODES,
+    where=RunsOn.NODES,
     purpose="what runs on the node, what configures its interfaces at boot, and what its switches say of themselves",
     text=program(_SETUP, says_why=("autostart", "services", "lldp")),
     reads=(
@@ -221,7 +221,7 @@ done
 CHANGE_BACKUPS = Program(
     name="change files",
     groups=("changing",),
-    where=Where.NODES,
+    where=RunsOn.NODES,
     purpose="whether the backups that a change ID begins with are there",
     text=_STAT,
     reads=(Read("change files", "backups", "stat -L -c '%s %Y' -- FILE"),),
@@ -234,7 +234,7 @@ CHANGE_BACKUPS = Program(
 OLR_BACKUP = Program(
     name="olr backup",
     groups=("changing",),
-    where=Where.NODES,
+    where=RunsOn.NODES,
     purpose="the backup of the node's own registry, by the Grid home that olr.loc names",
     text=program(
         {"olr": f'{HOME}; timeout {TOOL_LIMIT_S} "$home/bin/ocrconfig" -local -showbackup manual'}, says_why=("olr",)
@@ -247,7 +247,7 @@ _FIRST_BYTES = 400
 CHANGE_JOURNALS = Program(
     name="change journals",
     groups=("changing",),
-    where=Where.PEERS,
+    where=RunsOn.PEERS,
     purpose="with every look: which journals of this cluster's changes lie there",
     text='for file in "$1/$2"-*.change; do printf \'%s\\n\' "$file"; done',
     reads=(Read("change journals", "names", "ls DIRECTORY/CLUSTER-*.change"),),
@@ -257,7 +257,7 @@ CHANGE_JOURNALS = Program(
 JOURNAL_ENDS = Program(
     name="journal ends",
     groups=("changing",),
-    where=Where.PEERS,
+    where=RunsOn.PEERS,
     purpose="for each journal of this cluster: who began it, and how far it is",
     text=f"""\
 for file in "$@"; do
@@ -271,17 +271,17 @@ done
     example=("/DIR/CLUSTER-ID.change",),
 )
 
-CHANGE_RECORDINGS = Source(
+CHANGE_RECORDINGS = RegistryEntry(
     name="recordings",
     groups=("changing",),
-    where=Where.HERE,
+    where=RunsOn.HERE,
     purpose="what was measured before and after the change",
     reads=(Read("", "recordings", "the recordings before and after that the change names, each read once"),),
 )
-NODE_ADDRESSES = Source(
+NODE_ADDRESSES = RegistryEntry(
     name="node addresses",
     groups=("changing",),
-    where=Where.HERE,
+    where=RunsOn.HERE,
     purpose="whether a node is reached over a network that the change touches",
     reads=(Read("", "names", "what the nodes' names resolve to, as the system resolves them"),),
 )

@@ -12,30 +12,30 @@ from enum import StrEnum
 from functools import cache
 
 from checks.sources.database.statements import Statement, statements
-from checks.sources.entries import Program, Read, Source, Where
+from checks.sources.entries import Program, Read, RegistryEntry, RunsOn
 from checks.sources.grid_commands import GRID_COMMANDS, GRID_HOME
 from checks.sources.kernel_files import KERNEL_SOURCES
 from checks.sources.node_setup import SETUP_SOURCES
 
-SSH = Source(
+SSH = RegistryEntry(
     name="ssh",
     groups=("nodes", "setups", "counters", "paths", "changing", "samples"),
-    where=Where.PEERS,
+    where=RunsOn.PEERS,
     purpose="one connection held for the run, through which all programs go",
     reads=(Read("ssh", "connection", "ssh NODE sh"),),
 )
 
-PATH_PINGS = Source(
+PATH_PINGS = RegistryEntry(
     name="path pings",
     groups=("paths",),
-    where=Where.NODES,
+    where=RunsOn.NODES,
     purpose="packets between each ordered pair of nodes on each private network, never on a public one",
     reads=(Read("path NETWORK FROM TO", "packets", "DF pings of three sizes, and what their answers call for"),),
 )
-LATENCY_PINGS = Source(
+LATENCY_PINGS = RegistryEntry(
     name="latency pings",
     groups=("samples",),
-    where=Where.HERE,
+    where=RunsOn.HERE,
     purpose="how long a ping and a block take there and back, with --probe alone",
     reads=(
         Read("", "packets", "pings of two sizes to every other node on each private network, never on a public one"),
@@ -44,10 +44,10 @@ LATENCY_PINGS = Source(
 
 # --- the database -----------------------------------------------------------------------------------------------------
 
-DATABASE_LOGIN = Source(
+DATABASE_LOGIN = RegistryEntry(
     name="database login",
     groups=("database", "activity", "history", "samples"),
-    where=Where.DATABASE,
+    where=RunsOn.DATABASE,
     purpose="a session that can only read",
     reads=(Read("sql connect", "connection", "connect USER to DATABASE"),),
 )
@@ -90,7 +90,7 @@ _SAMPLED = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class SqlQuery(Source):
+class SqlQuery(RegistryEntry):
     """A statement that is sent to the database."""
 
     statement: Statement
@@ -115,7 +115,7 @@ def _query(statement: Statement) -> SqlQuery:
     return SqlQuery(
         name=statement.topic,
         groups=(group, "samples") if sampled else (group,),
-        where=Where.DATABASE,
+        where=RunsOn.DATABASE,
         purpose=statement.purpose,
         reads=(Read(statement.topic, statement.topic, statement.text),),
         statement=statement,
@@ -125,7 +125,7 @@ def _query(statement: Statement) -> SqlQuery:
 
 # --- all of it --------------------------------------------------------------------------------------------------------
 
-_WITHOUT_SQL: tuple[Source, ...] = (
+_WITHOUT_SQL: tuple[RegistryEntry, ...] = (
     GRID_HOME,
     *GRID_COMMANDS,
     SSH,
@@ -140,6 +140,6 @@ PROGRAMS = {source.text: source for source in _WITHOUT_SQL if isinstance(source,
 """What a held shell may run, by its text."""
 
 
-def sources(group: str = "") -> tuple[Source, ...]:
+def sources(group: str = "") -> tuple[RegistryEntry, ...]:
     """Every entry of the registry, or those that a group of facts needs."""
     return tuple(source for source in (*_WITHOUT_SQL, *queries()) if not group or group in source.groups)

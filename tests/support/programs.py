@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.sources.entries import Argument, Program, Where
+from checks.sources.entries import Argument, Program, RunsOn
 
 ANYTHING = Argument("TEXT", r"(?s:.*)", is_many=True)
 
@@ -14,7 +14,7 @@ def sh(
     return Program(
         name="of a test",
         groups=(),
-        where=Where.HERE,
+        where=RunsOn.HERE,
         purpose="a test",
         text=text,
         arguments=arguments,

@@ -20,11 +20,18 @@ from checks.model.facts import (
 )
 from checks.model.journal import Entry, Journal
 from checks.model.settings import ClusterSettings
+from checks.sources.clusterware.cluster_text import (
+    parse_active_version,
+    parse_check_crs,
+    parse_cluster_name,
+    parse_haip,
+    parse_local_node,
+    parse_misscount,
+    parse_olsnodes,
+)
 from checks.sources.clusterware.clusterware_reader import read_clusterware
-from checks.sources.clusterware.crsctl_text import parse_active_version, parse_check_crs, parse_haip, parse_misscount
 from checks.sources.clusterware.grid_home import RunningProcess
 from checks.sources.clusterware.grid_tool_command import CommandOutput
-from checks.sources.clusterware.olsnodes_text import parse_cluster_name, parse_local_node, parse_olsnodes
 from checks.sources.clusterware.tool_failure import Asker, explain_failure
 from checks.sources.grid_commands import GRID_COMMANDS
 

@@ -9,11 +9,9 @@ from checks.model.facts import FileSeen, GridHome, Managed, ManagedDatabase, Ocr
 from checks.model.journal import Journal
 from checks.model.settings import Settings
 from checks.run import gathering
-from checks.sources.clusterware.databases_text import parse_database_status, parse_databases
-from checks.sources.clusterware.managed import read_managed
+from checks.sources.clusterware.managed import parse_database_status, parse_databases, read_managed
 from checks.sources.entries import Program
-from checks.sources.nodes.backups_text import parse_manual_backups
-from checks.sources.nodes.change_files import read_change_files, read_olr_backup
+from checks.sources.nodes.backup_files import parse_manual_backups, read_change_files, read_olr_backup
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import Completed, Shell
 from tests.fixtures.clusters import cluster

@@ -14,12 +14,12 @@ from checks.model.facts import Interface, Leg, Node, Port, PrivateNetwork, Route
 from checks.model.packet_sizes import packet_of, payload_for
 from checks.model.settings import ProbeSettings
 from checks.run.dry_run import describe_budget
-from checks.sources.probes.direction import combine, in_echos, leg_of_all
-from checks.sources.probes.ends import known_mtus, link_is_up, neighbour_sign
 from checks.sources.probes.icmp_socket import ones_complement_checksum
 from checks.sources.probes.limits import Pace, Window
+from checks.sources.probes.lost_leg import combine, in_echos, leg_of_all
 from checks.sources.probes.path import Path
 from checks.sources.probes.path_budget import plan_path
+from checks.sources.probes.paths import known_mtus, link_is_up, neighbour_sign
 from checks.sources.probes.safety import UnsafePathError, assert_private
 from checks.sources.probes.verdict import NeighbourSign
 

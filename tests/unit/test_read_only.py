@@ -20,7 +20,7 @@ from checks.sources.kernel_files import LINK
 from checks.sources.node_setup import CHANGE_BACKUPS
 from checks.sources.nodes import framing
 from checks.sources.nodes.read_only import ChangingCommandError, fault_of_command
-from checks.sources.nodes.read_only.forms import read_forms
+from checks.sources.nodes.read_only.allow_list import read_forms
 from checks.sources.nodes.shell import Shell
 from checks.sources.probes import ping_command
 from checks.sources.probes.path import Path as ProbePath

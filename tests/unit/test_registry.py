@@ -16,8 +16,8 @@ from checks.model.settings import ClusterSettings, SamplingSettings, Settings
 from checks.run.engine import Engine
 from checks.sources import grid_commands, kernel_files, node_setup, registry
 from checks.sources.clusterware.managed import read_managed
-from checks.sources.entries import Program, Source, topic_pattern
-from checks.sources.nodes.change_files import read_change_files, read_olr_backup
+from checks.sources.entries import Program, RegistryEntry, topic_pattern
+from checks.sources.nodes.backup_files import read_change_files, read_olr_backup
 from checks.sources.nodes.shell import Shell
 from checks.sources.registry import queries, sources
 
@@ -26,7 +26,7 @@ DECLARED = {
     f"{module.__name__}.{name}": value
     for module in (grid_commands, kernel_files, node_setup, registry)
     for name, value in vars(module).items()
-    if isinstance(value, Source)
+    if isinstance(value, RegistryEntry)
 }
 
 

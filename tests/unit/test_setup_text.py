@@ -6,11 +6,9 @@ from hypothesis import strategies as st
 
 from checks.model.facts import Keeper, LldpNeighbour, NodeSetup, Unknown
 from checks.sources.node_setup import SETUP
-from checks.sources.nodes.boot_config.active_manager import parse_keepers
-from checks.sources.nodes.lldp_text import parse_lldp
-from checks.sources.nodes.logins_text import parse_logins
+from checks.sources.nodes.boot_config.active_manager import parse_network_services
 from checks.sources.nodes.sections import Section
-from checks.sources.nodes.setup_text import parse_setup
+from checks.sources.nodes.setup_text import parse_lldp, parse_logins, parse_setup
 from checks.sources.sh_text import FILE_MARK
 
 SECTIONS = tuple(name for names in SETUP.sections.values() for name in names)
@@ -164,7 +162,7 @@ def test_no_answer_of_lldpd_is_not_the_same_as_no_neighbour(answer, reason):
     ],
 )
 def test_the_keepers_that_run(text, keepers):
-    assert parse_keepers(text) == keepers
+    assert parse_network_services(text) == keepers
 
 
 def test_only_files_of_a_keeper_that_runs_count():

@@ -11,16 +11,18 @@ from checks.model.facts import ActiveVersion, Clusterware, InterfaceConfiguratio
 from checks.model.journal import Journal
 from checks.model.settings import ClusterSettings
 from checks.sources import grid_commands
-from checks.sources.clusterware.crsctl_text import (
+from checks.sources.clusterware.cluster_text import (
     parse_active_version,
     parse_check_crs,
+    parse_cluster_name,
     parse_haip,
+    parse_local_node,
     parse_misscount,
+    parse_olsnodes,
 )
 from checks.sources.clusterware.grid_home import RunningProcess, find_grid_home
 from checks.sources.clusterware.grid_tools import GridTools
 from checks.sources.clusterware.oifcfg_text import parse_getif, parse_iflist
-from checks.sources.clusterware.olsnodes_text import parse_cluster_name, parse_local_node, parse_olsnodes
 from checks.sources.clusterware.oracle_text import no_known_shape
 from checks.sources.clusterware.tool_failure import is_usage_error
 

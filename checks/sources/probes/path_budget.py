@@ -1,4 +1,4 @@
-"""What probing a path will send, said before anything is sent: `racwire plan`, the journal, and the probe itself."""
+"""What probing a path may send: sizes and counts by purpose, from the settings and the MTU."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from checks.model.packet_sizes import payload_for
 from checks.model.settings import ProbeSettings
-from checks.sources.probes.direction import PINGS
 from checks.sources.probes.path import Path
 from checks.sources.probes.pinger import Request
 from checks.sources.probes.verdict import LEAST_FOR_BLACK_HOLE
+
+COUNTED_PINGS = 10
+"""Full-size pings for each sender and count of those that arrive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,6 @@ def plan_path(settings: ProbeSettings, mtu: int, version: int = 4, small_payload
         small=Request(small_payload, min(settings.packets, affordable)),
         full=Request(full_payload, full_count),
         over=Request(full_payload + 1, 1),
-        counted=Request(full_payload, PINGS),
+        counted=Request(full_payload, COUNTED_PINGS),
         timeout_s=settings.timeout_ms / 1000,
     )

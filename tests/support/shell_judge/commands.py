@@ -1,7 +1,7 @@
 """The commands that programs of the registry may hold beside those that may be started alone, as synopses.
 
-`checks/nodes/read_only/commands.py` says how a line is read. To add a command: read its manual for what writes, starts
-or sends something, also in options that may follow operands, and write the forms that cannot.
+`checks/sources/nodes/read_only/allow_list.py` says how a line is read. To add a command: read its manual for what
+writes, starts or sends something, also in options that may follow operands, and write the forms that cannot.
 """
 
 _NMCLI = "[-t|-c no|-g WORD|-f WORD|-m (tabular|multiline)|-e (yes|no)]..."

@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 
 from checks.sources.nodes.read_only import AllowList, is_not_to_open
-from checks.sources.nodes.read_only.commands import GRID, SYSTEM
-from checks.sources.nodes.read_only.forms import Word
+from checks.sources.nodes.read_only.allow_list import GRID, SYSTEM, Word
 from tests.support.shell_judge.commands import PROGRAM_COMMANDS
 from tests.support.shell_judge.shell_text import simple_commands
 from tests.support.shell_judge.words import NotReadOnlyError, SimpleCommand

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from checks.sources.nodes.read_only.forms import UNKNOWN, Word
+from checks.sources.nodes.read_only.allow_list import UNKNOWN, Word
 from tests.support.shell_judge.words import NotReadOnlyError, Redirection, SimpleCommand
 
 _DEPTH = 20

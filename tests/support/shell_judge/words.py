@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from checks.sources.nodes.read_only.forms import UNKNOWN, Word
+from checks.sources.nodes.read_only.allow_list import UNKNOWN, Word
 
 
 class NotReadOnlyError(Exception):

@@ -30,7 +30,7 @@ _STATES = {*_RUNS, "inactive", "deactivating"}
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
+class BootFiles:
     """What was read of the files and of nmcli."""
 
     keyfiles: Sequence[ConfigFile] = ()
@@ -43,7 +43,7 @@ class Files:
     details: Sequence[Profile] = ()
 
 
-def parse_keepers(text: str) -> tuple[Keeper, ...]:
+def parse_network_services(text: str) -> tuple[Keeper, ...]:
     """The keepers that run: a line of `systemctl is-active` for each of its units, else `there <path>`.
 
     The paths are what keepers leave behind, and count only where systemctl said nothing: before systemd, and in
@@ -57,8 +57,8 @@ def parse_keepers(text: str) -> tuple[Keeper, ...]:
     return tuple(keeper for keeper, paths in _SIGNS.items() if signs & set(paths))
 
 
-def what_is_kept(
-    files: Files, keepers: Sequence[Keeper], devices: Sequence[Device]
+def mtus_at_boot(
+    files: BootFiles, keepers: Sequence[Keeper], devices: Sequence[Device]
 ) -> tuple[tuple[KeptMtu, ...], tuple[str, ...]]:
     """What is configured for every interface that some file or connection is about, and what nobody could tell.
 

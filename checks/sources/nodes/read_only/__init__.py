@@ -2,7 +2,7 @@
 
 A held shell runs the fixed programs of the registry and nothing else: `checks/sources/registry.py` lists them, and the
 tests take each apart and judge every command in it. A command that is started by its arguments is judged by the list of
-`commands.py`. What is not registered or not listed is refused. This keeps a slip in racwire's own code, or a hostile
+`allow_list.py`. What is not registered or not listed is refused. This keeps a slip in racwire's own code, or a hostile
 name in what a node tells, from changing a node. It is no prison for Python code: a check of a third party runs as the
 operator, as any program they install does.
 """
@@ -16,8 +16,7 @@ from functools import cached_property, lru_cache
 
 from checks.sources import registry
 from checks.sources.entries import Program
-from checks.sources.nodes.read_only.commands import GRID, SYSTEM, SYSTEM_DIRECTORIES
-from checks.sources.nodes.read_only.forms import UNKNOWN, Form, Word, read_forms
+from checks.sources.nodes.read_only.allow_list import GRID, SYSTEM, SYSTEM_DIRECTORIES, UNKNOWN, Form, Word, read_forms
 
 __all__ = ["AllowList", "ChangingCommandError", "demand_read_only_command", "demand_registered_program"]
 

@@ -1,21 +1,42 @@
-"""Whether the files that a change is to leave on a node are there, and what the node says of its own registry's backup.
+"""Backups: what ocrconfig prints of those of Clusterware's registries, and the files that a change leaves on a node.
 
-Read by the shell that the session holds on the node; changes nothing there.
+Files and the node's own registry are read by the shell that the session holds there. Answers of ocrconfig as the
+Clusterware Administration Guide has them, appendix on OCRCONFIG.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 
 from checks.model.facts import FileSeen, OcrBackup, Unknown
 from checks.model.journal import Journal
-from checks.sources.clusterware.oracle_text import printed_lines, quoted
+from checks.sources.clusterware.oracle_text import no_known_shape, printed_lines, quoted, read_messages
+from checks.sources.grid_commands import MANUAL_BACKUPS
 from checks.sources.node_setup import CHANGE_BACKUPS, OLR_BACKUP
-from checks.sources.nodes.backups_text import parse_manual_backups
 from checks.sources.nodes.proc import number
 from checks.sources.nodes.sections import Section, section_list, sections
 from checks.sources.nodes.shell import Shell
+
+_BACKUP = re.compile(r"(\S+)\s+(\d{4})/(\d\d)/(\d\d)\s+(\d\d:\d\d:\d\d)\s+([/+]\S+)(?:\s+\d+)?")
+# No manual backup of the OCR, and none of the OLR.
+_NONE = frozenset({"PROT-25", "PROTL-25"})
+
+
+def parse_manual_backups(text: str, command: str = MANUAL_BACKUPS.command) -> OcrBackup | Unknown | None:
+    """The newest of the lines `<node>  <date> <time>  <file>  [<patch level>]`; None where it says that there is none.
+
+    Lines of messages may stand before them: PROT-26 says that they come from a local copy, since CRSD does not run.
+    """
+    found = [match for line in printed_lines(text) if (match := _BACKUP.fullmatch(line))]
+    if found:
+        newest = max(found, key=lambda match: (*match.groups()[1:4], match[5]))
+        return OcrBackup(newest[1], f"{newest[2]}-{newest[3]}-{newest[4]}T{newest[5]}", newest[6])
+    if _NONE & {message.code for message in read_messages(text)}:
+        return None
+    return no_known_shape(command, text)
+
 
 _NOT_FOUND = (126, 127)
 
