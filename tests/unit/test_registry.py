@@ -9,14 +9,16 @@ import pytest
 
 import checks
 from checks.change.copies import other_copies
+from checks.change.gates import documented
 from checks.model.check import discover
 from checks.model.facts import Clusterware
 from checks.model.journal import Journal
-from checks.model.settings import ClusterSettings, SamplingSettings, Settings
+from checks.model.settings import ClusterSettings, DatabaseSettings, SamplingSettings, Settings
+from checks.run.dry_run import plan_checks, plan_samples
 from checks.run.engine import Engine
 from checks.sources import grid_commands, kernel_files, node_setup, registry
 from checks.sources.clusterware.managed import read_managed
-from checks.sources.entries import Program, RegistryEntry, topic_pattern
+from checks.sources.entries import GridCommand, Program, RegistryEntry, topic_pattern
 from checks.sources.nodes.backup_files import read_change_files, read_olr_backup
 from checks.sources.nodes.shell import Shell
 from checks.sources.registry import queries, sources
@@ -86,6 +88,21 @@ def unregistered(journal: Journal) -> set[str]:
     """The topics of a journal that no entry has."""
     known = [topic_pattern(topic) for source in sources() for topic in source.topics]
     return {e.topic for e in journal.entries if not any(pattern.fullmatch(e.topic) for pattern in known)}
+
+
+def test_the_dry_run_tells_every_entry() -> None:
+    settings = Settings(database=DatabaseSettings(connect="scan/prod", user="racwire", diagnostics_pack=True))
+    everything = (*discover().checks, *documented())
+    told = "\n".join((*plan_checks(everything, settings, {}), *plan_samples(settings, {})))
+    described_in_words = {"ssh", "path pings", "latency pings", "database login"}
+    for entry in sources():
+        if isinstance(entry, GridCommand):
+            assert shlex.join(entry.argv("$GRID_HOME")) in told, entry.name
+        elif isinstance(entry, Program) and entry.example:
+            assert all(line in told for line in entry.action_on(*entry.example).splitlines()), entry.name
+        elif entry.name not in described_in_words:
+            lines = [line for read in entry.reads for line in read.how.strip().splitlines()]
+            assert all(line in told for line in lines), entry.name
 
 
 GRID_TOOLS = {
