@@ -136,8 +136,8 @@ def parse_setup(name: str, told: Mapping[str, Section]) -> NodeSetup:
         parse_listed(text("connections")),
         parse_details(text("connection details")),
     )
-    keepers = parse_network_services(text("units"))
-    kept, limits = mtus_at_boot(files, keepers, devices)
+    services = parse_network_services(text("units"))
+    kept, limits = mtus_at_boot(files, services, devices)
     is_cut = "rules" not in told
     return NodeSetup(
         name,
@@ -149,7 +149,7 @@ def parse_setup(name: str, told: Mapping[str, Section]) -> NodeSetup:
         instances=programs if isinstance(programs, Unknown) else tuple(sorted(set(_instances(programs)))),
         autostart=_autostart(told.get("autostart", Section()), text("ohasdstr"), boot.get("name", name)),
         services=_services(told.get("services", Section())),
-        keepers=(Keeper.NETPLAN, *keepers) if keepers and files.netplan else keepers,
+        keepers=(Keeper.NETPLAN, *services) if services and files.netplan else services,
         kept=Unknown("the answer ended before it was whole") if is_cut else kept,
         fragile=parse_fragile((*config_files(text("scripts")), *grepped_files(text("rules")))),
         platform=_platform(text("platform")),

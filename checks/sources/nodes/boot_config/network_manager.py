@@ -11,7 +11,7 @@ from checks.model.facts import Keeper, KeptMtu, Unknown
 from checks.sources.node_setup import KEYFILE_DIRECTORIES
 from checks.sources.nodes.boot_config.device import Device, parse_mtu
 from checks.sources.nodes.boot_config.ini import last, parse_ini
-from checks.sources.nodes.boot_config.profile import BY_DHCP, Profile, kept_by
+from checks.sources.nodes.boot_config.profile import BY_DHCP, Profile, profile_mtus
 from checks.sources.nodes.boot_config.shell_words import IGNORED
 from checks.sources.nodes.proc import number
 from checks.sources.nodes.sections import ConfigFile
@@ -81,7 +81,7 @@ def is_kept(path: str) -> bool:
     return bool(path) and (not path.startswith("/run/") or _NETPLAN in path)
 
 
-def kept_by_network_manager(
+def network_manager_mtus(
     files: Sequence[ConfigFile],
     listed: Sequence[Listed],
     details: Sequence[Profile],
@@ -101,7 +101,7 @@ def kept_by_network_manager(
     profiles = [_as_listed(p, listed) for p in (*readable, *asked)]
     known = {p.file for p in asked}
     untold = tuple(f.path for f in keyfiles if not f.is_readable and f.path not in known and not _is_told(f, asked))
-    kept = kept_by(profiles, devices)
+    kept = profile_mtus(profiles, devices)
     if untold:
         kept |= {d.name: _untold(d) for d in devices if d.is_hardware and d.name not in kept}
     return kept, untold

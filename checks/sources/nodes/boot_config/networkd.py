@@ -67,7 +67,7 @@ def units(files: Iterable[ConfigFile], suffix: str) -> tuple[Unit, ...]:
     )
 
 
-def kept_by_networkd(files: Sequence[ConfigFile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
+def networkd_mtus(files: Sequence[ConfigFile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
     """What systemd-networkd keeps: MTUBytes= of the .network file, else of the .netdev file that makes the device."""
     networks = units(files, ".network")
     made = {name: unit for unit in units(files, ".netdev") if (name := last(unit.settings, "NetDev", "Name"))}
@@ -78,13 +78,13 @@ def kept_by_networkd(files: Sequence[ConfigFile], devices: Sequence[Device]) -> 
         entry = _first(networks, device, _kept_by_network)
         if device.name in made and (entry is None or entry.mtu is None) and (mtu := made[device.name].mtu("NetDev")):
             path = made[device.name].path
-            entry = KeptMtu(device.name, _keeper(path), path, mtu=mtu, kind=device.kind)
+            entry = KeptMtu(device.name, _service_of(path), path, mtu=mtu, kind=device.kind)
         if entry is not None:
             kept[device.name] = entry
     return kept
 
 
-def set_by_links(files: Sequence[ConfigFile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
+def link_file_mtus(files: Sequence[ConfigFile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
     """What .link files set when a device appears, before any network service; those that set no MTU say nothing."""
     links = tuple(unit for unit in units(files, ".link") if unit.has_match)
     if all(unit.mtu() is None for unit in links):
@@ -98,7 +98,7 @@ def _kept_by_network(unit: Unit, device: Device) -> KeptMtu | None:
         return None
     by_dhcp = BY_DHCP if last(unit.settings, "Network", "DHCP").lower() in ("yes", "true", "ipv4", "both") else None
     mtu = unit.mtu() or by_dhcp
-    return KeptMtu(device.name, _keeper(unit.path), unit.mtu_from or unit.path, mtu=mtu, kind=device.kind)
+    return KeptMtu(device.name, _service_of(unit.path), unit.mtu_from or unit.path, mtu=mtu, kind=device.kind)
 
 
 def _set_by_link(unit: Unit, device: Device) -> KeptMtu:
@@ -178,5 +178,5 @@ def _is_lost(path: str) -> bool:
     return path.startswith("/run/") and "netplan" not in path
 
 
-def _keeper(path: str) -> Keeper:
+def _service_of(path: str) -> Keeper:
     return Keeper.NETPLAN if path.startswith("/run/") else Keeper.NETWORKD

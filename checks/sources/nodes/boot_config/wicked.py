@@ -11,7 +11,7 @@ from checks.sources.nodes.boot_config.shell_words import IGNORED, is_yes, parse_
 from checks.sources.nodes.sections import ConfigFile
 
 
-def kept_by_wicked(files: Sequence[ConfigFile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
+def wicked_mtus(files: Sequence[ConfigFile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
     """What wicked keeps; an interface with STARTMODE='off' is left alone."""
     kept = {}
     for file in files:
