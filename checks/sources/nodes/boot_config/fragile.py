@@ -1,4 +1,4 @@
-"""An MTU set alongside the network service: by scripts run at boot, udev rules, units of one's own. Text in, facts out."""
+"""An MTU set alongside the network service: by boot scripts, udev rules, units of one's own. Text in, facts out."""
 
 from __future__ import annotations
 
