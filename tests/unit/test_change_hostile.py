@@ -12,10 +12,10 @@ import msgspec
 import pytest
 
 from checks.change import change_journal as journal_module
-from checks.change.change_api import directory_of
+from checks.change.change_events import GateResult, Noted, ObservedState, Surprise, Surprised, Verified
 from checks.change.change_journal import ChangeJournal, ChangeJournalError
 from checks.change.change_plan import Commands
-from checks.change.events import GateResult, Look, Noted, Surprise, Surprised, Verified
+from checks.change.journal_files import directory_of
 from checks.change.state import ChangeError
 from checks.change.threads import to_its_end
 from checks.model.finding import Status
@@ -51,7 +51,7 @@ def hostile(tmp_path) -> Path:
     held = msgspec.structs.replace(result, status=Status.PASS)
     told = (
         Surprised(Surprise.OTHER, f"rac2{OBEYED}", OBEYED),
-        Verified("set-mtu", False, (result, held), Look(), {OBEYED: OBEYED}),
+        Verified("set-mtu", False, (result, held), ObservedState(), {OBEYED: OBEYED}),
         Noted("set-mtu", OBEYED),
     )
     of = msgspec.structs.replace(plan(cluster=f"prod{OBEYED}"), steps=(*STEPS[:2], own, STEPS[3]))

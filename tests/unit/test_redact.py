@@ -14,8 +14,8 @@ from hypothesis import settings as effort
 from checks.model.facts import Address, Cluster, Database, Node, NodeSetup, PrivateNetwork
 from checks.model.report import Report
 from checks.redact import Pseudonyms, Redactor
-from checks.report.evidence import Evidence
 from checks.report.json_report import from_json, to_json
+from checks.report.report_evidence import Evidence
 from checks.saved import save
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording
