@@ -81,7 +81,7 @@ class Argument:
 _PRINTED = r"[^\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]"
 """No control character but tab and newline, and no half of a character."""
 INTERFACE = Argument("INTERFACE", rf"(?!\.\.?\Z)(?:(?!/){_PRINTED})+")
-ADDRESS = Argument("ADDRESS", r"[0-9A-Fa-f.:]{2,45}")
+ADDRESS = Argument("ADDRESS", r"[0-9A-Fa-f.:]{2,45}(?:%[^/\s]{1,15})?")
 DIRECTORY = Argument("DIRECTORY", rf"/{_PRINTED}*")
 CLUSTER = Argument("CLUSTER", r"[A-Za-z0-9._-]+")
 FILES = Argument("FILE", rf"/{_PRINTED}*", is_many=True)
