@@ -217,7 +217,7 @@ async def _for_no_change(session: Session, cluster: Cluster) -> Unknown:
 
 
 CHANGING = Gatherer("changing", ("clusterware",), _for_no_change, limit_s=300)
-"""What a change looks at beside the facts of the cluster; `checks.change.change_evidence` gathers it in place of this one."""
+"""What a change looks at beside the facts of the cluster; `change_evidence` gathers it in place of this one."""
 
 GATHERERS = (
     Gatherer("clusterware", (), _clusterware, limit_s=30),
