@@ -17,11 +17,10 @@ from checks.report.pictures import Curve, Figure, Strip, nice_top, strip
 from checks.report.pictures_places import TimeSpan, TrafficPlaces, stretch_of
 from checks.report.quantities import bits, rate, seconds, whole
 from checks.rules import cache_fusion
-from checks.traffic.coverage import Sample
 from checks.traffic.rates import highest, instance_rates, interface_rates, kernel_rates
 from checks.traffic.recording import Recording
 from checks.traffic.samples import Event, Gap, InstanceSample, NodeSample
-from checks.traffic.timeline import Track
+from checks.traffic.timeline import Sample, Track
 
 _LONGEST_S = 60.0
 """The longest interval between two samples that can be set: so much earlier the first one may have begun."""

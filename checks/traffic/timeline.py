@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Protocol
 
-from checks.traffic.samples import Event, Links
+from checks.traffic.samples import Event, InstanceSample, LatencySample, Links, NodeSample, PairsSample
 
 KEPT = 300
 """Samples of each source that are kept: five minutes at one a second; from then on it takes no more memory."""
@@ -75,3 +75,12 @@ class Timeline:
         """The time of the first and of the last event; None while there is none."""
         kept = [events for events in self._events.values() if events]
         return (min(e[0].at for e in kept), max(e[-1].at for e in kept)) if kept else None
+
+
+Sample = NodeSample | InstanceSample | PairsSample | LatencySample
+"""What covers time. A gap covers none, and links are of a moment."""
+
+
+def overlap_s(sample: Sample, begin: float, end: float) -> float:
+    """How many seconds between these two moments the sample covers: it began its `seconds` before it ended."""
+    return max(min(sample.at, end) - max(sample.at - sample.seconds, begin), 0.0)

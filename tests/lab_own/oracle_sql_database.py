@@ -8,10 +8,17 @@ from typing import Any, Literal
 import pytest
 
 from racwire_lab.database.backend import Caller, Cancellation, OracleError, Result
-from racwire_lab.database.live import Device, HistorySource, InstanceState, Interconnect, Ping, Transfer, Waits
-from racwire_lab.oracle_sql.access import Access
+from racwire_lab.database.live import (
+    Device,
+    HistorySource,
+    InstanceState,
+    Interconnect,
+    Ping,
+    Transfer,
+    Waits,
+)
 from racwire_lab.oracle_sql.engine import SqlEngine
-from racwire_lab.oracle_sql.identity import DatabaseIdentity
+from racwire_lab.oracle_sql.identity import Access, DatabaseIdentity
 
 STARTED = 1_768_000_000.0
 """When the instances were started."""

@@ -2,10 +2,9 @@
 
 import pytest
 
-from checks.traffic.coverage import overlap_s
 from checks.traffic.rates import instance_rates, interface_rates, kernel_rates
 from checks.traffic.samples import CpuTime, Gap, InstanceSample, InterfaceCounts, Link, Links, NodeSample
-from checks.traffic.timeline import Timeline
+from checks.traffic.timeline import Timeline, overlap_s
 
 
 def sample(at, node="rac1", seconds=1.0):

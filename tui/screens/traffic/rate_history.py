@@ -7,7 +7,6 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from checks.traffic.coverage import Sample, overlap_s
 from checks.traffic.rates import (
     InstanceRates,
     InterfaceRates,
@@ -18,7 +17,7 @@ from checks.traffic.rates import (
     kernel_rates,
 )
 from checks.traffic.samples import Event, Gap, InstanceSample, InterfaceCounts, Link, Links, NodeSample
-from checks.traffic.timeline import Timeline, Track
+from checks.traffic.timeline import Sample, Timeline, Track, overlap_s
 from tui.widgets.graph import Style, graph
 
 LOOK_BACK_S = 90.0

@@ -10,7 +10,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-async def to_its_end(function: Callable[[], T]) -> T:
+async def run_to_completion(function: Callable[[], T]) -> T:
     """What the function returns, called in a thread. Raises what it raises.
 
     Given up meanwhile, the task waits for its end all the same: what is being written is written, and nobody could say
