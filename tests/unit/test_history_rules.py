@@ -9,7 +9,7 @@ import pytest
 
 from checks.model.facts import Database, History, NotAsked, Unknown
 from checks.sources.database.statements import statements
-from racwire_lab.history.plan import HistoryPlan
+from racwire_lab.history.history_plan import HistoryPlan
 from racwire_lab.oracle_sql.dictionary import FREE_HISTORY, views
 from racwire_lab.oracle_sql.identity import Access
 from tests.unit.history_support import FIRST_END, Practice, a_database

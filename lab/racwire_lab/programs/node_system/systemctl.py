@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from . import ifup, links, networkctl, node, plan
+from . import boot_plan, ifup, links, networkctl, node
 
 _UNITS = {"NetworkManager": "keyfile", "network": "ifcfg", "systemd-networkd": "networkd"}
 _ONLY = "A practice node can be rebooted, and not switched off: `racwire lab down` ends the practice cluster."
@@ -59,7 +59,7 @@ def _systemctl(words: Sequence[str]) -> int:
 
 
 def _tell(verb: str, names: Sequence[str]) -> int:
-    mine = [_UNITS.get(name) == node.keeper() for name in names]
+    mine = [_UNITS.get(name) == node.network_service() for name in names]
     if verb == "is-active":
         for name, active in zip(names, mine, strict=True):
             print("active" if active else "inactive" if name in _UNITS else "unknown")
@@ -73,11 +73,11 @@ def _tell(verb: str, names: Sequence[str]) -> int:
 
 
 def _restart(name: str) -> int:
-    if _UNITS.get(name) != node.keeper():
+    if _UNITS.get(name) != node.network_service():
         print(f"Failed to restart {name}.service: Unit {name}.service not found.", file=sys.stderr)
         return 5
     if name == "NetworkManager":
-        plan.load_keyfiles()  # it leaves the interfaces as they are
+        boot_plan.load_keyfiles()  # it leaves the interfaces as they are
         return 0
     return ifup.restart() if name == "network" else networkctl.reconfigured(links.interfaces())
 

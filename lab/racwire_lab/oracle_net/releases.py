@@ -9,7 +9,7 @@ FAST_AUTH_FIELD_VERSION = 13
 
 
 @dataclass(frozen=True)
-class Profile:
+class ServerRelease:
     """A release as a client sees it."""
 
     tns_version: int
@@ -33,21 +33,21 @@ class Profile:
         return first << 24 | second << 20 | third << 12 | fourth << 8 | fifth
 
 
-PROFILES = {
-    "11.2": Profile(314, 6, "11.2.0.4.0"),
-    "12.1": Profile(315, 7, "12.1.0.2.0"),
-    "12.2": Profile(316, 8, "12.2.0.1.0"),
-    "18c": Profile(317, 11, "18.3.0.0.0"),
-    "19c": Profile(318, 12, "19.22.0.0.0"),
-    "21c": Profile(318, 16, "21.3.0.0.0"),
-    "23ai": Profile(319, 24, "23.7.0.25.1", fast_auth=True, end_of_response=True),
+RELEASES = {
+    "11.2": ServerRelease(314, 6, "11.2.0.4.0"),
+    "12.1": ServerRelease(315, 7, "12.1.0.2.0"),
+    "12.2": ServerRelease(316, 8, "12.2.0.1.0"),
+    "18c": ServerRelease(317, 11, "18.3.0.0.0"),
+    "19c": ServerRelease(318, 12, "19.22.0.0.0"),
+    "21c": ServerRelease(318, 16, "21.3.0.0.0"),
+    "23ai": ServerRelease(319, 24, "23.7.0.25.1", fast_auth=True, end_of_response=True),
 }
 
 
-def profile_of(version: str) -> Profile:
+def release_of(version: str) -> ServerRelease:
     """The profile of a release that tells this version: `12.1.0.2.0`, `19.22.0.0.0`. ValueError when there is none."""
     major, _, rest = version.partition(".")
     for name in (f"{major}.{rest.partition('.')[0]}", f"{major}c", f"{major}ai"):
-        if name in PROFILES:
-            return replace(PROFILES[name], version=version)
-    raise ValueError(f"There is no profile for Oracle {version}; known are {', '.join(PROFILES)}.")
+        if name in RELEASES:
+            return replace(RELEASES[name], version=version)
+    raise ValueError(f"There is no profile for Oracle {version}; known are {', '.join(RELEASES)}.")

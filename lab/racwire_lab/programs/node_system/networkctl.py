@@ -12,7 +12,7 @@ def main(_: str, arguments: Sequence[str]) -> int:
     """Carry out one of: list, status, reload, reconfigure, up, down."""
     words = [word for word in arguments if not word.startswith("-")] or ["list"]
     verb, names = words[0], words[1:]
-    running = node.keeper() == "networkd"
+    running = node.network_service() == "networkd"
     if verb in ("list", "status"):
         if not running:
             print("WARNING: systemd-networkd is not running, output will be incomplete.\n", file=sys.stderr)

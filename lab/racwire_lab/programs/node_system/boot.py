@@ -1,9 +1,9 @@
-"""What happens when a node is rebooted: all its processes end, and it comes up again from its own files.
+"""The reboot of a node: all its processes end, and it comes up again from its own files.
 
-`boot` is run by the first process of the node, which stays, and with it the namespaces. So the interfaces stay too, but
-as a kernel finds them: down, at MTU 1500, with neither addresses nor neighbours. What the node is like afterwards is
-decided by the files of its keeper, by rc.local, and by whether Clusterware is to start (`ohasdstr`). Killed in the
-middle it can be run again from the beginning, which the first process does.
+The first process of the node runs `boot`. It stays, and with it the namespaces and the interfaces; but these are as a
+kernel finds them: down, at MTU 1500, with neither addresses nor neighbours. The files of the network service, rc.local,
+and whether Clusterware is to start (`ohasdstr`) decide what the node is like afterwards. When `boot` is killed halfway,
+the first process runs it again from the beginning.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from . import links, node, plan
+from . import boot_plan, links, node
 from .wanted import text_of
 
-_MACHINERY = ("start_cache_fusion.py", "racwire_lab.database.instances")
+_MACHINERY = ("start_cache_fusion.py", "racwire_lab.database.servers")
 """What plays the database instances. It is none of the node's own processes, and goes by whether Clusterware runs."""
 _END_S = 5.0
 _RC_LOCAL_S = 5.0
@@ -33,12 +33,12 @@ def main(_: str, __: Sequence[str]) -> int:
     with alone():
         node_boot_id()
         links.run(links.powered_off(links.interfaces()))
-        if node.keeper() == "keyfile":
-            plan.load_keyfiles()
+        if node.network_service() == "keyfile":
+            boot_plan.load_keyfiles()
         here = set(links.interfaces())
-        found = [wanted for wanted in plan.wanted() if wanted.at_boot and wanted.interface in here]
-        if node.keeper() == "keyfile":
-            found = [plan.taken_by_networkmanager(wanted) for wanted in found]
+        found = [wanted for wanted in boot_plan.wanted() if wanted.at_boot and wanted.interface in here]
+        if node.network_service() == "keyfile":
+            found = [boot_plan.taken_by_networkmanager(wanted) for wanted in found]
         links.run(step for wanted in found for step in links.brought_up(wanted))
         # What the lab adds to what the files say: what is broken in the network, which no reboot mends.
         links.run(text_of(node.HOME / "after_boot").splitlines())

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeVar
 
-from racwire_lab.history.plan import HistoryPlan
+from racwire_lab.history.history_plan import HistoryPlan
 from racwire_lab.history.recipes import (
     CLIENTS,
     DEVICE,

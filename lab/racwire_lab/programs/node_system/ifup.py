@@ -15,7 +15,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     if len(names) != 1:
         print(f"Usage: {name} <configuration>", file=sys.stderr)
         return 1
-    if node.keeper() != "ifcfg":
+    if node.network_service() != "ifcfg":
         print(f"{name}: the network of this node is not kept by ifcfg files.", file=sys.stderr)
         return 1
     interface = names[0].rpartition("/")[2].removeprefix("ifcfg-")

@@ -11,7 +11,7 @@ from .wanted import Wanted, text_of
 
 
 @dataclass(frozen=True)
-class Profile:
+class NmConnection:
     """One connection, as NetworkManager last read it."""
 
     path: Path
@@ -57,12 +57,12 @@ class Profile:
         return node.KEYFILES / self.path.name
 
 
-def profiles() -> list[Profile]:
+def connections() -> list[NmConnection]:
     """All connections, by name."""
-    found = [Profile(path, text_of(path)) for path in keyfile.files(node.LOADED)]
+    found = [NmConnection(path, text_of(path)) for path in keyfile.files(node.LOADED)]
     return sorted(found, key=lambda profile: profile.id)
 
 
-def find(name: str) -> Profile | None:
+def find(name: str) -> NmConnection | None:
     """The connection of that name, UUID or file."""
-    return next((p for p in profiles() if name in (p.id, p.uuid, str(p.file))), None)
+    return next((p for p in connections() if name in (p.id, p.uuid, str(p.file))), None)

@@ -1,6 +1,6 @@
-"""What keeps the network of a practice node, and the files in which it does. Text only: nothing is read or written.
+"""The network services of practice nodes and their files. Text only: nothing is read or written.
 
-Each keeper has the files that an installer leaves behind: an MTU stands in them only where it is not the usual one.
+Each service has the files that an installer leaves behind: an MTU stands in them only where it is not the usual one.
 """
 
 from __future__ import annotations
@@ -68,17 +68,17 @@ LinkLocalAddressing=no
 """
 
 
-def files(keeper: str, node: str, nics: Iterable[Nic]) -> dict[str, str]:
-    """The files of a node's keeper with what they say, by their paths below /etc."""
-    found = {"sysconfig/network-scripts/ifcfg-lo": _IFCFG_LO} if keeper == "ifcfg" else {}
+def files(service: str, node: str, nics: Iterable[Nic]) -> dict[str, str]:
+    """The files of a node's network service with what they say, by their paths below /etc."""
+    found = {"sysconfig/network-scripts/ifcfg-lo": _IFCFG_LO} if service == "ifcfg" else {}
     for nic in nics:
         ip, _, prefix = nic.address.partition("/")
         values = {"name": nic.name, "address": nic.address, "ip": ip, "prefix": prefix}
         mtu = "" if nic.mtu == STANDARD_MTU else str(nic.mtu)
-        if keeper == "keyfile":
+        if service == "keyfile":
             values["uuid"] = str(uuid.uuid5(_CONNECTIONS, f"{node}/{nic.name}"))
             path, text, line = f"NetworkManager/system-connections/{nic.name}.nmconnection", _KEYFILE, "mtu={}\n"
-        elif keeper == "ifcfg":
+        elif service == "ifcfg":
             path, text, line = f"sysconfig/network-scripts/ifcfg-{nic.name}", _IFCFG, "MTU={}\n"
         else:
             path, text, line = f"systemd/network/10-{nic.name}.network", _NETWORKD, "[Link]\nMTUBytes={}\n\n"
@@ -87,7 +87,7 @@ def files(keeper: str, node: str, nics: Iterable[Nic]) -> dict[str, str]:
 
 
 DIRECTORIES = ("NetworkManager/system-connections", "sysconfig/network-scripts", "systemd/network")
-"""Where keepers have their files, below /etc."""
+"""Where the services have their files, below /etc."""
 
 
 def renamed(text: str, before: str, after: str) -> str:

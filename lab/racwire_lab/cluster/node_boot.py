@@ -1,10 +1,10 @@
-"""What a practice node boots from: an /etc and system programs of its own, and the order to reboot it.
+"""The files and programs that a practice node boots from, and the order to reboot it.
 
-A node sees, as its /etc, a directory among the lab's files. In it are the files of its own keeper (`keepers.py`), of
-Oracle and of the accounts; all else is a link to what the machine has, which the node sees elsewhere and cannot
-change. The machine's own files of the node's kinds are not among them. Its /usr/sbin is such a directory, too, with
-programs of its own (`programs/booting`): nobody who reboots a node, or changes how it keeps its network, reaches the
-machine by it.
+The /etc of a node is a directory among the lab's files. It holds the files of the node's network service
+(`network_services.py`), of Oracle and of the accounts; everything else is a link to a file of the machine, which the
+node sees under another path and cannot change. The machine's own files of these kinds are left out. The /usr/sbin of a
+node is such a directory, too, with programs of its own (`programs/node_system`): a reboot, or a change of the network,
+stays inside the node.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from racwire_lab.cluster import keepers, wiring
+from racwire_lab.cluster import network_services, wiring
 from racwire_lab.cluster.desired import Desired
 from racwire_lab.cluster.nics import Nic
 from racwire_lab.cluster.peers import node_home
 from racwire_lab.cluster.processes import Process
-from racwire_lab.cluster.topology import NETWORKS, STANDARD_MTU, Port, Shape
-from racwire_lab.errors import LabError
+from racwire_lab.cluster.topology import NETWORKS, STANDARD_MTU, PortId, Shape
+from racwire_lab.lab_errors import LabError
 
-_START = Path(__file__).parents[1] / "programs" / "start_booting.py"
+_START = Path(__file__).parents[1] / "programs" / "start_node_system.py"
 _PROGRAMS = (
     *("nmcli", "networkctl", "ifup", "ifdown", "systemctl"),
     *("reboot", "shutdown", "poweroff", "halt", "init", "telinit"),
@@ -48,7 +48,7 @@ _NOT_THE_MACHINES = frozenset(
     }
 )
 """Files of the kinds from which a node boots, or by which it is known what Oracle has on it."""
-_OWN_DIRECTORIES = (*keepers.DIRECTORIES, "rc.d", "udev/rules.d")
+_OWN_DIRECTORIES = (*network_services.DIRECTORIES, "rc.d", "udev/rules.d")
 _RC_LOCAL = """\
 #!/bin/sh
 # Run at the end of each boot of this node, if it is executable: chmod +x /etc/rc.d/rc.local
@@ -57,7 +57,7 @@ touch /var/lock/subsys/local 2>/dev/null || true
 _REBOOT_S = 30.0
 
 
-def install(directory: Path, shape: Shape, nics: dict[Port, Nic]) -> None:
+def install(directory: Path, shape: Shape, nics: dict[PortId, Nic]) -> None:
     """Write what the nodes boot from. The accounts and the Grid homes must be there."""
     starting = f"exec {shlex.join([sys.executable, '-I', '-S', str(_START)])}"
     _make_programs(directory / "sbin", starting)
@@ -67,7 +67,7 @@ def install(directory: Path, shape: Shape, nics: dict[Port, Nic]) -> None:
     first = None
     for node in shape.nodes:
         home = node_home(directory, node)
-        _write(home / "keeper", f"{shape.keeper_of(node)}\n")
+        _write(home / "network_service", f"{shape.keeper_of(node)}\n")
         _write(home / "boot_id", f"{uuid.uuid4()}\n")
         os.mkfifo(home / "orders", 0o600)
         own = [nic for port, nic in nics.items() if port.node == node]
@@ -75,16 +75,16 @@ def install(directory: Path, shape: Shape, nics: dict[Port, Nic]) -> None:
         etc.mkdir()
         _lay(machine, etc, first)
         first = first or etc
-        _make_etc(directory, node, keepers.files(shape.keeper_of(node), node, own))
+        _make_etc(directory, node, network_services.files(shape.keeper_of(node), node, own))
         if shape.keeper_of(node) == "keyfile":
             loaded = home / "connections"
             loaded.mkdir()
-            for path in (home / "etc" / keepers.DIRECTORIES[0]).iterdir():
+            for path in (home / "etc" / network_services.DIRECTORIES[0]).iterdir():
                 shutil.copy2(path, loaded)
             _write(home / "mtu_set", "".join(f"{nic.name}\n" for nic in own if nic.mtu != STANDARD_MTU))
 
 
-def _make_etc(directory: Path, node: str, kept: dict[str, str]) -> None:
+def _make_etc(directory: Path, node: str, files: dict[str, str]) -> None:
     home = node_home(directory, node)
     etc = home / "etc"
     for name in _OWN_DIRECTORIES:
@@ -92,8 +92,8 @@ def _make_etc(directory: Path, node: str, kept: dict[str, str]) -> None:
     for name in _ACCOUNTS:
         shutil.copy2(directory / "etc" / name, etc / name)
     _write(etc / "hostname", f"{node}\n")
-    for path, text in kept.items():
-        _write(etc / path, text, 0o600 if path.startswith(keepers.DIRECTORIES[0]) else 0o644)
+    for path, text in files.items():
+        _write(etc / path, text, 0o600 if path.startswith(network_services.DIRECTORIES[0]) else 0o644)
     _write(etc / "rc.d" / "rc.local", _RC_LOCAL)
     (etc / "rc.local").symlink_to("rc.d/rc.local")
     # The Grid home's own programs change what lies there, from outside the node as well.
@@ -169,7 +169,7 @@ def remember(directory: Path, healthy: Desired, before: Desired, after: Desired)
         _write(node_home(directory, node) / "after_boot", "".join(f"{line}\n" for line in lines))
 
 
-def _after_boot(port: Port, healthy: Nic, nic: Nic) -> list[str]:
+def _after_boot(port: PortId, healthy: Nic, nic: Nic) -> list[str]:
     # The addresses of Clusterware come with Clusterware.
     steps = wiring.changed_nic(replace(healthy, name=nic.name), nic, has_haip=False)
     network = NETWORKS[port.network]
@@ -177,13 +177,16 @@ def _after_boot(port: Port, healthy: Nic, nic: Nic) -> list[str]:
 
 
 def _rename(home: Path, before: str, after: str) -> None:
-    directories = [*(home / "etc" / name for name in keepers.DIRECTORIES), home / "connections"]
+    directories = [*(home / "etc" / name for name in network_services.DIRECTORIES), home / "connections"]
     files = [path for directory in directories if directory.exists() for path in directory.iterdir()]
     for path in [*files, home / "mtu_set"]:
         if not path.is_file() or path.is_symlink():
             continue
         was = path.read_text(encoding="utf-8", errors="surrogateescape")
-        text, target = keepers.renamed(was, before, after), path.with_name(keepers.renamed(path.name, before, after))
+        text, target = (
+            network_services.renamed(was, before, after),
+            path.with_name(network_services.renamed(path.name, before, after)),
+        )
         if (text, target) != (was, path):
             fresh = path.with_name(f".{path.name}.new")
             fresh.touch(path.stat().st_mode & 0o777)

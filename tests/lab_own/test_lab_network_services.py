@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from pathlib import Path
 
 import pytest
 
-from racwire_lab.cluster import keepers
+from racwire_lab.cluster import network_services
 from racwire_lab.cluster.nics import Nic
-
-PROGRAMS = Path(keepers.__file__).parents[1] / "programs"
-sys.path.insert(0, str(PROGRAMS))  # a program of its own, as it is in the node
-ifcfg, keyfile, networkd, nmcli_changes, nmcli_shown, links = (
-    importlib.import_module(f"booting.{name}")
-    for name in ("ifcfg", "keyfile", "networkd", "nmcli_changes", "nmcli_shown", "links")
-)
-Wanted = importlib.import_module("booting.wanted").Wanted
-sys.path.remove(str(PROGRAMS))
+from racwire_lab.programs.node_system import ifcfg, keyfile, links, networkd, nmcli_changes, nmcli_shown
+from racwire_lab.programs.node_system.wanted import Wanted
 
 NICS = [
     Nic("eth0", 1500, "10.20.0.2/24", None),
@@ -28,7 +19,7 @@ NICS = [
 
 
 def written(keeper: str, etc: Path) -> None:
-    for name, text in keepers.files(keeper, "rac2", NICS).items():
+    for name, text in network_services.files(keeper, "rac2", NICS).items():
         path = etc / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
@@ -56,9 +47,12 @@ def test_a_node_boots_from_its_first_files_into_what_it_was(keeper: str, tmp_pat
 @pytest.mark.parametrize("keeper", ["keyfile", "ifcfg", "networkd"])
 def test_files_follow_an_interface_that_gets_another_name(keeper: str) -> None:
     def renamed(files: dict[str, str], old: str, new: str) -> dict[str, str]:
-        return {keepers.renamed(name, old, new): keepers.renamed(text, old, new) for name, text in files.items()}
+        return {
+            network_services.renamed(name, old, new): network_services.renamed(text, old, new)
+            for name, text in files.items()
+        }
 
-    before = keepers.files(keeper, "rac2", NICS)
+    before = network_services.files(keeper, "rac2", NICS)
     after = renamed(before, "eth2", "ens2f1")
     assert not any("eth2" in text for text in (*after, *after.values()))
     assert sum("ens2f1" in name for name in after) == 1
@@ -105,7 +99,7 @@ def test_networkd_takes_the_first_file_that_matches_and_its_drop_ins(tmp_path: P
 
 
 def test_networkmanager_reads_no_file_that_others_may_read(tmp_path: Path) -> None:
-    text = keepers.files("keyfile", "rac2", NICS)["NetworkManager/system-connections/eth1.nmconnection"]
+    text = network_services.files("keyfile", "rac2", NICS)["NetworkManager/system-connections/eth1.nmconnection"]
     for name, mode in (("eth1.nmconnection", 0o600), ("open.nmconnection", 0o644), ("eth1.nmconnection.bak", 0o600)):
         (tmp_path / name).write_text(text)
         (tmp_path / name).chmod(mode)
@@ -123,7 +117,7 @@ def test_of_two_connections_for_one_interface_the_one_of_higher_priority_is_take
 class TestModifying:
     """Held against `nmcli --offline connection modify` of NetworkManager 1.42."""
 
-    KEYFILE = keepers.files("keyfile", "rac2", NICS)["NetworkManager/system-connections/eth2.nmconnection"]
+    KEYFILE = network_services.files("keyfile", "rac2", NICS)["NetworkManager/system-connections/eth2.nmconnection"]
 
     @pytest.mark.parametrize("name", ["802-3-ethernet.mtu", "ethernet.mtu", "mtu"])
     def test_the_mtu_gets_into_its_section(self, name: str) -> None:

@@ -17,6 +17,6 @@ NETWORKD = (ETC / "systemd/network", Path("/run/systemd/network"))
 """In order of precedence."""
 
 
-def keeper() -> str:
-    """Which of the three keeps this node's network: `keyfile`, `ifcfg` or `networkd`."""
-    return (HOME / "keeper").read_text(encoding="ascii").strip()
+def network_service() -> str:
+    """Which of the three manages this node's network: `keyfile`, `ifcfg` or `networkd`."""
+    return (HOME / "network_service").read_text(encoding="ascii").strip()

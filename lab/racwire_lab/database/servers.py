@@ -1,4 +1,4 @@
-"""Becomes the servers of the practice database: `python -m racwire_lab.database.instances DIRECTORY`, nodes on stdin.
+"""Becomes the servers of the practice database: `python -m racwire_lab.database.servers DIRECTORY`, nodes on stdin.
 
 Everything is loaded once, and then this program forks into the namespaces of every node: that is quick, and the
 servers share their memory. Says `ready` when all of them listen.
@@ -7,6 +7,7 @@ servers share their memory. Says `ready` when all of them listen.
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import gc
 import os
 import sys
@@ -17,11 +18,38 @@ from pathlib import Path
 import msgspec
 
 from racwire_lab.cluster.databases import USER, access
-from racwire_lab.cluster.namespaces import join
 from racwire_lab.cluster.peers import node_home
 from racwire_lab.cluster.processes import Process
-from racwire_lab.database.instance import InstanceServer
+from racwire_lab.database.instance_server import InstanceServer
 from racwire_lab.oracle_net.verifier import Verifier
+
+_NAMESPACES = ("user", "mnt", "uts", "net", "pid")
+"""In an order in which each still permits the next."""
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def join_namespaces(holder: Process) -> None:
+    """Enter the namespaces of a process; as for its PID namespace, only our children are in it.
+
+    Raises OSError, as when the process has ended, or when we have threads and are no root.
+    """
+    handles = [
+        os.open(f"/proc/{holder.pid}/ns/{name}", os.O_RDONLY) for name in _NAMESPACES if not _shared(holder, name)
+    ]
+    if not holder.alive():
+        raise ProcessLookupError(0, "it is no longer running")
+    for handle in handles:
+        if _libc.setns(handle, 0):
+            code = ctypes.get_errno()
+            raise OSError(code, os.strerror(code))
+        os.close(handle)
+    os.chdir("/")
+
+
+def _shared(holder: Process, name: str) -> bool:
+    """Whether we are in that namespace already; joining one's own user namespace is an error."""
+    return os.stat(f"/proc/{holder.pid}/ns/{name}").st_ino == os.stat(f"/proc/self/ns/{name}").st_ino
 
 
 def main() -> int:
@@ -60,7 +88,7 @@ def _enter_and_serve(
 ) -> None:
     """In a process of its own; does not return."""
     try:
-        join(nodes[node])
+        join_namespaces(nodes[node])
         # Only our child is in the node's PID namespace, and only its own child belongs to the node's first process
         # when it is left alone: ours would belong to the machine's, which may be slow to clear it away.
         if child := os.fork():

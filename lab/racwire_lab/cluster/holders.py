@@ -14,7 +14,7 @@ from typing import IO
 
 from racwire_lab.cluster.processes import Process, into, missing_tool
 from racwire_lab.cluster.topology import Shape
-from racwire_lab.errors import LabError
+from racwire_lab.lab_errors import LabError
 
 _TIMEOUT_S = 20.0
 _CAP_SYS_ADMIN = 21

@@ -37,7 +37,7 @@ class Restart:
 
 
 @dataclass(frozen=True)
-class Loss:
+class PlannedLoss:
     """Blocks that a receiver loses from a sender, in the intervals `first` to `last` or to the end."""
 
     receiver: int
@@ -96,7 +96,7 @@ class HistoryPlan:
     """Instance and snapshot: it was up, and the snapshot was not taken."""
     falls: tuple[tuple[int, int], ...] = ()
     """Instance and snapshot: its counters began anew in the interval before, without a restart."""
-    losses: tuple[Loss, ...] = ()
+    losses: tuple[PlannedLoss, ...] = ()
     drops: tuple[Drops, ...] = ()
     mtu: int = 9000
     mtu_changes: tuple[MtuChange, ...] = ()

@@ -1,4 +1,4 @@
-"""What the node's own keeper makes of the node's own files."""
+"""What the node's network service makes of the node's files."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .wanted import Wanted, files_in, text_of
 
 
 def wanted() -> list[Wanted]:
-    """What the keeper of this node wants of its interfaces, from the files as it reads them at boot."""
-    keeper = node.keeper()
-    if keeper == "keyfile":
+    """What the network service of this node wants of its interfaces, from the files as it reads them at boot."""
+    service = node.network_service()
+    if service == "keyfile":
         return keyfile.read(node.LOADED)
-    if keeper == "ifcfg":
+    if service == "ifcfg":
         return ifcfg.read(node.IFCFG)
     return networkd.read(node.NETWORKD, links.interfaces())
 

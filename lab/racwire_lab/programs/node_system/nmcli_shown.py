@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .keyfile import addresses
-from .profiles import Profile
+from .nm_connections import NmConnection
 
 _COLUMN = 40
 _COLUMNS = ("NAME", "UUID", "TYPE", "AUTOCONNECT", "ACTIVE", "DEVICE", "STATE", "FILENAME")
@@ -31,7 +31,7 @@ class Options:
     fields: list[str] = field(default_factory=list)
 
 
-def shown_connections(options: Options, found: Iterable[Profile]) -> None:
+def shown_connections(options: Options, found: Iterable[NmConnection]) -> None:
     """The list of connections."""
     rows = [
         {
@@ -68,7 +68,7 @@ def table(options: Options, columns: Sequence[str], rows: Sequence[Mapping[str, 
         print("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)) + " ")
 
 
-def shown_profile(options: Options, profile: Profile) -> None:
+def shown_profile(options: Options, profile: NmConnection) -> None:
     """One connection with its properties, or those of them that were asked for."""
     properties = _properties(profile)
     chosen = [name for wanted in options.fields or ("all",) for name in _chosen(wanted.lower(), properties)]
@@ -82,7 +82,7 @@ def shown_profile(options: Options, profile: Profile) -> None:
             print(f"{name + ':':<{_COLUMN}}{value or '--'}")
 
 
-def _properties(profile: Profile) -> dict[str, str]:
+def _properties(profile: NmConnection) -> dict[str, str]:
     ipv4 = profile.sections.get("ipv4", {})
     return {
         "connection.id": profile.id,

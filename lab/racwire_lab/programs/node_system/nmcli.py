@@ -9,10 +9,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 
-from . import links, node, plan
+from . import boot_plan, links, node
+from .nm_connections import NmConnection, connections, find
 from .nmcli_changes import modified
 from .nmcli_shown import Options, RefusalError, shown_connections, shown_profile, table
-from .profiles import Profile, find, profiles
 from .wanted import Wanted
 
 _FAILED, _USAGE, _NOT_RUNNING, _NO_SUCH = 1, 2, 8, 10
@@ -59,7 +59,7 @@ def _options(arguments: Sequence[str]) -> tuple[Options, list[str]]:
 def _run(options: Options, words: Sequence[str]) -> int:
     objects = {"connection": _connection, "device": _device, "general": _general}
     name = _one_of(words[0] if words else "general", objects)
-    if node.keeper() != "keyfile":
+    if node.network_service() != "keyfile":
         raise RefusalError("NetworkManager is not running.", _NOT_RUNNING)
     return objects[name](options, list(words[1:]))
 
@@ -82,7 +82,7 @@ def _general(options: Options, words: list[str]) -> int:
 
 def _device(options: Options, words: list[str]) -> int:
     verb = _one_of(words[0] if words else "status", ["status", "reapply"])
-    by_interface = {profile.interface: profile for profile in profiles()}
+    by_interface = {profile.interface: profile for profile in connections()}
     if verb == "reapply":
         name = words[1] if len(words) > 1 else ""
         if name not in links.interfaces():
@@ -112,13 +112,13 @@ def _connection(options: Options, words: list[str]) -> int:
     verb = _one_of(words[0] if words else "show", ["show", "up", "down", "modify", "reload"])
     words = words[1:]
     if verb == "reload":
-        plan.load_keyfiles()
+        boot_plan.load_keyfiles()
         return 0
     if verb == "show":
         active = "--active" in words
         words = [word for word in words if not word.startswith("-")]
         if not words:
-            shown_connections(options, [p for p in profiles() if p.is_active or not active])
+            shown_connections(options, [p for p in connections() if p.is_active or not active])
             return 0
         name = _name(words)
         profile = find(name)
@@ -149,14 +149,14 @@ def _name(words: Sequence[str]) -> str:
     return words[0]
 
 
-def _modify(profile: Profile, words: Sequence[str]) -> int:
+def _modify(profile: NmConnection, words: Sequence[str]) -> int:
     text = modified(profile.text, words)
     for directory in (node.KEYFILES, node.LOADED):
-        plan.put(directory / profile.path.name, text)
+        boot_plan.put(directory / profile.path.name, text)
     return 0
 
 
-def _up(profile: Profile) -> int:
+def _up(profile: NmConnection) -> int:
     if profile.interface not in links.interfaces():
         raise RefusalError(
             "Connection activation failed: No suitable device found for this connection (device lo not available "
@@ -168,7 +168,7 @@ def _up(profile: Profile) -> int:
     return 0
 
 
-def _down(profile: Profile) -> int:
+def _down(profile: NmConnection) -> int:
     if not profile.is_active:
         raise RefusalError(
             f"'{profile.id}' is not an active connection.\nError: no active connection provided.", _NO_SUCH
@@ -180,9 +180,9 @@ def _down(profile: Profile) -> int:
 
 
 def _apply(wanted: Wanted) -> None:
-    if not links.run(links.brought_up(plan.taken_by_networkmanager(wanted))):
+    if not links.run(links.brought_up(boot_plan.taken_by_networkmanager(wanted))):
         raise RefusalError("Connection activation failed: The connection was not supported by the device.", 4)
 
 
-def _number(profile: Profile) -> int:
+def _number(profile: NmConnection) -> int:
     return 1 + links.interfaces().index(profile.interface)

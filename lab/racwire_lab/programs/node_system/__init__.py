@@ -1,6 +1,6 @@
-"""How a practice node boots from its own files, and the commands of the programs that keep its network.
+"""How a practice node boots from its own files, and the commands of its network services.
 
-A node's network is kept by NetworkManager with keyfiles, by the network service with ifcfg files, or by
+A node's network is managed by NetworkManager with keyfiles, by the service `network` with ifcfg files, or by
 systemd-networkd. What these write down and what they do with it is done here by small programs that need nothing but
 the standard library, and nothing of racwire: what racwire reads in those files, it reads by its own parsers.
 

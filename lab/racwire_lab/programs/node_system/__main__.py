@@ -1,4 +1,4 @@
-"""`booting NAME ARGUMENTS…`: one of the programs of a node, by the name that it was called by."""
+"""`node_system NAME ARGUMENTS…`: one of the programs of a node, by the name that it was called by."""
 
 from __future__ import annotations
 
