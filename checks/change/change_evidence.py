@@ -15,7 +15,6 @@ from typing import TypeVar
 from checks.change.change_plan import Plan
 from checks.change.copies import other_copies
 from checks.change.gates.backup_gates import backup_paths
-from checks.change.planned import PLANNED
 from checks.change.recording_evidence import compare_recordings, see_recording
 from checks.change.steps.recording_commands import stretch_s
 from checks.model.facts import (
@@ -29,9 +28,9 @@ from checks.model.facts import (
     SeenRecording,
     Unknown,
 )
-from checks.run.gathering import Gatherer
+from checks.run.gathering import CHANGING, Gatherer
 from checks.sources.database.worker import Worker
-from checks.sources.nodes.change_files import read_change_files, read_olr_backup
+from checks.sources.nodes.backup_files import read_change_files, read_olr_backup
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import Shell, ShellError
 
@@ -72,7 +71,7 @@ def evidence_gatherer(plan: Plan, checks: Collection[str], directory: Path) -> G
             copies=found.copies,
         )
 
-    return replace(PLANNED, gather=gather)
+    return replace(CHANGING, gather=gather)
 
 
 async def _none() -> dict[str, tuple[str, ...]]:
@@ -148,7 +147,7 @@ async def _of_nodes(session: Session, plan: Plan, wants_backups: bool, directory
             found.unasked[node] = Unknown(str(error))
         finally:
             done += 1
-            session.progress(PLANNED.group, f"asked {node} for files of the change", done, len(asked))
+            session.progress(CHANGING.group, f"asked {node} for files of the change", done, len(asked))
 
     await asyncio.gather(*map(ask, asked))
     return found

@@ -245,14 +245,8 @@ RULES = {
 
 EXCEPTIONS: dict[str, set[str]] = {
     "half_an_idea": {
-        "checks.sources.clusterware.databases_text",
-        "checks.sources.clusterware.olsnodes_text",
         "checks.sources.database.discovery",
         "checks.sources.database.rows_text",
-        "checks.sources.nodes.lldp_text",
-        "checks.sources.nodes.logins_text",
-        "checks.sources.probes.path_text",
-        "checks.sources.probes.ping_output",
         "tui.console.cluster_changes",
         "tui.console.help_mixin",
         "tui.console.main_screens",
@@ -274,7 +268,6 @@ EXCEPTIONS: dict[str, set[str]] = {
         "Metric",
         "Pace",
         "Page",
-        "Question",
         "Reading",
         "Row",
         "Section",

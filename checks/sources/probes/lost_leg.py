@@ -1,4 +1,4 @@
-"""Send full-size pings behind a black hole and let the target count those that arrive.
+"""Which way loses full-size packets: send pings behind a black hole and let the target count those that arrive.
 
 For each target first all its failing senders together: nothing or everything arriving settles it for everyone. Only
 otherwise one after the other. Targets do not disturb each other, since each counts only requests sent to itself.
@@ -7,21 +7,64 @@ otherwise one after the other. Targets do not disturb each other, since each cou
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from checks.model.facts import Leg
+from checks.sources.kernel_files import ARRIVALS
 from checks.sources.nodes.shell import Shell, ShellError
-from checks.sources.probes.direction import combine, in_echos, leg_of_all
 from checks.sources.probes.limits import BudgetSpentError
 from checks.sources.probes.path_work import PathWork
 from checks.sources.probes.pinger import CannotPingError
-from checks.sources.probes.probe_hosts import NodesAtHand
+from checks.sources.probes.probe_hosts import ProbeHosts
 
-READ_TIMEOUT_S = 5.0
-COUNT_PROGRAM = "cat /proc/net/snmp; cat /proc/net/snmp6 2>/dev/null; true"
+STRANGERS = 2
+"""Echo requests of others (monitoring pings once a second) and lost ones of ours that a count may be off by."""
 
 
-async def find_legs(works: Sequence[PathWork], nodes: NodesAtHand) -> None:
+def in_echos(snmp: str) -> int | None:
+    """`InEchos` of the Icmp group and `InEchos` of ICMPv6 added up, from /proc/net/snmp and snmp6; None without either.
+
+    The first names its columns in one line and gives the values in the next; the second has a line for each.
+    """
+    total: int | None = None
+    names: list[str] = []
+    for line in snmp.splitlines():
+        words = line.split()
+        if not words:
+            continue
+        if words[0] == "Icmp6InEchos" and len(words) == 2 and words[1].isdecimal():
+            total = (total or 0) + int(words[1])
+        elif words[0] == "Icmp:" and "InEchos" in words:
+            names = words
+        elif words[0] == "Icmp:" and len(words) == len(names):
+            value = words[names.index("InEchos")]
+            if value.isdecimal():
+                total = (total or 0) + int(value)
+    return total
+
+
+def leg_of_all(arrived: int, sent: int) -> Leg:
+    """Which leg lost the pings of all senders together; UNKNOWN where the count does not settle it for everyone."""
+    if arrived <= STRANGERS:
+        return Leg.REQUEST
+    if arrived >= sent - STRANGERS:
+        return Leg.REPLY
+    return Leg.UNKNOWN
+
+
+def combine(legs: Mapping[tuple[str, str], Leg]) -> dict[tuple[str, str], Leg]:
+    """The legs of the paths of one network, by sender and target, with what each tells of its opposite.
+
+    A ping from A to B whose request is lost says nothing of the way from B to A. But where a request from B to A is
+    lost too, an answer would have been lost as well: both legs lose.
+    """
+    return {
+        (sender, target): Leg.BOTH if leg is Leg.REQUEST and legs.get((target, sender)) is Leg.REQUEST else leg
+        for (sender, target), leg in legs.items()
+    }
+
+
+async def find_legs(works: Sequence[PathWork], nodes: ProbeHosts) -> None:
     """Find the lost leg of each path, which must all lie behind black holes."""
     by_target: dict[str, list[PathWork]] = {}
     for work in works:
@@ -30,7 +73,7 @@ async def find_legs(works: Sequence[PathWork], nodes: NodesAtHand) -> None:
     _combine(works)
 
 
-async def _one_target(target: str, senders: Sequence[PathWork], nodes: NodesAtHand) -> None:
+async def _one_target(target: str, senders: Sequence[PathWork], nodes: ProbeHosts) -> None:
     shell = await nodes.shell(target)
     if shell is None:
         _note(senders, Leg.UNKNOWN, f"{target} has no shell to count in, so the lost way is unknown")
@@ -66,7 +109,7 @@ async def _count(senders: Sequence[PathWork], shell: Shell) -> Leg:
 
 
 async def _arrived(shell: Shell) -> int | None:
-    return in_echos((await shell.run(COUNT_PROGRAM, timeout_s=READ_TIMEOUT_S)).text)
+    return in_echos((await shell.run(ARRIVALS)).text)
 
 
 def _note(works: Iterable[PathWork], leg: Leg, how: str) -> None:

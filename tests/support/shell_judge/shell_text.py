@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 
-from checks.sources.nodes.read_only.words import UNKNOWN, NotReadOnlyError, Redirection, SimpleCommand, Word
+from checks.sources.nodes.read_only.allow_list import UNKNOWN, Word
+from tests.support.shell_judge.words import NotReadOnlyError, Redirection, SimpleCommand
 
 _DEPTH = 20
 """How deep commands may stand in each other; ours reach 4."""
@@ -24,9 +25,9 @@ _LOOKS_REDIRECTED = re.compile(r"[0-9]*[<>]")
 _BARE = re.compile(r"[A-Za-z0-9_.,:/@%+=^!\]\-]+")
 """What means itself outside of quotes."""
 _EXPANDED = re.compile(
-    # $name and $?; ${name}, ${#name}, ${name#text} and the like, ${name:-text} and ${name:+text}.
+    # $name, $1 and $?; ${name}, ${#name}, ${name#text} and the like, ${name:-text} and ${name:+text}.
     # bash runs commands that stand in the value of a variable where it evaluates it: ${!x}, ${x:y}, ${x@P}, $((x)).
-    r"\$(?:[A-Za-z_][A-Za-z0-9_]*|\?"
+    r"\$(?:[A-Za-z_][A-Za-z0-9_]*|[1-9]|\?"
     r"|\{(?:#?[A-Za-z_][A-Za-z0-9_]*|[A-Za-z_][A-Za-z0-9_]*(?:##?|%%?|:?[-+])[A-Za-z0-9_.,:/*?@%+=^!\[\] \-]*)\})"
 )
 
@@ -228,6 +229,9 @@ class _Reader:
                     raise self.refused("a quote that is not closed")
                 text += self.text[self.at + 1 : end]
                 self.at = end + 1
+            elif self._is_next('"$@"'):
+                text, many = text + UNKNOWN, True
+                self.at += len('"$@"')
             elif here == '"':
                 text += self._in_double_quotes()
             elif here == "#":
