@@ -20,7 +20,7 @@ from tui.screens.traffic.lines import View, page_of
 from tui.screens.traffic.node_lines import Places
 from tui.screens.traffic.rows import Look
 from tui.screens.traffic.time_cursor import Playhead
-from tui.widgets.line import plain
+from tui.text.line import plain
 
 pytestmark = [pytest.mark.lab, needs_namespaces]
 

@@ -30,10 +30,10 @@ from tests.tui.terminal import LEAVE_ALTERNATE_SCREEN, RACWIRE, Terminal, nobody
 from tests.tui.test_traffic_recordings import record
 from tests.tui.traffic_driving import Console
 from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events
-from tui.cli.sanitize import printable
 from tui.console.actions import TABS
 from tui.console.export_state import SAVED
 from tui.console.saved_source import of_saved
+from tui.text.sanitize import printable
 from tui.widgets.lines import Lines
 
 SAVED_AT = "2026-11-20T14:02:44.000+01:00"

@@ -28,11 +28,11 @@ from tests.tui.driving import checks_screen, concluded, shown, write
 from tests.tui.traffic_driving import Console
 from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events
 from tui.cli.report_formats import FORMATS
-from tui.cli.sanitize import printable
 from tui.console import report_file
 from tui.console.app import ConsoleApp
 from tui.console.export_state import SAVED
 from tui.screens.report.screen import FORMS
+from tui.text.sanitize import printable
 from tui.widgets.lines import Lines
 
 STEM = "racwire-20261120-140231"

@@ -24,11 +24,11 @@ from tests.tui.conftest import FakeFeed, NewConsole
 from tests.tui.driving import concluded, shown
 from tests.tui.traffic_driving import Console, console
 from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events, hostile_events, node_sample
-from tui.cli.sanitize import printable
 from tui.console import background_recorder
 from tui.console.saved_source import of_recording
 from tui.screens.traffic import screen
 from tui.screens.traffic.screen import TrafficScreen
+from tui.text.sanitize import printable
 from tui.widgets.lines import Lines
 
 NOISE = random.Random(7)

@@ -37,13 +37,13 @@ from tui.console.change_state import Desk, JournalsRead, Refused, Work
 from tui.console.theme import filters_for
 from tui.screens.change.alarms import alarm_lines, standing_alarms
 from tui.screens.change.change_words import next_in_keys
-from tui.screens.change.gate_lines import detail_lines, gate_lines
+from tui.screens.change.gate_page import detail_lines, gate_lines
 from tui.screens.change.head import ahead_line, behind_line, head_line
 from tui.screens.change.overview import overview_page, refused_page
 from tui.screens.change.questions import Question, ask_note, ask_override, ask_target
-from tui.screens.change.step_lines import all_blocks_text, block_text, next_words, step_page
-from tui.widgets.line import Line as Drawn
-from tui.widgets.line import command_lines, plain
+from tui.screens.change.step_page import all_blocks_text, block_text, next_words, step_page
+from tui.text.line import Line as Drawn
+from tui.text.line import command_lines, plain
 
 BLACK = Color(0, 0, 0)
 AGREED = Attested("agree", "Ann Lee", "CHG-4711")

@@ -44,7 +44,7 @@ from tests.unit.test_check_any_facts import clusters
 from tui.screens.database.figures import ms, of_loss, of_ping, percent, rate, span, volume, waits_on_top
 from tui.screens.database.lines import Known, page_of, sections_of
 from tui.screens.database.live_source import Live, live_of, pairs_of
-from tui.widgets.line import ROLES, plain, width_of
+from tui.text.line import ROLES, plain, width_of
 
 NOON = 1_763_640_000.0
 

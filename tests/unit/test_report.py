@@ -15,9 +15,9 @@ from checks.whole_files import OutputError, write_whole
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import asked, change, counters, database, losing
 from tests.fixtures.reports import black_hole, report_of
-from tui.cli.sanitize import for_encoding, printable
 from tui.cli.streams import tell
 from tui.cli.text_report import text_report
+from tui.text.sanitize import for_encoding, printable
 
 
 def text(report: Report) -> str:

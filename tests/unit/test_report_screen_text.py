@@ -13,8 +13,8 @@ from tui.console.app_state import FeedState
 from tui.console.export_state import stem_of
 from tui.console.saved_source import Past
 from tui.screens.report.lines import samples_told
+from tui.text.line import plain
 from tui.widgets.header_text import header_line
-from tui.widgets.line import plain
 
 NOON = 1_763_640_000.0
 """12:00 in Greenwich."""

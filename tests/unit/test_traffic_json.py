@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from checks.traffic.compare.comparison import Comparison, to_json
 from checks.traffic.json_text import to_json_text
 from checks.traffic.samples import Gap
-from tui.cli.sanitize import printable
+from tui.text.sanitize import printable
 
 
 @given(st.text(st.characters(exclude_categories=[])))

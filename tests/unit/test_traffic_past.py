@@ -16,7 +16,7 @@ from tui.screens.traffic.lines import Page, View, page_of
 from tui.screens.traffic.node_lines import Places
 from tui.screens.traffic.rows import Look
 from tui.screens.traffic.time_cursor import Playhead
-from tui.widgets.line import plain
+from tui.text.line import plain
 
 
 def as_it_was(events: Sequence[Event], at: float, *, width: int = 120) -> Page:

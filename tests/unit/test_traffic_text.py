@@ -23,15 +23,15 @@ from tests.tui.traffic_samples import (
     links,
     node_sample,
 )
-from tui.cli.sanitize import printable
 from tui.screens.traffic.lines import Page, View, page_of
 from tui.screens.traffic.node_lines import Places
 from tui.screens.traffic.peaks import Peaks
 from tui.screens.traffic.rate_history import Memo
 from tui.screens.traffic.rows import Look
 from tui.screens.traffic.time_cursor import Playhead
+from tui.text.line import plain, width_of
+from tui.text.sanitize import printable
 from tui.widgets import units as units
-from tui.widgets.line import plain, width_of
 
 RATES = st.one_of(st.none(), st.floats(), st.integers(0, 10**20).map(float))
 

@@ -22,15 +22,16 @@ from tui.cli.change_json import as_json, harmless, list_document, status_documen
 from tui.cli.change_new import new
 from tui.cli.change_report_text import report_lines
 from tui.cli.change_run import EndedEarlyError
-from tui.cli.change_text import list_lines, plan_lines, status_lines, step_lines
+from tui.cli.change_text import list_lines, plan_lines, status_lines
 from tui.cli.change_verify import verify
 from tui.cli.document import output_file
 from tui.cli.errors import UsageError
 from tui.cli.hints import Hints
-from tui.cli.sanitize import for_encoding, printable
 from tui.cli.streams import leave, tell
 from tui.console.start import no_console, run_console
-from tui.widgets.line import clean
+from tui.text.line import clean
+from tui.text.sanitize import for_encoding, printable
+from tui.text.step_lines import step_lines
 
 _AS_ROOT = "As root"
 """How the place of commands begins that are for the root shell of a node."""

@@ -15,7 +15,7 @@ from checks.change.vendors import PORT, VENDORS, Vendor, commands_of, keys, show
 from checks.model.check import Check, Checks, Kind, discover
 from checks.run.engine import KINDS
 from tui.cli.errors import UsageError
-from tui.cli.sanitize import for_encoding, printable
+from tui.text.sanitize import for_encoding, printable
 
 _SWITCHES = "switches"
 _RELOADED = "needed; a plan has this after Clusterware was stopped on all nodes"

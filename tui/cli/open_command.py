@@ -16,9 +16,9 @@ from checks.saved import SavedError, kind_of
 from checks.traffic.recording import Header, Recording, RecordingError, Tally
 from tui.cli.durations import size_of
 from tui.cli.errors import UsageError
-from tui.cli.sanitize import for_encoding, printable
 from tui.cli.streams import tell
 from tui.console.start import no_console, run_console_on_recording, run_console_on_saved
+from tui.text.sanitize import for_encoding, printable
 
 
 def run_open(args: argparse.Namespace, settings: Settings) -> int:

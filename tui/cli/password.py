@@ -12,7 +12,7 @@ from checks.model.check import Check
 from checks.model.settings import DatabaseSettings
 from checks.sources.database.secret import Secret, SecretError, read_password_file, take_from_environment
 from tui.cli.errors import UsageError
-from tui.cli.sanitize import printable
+from tui.text.sanitize import printable
 
 __all__ = ["Secret", "password_for", "password_of"]
 

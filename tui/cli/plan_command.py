@@ -12,7 +12,7 @@ from checks.model.settings import Settings
 from checks.traffic.sample_dry_run import plan_samples
 from tui.cli.check_selection import choose
 from tui.cli.errors import UsageError
-from tui.cli.sanitize import for_encoding, printable
+from tui.text.sanitize import for_encoding, printable
 
 
 def run_plan(args: argparse.Namespace, settings: Settings) -> int:

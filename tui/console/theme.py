@@ -11,7 +11,7 @@ from textual.color import Color
 from textual.filter import LineFilter
 from textual.theme import BUILTIN_THEMES, Theme
 
-from tui.cli.sanitize import for_encoding
+from tui.text.sanitize import for_encoding
 
 DARK = Theme(
     name="racwire",

@@ -13,10 +13,10 @@ from textual.message import Message
 from tui.console.actions import TABS, Action, in_footer
 from tui.console.app_state import Known, News
 from tui.screens.styled import StyledScreen
+from tui.text.line import Line, clean, wrapped
 from tui.widgets.bars import action_at, keys_line, rule_line, tab_at, tabs_line
 from tui.widgets.header_text import header_line
 from tui.widgets.help_text import Signs
-from tui.widgets.line import Line, clean, wrapped
 from tui.widgets.lines import Lines
 
 log = logging.getLogger(__name__)

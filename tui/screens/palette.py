@@ -18,9 +18,9 @@ from textual.widgets import Input
 
 from tui.console.actions import Action
 from tui.screens.styled import StyledScreen
+from tui.text.line import Line, fitted
 from tui.widgets.bars import rule_line
 from tui.widgets.choice_list import ChoiceList
-from tui.widgets.line import Line, fitted
 from tui.widgets.lines import Lines
 
 _KEYS = 12

@@ -12,11 +12,11 @@ from textual.binding import BindingType
 from tui.console.actions import HELP, READER, Action, bindings
 from tui.console.run_state import Row
 from tui.screens.styled import StyledScreen
+from tui.text.evidence_lines import evidence_lines
+from tui.text.finding_lines import finding_lines
+from tui.text.line import clean
 from tui.widgets.bars import keys_line, rule_line
-from tui.widgets.evidence_text import evidence_lines
-from tui.widgets.finding_text import finding_lines
 from tui.widgets.help_text import Signs, help_lines
-from tui.widgets.line import clean
 from tui.widgets.lines import Build, Lines
 
 _EVIDENCE = Action("enter", "evidence", "Enter", "What was read and sent for this finding.", "evidence")

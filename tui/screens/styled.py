@@ -1,4 +1,4 @@
-"""A screen whose lines are drawn in the roles of `tui.widgets.line`, and which outlives its own faults."""
+"""A screen whose lines are drawn in the roles of `tui.text.line`, and which outlives its own faults."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from textual.widgets import Input
 from tui.console.actions import BEFORE_NEXT_KEY
 from tui.console.error_guard import Guarded
 from tui.terminal.cells import CellCompositor, can_move
-from tui.widgets.line import ROLES
+from tui.text.line import ROLES
 
 
 class StyledScreen(Guarded, Screen[ScreenResultType]):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from checks.model.finding import Finding
 from checks.whole_files import write_whole
-from tui.cli.sanitize import printable
+from tui.text.sanitize import printable
 
 LIMIT = 16_000
 """Bytes that are sent to a clipboard: terminals stop at 74,994 or less and then take nothing; base64 adds a third."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tui.console.run_state import Board, Mark, Row
-from tui.widgets.finding_text import role_of
-from tui.widgets.line import Line, clean
+from tui.text.finding_lines import role_of
+from tui.text.line import Line, clean
 
 
 def counts_line(board: Board, limits: Sequence[str], width: int) -> Line:

@@ -10,7 +10,7 @@ from checks.model.facts import Cluster, Clusterware, Database, Unknown
 from checks.model.finding import Finding, Status
 from checks.model.report import Report
 from tui.console.app_state import FeedState
-from tui.widgets.line import Line, clean, fitted, plain, width_of
+from tui.text.line import Line, clean, fitted, plain, width_of
 
 
 def header_line(report: Report | None, width: int, feed: FeedState | None = None) -> Line:

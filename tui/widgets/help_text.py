@@ -8,8 +8,8 @@ from typing import NamedTuple
 from checks.model.facts import Verdict
 from checks.model.finding import Status
 from tui.console.actions import EVERYWHERE, Action
-from tui.widgets.finding_text import role_of
-from tui.widgets.line import Line, hanging
+from tui.text.finding_lines import role_of
+from tui.text.line import Line, hanging
 
 _KEYS = 12
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import ParamSpec
 
-from tui.widgets.line import Line
+from tui.text.line import Line
 
 P = ParamSpec("P")
 

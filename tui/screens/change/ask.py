@@ -14,8 +14,8 @@ from textual.widgets import Input
 
 from tui.screens.change.questions import Question
 from tui.screens.styled import StyledScreen
+from tui.text.line import Line, clean
 from tui.widgets.bars import rule_line
-from tui.widgets.line import Line, clean
 from tui.widgets.lines import Lines
 
 Answer = tuple[str, ...]

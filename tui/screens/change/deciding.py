@@ -16,7 +16,7 @@ from tui.screens.change.details import details_lines
 from tui.screens.change.overview import mtus_of
 from tui.screens.change.view import ShownChange
 from tui.screens.reader import ReaderScreen
-from tui.widgets.line import clean
+from tui.text.line import clean
 
 _SOME_REASON = "a reason in words"
 _USUAL = 9000

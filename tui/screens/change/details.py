@@ -10,9 +10,9 @@ from checks.change.events import Verified
 from checks.change.state import Change
 from checks.model.report import Report
 from tui.screens.change.alarms import all_alarm_lines
-from tui.screens.change.gate_lines import detail_lines
-from tui.widgets.evidence_text import evidence_lines
-from tui.widgets.line import Line, clean, hanging
+from tui.screens.change.gate_page import detail_lines
+from tui.text.evidence_lines import evidence_lines
+from tui.text.line import Line, clean, hanging
 
 
 def details_lines(change: Change, step: Step, report: Report | None, width: int) -> Iterator[Line]:

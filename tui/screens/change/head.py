@@ -7,16 +7,9 @@ from collections.abc import Iterator, Sequence
 from rich.cells import cell_len
 
 from checks.change.change_plan import Step
-from checks.change.change_text import STEP_SIGNS
 from checks.change.state import Change, Standing
-from tui.widgets.line import Line, Span, clean, fitted, width_of
-
-ROLES_OF_STEPS = {
-    Standing.DONE: "pass",
-    Standing.OVERRIDDEN: "warn",
-    Standing.CURRENT: "accent",
-    Standing.AHEAD: "faint",
-}
+from tui.text.line import Line, Span, clean, fitted, width_of
+from tui.text.step_lines import sign_of_step
 
 
 def head_line(change: Change, width: int) -> Line:
@@ -89,5 +82,6 @@ def _small(change: Change, step: Step) -> list[Span]:
 
 def _spans(change: Change, step: Step, text: str, gap: str) -> Iterator[Span]:
     standing = change.standing(step)
-    yield f"{gap}{STEP_SIGNS[standing]}", ROLES_OF_STEPS[standing]
+    sign, role = sign_of_step(standing)
+    yield f"{gap}{sign}", role
     yield text, "" if standing is Standing.CURRENT else "faint"

@@ -9,8 +9,8 @@ from checks.change.change_text import headline
 from checks.change.state import Change
 from checks.model.facts import Cluster, Unknown
 from tui.console.change_state import Desk, Doing, Refused
-from tui.screens.change.step_lines import Page
-from tui.widgets.line import Line, Span, clean, fitted, hanging, width_of
+from tui.screens.change.step_page import Page
+from tui.text.line import Line, Span, clean, fitted, hanging, width_of
 
 _WHAT = (
     "racwire leads through a planned change of the MTU of the private networks, one step after the other: what to do "

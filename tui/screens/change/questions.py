@@ -10,8 +10,8 @@ from checks.change.change_plan import Plan, Step
 from checks.change.change_text import headline
 from checks.change.obstacles import Obstacle
 from checks.change.state import Change
-from tui.screens.change.gate_lines import detail_lines
-from tui.widgets.line import Line, clean, hanging
+from tui.screens.change.gate_page import detail_lines
+from tui.text.line import Line, clean, hanging
 
 _FEW_CHARACTERS = 10
 """As the decisions have it: a reason shorter than this is none."""

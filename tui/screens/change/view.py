@@ -20,10 +20,10 @@ from tui.screens.change.alarms import alarm_lines
 from tui.screens.change.change_words import in_keys
 from tui.screens.change.head import ahead_line, behind_line, head_line
 from tui.screens.change.overview import overview_page, past_page, refused_page
-from tui.screens.change.step_lines import Page, next_words, step_page
+from tui.screens.change.step_page import Page, next_words, step_page
+from tui.text.line import Line, hanging
 from tui.widgets.bars import keys_line, rule_line
 from tui.widgets.help_text import Signs
-from tui.widgets.line import Line, hanging
 from tui.widgets.lines import Lines
 
 _NOTICE_MARGIN = 6

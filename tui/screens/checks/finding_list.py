@@ -12,8 +12,8 @@ from textual.message import Message
 from checks.model.finding import PROBLEMS
 from checks.model.report import WaiverStanding
 from tui.console.run_state import Mark, Row
-from tui.widgets.finding_text import role_of
-from tui.widgets.line import Line, clean, fitted
+from tui.text.finding_lines import role_of
+from tui.text.line import Line, clean, fitted
 from tui.widgets.lines import Lines
 
 _NAMES = 15

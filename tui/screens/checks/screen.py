@@ -18,11 +18,11 @@ from tui.console.run_state import Board, Row
 from tui.screens.base import ConsoleScreen
 from tui.screens.checks.finding_list import FindingList
 from tui.terminal.clipboard import commands_text
+from tui.text.finding_lines import finding_lines
+from tui.text.line import Line, wrapped
 from tui.widgets.bars import rule_line
 from tui.widgets.board_text import counts_line, note_on, state_of
-from tui.widgets.finding_text import finding_lines
 from tui.widgets.help_text import MARKS, PATHS, STATUSES, Signs
-from tui.widgets.line import Line, wrapped
 from tui.widgets.lines import Lines
 
 

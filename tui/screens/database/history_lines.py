@@ -14,8 +14,8 @@ from checks.model.wording import counted
 from checks.rules import cache_fusion
 from tui.screens.database.figures import NONE, UNKNOWN, Value, count, moment, ms, percent, volume
 from tui.screens.database.table import Head, Row, table_lines
+from tui.text.line import Line, clean, fitted, hanging
 from tui.widgets.graph import Style, graph, nice_top
-from tui.widgets.line import Line, clean, fitted, hanging
 from tui.widgets.remembered import made_once
 
 _LEAST_GRAPH = 12

@@ -25,7 +25,7 @@ from tui.screens.database.figures import (
 )
 from tui.screens.database.live_source import Live, by_the_checks
 from tui.screens.database.table import Head, Row, table_lines
-from tui.widgets.line import Line, hanging
+from tui.text.line import Line, hanging
 from tui.widgets.units import clock
 
 _FIGURES = (Head("in/s"), Head("out/s"), Head("lost/s"), Head("cr ms"), Head("cur ms"))

@@ -11,8 +11,8 @@ from tui.screens.database.history_lines import history_lines
 from tui.screens.database.instance_lines import figures_of, instances_lines, names_of, serving_lines, when
 from tui.screens.database.live_source import Live, by_the_checks
 from tui.screens.database.pair_lines import known_pairs, lost_lines, ping_lines, time_lines
+from tui.text.line import Line, clean, command_lines, hanging, wrapped
 from tui.widgets.graph import Style
-from tui.widgets.line import Line, clean, command_lines, hanging, wrapped
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from checks.model.wording import counted, few
 from tui.screens.database.figures import NONE, Value, count, ms, of_loss, of_ping, of_receive_time, percent, span
 from tui.screens.database.live_source import Live, by_the_checks
 from tui.screens.database.table import Cells, pairs_lines
-from tui.widgets.line import Line, hanging
+from tui.text.line import Line, hanging
 from tui.widgets.units import clock
 
 Names = Mapping[int, str]

@@ -18,10 +18,10 @@ from tui.screens.base import ConsoleScreen
 from tui.screens.database.lines import Known as Facts
 from tui.screens.database.lines import page_of, sections_of
 from tui.screens.database.live_source import live_of
+from tui.text.line import Line, wrapped
 from tui.widgets.bars import rule_line
 from tui.widgets.board_text import state_of
 from tui.widgets.help_text import Sign, Signs
-from tui.widgets.line import Line, wrapped
 from tui.widgets.lines import Lines
 
 DATABASE = (

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from tui.screens.database.figures import UNKNOWN, Value
 from tui.screens.paths.node_names import at_right, short_names
-from tui.widgets.line import Line, Span, clean, fitted, hanging
+from tui.text.line import Line, Span, clean, fitted, hanging
 
 _GAP = 2
 _OWN = Value("·", role="faint")

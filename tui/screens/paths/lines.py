@@ -10,7 +10,7 @@ from checks.model.wording import counted
 from checks.report.path_text import meaning_of, path_line
 from checks.rules.path_matrix import MEANINGS, Cell, Grid
 from tui.screens.paths.matrix import Place, matrix_lines
-from tui.widgets.line import Line, clean, fitted, hanging, wrapped
+from tui.text.line import Line, clean, fitted, hanging, wrapped
 
 _ROLES = {"P": "pass", "R": "fail", "B": "fail", "T": "fail", "M": "fail", "L": "warn", "U": "fail", "·": "faint"}
 

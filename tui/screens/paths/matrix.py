@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from checks.rules.path_matrix import OWN, Cell, Grid
 from tui.screens.paths.node_names import at_right, headings
-from tui.widgets.line import Line, Span, clean, fitted
+from tui.text.line import Line, Span, clean, fitted
 
 _CORNER = "from \\ to"
 _LEAST = 3

@@ -12,8 +12,8 @@ from checks.model.report import Report
 from checks.model.wording import counted
 from checks.report.path_text import LEGS, full_payload, version_of
 from checks.rules.path_matrix import MEANINGS, Cell, Grid
-from tui.widgets.evidence_text import evidence_lines
-from tui.widgets.line import Line, clean, hanging, wrapped
+from tui.text.evidence_lines import evidence_lines
+from tui.text.line import Line, clean, hanging, wrapped
 
 _HEADS = ("payload", "packet", "answered", "round trip ms", "ttl", "")
 

@@ -19,10 +19,10 @@ from tui.screens.paths.lines import Page, foot_lines, no_networks_lines, page_of
 from tui.screens.paths.matrix import place_at
 from tui.screens.paths.reader_page import reader_lines
 from tui.screens.reader import ReaderScreen
+from tui.text.line import Line, clean
 from tui.widgets.bars import rule_line
 from tui.widgets.board_text import state_of
 from tui.widgets.help_text import Sign, Signs
-from tui.widgets.line import Line, clean
 from tui.widgets.lines import Lines
 
 PATHS = (

@@ -17,8 +17,8 @@ from tui.cli.durations import size_of
 from tui.console.app_state import FeedState
 from tui.console.export_state import NotWritten, Outbox, Standing, Written
 from tui.console.takeaway import short
-from tui.widgets.finding_text import role_of
-from tui.widgets.line import Line, clean, fitted, hanging
+from tui.text.finding_lines import role_of
+from tui.text.line import Line, clean, fitted, hanging
 from tui.widgets.units import clock
 
 _NAME, _ENDING, _LABEL = 12, 9, 9

@@ -19,10 +19,10 @@ from tui.console.messages import ReportWanted
 from tui.console.takeaway import short
 from tui.screens.base import ConsoleScreen
 from tui.screens.report.lines import Room, done_lines, form_line, names_told, samples_told, says_lines
+from tui.text.line import Line, clean
 from tui.widgets.bars import keys_line, rule_line
 from tui.widgets.board_text import state_of
 from tui.widgets.choice_list import ChoiceList
-from tui.widgets.line import Line, clean
 from tui.widgets.lines import Lines
 
 REPORT = (

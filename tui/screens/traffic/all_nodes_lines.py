@@ -18,9 +18,9 @@ from tui.screens.traffic.rate_history import (
     node_series,
 )
 from tui.screens.traffic.rows import Look, merged
+from tui.text.line import Line, Span, clean, fitted
 from tui.widgets import units as units
 from tui.widgets.graph import points
-from tui.widgets.line import Line, Span, clean, fitted
 
 _RATE = 7
 _LEAST_GRAPH = 4

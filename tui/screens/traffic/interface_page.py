@@ -8,9 +8,9 @@ from typing import Any
 from tui.screens.traffic.metrics import Metric
 from tui.screens.traffic.node_lines import Block
 from tui.screens.traffic.rows import Look, merged
+from tui.text.line import Line, clean, fitted
 from tui.widgets import units as units
 from tui.widgets.graph import Style, points, tall_graph
-from tui.widgets.line import Line, clean, fitted
 
 _FIGURE = units.BITS
 _TALLEST = 4

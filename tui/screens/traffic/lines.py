@@ -11,9 +11,9 @@ from tui.screens.traffic.interface_page import alone_lines
 from tui.screens.traffic.node_lines import Block, Places, blocks_of
 from tui.screens.traffic.rate_history import Window, node_series
 from tui.screens.traffic.rows import MARK, Columns, Look, columns_for, heading_line
+from tui.text.line import Line, clean, fitted, wrapped
 from tui.widgets import units as units
 from tui.widgets.graph import points
-from tui.widgets.line import Line, clean, fitted, wrapped
 
 _FEW_NODES = 6
 """So many are all read, to be shown below one of them where there is room."""

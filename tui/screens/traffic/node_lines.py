@@ -25,8 +25,8 @@ from tui.screens.traffic.rate_history import (
     node_series,
 )
 from tui.screens.traffic.rows import Columns, Look, group_lines, interface_lines
+from tui.text.line import Line, clean
 from tui.widgets import units as units
-from tui.widgets.line import Line, clean
 
 LOOPBACK = "lo"
 

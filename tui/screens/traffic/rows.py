@@ -11,9 +11,9 @@ from checks.traffic.samples import Link
 from tui.screens.traffic.metrics import BITS_IN, BITS_OUT, Group, Metric
 from tui.screens.traffic.peaks import Peaks, Scales
 from tui.screens.traffic.rate_history import InterfacePoint, Series
+from tui.text.line import Line, Span, clean, fitted, width_of
 from tui.widgets import units as units
 from tui.widgets.graph import Style, points
-from tui.widgets.line import Line, Span, clean, fitted, width_of
 
 MARK = "▶"
 _LEAST_GRAPH = 8

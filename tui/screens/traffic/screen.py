@@ -24,10 +24,10 @@ from tui.screens.traffic.peaks import Peaks, Scales
 from tui.screens.traffic.rows import Look
 from tui.screens.traffic.time_cursor import Shown
 from tui.screens.traffic.time_travel import Travel
+from tui.text.line import Line, clean
 from tui.widgets.bars import rule_line
 from tui.widgets.graph import points
 from tui.widgets.help_text import Signs
-from tui.widgets.line import Line, clean
 from tui.widgets.lines import Lines
 from tui.widgets.units import clock
 

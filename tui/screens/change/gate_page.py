@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from checks.change.change_plan import Step
 from checks.change.change_text import GATE_SIGNS, gate_word
@@ -12,8 +12,9 @@ from checks.model.facts import BeforeAfter
 from checks.model.finding import Status
 from tui.console.change_state import Doing, Work
 from tui.screens.change.change_words import next_in_keys
-from tui.widgets.finding_text import role_of
-from tui.widgets.line import Line, Span, clean, command_lines, hanging, width_of
+from tui.text.finding_lines import role_of
+from tui.text.gate_lines import by_check, sign_of, step_by_step
+from tui.text.line import Line, Span, clean, hanging, width_of
 
 INDENT = 3
 LABEL = 9
@@ -76,19 +77,7 @@ def waiting_line(result: GateResult, width: int) -> Iterator[Line]:
     where = f"waiting for {clean(result.node)}: " if result.node else "waiting: "
     sentence = result.sentence or f"{result.check} {result.text}"
     yield from hanging([(" " * _WITHIN + where, role_of(result.status))], sentence, width)
-    yield from next_lines(result, _WITHIN + 2, width)
-
-
-def next_lines(result: GateResult, indent: int, width: int) -> Iterator[Line]:
-    """What to do about a result: sentences, and the commands that follow one with a colon."""
-    are_commands = False
-    for text in next_in_keys(result.next):
-        is_sentence = not are_commands or text.endswith((".", ":"))
-        if is_sentence:
-            yield from hanging([(" " * indent + "- ", "faint")], text, width)
-        else:
-            yield from command_lines(text, indent + 4, width)
-        are_commands = text.endswith(":") or not is_sentence
+    yield from step_by_step(next_in_keys(result.next), _WITHIN + 2, width)
 
 
 def detail_lines(change: Change, step: Step, width: int) -> Iterator[Line]:
@@ -98,14 +87,14 @@ def detail_lines(change: Change, step: Step, width: int) -> Iterator[Line]:
         yield from hanging([], "The gate of this step has not been looked at yet.", width)
         return
     yield from hanging([], f"Looked at {clean(mark.verified.at[:19].replace('T', ' '))} by {mark.verified.who}.", width)
-    for check, results in _by_check(mark.results):
+    for check, results in by_check(mark.results).items():
         yield []
         yield [(clean(check), "title")]
         for result in results:
-            start: list[Span] = [(f" {GATE_SIGNS[result.status]} ", role_of(result.status)), (result.status, "faint")]
+            start: list[Span] = [(" ", ""), sign_of(result), (f" {result.status}", "faint")]
             where = f"  {clean(result.node)}" if result.node else ""
             yield from hanging([*start, (f"{where}  ", "title")], result.sentence or result.text, width)
-            yield from next_lines(result, 5, width)
+            yield from step_by_step(next_in_keys(result.next), 5, width)
     figures = mark.verified.event.figures if isinstance(mark.verified.event, Verified) else {}
     if figures:
         yield []
@@ -113,12 +102,6 @@ def detail_lines(change: Change, step: Step, width: int) -> Iterator[Line]:
     for name, figure in figures.items():
         told = f"{figure.before} before, {figure.after} after" if isinstance(figure, BeforeAfter) else figure
         yield from hanging([(f" {clean(name)}: ", "label")], told, width)
-
-
-def _by_check(results: Iterable[GateResult]) -> Iterator[tuple[str, list[GateResult]]]:
-    results = list(results)
-    for check in dict.fromkeys(r.check for r in results):
-        yield check, [r for r in results if r.check == check]
 
 
 def _state(change: Change, step: Step, work: Work, *, is_looking: bool) -> str:
@@ -163,7 +146,7 @@ def _one_by_one(start: Line, items: Sequence[list[Span]], width: int) -> Iterato
 def _item(result: GateResult) -> list[Span]:
     names = [(f"{clean(result.node)} ", "")] if result.node else []
     told = f" {clean(result.text)}" if result.text else ""
-    return [*names, (GATE_SIGNS[result.status], role_of(result.status)), (told, "")]
+    return [*names, sign_of(result), (told, "")]
 
 
 def _grouped(start: Line, results: Sequence[GateResult], width: int) -> Iterator[Line]:

@@ -10,9 +10,11 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
-from rich.cells import cell_len, chop_cells
+# Textual measures with these: a line is as wide here as it is drawn. They are a table of widths and draw nothing.
+from rich.cells import cell_len as cell_len
+from rich.cells import chop_cells
 
-from tui.cli.sanitize import printable
+from tui.text.sanitize import printable
 
 Span = tuple[str, str]
 """A text and its role: a key of `ROLES`, or nothing."""
@@ -52,13 +54,14 @@ def chopped(text: str, width: int) -> list[str]:
     return chop_cells(text, width) if cell_len(text) > width else [text]
 
 
-def hanging(start: Line, text: str, width: int, role: str = "") -> Iterator[Line]:
-    """A paragraph after what starts its first line; its further lines are indented to the same column."""
-    indent = width_of(start)
-    first, *rest = wrapped(text, width - indent)
+def hanging(start: Line, text: str, width: int, role: str = "", *, indent: int | None = None) -> Iterator[Line]:
+    """A paragraph after what starts its first line; its further lines are indented to the same column, or `indent`."""
+    begin = width_of(start)
+    indent = begin if indent is None else indent
+    first, *rest = wrapped(text, width - max(begin, indent))
     yield [*start, (first, role)]
     for line in rest:
-        yield [(" " * indent, ""), (line, role)]
+        yield [(" " * indent, ""), (line, role)] if indent else [(line, role)]
 
 
 def command_lines(command: str, indent: int, width: int) -> Iterator[Line]:

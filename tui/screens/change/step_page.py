@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.change.change_plan import Commands, Plan, Step
-from checks.change.change_text import STEP_SIGNS, minute
-from checks.change.events import Attested, Noted, Overridden, Reopened
+from checks.change.change_text import minute
+from checks.change.events import Attested, Noted, Overridden
 from checks.change.state import Change, Mark, Standing
 from tui.console.change_state import Work
 from tui.screens.change.change_words import in_keys
-from tui.screens.change.gate_lines import INDENT, LABEL, gate_lines, waiting_for
-from tui.screens.change.head import ROLES_OF_STEPS
-from tui.widgets.line import Line, Span, clean, command_lines, hanging, width_of, wrapped
+from tui.screens.change.gate_page import INDENT, LABEL, gate_lines, waiting_for
+from tui.text.line import Line, Span, clean, hanging
+from tui.text.step_lines import STEP_ROLES, block_lines, sign_of_step, why_again
 
 _COPIES = "c copies"
 
@@ -35,7 +35,9 @@ def step_page(change: Change, step: Step, chosen: int, work: Work, width: int) -
     blocks: list[tuple[int, int]] = []
     for number, block in enumerate(step.commands):
         first = len(lines) + 1
-        lines += [[], *_block(block, number == chosen, width)]
+        is_chosen = number == chosen
+        role, right = ("accent", _COPIES) if is_chosen else ("title", " " * len(_COPIES))
+        lines += [[], *block_lines(block, INDENT, width, role=role, right=right)]
         blocks.append((first, len(lines) - 1))
     if step.commands:
         lines += _paragraph("", "racwire runs none of these commands; you do.", width, "faint")
@@ -90,16 +92,16 @@ def _single_lines(block: Commands) -> Iterator[str]:
 
 
 def _heading(change: Change, step: Step, width: int) -> Iterator[Line]:
-    standing, mark = change.standing(step), change.mark(step)
+    standing = change.standing(step)
     number = change.plan.position(step.id) + 1
-    sign: Span = (f" {STEP_SIGNS[standing]} ", ROLES_OF_STEPS[standing])
-    line: list[Span] = [sign, (f"{number} {clean(step.title)}", "title")]
+    sign, role = sign_of_step(standing)
+    line: list[Span] = [(f" {sign} ", role), (f"{number} {clean(step.title)}", "title")]
     if standing is not Standing.CURRENT:
-        line += [(f"   {_standing_words(standing)}", ROLES_OF_STEPS[standing])]
+        line += [(f"   {_standing_words(standing)}", STEP_ROLES[standing])]
     yield line
     yield from _paragraph("", in_keys(step.what), width)
-    if mark.reopened and isinstance(mark.reopened.event, Reopened):
-        yield from _paragraph("Again", f"to be done again: {mark.reopened.event.why}", width, "warn")
+    if why := why_again(change, step):
+        yield from _paragraph("Again", f"to be done again: {why}", width, "warn")
     yield from _part("Why", step.why, width, "faint")
 
 
@@ -110,20 +112,6 @@ def _standing_words(standing: Standing) -> str:
         Standing.AHEAD: "not reached yet",
         Standing.CURRENT: "",
     }[standing]
-
-
-def _block(block: Commands, is_chosen: bool, width: int) -> Iterator[Line]:
-    role = "accent" if is_chosen else "title"
-    first, *rest = wrapped(block.where, width - INDENT - len(_COPIES) - 1)
-    line: list[Span] = [(" " * INDENT, ""), (first, role)]
-    room = width - width_of(line) - len(_COPIES)
-    yield [*line, (" " * room, ""), (_COPIES, "accent")] if is_chosen and room > 0 else line
-    for text in rest:
-        yield [(" " * INDENT, ""), (text, role)]
-    for command in block.lines:
-        yield from command_lines(command, INDENT + 2, width)
-    if block.note:
-        yield from hanging([(" " * (INDENT + 2), "")], block.note, width, "faint")
 
 
 def _of_plan(plan: Plan, width: int) -> Iterator[Line]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.journal import Entry
 from checks.report.actions import took
-from tui.widgets.line import Line, clean, command_lines, folded, hanging
+from tui.text.line import Line, clean, command_lines, folded, hanging
 
 
 def evidence_lines(entries: Sequence[Entry], width: int) -> Iterator[Line]:
