@@ -49,14 +49,14 @@ async def write(pilot: Pilot[None], form: str) -> Path:
     """On the Report screen, write the report in that form; the file."""
     app = pilot.app
     assert isinstance(app, ConsoleApp)
-    before = len(app.known.outbox.done)
+    before = len(app.state.exports.done)
     app.screen.query_one(ChoiceList).chosen = [each.name for each in FORMS].index(form)
     app.simulate_key("enter")
     for _ in range(1000):
         await pilot.pause(0.005)
-        if len(app.known.outbox.done) > before:
+        if len(app.state.exports.done) > before:
             break
-    done = app.known.outbox.done[0]
+    done = app.state.exports.done[0]
     assert isinstance(done, Written), done
     return done.path
 

@@ -39,7 +39,7 @@ from tests.unit.change_journals import STEPS, journal, looked, plan
 from tui.console import app as app_module
 from tui.console import journal_watcher
 from tui.console.app import ConsoleApp
-from tui.console.saved_source import Past
+from tui.console.live import Past
 from tui.screens.change.ask import AskScreen
 from tui.screens.change.screen import ChangeScreen
 from tui.widgets.lines import Lines
@@ -161,7 +161,7 @@ async def test_a_journal_that_cannot_be_followed_is_told(new_console: NewConsole
 async def test_a_recording_has_no_change(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(black_hole(), UNCHANGING)).run_test(size=(80, 24)) as pilot:
         assert isinstance(pilot.app, ConsoleApp)
-        pilot.app.known.feed.past = Past("recording mtu1500", None, is_saved=False)
+        pilot.app.state.feed.past = Past("recording mtu1500", None, is_saved=False)
         await concluded(pilot)
         await pilot.press("5")
         await settled(pilot, "A recording is shown.")
@@ -318,7 +318,7 @@ async def test_leaving_does_not_wait_for_a_look(new_console: NewConsole, changes
         waited = loop.time() - began
         let_go.set()
         assert isinstance(pilot.app, ConsoleApp)
-        assert "is at step 3 of 4, set MTU; `racwire change` goes on with it." in pilot.app.known.desk.farewell()
+        assert "is at step 3 of 4, set MTU; `racwire change` goes on with it." in pilot.app.state.changes.farewell()
     assert waited < 2 * app_module.STOP_WITHIN_S
 
 
@@ -458,7 +458,7 @@ async def test_what_somebody_else_writes_is_shown_by_itself_and_nothing_is_told_
 ) -> None:
     monkeypatch.setattr(journal_watcher, "LOOK_EVERY_S", 0.02)
     told: list[object] = []
-    monkeypatch.setattr(ConsoleApp, "on_change_told", _counting(told, ConsoleApp.on_change_told))
+    monkeypatch.setattr(ConsoleApp, "on_change_reported", _counting(told, ConsoleApp.on_change_reported))
     async with console(new_console, changes) as pilot:
         await settled(pilot, "3 set MTU")
         await pilot.pause(0.1)

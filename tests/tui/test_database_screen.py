@@ -182,7 +182,7 @@ async def test_while_the_instances_are_read_the_rest_is_there_and_the_run_before
         await told(pilot, "0 of 12,400")
         await pilot.press("r")
         await pilot.pause(0.2)
-        assert pilot.app.known.board.running  # type: ignore[attr-defined]
+        assert pilot.app.state.run.running  # type: ignore[attr-defined]
         assert "0 of 12,400" in text(pilot)
         again.open.set()
         await pilot.pause(0.2)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.tui.terminal import Terminal, nobody
-from tui.terminal.terminal_output import MOST_WAITING, Output
+from tui.terminal.terminal_output import MOST_WAITING, TerminalOutput
 
 
 class Line:
@@ -24,7 +24,7 @@ class Line:
         self.master, self.slave = os.openpty()
         tty.setraw(self.slave)
         self.caught_up = threading.Event()
-        self.output = Output(self.slave, "utf-8", self.caught_up.set)
+        self.output = TerminalOutput(self.slave, "utf-8", self.caught_up.set)
 
     def read(self, wanted: bytes) -> bytes:
         """What comes out at the other end, up to this."""
@@ -90,7 +90,7 @@ def test_what_gives_the_terminal_back_is_never_left_out(line: Line) -> None:
 
 def test_a_lost_terminal_takes_all_in_silence(line: Line) -> None:
     master, slave = os.openpty()
-    output = Output(slave, "utf-8", lambda: None)
+    output = TerminalOutput(slave, "utf-8", lambda: None)
     os.close(master)
     for _ in range(100):
         output.write("x")

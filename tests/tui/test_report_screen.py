@@ -32,7 +32,7 @@ from tui.console import report_file
 from tui.console.app import ConsoleApp
 from tui.console.export_state import SAVED
 from tui.screens.report.screen import FORMS
-from tui.text.sanitize import printable
+from tui.text.sanitize import sanitize_lines
 from tui.widgets.lines import Lines
 
 STEM = "racwire-20261120-140231"
@@ -310,7 +310,7 @@ async def test_hostile_names_are_shown_and_not_obeyed(
         await write(pilot, "text")
         await until(pilot, lambda: "\\x1b[2J" in shown(pilot, "report-done"))
         for lines in pilot.app.screen.query(Lines):
-            assert all(line == printable(line) for line in lines.text.split("\n")), lines.id
+            assert all(line == sanitize_lines(line) for line in lines.text.split("\n")), lines.id
 
 
 @pytest.mark.parametrize("size", [(60, 16), (80, 24), (120, 40)])

@@ -24,7 +24,7 @@ from tui.console import main_screens
 from tui.console.actions import EVERYWHERE, TABS
 from tui.console.app import ConsoleApp
 from tui.console.app_state import News
-from tui.console.saved_source import of_recording
+from tui.console.live import of_recording
 from tui.screens.base import ConsoleScreen
 from tui.screens.checks.screen import ChecksScreen
 from tui.screens.palette import PaletteScreen
@@ -98,7 +98,7 @@ async def test_the_feed_begins_with_the_first_screen_that_shows_it_and_the_heade
         await pilot.pause()
         assert "live 1 s" in shown(pilot, "header")
         assert feed.followed[-1].local_node == "rac1"
-        assert console_of(pilot).known.timeline.sources() == ("node rac1",)
+        assert console_of(pilot).state.timeline.sources() == ("node rac1",)
         await pilot.press("q")
         await pilot.pause()
     assert feed.is_closed

@@ -29,8 +29,8 @@ from tui.cli.errors import UsageError
 from tui.cli.hints import Hints
 from tui.cli.streams import leave, tell
 from tui.console.start import no_console, run_console
-from tui.text.line import clean
-from tui.text.sanitize import for_encoding, printable
+from tui.text.line import sanitize_line
+from tui.text.sanitize import for_encoding, sanitize_lines
 from tui.text.step_lines import step_lines
 
 _AS_ROOT = "As root"
@@ -119,7 +119,7 @@ def _only_commands(asked: Asked, change: Change, node: str) -> int:
     blocks = step.commands if step is not None and change.is_open else ()
     for block in blocks:
         if block.node == node and block.where.startswith(_AS_ROOT):
-            text = f"# {clean(block.where)}\n" + "".join(f"{line}\n" for line in block.lines)
+            text = f"# {sanitize_line(block.where)}\n" + "".join(f"{line}\n" for line in block.lines)
             _write(text)
         elif block.node in ("", node):
             tell(f"not among them: {block.where.rstrip(':')} ({asked.hints.command('next')} shows it).")
@@ -131,7 +131,7 @@ def _only_commands(asked: Asked, change: Change, node: str) -> int:
 def _write(text: str) -> None:
     """To a pipe as it is, whatever the locale."""
     if sys.stdout.isatty():
-        sys.stdout.write(for_encoding(printable(text), sys.stdout.encoding))
+        sys.stdout.write(for_encoding(sanitize_lines(text), sys.stdout.encoding))
     else:
         sys.stdout.flush()
         sys.stdout.buffer.write(text.encode(errors="surrogateescape"))

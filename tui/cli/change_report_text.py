@@ -10,14 +10,19 @@ from checks.change.report import ChangeReport, ReportedOverride, ReportedStep
 from checks.model.facts import Unknown
 from checks.model.finding import Status
 from tui.text.gate_lines import said_by_check
-from tui.text.line import Line, clean, hanging
+from tui.text.line import Line, hanging, sanitize_line
 
 _SIGNS = {str(standing): sign for standing, sign in STEP_SIGNS.items()} | {"left": "·"}
 
 
 def report_lines(report: ChangeReport, width: int) -> Iterator[Line]:
     """The whole report. Tables are not broken; everything else is, at `width`."""
-    yield [(f"# Change {clean(report.id)} of {clean(report.cluster)}: {clean(report.headline)}", "title")]
+    yield [
+        (
+            f"# Change {sanitize_line(report.id)} of {sanitize_line(report.cluster)}: {sanitize_line(report.headline)}",
+            "title",
+        )
+    ]
     yield []
     yield from _facts(report, width)
     yield from _section("Before and after")
@@ -42,7 +47,9 @@ def report_lines(report: ChangeReport, width: int) -> Iterator[Line]:
     yield from _points((f"{minute(n.at)} {n.who}, at {n.step}: {n.text}" for n in report.notes), width, none="None.")
     yield from _section("Log")
     for line in report.log:
-        yield from hanging([(f"{line.number:>3}. {minute(line.at)} {clean(line.who)}  ", "")], line.sentence, width)
+        yield from hanging(
+            [(f"{line.number:>3}. {minute(line.at)} {sanitize_line(line.who)}  ", "")], line.sentence, width
+        )
 
 
 def _facts(report: ChangeReport, width: int) -> Iterator[Line]:
@@ -120,7 +127,7 @@ def _steps(steps: Iterable[ReportedStep], width: int) -> Iterator[Line]:
             yield []
             yield [("The way back:", "")]
         sign = _SIGNS.get(step.standing, "·")
-        yield [(f"- {sign} {step.number}. {clean(step.title)} ({step.standing})", "title")]
+        yield [(f"- {sign} {step.number}. {sanitize_line(step.title)} ({step.standing})", "title")]
         if step.verified_at:
             looks = "" if step.looks == 1 else f", looked at {step.looks} times"
             word = gate_word(step.results, step.passed)
@@ -158,7 +165,7 @@ def _points(texts: Iterable[str], width: int, *, none: str) -> Iterator[Line]:
 def _table(head: tuple[str, str, str], rows: Sequence[tuple[str, str, str]]) -> Iterator[Line]:
     if not rows:
         return
-    grid = [tuple(clean(cell).replace("|", "/") for cell in row) for row in (head, *rows)]
+    grid = [tuple(sanitize_line(cell).replace("|", "/") for cell in row) for row in (head, *rows)]
     wide = [max(len(row[column]) for row in grid) for column in range(3)]
     for number, row in enumerate(grid):
         yield [(f"| {row[0]:<{wide[0]}} | {row[1]:>{wide[1]}} | {row[2]:>{wide[2]}} |", "")]

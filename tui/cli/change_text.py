@@ -12,7 +12,7 @@ from checks.change.events import Reopened, Surprised
 from checks.change.obstacles import Obstacle
 from checks.change.state import Change, Standing
 from tui.text.gate_lines import gate_lines, step_by_step
-from tui.text.line import Line, clean, hanging
+from tui.text.line import Line, hanging, sanitize_line
 from tui.text.step_lines import paragraph, step_lines
 
 _ROLES = {Standing.OVERRIDDEN: "change", Standing.CURRENT: "title", Standing.AHEAD: "faint"}
@@ -31,7 +31,7 @@ def status_lines(change: Change, width: int, *, path: str) -> Iterator[Line]:
         standing = change.standing(step)
         if standing is Standing.CURRENT and not change.is_open:
             standing = Standing.AHEAD  # nobody waits for it any more
-        head = f" {STEP_SIGNS[standing]} {number:>2} {clean(step.title):<{wide}}"
+        head = f" {STEP_SIGNS[standing]} {number:>2} {sanitize_line(step.title):<{wide}}"
         role = _ROLES.get(standing, "")
         yield from hanging([(head, role)], _how(change, step, standing), width, role)
     current = change.current
@@ -46,8 +46,8 @@ def status_lines(change: Change, width: int, *, path: str) -> Iterator[Line]:
 
 def _head_lines(change: Change, path: str) -> Iterator[Line]:
     yield [(header(change), "title")]
-    yield [(f"opened {minute(change.lines[0].at)} by {clean(change.opened.made_by)}; its journal is", "faint")]
-    yield [(clean(path), "faint")]
+    yield [(f"opened {minute(change.lines[0].at)} by {sanitize_line(change.opened.made_by)}; its journal is", "faint")]
+    yield [(sanitize_line(path), "faint")]
 
 
 def header(change: Change) -> str:
@@ -60,7 +60,7 @@ def header(change: Change) -> str:
         parts.append(f"step {change.plan.position(step.id) + 1} of {len(change.plan.steps)}")
     elif not change.is_open:
         parts.append(change.outcome)
-    return "  ".join(clean(part) for part in parts)
+    return "  ".join(sanitize_line(part) for part in parts)
 
 
 def plan_lines(change: Change, width: int, *, node: str = "") -> Iterator[Line]:
@@ -95,7 +95,7 @@ def way_back_lines(plan: Plan, width: int) -> Iterator[Line]:
 def obstacle_lines(obstacles: Sequence[Obstacle], width: int) -> Iterator[Line]:
     """What stands in the way of a change, and what to do about each."""
     for obstacle in obstacles:
-        yield [(f"{clean(obstacle.code)}  {clean(obstacle.title)}", "title")]
+        yield [(f"{sanitize_line(obstacle.code)}  {sanitize_line(obstacle.title)}", "title")]
         yield from hanging([("  ", "")], obstacle.sentence, width)
         yield from step_by_step(obstacle.next, 2, width, numbered=True)
         yield []
@@ -105,11 +105,11 @@ def list_lines(found: Iterable[Found], width: int) -> Iterator[Line]:
     """A line or two for each change of a directory."""
     for each in found:
         if each.change is None:
-            yield [(f"?  {clean(each.problem)}", "unknown")]
+            yield [(f"?  {sanitize_line(each.problem)}", "unknown")]
         else:
             sign = "▶" if each.change.is_open else "✓"
             yield [(f"{sign}  {header(each.change)}", "")]
-            yield [(f"   opened {minute(each.change.lines[0].at)}  {clean(str(each.path))}", "faint")]
+            yield [(f"   opened {minute(each.change.lines[0].at)}  {sanitize_line(str(each.path))}", "faint")]
 
 
 def event_lines(lines: Iterable[JournalLine], width: int) -> Iterator[Line]:

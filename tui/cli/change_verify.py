@@ -17,7 +17,7 @@ from tui.cli.change_text import event_lines
 from tui.cli.password import password_for
 from tui.cli.streams import tell
 from tui.text.gate_lines import gate_lines
-from tui.text.line import Line, clean
+from tui.text.line import Line, sanitize_line
 
 _CODES = {"passed": ExitCode.PASS, "not passed": ExitCode.FAILURES, "could not tell": ExitCode.COULD_NOT_TELL}
 
@@ -61,6 +61,6 @@ def _lines(change: Change, before: int, number: int, width: int) -> Iterator[Lin
     verified = looked.event
     assert isinstance(verified, Verified)
     step = change.plan.step(verified.step)
-    yield [(f"Step {change.plan.position(step.id) + 1} of {len(change.plan.steps)}: {clean(step.title)}", "")]
+    yield [(f"Step {change.plan.position(step.id) + 1} of {len(change.plan.steps)}: {sanitize_line(step.title)}", "")]
     yield from event_lines(told, width)
     yield from gate_lines(verified.results, looked, width)

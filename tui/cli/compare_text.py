@@ -20,7 +20,7 @@ from checks.traffic.compare.comparison import (
 from checks.traffic.compare.metrics import CPU, DATABASE, KERNEL, LATENCY, LOAD, NETWORK
 from checks.traffic.compare.words import change_of, number
 from tui.cli.output import columns_of, printed
-from tui.text.line import Line, clean, hanging, wrapped
+from tui.text.line import Line, hanging, sanitize_line, wrapped
 
 _GROUPS = (NETWORK, DATABASE, LATENCY, CPU, KERNEL, LOAD)
 _ROLES = {Verdict.WORSE: "fail", Verdict.BETTER: "pass", Verdict.DIFFERS: "info"}
@@ -81,7 +81,7 @@ def _head(pair: Pair, width: int) -> Iterator[Line]:
 def _named(run: RunFacts) -> str:
     lasted = "" if run.seconds is None else f"{run.seconds:,.0f} s"
     when = run.begun_at[:19].replace("T", " ")
-    return ", ".join(clean(part) for part in (run.name, run.kind, when, lasted) if part)
+    return ", ".join(sanitize_line(part) for part in (run.name, run.kind, when, lasted) if part)
 
 
 def _alike(differences: Sequence[EnvironmentDifference]) -> list[str]:
@@ -93,7 +93,7 @@ def _alike(differences: Sequence[EnvironmentDifference]) -> list[str]:
 
 
 def _cut(value: str) -> str:
-    value = clean(value)
+    value = sanitize_line(value)
     return value if len(value) <= _MOST_SHOWN else f"{value[: _MOST_SHOWN - 1]}…"
 
 
@@ -110,7 +110,7 @@ def _tables(pair: Pair, width: int, every: bool) -> Iterator[Line]:
     for title, metrics in groups:
         if metrics:
             yield []
-            yield columns.heading(clean(title))
+            yield columns.heading(sanitize_line(title))
             for metric in sorted(metrics, key=_telling):
                 yield from columns.rows(metric)
     if still:
@@ -173,7 +173,7 @@ class _Columns:
 
 def _title(metric: Compared) -> str:
     unit = f", {metric.unit}" if metric.unit else ""
-    return clean(f"{metric.name}{unit}{' (mean)' if metric.is_mean else ''}")
+    return sanitize_line(f"{metric.name}{unit}{' (mean)' if metric.is_mean else ''}")
 
 
 def _p(p: float | None) -> str:
@@ -184,5 +184,5 @@ def _p(p: float | None) -> str:
 
 def _paragraph(label: str, text: str, width: int, role: str = "") -> Iterator[Line]:
     """A paragraph after its label; a number is not parted from its percent sign."""
-    for line in hanging([(label, role)], _PERCENT.sub(_UNPARTED, clean(text)), width, role):
+    for line in hanging([(label, role)], _PERCENT.sub(_UNPARTED, sanitize_line(text)), width, role):
         yield [(part.replace(_UNPARTED, " %"), of) for part, of in line]

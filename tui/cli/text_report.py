@@ -24,7 +24,7 @@ from tui.text.finding_lines import (
     role_of,
     status_word,
 )
-from tui.text.line import Line, Span, clean, hanging
+from tui.text.line import Line, Span, hanging, sanitize_line
 
 _NARROWEST = 35
 """Columns that a text is laid out for at least: words stand beside their labels and not letter below letter."""
@@ -56,7 +56,7 @@ def _header(report: Report) -> str:
     nodes = " ".join(n.name + ("*" if n.name == cluster.local_node else "") for n in known) or f"{cluster.local_node}*"
     parts = [f"racwire {report.racwire_version}", *([name] if name else []), nodes]
     parts += [at(report.started_at), f"{report.duration_s:.1f} s"]
-    return "  ".join(map(clean, parts))
+    return "  ".join(map(sanitize_line, parts))
 
 
 def _database_header(database: Database, width: int) -> Iterator[Line]:
@@ -73,7 +73,7 @@ def _database_header(database: Database, width: int) -> Iterator[Line]:
         database.driver,
         f"{count} {'instance' if known + missing == 1 else 'instances'}",
     ]
-    whole = "  ".join(clean(part).replace(" ", _UNPARTED) for part in parts if part)
+    whole = "  ".join(sanitize_line(part).replace(" ", _UNPARTED) for part in parts if part)
     for text in textwrap.wrap(whole, width, subsequent_indent="  ", break_on_hyphens=False):
         yield [(text.replace(_UNPARTED, " "), "")]
 
@@ -123,7 +123,7 @@ def _calm(report: Report, width: int) -> Iterator[Line]:
 
 
 def _brief_head(finding: Finding) -> Line:
-    return [status_word(finding.status), (f"{clean(finding.code):<15}", "label")]
+    return [status_word(finding.status), (f"{sanitize_line(finding.code):<15}", "label")]
 
 
 def _waived(report: Report, width: int) -> Iterator[Line]:

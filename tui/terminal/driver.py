@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from tui.terminal.clipboard import clipboard_sequence
-from tui.terminal.terminal_output import Output
+from tui.terminal.terminal_output import TerminalOutput
 
 if TYPE_CHECKING:
     from textual.driver import Driver
@@ -29,7 +29,7 @@ def console_driver() -> type[Driver]:
         each costs as much as a key. Everything else goes to the terminal by `Output`, so that Textual's own writer,
         which waits for the terminal, never has anything to write."""
 
-        _output: Output | None = None
+        _output: TerminalOutput | None = None
 
         def start_application_mode(self) -> None:
             """Take the terminal."""
@@ -40,7 +40,7 @@ def console_driver() -> type[Driver]:
                     loop.call_soon_threadsafe(self._app.refresh)
 
             if self._file is not None:
-                self._output = Output(self._file.fileno(), self._file.encoding, caught_up)
+                self._output = TerminalOutput(self._file.fileno(), self._file.encoding, caught_up)
             super().start_application_mode()  # type: ignore[no-untyped-call]
 
         def write(self, data: str) -> None:

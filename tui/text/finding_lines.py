@@ -8,8 +8,8 @@ from typing import NamedTuple
 from checks.model.finding import Finding, Remedy, Status, Table
 from checks.model.report import Report
 from checks.rules.waivers import ended_text, lifted_for, waived_text
-from tui.text.line import Line, Span, cell_len, clean, command_lines, hanging
-from tui.text.sanitize import printable
+from tui.text.line import Line, Span, cell_len, command_lines, hanging, sanitize_line
+from tui.text.sanitize import sanitize_lines
 
 
 class FindingLayout(NamedTuple):
@@ -45,7 +45,7 @@ def status_word(status: Status) -> Span:
 
 def finding_head(finding: Finding) -> Line:
     """Status, code and check on a line: the head of a finding in a text for a stream."""
-    return [status_word(finding.status), (f"{clean(finding.code)}  {clean(finding.check)}", "title")]
+    return [status_word(finding.status), (f"{sanitize_line(finding.code)}  {sanitize_line(finding.check)}", "title")]
 
 
 def finding_lines(
@@ -53,7 +53,7 @@ def finding_lines(
 ) -> Iterator[Line]:
     """The finding in lines of that width; `note` says what stands before it, such as that it is gone."""
     if layout.is_pane:
-        yield [(clean(finding.code), "title"), ("  ", ""), (finding.status, role_of(finding.status))]
+        yield [(sanitize_line(finding.code), "title"), ("  ", ""), (finding.status, role_of(finding.status))]
     else:
         yield finding_head(finding)
     if note:
@@ -111,13 +111,13 @@ def remedy_lines(label: str, remedies: Sequence[Remedy], width: int, layout: Fin
             if layout.is_pane:
                 yield from command_lines(command, indent if width >= 60 else _NUMBER, width)
             else:
-                yield from ([(" " * (indent + 2) + printable(line), "command")] for line in command.split("\n"))
+                yield from ([(" " * (indent + 2) + sanitize_lines(line), "command")] for line in command.split("\n"))
 
 
 def _table(table: Table, width: int, layout: FindingLayout) -> Iterator[Line]:
     """The table; in a pane in as many blocks of columns as the width asks for, in which each row starts with its
     name."""
-    grid = [[clean(cell) for cell in row] for row in (table.columns, *table.rows)]
+    grid = [[sanitize_line(cell) for cell in row] for row in (table.columns, *table.rows)]
     columns = max(len(row) for row in grid)
     if not columns:
         return

@@ -9,7 +9,7 @@ from checks.change.events import GateResult, Verified
 from checks.change.events import Line as JournalLine
 from checks.model.finding import Status
 from tui.text.finding_lines import role_of
-from tui.text.line import Line, Span, clean, command_lines, hanging
+from tui.text.line import Line, Span, command_lines, hanging, sanitize_line
 
 _SENTENCE_ENDS = (".", ":", "!", "?")
 
@@ -21,12 +21,17 @@ def gate_lines(results: Sequence[GateResult], verified: JournalLine, width: int)
     held = said_by_check(result for result in results if result.holds)
     room = max(map(len, held), default=0)
     for check, said in held.items():
-        head = (f"  {GATE_SIGNS[Status.PASS]} {clean(check):<{room}}  ", "pass")
+        head = (f"  {GATE_SIGNS[Status.PASS]} {sanitize_line(check):<{room}}  ", "pass")
         yield from hanging([head], ", ".join(said), width, "pass")
     for result in results:
         if not result.holds:
             told = f"{result.node} {result.text}"
-            yield [(f"  {GATE_SIGNS[result.status]} {clean(told)}  ({clean(result.check)})", role_of(result.status))]
+            yield [
+                (
+                    f"  {GATE_SIGNS[result.status]} {sanitize_line(told)}  ({sanitize_line(result.check)})",
+                    role_of(result.status),
+                )
+            ]
             yield from result_lines([("      ", "")], result, result.next, width, indent=6, numbered=True)
 
 

@@ -8,7 +8,7 @@ from checks.change.change_plan import Commands, Step
 from checks.change.change_text import STEP_SIGNS, minute
 from checks.change.events import Reopened
 from checks.change.state import Change, Standing
-from tui.text.line import Line, Span, cell_len, clean, command_lines, hanging, width_of, wrapped
+from tui.text.line import Line, Span, cell_len, command_lines, hanging, sanitize_line, width_of, wrapped
 
 STEP_ROLES = {
     Standing.DONE: "pass",
@@ -29,7 +29,7 @@ def step_lines(change: Change, step: Step, width: int, *, node: str = "") -> Ite
     number, of = change.plan.position(step.id) + 1, len(change.plan.steps)
     standing = change.standing(step)
     behind = f" ({standing})" if standing.is_behind else ""
-    yield [(f"Step {number} of {of}: {clean(step.title)}{behind}", "title")]
+    yield [(f"Step {number} of {of}: {sanitize_line(step.title)}{behind}", "title")]
     if why := why_again(change, step):
         yield from paragraph("Again", why, width, "warn")
     yield from paragraph("What", step.what, width)

@@ -12,9 +12,9 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input
 
-from tui.screens.change.questions import Question
+from tui.screens.change.questions import ChangeQuestion
 from tui.screens.styled import StyledScreen
-from tui.text.line import Line, clean
+from tui.text.line import Line, sanitize_line
 from tui.widgets.bars import rule_line
 from tui.widgets.lines import Lines
 
@@ -37,7 +37,7 @@ class _OneLine(Input):
         self._take(self.app.clipboard)
 
     def _take(self, text: str) -> None:
-        text = clean(text)
+        text = sanitize_line(text)
         start, end = sorted(self.selection)
         room = max(_LONGEST - len(self.value) + end - start, 0)
         self.replace(text[:room], start, end)
@@ -70,7 +70,7 @@ class AskScreen(StyledScreen[Answer | None]):
     ]
     AUTO_FOCUS = "Input"
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: ChangeQuestion) -> None:
         super().__init__()
         self._question = question
         self._trouble = ""
@@ -86,7 +86,11 @@ class AskScreen(StyledScreen[Answer | None]):
             with Horizontal(classes="field"):
                 yield Lines(lambda width, name=field.name: [[(name, "label")]], classes="field-name")  # type: ignore[misc]
                 typed = _OneLine(
-                    clean(field.value), id=f"field-{number}", placeholder=field.hint, compact=True, max_length=_LONGEST
+                    sanitize_line(field.value),
+                    id=f"field-{number}",
+                    placeholder=field.hint,
+                    compact=True,
+                    max_length=_LONGEST,
                 )
                 typed.cursor_blink = False
                 yield typed

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from checks.model.finding import Status
 from tui.console.actions import SCROLLING, Action
-from tui.widgets.help_text import Sign, Signs
+from tui.widgets.help_text import Legend, LegendEntry
 
 _BACK_AND_ON = tuple(a for a in SCROLLING if a.name != "page")
 _PAGES = (
@@ -63,16 +63,16 @@ REFUSED = (
 ALL = tuple(dict.fromkeys((*OPEN, *OVER, *OVERVIEW, *REFUSED)))
 """What is bound; which of them can be done is said by the table of the moment."""
 
-SIGNS: Sequence[Signs] = (
-    Signs(
+SIGNS: Sequence[Legend] = (
+    Legend(
         "Steps and gates",
         [
-            Sign("✓", "done; of a gate, it passed there", Status.PASS.value.lower()),
-            Sign("✗", "the gate does not pass there", Status.FAIL.value.lower()),
-            Sign("?", "it could not be told; that does not pass either", Status.UNKNOWN.value.lower()),
-            Sign("!", "gone past without proof, for a reason; or the cluster changed under the change", "warn"),
-            Sign("▶", "the current step"),
-            Sign("·", "not reached, or not looked at yet"),
+            LegendEntry("✓", "done; of a gate, it passed there", Status.PASS.value.lower()),
+            LegendEntry("✗", "the gate does not pass there", Status.FAIL.value.lower()),
+            LegendEntry("?", "it could not be told; that does not pass either", Status.UNKNOWN.value.lower()),
+            LegendEntry("!", "gone past without proof, for a reason; or the cluster changed under the change", "warn"),
+            LegendEntry("▶", "the current step"),
+            LegendEntry("·", "not reached, or not looked at yet"),
         ],
     ),
 )

@@ -12,14 +12,14 @@ from checks.change.state import Change, Mark, Standing
 from tui.console.change_state import Work
 from tui.screens.change.change_words import in_keys
 from tui.screens.change.gate_page import INDENT, LABEL, gate_lines, waiting_for
-from tui.text.line import Line, Span, clean, hanging
+from tui.text.line import Line, Span, hanging, sanitize_line
 from tui.text.step_lines import STEP_ROLES, block_lines, sign_of_step, why_again
 
 _COPIES = "c copies"
 
 
 @dataclass(frozen=True)
-class Page:
+class StepPage:
     """The lines of a step, and where in them what is."""
 
     lines: Sequence[Line]
@@ -29,7 +29,7 @@ class Page:
     """The first and the last line of the gate."""
 
 
-def step_page(change: Change, step: Step, chosen: int, work: Work, width: int) -> Page:
+def step_page(change: Change, step: Step, chosen: int, work: Work, width: int) -> StepPage:
     """The step in lines of that width; `chosen` is the number of the block of commands that `c` copies."""
     lines: list[Line] = [*_heading(change, step, width)]
     blocks: list[tuple[int, int]] = []
@@ -50,14 +50,14 @@ def step_page(change: Change, step: Step, chosen: int, work: Work, width: int) -
     if step is change.plan.steps[0]:
         lines += _of_plan(change.plan, width)
     lines += _part("Back", step.if_rolled_back if change.is_open else "", width, "faint")
-    return Page(lines, tuple(blocks), gate)
+    return StepPage(lines, tuple(blocks), gate)
 
 
 def next_words(change: Change) -> str:
     """What the operator does next, in a few words for the rule above the keys."""
     step = change.current
     if not change.is_open:
-        return f"This change is over: {clean(change.outcome)}. Esc goes to the overview."
+        return f"This change is over: {sanitize_line(change.outcome)}. Esc goes to the overview."
     if step is None:
         return "All steps are done: Enter signs the change off."
     mark = change.mark(step)
@@ -74,15 +74,15 @@ def next_words(change: Change) -> str:
 
 def block_text(plan_id: str, block: Commands) -> str:
     """A block as it is copied: who runs it and where, as a comment, then the commands as they are."""
-    return "\n".join([f"# {clean(plan_id)}: {clean(block.where)}", *block.lines])
+    return "\n".join([f"# {sanitize_line(plan_id)}: {sanitize_line(block.where)}", *block.lines])
 
 
 def all_blocks_text(plan_id: str, step: Step) -> str:
     """All blocks of a step, for a ticket or a runbook: they are for different shells, so that each line is a comment
     and none runs where all of them are pasted by mistake."""
-    lines = [f"# {clean(plan_id)}: {clean(step.title)}"]
+    lines = [f"# {sanitize_line(plan_id)}: {sanitize_line(step.title)}"]
     for block in step.commands:
-        lines += ["#", f"# {clean(block.where)}", *(f"#   {line}" for line in _single_lines(block))]
+        lines += ["#", f"# {sanitize_line(block.where)}", *(f"#   {line}" for line in _single_lines(block))]
     return "\n".join(lines)
 
 
@@ -95,7 +95,7 @@ def _heading(change: Change, step: Step, width: int) -> Iterator[Line]:
     standing = change.standing(step)
     number = change.plan.position(step.id) + 1
     sign, role = sign_of_step(standing)
-    line: list[Span] = [(f" {sign} ", role), (f"{number} {clean(step.title)}", "title")]
+    line: list[Span] = [(f" {sign} ", role), (f"{number} {sanitize_line(step.title)}", "title")]
     if standing is not Standing.CURRENT:
         line += [(f"   {_standing_words(standing)}", STEP_ROLES[standing])]
     yield line
