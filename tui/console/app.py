@@ -14,7 +14,7 @@ from checks.model.report import Report
 from checks.model.settings import Settings
 from checks.run.events import Gathered, GatherProgress, RunFinished
 from tui.cli.log_file import log_path
-from tui.console.actions import EVERYWHERE, bindings
+from tui.console.actions import EVERYWHERE, KeysInOrder, bindings
 from tui.console.app_state import AppState, FeedState, News
 from tui.console.change_worker import ChangeWorker
 from tui.console.error_guard import FaultLog, GuardedApp
@@ -54,7 +54,7 @@ _FOLLOWED = frozenset({"nodes", "networks", "database"})
 """Groups of facts that tell the live feed what there is to sample."""
 
 
-class ConsoleApp(GuardedApp, HelpMixin, ThemeMixin):
+class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
     """The full-screen form of racwire."""
 
     TITLE = "racwire"
@@ -113,7 +113,8 @@ class ConsoleApp(GuardedApp, HelpMixin, ThemeMixin):
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
-        """The first screen is there: make the others, and run the checks."""
+        """The first screen is there: take keys, make the other screens, and run the checks."""
+        self.take_early_keys()
         self.run_worker(self._screens.make_ahead(), group="screens", exit_on_error=False)
         self._start()
 

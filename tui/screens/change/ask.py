@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import ClassVar
 
 from textual import events, on
@@ -118,12 +117,10 @@ class AskScreen(StyledScreen[Answer | None]):
             keys.insert(1, ("↑ ↓", "other line"))
         return [[span for key, word in keys for span in ((f" {key}", "accent"), (f" {word} ", ""))]]
 
-    async def action_go_on(self) -> None:
-        """To the next line; from the last one, on with what was typed, where it will do. Keys can come many at once
-        over a slow line: those before Enter are typed first, and those after it belong to the next line."""
+    def action_go_on(self) -> None:
+        """To the next line; from the last one, on with what was typed, where it will do."""
         inputs = self._inputs
         at = self._at
-        await _has_typed(inputs[at])
         answers = tuple(typed.value.strip() for typed in inputs)
         for number, field in enumerate(self._question.fields[: at + 1]):
             if trouble := field.wrong(answers[number]):
@@ -168,10 +165,3 @@ class AskScreen(StyledScreen[Answer | None]):
     def action_leave(self) -> None:
         """Decide nothing."""
         self.dismiss(None)
-
-
-async def _has_typed(typed: Input) -> None:
-    """Wait until all keys that were sent to it are in its value."""
-    done = asyncio.Event()
-    typed.call_later(done.set)
-    await done.wait()

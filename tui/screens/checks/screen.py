@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual import events, on
@@ -26,6 +26,19 @@ from tui.widgets.lines import Lines
 from tui.widgets.run_text import counts_line, note_on, state_of
 
 
+class _Filter(Input):
+    """The line for the words of the filter. Enter leaves it at once: the next key may be here already."""
+
+    def __init__(self, leave: Callable[[], None]) -> None:
+        super().__init__(id="filter", placeholder="words to look for", compact=True)
+        self.cursor_blink = False
+        self._leave = leave
+
+    async def action_submit(self) -> None:
+        """Keep the words."""
+        self._leave()
+
+
 class ChecksScreen(ConsoleScreen):
     """The list of findings and the chosen one. It draws the board, and asks the app for runs and files."""
 
@@ -39,8 +52,7 @@ class ChecksScreen(ConsoleScreen):
         self._joint = -1
         self._shown: FindingRow | None = None
         # Mounted when it is first wanted: until then its styles would only delay the first screen.
-        self._filter = Input(id="filter", placeholder="words to look for", compact=True)
-        self._filter.cursor_blink = False
+        self._filter = _Filter(self.leave_filter)
 
     @property
     def board(self) -> RunState:
@@ -161,7 +173,6 @@ class ChecksScreen(ConsoleScreen):
         """Narrow the list with each letter."""
         self.draw()
 
-    @on(Input.Submitted, "#filter")
     def leave_filter(self) -> None:
         """Keep the filter, and give the keys back to the list."""
         self.query_one("#filter-line").remove_class("-open")
