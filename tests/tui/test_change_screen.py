@@ -34,11 +34,12 @@ from checks.run.events import Event
 from tests.tui.change_driving import PaperChanges, PaperConduct, in_sight, refuses, settled
 from tests.tui.clusters import UNCHANGING, black_hole, engine
 from tests.tui.conftest import NewConsole
-from tests.tui.driving import concluded, shown
+from tests.tui.driving import concluded, running, shown, until
 from tests.unit.change_journals import STEPS, journal, looked, plan
 from tui.console import app as app_module
 from tui.console import journal_watcher
 from tui.console.app import ConsoleApp
+from tui.console.journal_watcher import JournalWatcher
 from tui.console.live import Past
 from tui.screens.change.ask import AskScreen
 from tui.screens.change.screen import ChangeScreen
@@ -457,26 +458,33 @@ async def test_what_somebody_else_writes_is_shown_by_itself_and_nothing_is_told_
     new_console: NewConsole, changes: PaperChanges, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal_watcher, "LOOK_EVERY_S", 0.02)
+    looks: list[object] = []
+    monkeypatch.setattr(JournalWatcher, "_stamp", _counting(looks, JournalWatcher._stamp))
     told: list[object] = []
     monkeypatch.setattr(ConsoleApp, "on_change_reported", _counting(told, ConsoleApp.on_change_reported))
     async with console(new_console, changes) as pilot:
         await settled(pilot, "3 set MTU")
-        await pilot.pause(0.1)
+        await _some_more(pilot, looks)
         before = len(told)
-        await pilot.pause(0.2)
+        await _some_more(pilot, looks)
         assert len(told) == before
         elsewhere = ChangeJournal.read(find(changes.directory)[0].path)
         elsewhere.append(Noted("set-mtu", "rac2 is done."), who="root@rac2", version="1")
         await settled(pilot, "root@rac2: rac2 is done.")
         await pilot.press("1")
-        await pilot.pause(0.1)
-        assert not [w for w in pilot.app.workers if w.group == "change-watch" and w.is_running]
+        await until(pilot, lambda: not running(pilot, "change-watch"))
 
 
-def _counting(told: list[object], handle: Any) -> Any:
-    def counted(app: ConsoleApp, message: object) -> None:
-        told.append(message)
-        handle(app, message)
+async def _some_more(pilot: Pilot[None], looks: list[object]) -> None:
+    """Wait until the journal has been looked at a few times more."""
+    enough = len(looks) + 5
+    await until(pilot, lambda: len(looks) >= enough)
+
+
+def _counting(calls: list[object], handle: Any) -> Any:
+    def counted(*args: object) -> Any:
+        calls.append(args)
+        return handle(*args)
 
     return counted
 

@@ -239,7 +239,7 @@ async def test_in_a_terminal_it_is_the_console_and_nothing_is_left_behind(tmp_pa
         terminal.send(b"3")
         terminal.read_until(b"eth1")
         terminal.process.terminate()
-        code = terminal.ended_within(10)
+        code = terminal.ended()
     finally:
         terminal.close()
     assert LEAVE_ALTERNATE_SCREEN in terminal.seen

@@ -6,14 +6,13 @@ import os
 import signal
 import termios
 import threading
-import time
 import tty
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.tui.terminal import Terminal, nobody
+from tests.tui.terminal import PATIENCE_S, Terminal, nobody
 from tui.terminal.terminal_output import MOST_WAITING, TerminalOutput
 
 
@@ -106,12 +105,9 @@ def test_a_console_whose_terminal_takes_nothing_is_ended_by_a_signal(tmp_path: P
     try:
         termios.tcflow(held, termios.TCOOFF)
         for _ in range(60):
-            terminal.send(b"?")
-            time.sleep(0.01)
-            terminal.send(b"q")
-            time.sleep(0.01)
+            terminal.send(b"?q")
         terminal.process.send_signal(signal.SIGTERM)
-        terminal.process.wait(5)
+        terminal.process.wait(PATIENCE_S)
     finally:
         termios.tcflow(held, termios.TCOON)
         os.close(held)
