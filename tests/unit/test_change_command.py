@@ -4,11 +4,11 @@ import json
 import os
 import re
 import signal
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 import pytest
-from rich.text import Text
 
 from checks.change.change_events import Attested, Closed, Noted, Overridden, Reopened, RolledBack, Surprise, Surprised
 from checks.change.change_journal import ChangeJournal
@@ -24,6 +24,7 @@ from tui.cli import change_asked
 from tui.cli.change_report_text import report_lines
 from tui.cli.change_text import status_lines
 from tui.cli.main import main
+from tui.text.line import Line, plain
 
 AGREED = Attested("agree", "Ann Lee", "CHG-4711")
 SWITCHED = Attested("switch", "Bob of the network team")
@@ -46,8 +47,8 @@ def racwire(changes, capsys):
     return run
 
 
-def shown(lines) -> str:
-    return "\n".join(line.plain if isinstance(line, Text) else line for line in lines)
+def shown(lines: Iterable[Line]) -> str:
+    return plain(lines)
 
 
 # --- what it teaches --------------------------------------------------------------------------------------------------

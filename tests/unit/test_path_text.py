@@ -15,9 +15,9 @@ from checks.rules.path_matrix import Grid, grids_of, problems
 from tests.fixtures.clusters import cluster, clusterware, node, path, with_paths
 from tui.screens.paths.lines import foot_lines, page_of
 from tui.screens.paths.matrix import matrix_lines
-from tui.screens.paths.node_names import headings, short_names
 from tui.screens.paths.reader_page import reader_lines
-from tui.widgets.line import ROLES, plain, width_of
+from tui.text.line import ROLES, plain, width_of
+from tui.text.node_names import headings, short_names
 
 
 def eth2(built: Cluster) -> PrivateNetwork:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TextIO
 
-from rich.text import Text
-
 from checks.change.change_journal import ChangeJournal
 from checks.change.change_session import ChangeSession
 from checks.change.journal_files import current, journals
@@ -20,11 +18,12 @@ from tui.cli.hints import Hints
 from tui.cli.output import columns_of, printed
 from tui.cli.password import Secret
 from tui.cli.streams import tell
+from tui.text.line import Line
 
 WIDEST = 100
 """Columns of a paragraph: longer lines are hard to read."""
 
-Lines = Callable[[int], Iterable[Text]]
+Lines = Callable[[int], Iterable[Line]]
 """The lines of an answer, for so many columns."""
 
 

@@ -11,7 +11,7 @@ from checks.model.settings import Settings
 from checks.run.dry_run import plan_checks, plan_samples
 from tui.cli.check_selection import choose
 from tui.cli.errors import UsageError
-from tui.cli.sanitize import for_encoding, printable
+from tui.text.sanitize import for_encoding, sanitize_lines
 
 
 def run_plan(args: argparse.Namespace, settings: Settings) -> int:
@@ -22,5 +22,5 @@ def run_plan(args: argparse.Namespace, settings: Settings) -> int:
         told = [*plan_checks(choose(found, args.ids, []), settings), *(() if args.ids else plan_samples(settings))]
     except ValueError as error:
         raise UsageError(str(error)) from None
-    print(for_encoding("\n".join(map(printable, told)), getattr(sys.stdout, "encoding", None)))
+    print(for_encoding("\n".join(map(sanitize_lines, told)), getattr(sys.stdout, "encoding", None)))
     return 0

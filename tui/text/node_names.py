@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len
 
-from tui.widgets.line import fitted
+from tui.text.line import fitted
 
 
 def short_names(names: Sequence[str]) -> list[str]:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from checks.change.change_events import GateResult, Verified
 from checks.change.change_plan import Step
-from checks.change.change_text import GATE_SIGNS, gate_word
+from checks.change.change_text import GATE_SIGNS, gate_word, minute, sentence_of
 from checks.change.state import Change, StepRecord
 from checks.model.facts import BeforeAfter
 from checks.model.finding import Status
+from checks.model.report import Report
 from tui.console.change_state import Doing, Work
+from tui.screens.change.alarms import all_alarm_lines
 from tui.screens.change.change_words import next_in_keys
-from tui.widgets.finding_text import role_of
-from tui.widgets.line import Line, Span, clean, command_lines, hanging, width_of
+from tui.text.evidence_lines import evidence_lines
+from tui.text.finding_lines import role_of
+from tui.text.gate_lines import by_check, sign_of, step_by_step
+from tui.text.line import Line, Span, hanging, sanitize_line, width_of
 
 INDENT = 3
 LABEL = 9
@@ -57,9 +61,9 @@ def waiting_for(mark: StepRecord) -> str:
         return ""
     nodes = list(dict.fromkeys(r.node for r in waiting if r.node))
     if not nodes:
-        return f"waiting: {clean(waiting[0].text or waiting[0].check)}"
+        return f"waiting: {sanitize_line(waiting[0].text or waiting[0].check)}"
     more = f" and {len(nodes) - 3} more" if len(nodes) > 3 else ""
-    return f"waiting for {', '.join(map(clean, nodes[:3]))}{more}"
+    return f"waiting for {', '.join(map(sanitize_line, nodes[:3]))}{more}"
 
 
 def waiting_lines(results: Sequence[GateResult], width: int) -> Iterator[Line]:
@@ -73,22 +77,10 @@ def waiting_lines(results: Sequence[GateResult], width: int) -> Iterator[Line]:
 
 def waiting_line(result: GateResult, width: int) -> Iterator[Line]:
     """One result that the next step waits for, and what to do."""
-    where = f"waiting for {clean(result.node)}: " if result.node else "waiting: "
+    where = f"waiting for {sanitize_line(result.node)}: " if result.node else "waiting: "
     sentence = result.sentence or f"{result.check} {result.text}"
     yield from hanging([(" " * _WITHIN + where, role_of(result.status))], sentence, width)
-    yield from next_lines(result, _WITHIN + 2, width)
-
-
-def next_lines(result: GateResult, indent: int, width: int) -> Iterator[Line]:
-    """What to do about a result: sentences, and the commands that follow one with a colon."""
-    are_commands = False
-    for text in next_in_keys(result.next):
-        is_sentence = not are_commands or text.endswith((".", ":"))
-        if is_sentence:
-            yield from hanging([(" " * indent + "- ", "faint")], text, width)
-        else:
-            yield from command_lines(text, indent + 4, width)
-        are_commands = text.endswith(":") or not is_sentence
+    yield from step_by_step(next_in_keys(result.next), _WITHIN + 2, width)
 
 
 def detail_lines(change: Change, step: Step, width: int) -> Iterator[Line]:
@@ -97,28 +89,24 @@ def detail_lines(change: Change, step: Step, width: int) -> Iterator[Line]:
     if mark.verified is None:
         yield from hanging([], "The gate of this step has not been looked at yet.", width)
         return
-    yield from hanging([], f"Looked at {clean(mark.verified.at[:19].replace('T', ' '))} by {mark.verified.who}.", width)
-    for check, results in _by_check(mark.results):
+    yield from hanging(
+        [], f"Looked at {sanitize_line(mark.verified.at[:19].replace('T', ' '))} by {mark.verified.who}.", width
+    )
+    for check, results in by_check(mark.results).items():
         yield []
-        yield [(clean(check), "title")]
+        yield [(sanitize_line(check), "title")]
         for result in results:
-            start: list[Span] = [(f" {GATE_SIGNS[result.status]} ", role_of(result.status)), (result.status, "faint")]
-            where = f"  {clean(result.node)}" if result.node else ""
+            start: list[Span] = [(" ", ""), sign_of(result), (f" {result.status}", "faint")]
+            where = f"  {sanitize_line(result.node)}" if result.node else ""
             yield from hanging([*start, (f"{where}  ", "title")], result.sentence or result.text, width)
-            yield from next_lines(result, 5, width)
+            yield from step_by_step(next_in_keys(result.next), 5, width)
     figures = mark.verified.event.figures if isinstance(mark.verified.event, Verified) else {}
     if figures:
         yield []
         yield [("Measured", "title")]
     for name, figure in figures.items():
         told = f"{figure.before} before, {figure.after} after" if isinstance(figure, BeforeAfter) else figure
-        yield from hanging([(f" {clean(name)}: ", "label")], told, width)
-
-
-def _by_check(results: Iterable[GateResult]) -> Iterator[tuple[str, list[GateResult]]]:
-    results = list(results)
-    for check in dict.fromkeys(r.check for r in results):
-        yield check, [r for r in results if r.check == check]
+        yield from hanging([(f" {sanitize_line(name)}: ", "label")], told, width)
 
 
 def _state(change: Change, step: Step, work: Work, *, is_looking: bool) -> str:
@@ -139,7 +127,7 @@ def _check(
     check: str, results: Sequence[GateResult], room: int, change: Change, width: int, *, is_looking: bool
 ) -> Iterator[Line]:
     """A check with what it said of each node, in as many lines as that takes."""
-    start: Line = [(" " * _WITHIN + f"{clean(check):<{room}}", "label")]
+    start: Line = [(" " * _WITHIN + f"{sanitize_line(check):<{room}}", "label")]
     if not results:
         yield [*start, ("· being looked at" if is_looking else "·", "faint")]
     elif len(change.plan.nodes) > _FEW_NODES:
@@ -161,9 +149,9 @@ def _one_by_one(start: Line, items: Sequence[list[Span]], width: int) -> Iterato
 
 
 def _item(result: GateResult) -> list[Span]:
-    names = [(f"{clean(result.node)} ", "")] if result.node else []
-    told = f" {clean(result.text)}" if result.text else ""
-    return [*names, (GATE_SIGNS[result.status], role_of(result.status)), (told, "")]
+    names = [(f"{sanitize_line(result.node)} ", "")] if result.node else []
+    told = f" {sanitize_line(result.text)}" if result.text else ""
+    return [*names, sign_of(result), (told, "")]
 
 
 def _grouped(start: Line, results: Sequence[GateResult], width: int) -> Iterator[Line]:
@@ -176,3 +164,27 @@ def _grouped(start: Line, results: Sequence[GateResult], width: int) -> Iterator
         names = " ".join(filter(None, nodes))
         yield from hanging([*start, *sign], f"{told}: {names}" if told and names else told or names, width)
         start = [(" " * width_of(start), "")]
+
+
+def details_lines(change: Change, step: Step, report: Report | None, width: int) -> Iterator[Line]:
+    """The gate in full, the log of the step, and what was read where the last look was made from here."""
+    alarms = list(all_alarm_lines(change, width))
+    yield from alarms
+    if alarms:
+        yield []
+    if step.gates or change.mark(step).verified:
+        yield from detail_lines(change, step, width)
+        yield []
+    yield [("What happened in this step", "title")]
+    told = [line for line in change.lines if getattr(line.event, "step", None) == step.id]
+    for line in told:
+        # What a gate said stands above in full.
+        said = "looked at its gate" if isinstance(line.event, Verified) else sentence_of(line.event)
+        yield from hanging([(f" {minute(line.at)}  ", "label"), (f"{sanitize_line(line.who)}  ", "")], said, width)
+    if not told:
+        yield [(" Nothing yet.", "faint")]
+    looked = next((line.event.step for line in reversed(change.lines) if isinstance(line.event, Verified)), "")
+    if report is not None and looked == step.id:
+        yield []
+        yield [("What was read and sent for the last look", "title")]
+        yield from evidence_lines(report.journal, width)

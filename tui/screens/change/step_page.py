@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from checks.change.change_events import Attested, Noted, Overridden, Reopened
+from checks.change.change_events import Attested, Noted, Overridden
 from checks.change.change_plan import Commands, Plan, Step
-from checks.change.change_text import STEP_SIGNS, minute
+from checks.change.change_text import minute
 from checks.change.state import Change, StepRecord, StepStatus
 from tui.console.change_state import Work
 from tui.screens.change.change_words import in_keys
-from tui.screens.change.gate_lines import INDENT, LABEL, gate_lines, waiting_for
-from tui.screens.change.head import ROLES_OF_STEPS
-from tui.widgets.line import Line, Span, clean, command_lines, hanging, width_of, wrapped
+from tui.screens.change.gate_page import INDENT, LABEL, gate_lines, waiting_for
+from tui.text.line import Line, Span, hanging, sanitize_line
+from tui.text.step_lines import STEP_ROLES, block_lines, sign_of_step, why_again
 
 _COPIES = "c copies"
 
 
 @dataclass(frozen=True)
-class Page:
+class StepPage:
     """The lines of a step, and where in them what is."""
 
     lines: Sequence[Line]
@@ -29,13 +29,15 @@ class Page:
     """The first and the last line of the gate."""
 
 
-def step_page(change: Change, step: Step, chosen: int, work: Work, width: int) -> Page:
+def step_page(change: Change, step: Step, chosen: int, work: Work, width: int) -> StepPage:
     """The step in lines of that width; `chosen` is the number of the block of commands that `c` copies."""
     lines: list[Line] = [*_heading(change, step, width)]
     blocks: list[tuple[int, int]] = []
     for number, block in enumerate(step.commands):
         first = len(lines) + 1
-        lines += [[], *_block(block, number == chosen, width)]
+        is_chosen = number == chosen
+        role, right = ("accent", _COPIES) if is_chosen else ("title", " " * len(_COPIES))
+        lines += [[], *block_lines(block, INDENT, width, role=role, right=right)]
         blocks.append((first, len(lines) - 1))
     if step.commands:
         lines += _paragraph("", "racwire runs none of these commands; you do.", width, "faint")
@@ -48,14 +50,14 @@ def step_page(change: Change, step: Step, chosen: int, work: Work, width: int) -
     if step is change.plan.steps[0]:
         lines += _of_plan(change.plan, width)
     lines += _part("Back", step.if_rolled_back if change.is_open else "", width, "faint")
-    return Page(lines, tuple(blocks), gate)
+    return StepPage(lines, tuple(blocks), gate)
 
 
 def next_words(change: Change) -> str:
     """What the operator does next, in a few words for the rule above the keys."""
     step = change.current
     if not change.is_open:
-        return f"This change is over: {clean(change.outcome)}. Esc goes to the overview."
+        return f"This change is over: {sanitize_line(change.outcome)}. Esc goes to the overview."
     if step is None:
         return "All steps are done: Enter signs the change off."
     mark = change.mark(step)
@@ -72,15 +74,15 @@ def next_words(change: Change) -> str:
 
 def block_text(plan_id: str, block: Commands) -> str:
     """A block as it is copied: who runs it and where, as a comment, then the commands as they are."""
-    return "\n".join([f"# {clean(plan_id)}: {clean(block.where)}", *block.lines])
+    return "\n".join([f"# {sanitize_line(plan_id)}: {sanitize_line(block.where)}", *block.lines])
 
 
 def all_blocks_text(plan_id: str, step: Step) -> str:
     """All blocks of a step, for a ticket or a runbook: they are for different shells, so that each line is a comment
     and none runs where all of them are pasted by mistake."""
-    lines = [f"# {clean(plan_id)}: {clean(step.title)}"]
+    lines = [f"# {sanitize_line(plan_id)}: {sanitize_line(step.title)}"]
     for block in step.commands:
-        lines += ["#", f"# {clean(block.where)}", *(f"#   {line}" for line in _single_lines(block))]
+        lines += ["#", f"# {sanitize_line(block.where)}", *(f"#   {line}" for line in _single_lines(block))]
     return "\n".join(lines)
 
 
@@ -90,16 +92,16 @@ def _single_lines(block: Commands) -> Iterator[str]:
 
 
 def _heading(change: Change, step: Step, width: int) -> Iterator[Line]:
-    standing, mark = change.standing(step), change.mark(step)
+    standing = change.standing(step)
     number = change.plan.position(step.id) + 1
-    sign: Span = (f" {STEP_SIGNS[standing]} ", ROLES_OF_STEPS[standing])
-    line: list[Span] = [sign, (f"{number} {clean(step.title)}", "title")]
+    sign, role = sign_of_step(standing)
+    line: list[Span] = [(f" {sign} ", role), (f"{number} {sanitize_line(step.title)}", "title")]
     if standing is not StepStatus.CURRENT:
-        line += [(f"   {_standing_words(standing)}", ROLES_OF_STEPS[standing])]
+        line += [(f"   {_standing_words(standing)}", STEP_ROLES[standing])]
     yield line
     yield from _paragraph("", in_keys(step.what), width)
-    if mark.reopened and isinstance(mark.reopened.event, Reopened):
-        yield from _paragraph("Again", f"to be done again: {mark.reopened.event.why}", width, "warn")
+    if why := why_again(change, step):
+        yield from _paragraph("Again", f"to be done again: {why}", width, "warn")
     yield from _part("Why", step.why, width, "faint")
 
 
@@ -110,20 +112,6 @@ def _standing_words(standing: StepStatus) -> str:
         StepStatus.AHEAD: "not reached yet",
         StepStatus.CURRENT: "",
     }[standing]
-
-
-def _block(block: Commands, is_chosen: bool, width: int) -> Iterator[Line]:
-    role = "accent" if is_chosen else "title"
-    first, *rest = wrapped(block.where, width - INDENT - len(_COPIES) - 1)
-    line: list[Span] = [(" " * INDENT, ""), (first, role)]
-    room = width - width_of(line) - len(_COPIES)
-    yield [*line, (" " * room, ""), (_COPIES, "accent")] if is_chosen and room > 0 else line
-    for text in rest:
-        yield [(" " * INDENT, ""), (text, role)]
-    for command in block.lines:
-        yield from command_lines(command, INDENT + 2, width)
-    if block.note:
-        yield from hanging([(" " * (INDENT + 2), "")], block.note, width, "faint")
 
 
 def _of_plan(plan: Plan, width: int) -> Iterator[Line]:

@@ -10,9 +10,11 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
-from rich.cells import cell_len, chop_cells
+# Textual measures with these: a line is as wide here as it is drawn. They are a table of widths and draw nothing.
+from rich.cells import cell_len as cell_len
+from rich.cells import chop_cells
 
-from tui.cli.sanitize import printable
+from tui.text.sanitize import sanitize_lines
 
 Span = tuple[str, str]
 """A text and its role: a key of `ROLES`, or nothing."""
@@ -23,9 +25,9 @@ ROLES = frozenset(
 )
 
 
-def clean(text: str) -> str:
+def sanitize_line(text: str) -> str:
     """A text from outside on one line, with nothing in it that a terminal would obey."""
-    return printable(" ".join(text.split()))
+    return sanitize_lines(" ".join(text.split()))
 
 
 def width_of(line: Line) -> int:
@@ -43,7 +45,7 @@ def fitted(text: str, width: int) -> str:
 def wrapped(text: str, width: int) -> list[str]:
     """A paragraph in lines of at most that many columns; at least one line."""
     width = max(width, 1)
-    lines = textwrap.wrap(clean(text), width, break_long_words=False, break_on_hyphens=False) or [""]
+    lines = textwrap.wrap(sanitize_line(text), width, break_long_words=False, break_on_hyphens=False) or [""]
     return [part for line in lines for part in chopped(line, width)]
 
 
@@ -52,20 +54,21 @@ def chopped(text: str, width: int) -> list[str]:
     return chop_cells(text, width) if cell_len(text) > width else [text]
 
 
-def hanging(start: Line, text: str, width: int, role: str = "") -> Iterator[Line]:
-    """A paragraph after what starts its first line; its further lines are indented to the same column."""
-    indent = width_of(start)
-    first, *rest = wrapped(text, width - indent)
+def hanging(start: Line, text: str, width: int, role: str = "", *, indent: int | None = None) -> Iterator[Line]:
+    """A paragraph after what starts its first line; its further lines are indented to the same column, or `indent`."""
+    begin = width_of(start)
+    indent = begin if indent is None else indent
+    first, *rest = wrapped(text, width - max(begin, indent))
     yield [*start, (first, role)]
     for line in rest:
-        yield [(" " * indent, ""), (line, role)]
+        yield [(" " * indent, ""), (line, role)] if indent else [(line, role)]
 
 
 def command_lines(command: str, indent: int, width: int) -> Iterator[Line]:
     """A command to be typed: a long one continues after a backslash, so that it can be taken from the screen as is."""
     room = max(width - indent - 4, 10)
     for statement in command.splitlines():
-        text = printable(statement).rstrip()
+        text = sanitize_lines(statement).rstrip()
         if cell_len(text) <= width - indent:
             yield [(" " * indent, ""), (text, "command")]
         elif text.lstrip().startswith("#"):
@@ -113,7 +116,7 @@ def _shell_word() -> re.Pattern[str]:
 def folded(text: str, indent: int, width: int) -> Iterator[Line]:
     """A text as it was read, line by line; what is too long goes on in the next line, further in."""
     room = max(width - indent, 12)
-    for line in printable(text).splitlines():
+    for line in sanitize_lines(text).splitlines():
         parts = textwrap.wrap(line, room, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
         for part in parts or [""]:
             for piece in chopped(part, room):
