@@ -61,7 +61,7 @@ class Table(msgspec.Struct, frozen=True):
     legend: str = ""
 
 
-class Extent(msgspec.Struct, frozen=True):
+class Magnitude(msgspec.Struct, frozen=True):
     """How bad it is, where that is a number: a higher one is worse. A waiver is lifted when it rises."""
 
     value: float
@@ -104,7 +104,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     network: str = ""
     """The private network it is about, by name; findings on the same one are shown as joined."""
     nodes: tuple[str, ...] = ()
-    extent: Extent | None = None
+    extent: Magnitude | None = None
     waived: Waived | None = None
     """Shown like any other, marked; out of the counts of problems and of the exit code."""
 

@@ -7,24 +7,14 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import Kind, check
 from checks.model.facts import Activity, Cluster, InstancePing, Unknown
 from checks.model.finding import Finding, Remedy, Status, Table
+from checks.model.instance_facts import Unseen, active, instance_name, nodes_of, unseen
 from checks.model.wording import counted, listed
-from checks.plugins._instances import (
-    Unseen,
-    active,
-    as_container_sees,
-    instance_name,
-    milliseconds,
-    nodes_of,
-    span,
-    sql,
-    unseen,
-    unseen_findings,
-)
-from checks.plugins._loss_signs import fragmenting
-from checks.plugins._nics import on_nics
-from checks.plugins._pairs import pairs_table
-from checks.plugins._paths import at_most
-from checks.plugins._together import named
+from checks.plugins.shared.fragments import fragmenting
+from checks.plugins.shared.grouping import named
+from checks.plugins.shared.instance_pairs import pairs_table
+from checks.plugins.shared.instance_words import as_container_sees, milliseconds, span, sql, unseen_findings
+from checks.plugins.shared.path_words import at_most
+from checks.plugins.shared.private_nics import on_nics
 
 _VIEW = "Database Reference, V$INSTANCE_PING"
 _STATEMENT = "instance_ping"

@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from checks.model.check import Kind, check
-from checks.model.facts import Cluster, Interface, Node, Port, PrivateNetwork, Unknown
+from checks.model.facts import Cluster, Port, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.networks import subnet_of
+from checks.model.networks import layers_below, subnet_of
 from checks.model.wording import counted, listed
-from checks.plugins._paths import short_name
+from checks.plugins.shared.path_words import short_name
 
 _CAUSE_5 = "MOS 563566.1, causes 5 and 12"
 
@@ -175,24 +175,6 @@ def _below(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
                     network=network.name,
                     nodes=[node.name],
                 )
-
-
-def layers_below(node: Node, top: Interface) -> Iterator[tuple[str, Interface, bool]]:
-    """What an interface stands on: how it is related, the lower interface, and whether their MTUs must be equal."""
-    seen, below = {top.name}, [top]
-    while below:
-        upper = below.pop()
-        is_bond = upper.kind in ("bond", "team")
-        word = f"a member of {upper.name}" if is_bond else f"a port of {upper.name}"
-        lower = [(word, name, is_bond) for name in upper.members]
-        if upper.parent:
-            lower.append((f"the parent of {upper.name}", upper.parent, False))
-        for relation, name, must_equal in lower:
-            interface = node.interface(name)
-            if interface is not None and name not in seen:
-                seen.add(name)
-                yield relation, interface, must_equal
-                below.append(interface)
 
 
 def _routes(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:

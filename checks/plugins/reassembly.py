@@ -8,12 +8,13 @@ from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted
-from checks.plugins._engineered import beside_udp
-from checks.plugins._instances import percent, span
-from checks.plugins._loss_signs import block_bytes, fragmenting, mtu_line
-from checks.plugins._nics import on_nics
-from checks.plugins._node_counts import TOPIC, NodeCounts, counts_of, lacks, nodes_not_known, sysctl, without_counts
-from checks.plugins._together import alike, briefly, named, some
+from checks.plugins.shared.counter_words import TOPIC, nodes_not_known
+from checks.plugins.shared.engineered import beside_udp
+from checks.plugins.shared.fragments import block_bytes, fragmenting, mtu_line
+from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.instance_words import percent, span
+from checks.plugins.shared.private_nics import on_nics
+from checks.rules.node_counts import NodeCounts, counts_of, lacks, sysctl, without_counts
 
 _CAUSE_3 = "MOS 563566.1, cause 3"
 

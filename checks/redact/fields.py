@@ -29,7 +29,7 @@ _KEPT: dict[type[msgspec.Struct], str] = {
     report.WaiverStanding: "code expires standing check",
     finding.Finding: "code check sources",
     finding.Waived: "expires",
-    finding.Extent: "unit",
+    finding.Magnitude: "unit",
     journal.Entry: "started_at",
     recording.Header: "racwire_version started_at",
     facts.Cluster: "taken_at",

@@ -56,7 +56,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Grid:
+class PathMatrix:
     """All ways of one network. Rows and columns are the nodes, those without a port on it included."""
 
     network: PrivateNetwork
@@ -79,13 +79,13 @@ class Grid:
         return [letter for letter in MEANINGS if letter in there]
 
 
-def grids_of(cluster: Cluster) -> tuple[Grid, ...]:
+def path_matrices(cluster: Cluster) -> tuple[PathMatrix, ...]:
     """A square for each private network; none where the networks are not known."""
     networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
     return tuple(_grid(cluster, network) for network in networks)
 
 
-def _grid(cluster: Cluster, network: PrivateNetwork) -> Grid:
+def _grid(cluster: Cluster, network: PrivateNetwork) -> PathMatrix:
     known = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
     probes = () if isinstance(cluster.paths, Unknown) else cluster.paths
     by_way = {(p.from_node, p.to_node): p for p in probes if p.network == network.name}
@@ -104,7 +104,7 @@ def _grid(cluster: Cluster, network: PrivateNetwork) -> Grid:
             else:
                 reason = why[a] or why[b] or _why_none(cluster, network)
                 cells[a, b] = Cell(a, b, Verdict.UNKNOWN.letter, "unknown", reason=reason)
-    return Grid(network, nodes, cells)
+    return PathMatrix(network, nodes, cells)
 
 
 def _cell(probe: PathProbe, grave: bool, routed: bool) -> Cell:
@@ -166,6 +166,6 @@ def _why_none(cluster: Cluster, network: PrivateNetwork) -> str:
     return "This path was not probed."
 
 
-def problems(grids: Sequence[Grid]) -> list[tuple[str, str, str]]:
+def problems(grids: Sequence[PathMatrix]) -> list[tuple[str, str, str]]:
     """Network, from-node and to-node of each way that has something to look at, in reading order."""
     return [(g.network.name, c.from_node, c.to_node) for g in grids for c in g.ways if c.is_problem]

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from checks.model.check import BrokenPlugin, Check
+from checks.model.check import Check
 from checks.model.facts import FACT_GROUPS, Unknown
 from checks.model.report import Report
 from checks.model.settings import Settings
+from checks.run.check_discovery import BrokenPlugin
 from checks.run.replay import GivenFacts
 from checks.traffic.recording import Header
 

@@ -10,8 +10,8 @@ import pytest
 from textual.app import ComposeResult
 from textual.pilot import Pilot
 
-from checks.model.check import discover
 from checks.model.settings import Settings
+from checks.run.check_discovery import discover
 from checks.traffic.judged import JudgedRecording
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Header, Recording

@@ -11,9 +11,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from checks.model.check import discover
 from checks.model.facts import Cluster, Unknown
 from checks.model.settings import Settings
+from checks.run.check_discovery import discover
 from checks.traffic.judged import JudgedRecording
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Header, Recording

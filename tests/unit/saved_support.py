@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from checks.model.check import Check, discover
+from checks.model.check import Check
 from checks.model.report import Report
+from checks.run.check_discovery import discover
 from checks.run.events import RunFinished
 from checks.saved import open_saved, save
 from checks.saved.replay import Replay

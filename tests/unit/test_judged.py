@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
-from checks.model.check import discover
 from checks.model.facts import Unknown
 from checks.model.finding import Status
 from checks.model.report import Report
 from checks.model.settings import Settings
 from checks.report.json_report import from_json, to_json
+from checks.run.check_discovery import discover
 from checks.traffic.judged import JudgedRecording
 from checks.traffic.recording import Header
 from tests.fixtures.clusters import cluster, node, with_interface

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from checks.model.facts import FACT_GROUPS, Cluster
-from checks.model.finding import Extent, Finding, Status
+from checks.model.finding import Finding, Magnitude, Status
 from checks.model.journal import Entry
 from checks.model.report import SCHEMA, Report, Rerun, WaiverStanding
 from checks.report.json_report import from_json, schema, to_json
@@ -142,7 +142,7 @@ def test_numbers_that_json_does_not_have_are_written_as_what_compares_alike():
     def extents(*values: float) -> Report:
         return carrying(
             findings=tuple(
-                Finding(code="A-B-001", check="x", status=Status.FAIL, title="?", extent=Extent(value, "paths"))
+                Finding(code="A-B-001", check="x", status=Status.FAIL, title="?", extent=Magnitude(value, "paths"))
                 for value in values
             )
         )

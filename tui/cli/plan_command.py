@@ -7,8 +7,8 @@ import sys
 
 from checks.change.gates import documented
 from checks.dry_run import plan
-from checks.model.check import Checks, discover
 from checks.model.settings import Settings
+from checks.run.check_discovery import Checks, discover
 from checks.traffic.sample_dry_run import plan_samples
 from tui.cli.check_selection import choose
 from tui.cli.errors import UsageError

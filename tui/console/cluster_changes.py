@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from checks.change.change_journal import Found
     from checks.change.change_plan import Accepted
     from checks.change.opening import Opened
-    from checks.model.check import Checks
+    from checks.run.check_discovery import Checks
     from tui.cli.password import Secret
 
 

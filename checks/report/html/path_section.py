@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from checks.model.facts import Cluster, Unknown
 from checks.model.wording import counted
 from checks.report.path_text import meaning_of, path_line
-from checks.rules.path_matrix import MEANINGS, OWN, Cell, Grid, grids_of
+from checks.rules.path_matrix import MEANINGS, OWN, Cell, PathMatrix, path_matrices
 
 _MOST_WAYS = 40
 _UPRIGHT_NODES, _UPRIGHT_LETTERS = 8, 6
@@ -16,12 +16,12 @@ _UPRIGHT_NODES, _UPRIGHT_LETTERS = 8, 6
 
 
 @dataclass(frozen=True)
-class Square:
+class MatrixSection:
     """The paths of one network."""
 
     title: str
     sentence: str
-    grid: Grid
+    grid: PathMatrix
     legend: tuple[tuple[str, str, str], ...]
     """Role, letter and meaning of each sign that occurs."""
     upright: bool
@@ -40,9 +40,9 @@ def tip(cell: Cell) -> str:
     return path_line(cell) if cell.letter == OWN or not cell.probe else f"{path_line(cell)}: {meaning_of(cell)}"
 
 
-def squares(cluster: Cluster) -> tuple[Square, ...]:
+def squares(cluster: Cluster) -> tuple[MatrixSection, ...]:
     """One of each private network with two nodes or more."""
-    return tuple(_square(grid) for grid in grids_of(cluster) if grid.ways)
+    return tuple(_square(grid) for grid in path_matrices(cluster) if grid.ways)
 
 
 def why_none(cluster: Cluster) -> str:
@@ -52,7 +52,7 @@ def why_none(cluster: Cluster) -> str:
     return "There are no paths: no private network with two nodes on it was found."
 
 
-def _square(grid: Grid) -> Square:
+def _square(grid: PathMatrix) -> MatrixSection:
     ill = [cell for cell in grid.ways if cell.is_problem]
     told = [f"{path_line(cell)}: {meaning_of(cell)}. {cell.reason}".rstrip() for cell in ill if cell.probe]
     told += list(dict.fromkeys(cell.reason for cell in ill if not cell.probe))
@@ -60,7 +60,7 @@ def _square(grid: Grid) -> Square:
     name = network.name if network.name.startswith(network.interface) else f"{network.interface} {network.name}"
     letters = grid.letters()
     role_of = {cell.letter: cell.role for cell in grid.cells.values()}
-    return Square(
+    return MatrixSection(
         title=name,
         sentence=_sentence(grid, len(grid.ways) - len(ill)),
         grid=grid,
@@ -71,7 +71,7 @@ def _square(grid: Grid) -> Square:
     )
 
 
-def _sentence(grid: Grid, well: int) -> str:
+def _sentence(grid: PathMatrix, well: int) -> str:
     mtu = grid.network.mtu
     meant = f"MTU {mtu}" if isinstance(mtu, int) else f"MTU not known: {mtu.reason}"
     passing = f"{well} of {counted(len(grid.ways), 'path')} pass" if grid.is_probed else "nothing was probed"
