@@ -15,7 +15,7 @@ from checks.model.facts.changing import (
     RecordingsCompared,
     SeenRecording,
 )
-from checks.model.facts.cluster import FACT_GROUPS, Cluster, Thresholds
+from checks.model.facts.cluster import FACT_GROUPS, Cluster
 from checks.model.facts.clusterware import (
     ActiveVersion,
     ClusterMember,
@@ -67,6 +67,7 @@ from checks.model.facts.node import (
 )
 from checks.model.facts.paths import Leg, PathProbe, PingSeries, Port, PrivateNetwork, Verdict
 from checks.model.facts.setup import FragileMtu, Keeper, KeptMtu, LldpNeighbour, NodeSetup
+from checks.model.facts.thresholds import Thresholds
 
 __all__ = [
     "FACT_GROUPS",

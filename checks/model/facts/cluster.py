@@ -12,26 +12,7 @@ from checks.model.facts.managed import Managed
 from checks.model.facts.node import Interface, Node, UnreadNode
 from checks.model.facts.paths import PathProbe, Port, PrivateNetwork
 from checks.model.facts.setup import NodeSetup
-
-
-class Thresholds(Fact, frozen=True):
-    """What the checks measure against; each is a setting, documented with its source there."""
-
-    loss_fail_percent: float = 1.0
-    lost_blocks_fail_percent: float = 0.1
-    few_blocks: int = 100
-    receive_attention_ms: float = 1.0
-    receive_warn_ms: float = 10.0
-    receive_fail_ms: float = 20.0
-    receive_tail_warn_percent: float = 2.0
-    gc_wait_share_warn_percent: float = 10.0
-    recent_loss_h: float = 24.0
-    ping_warn_ms: float = 1.0
-    ping_fail_ms: float = 10.0
-    ping_8k_warn_ratio: float = 3.0
-    few_pings: int = 3
-    reassembly_fail_percent: float = 1.0
-    device_drop_warn_percent: float = 0.01
+from checks.model.facts.thresholds import Thresholds
 
 
 class Cluster(Fact, frozen=True):
