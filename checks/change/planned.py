@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from checks.change.copies import planned_copies
 from checks.change.gates.backups import backup_paths
-from checks.model.facts import Cluster, Unknown
+from checks.model.facts import Cluster, NotGathered
 from checks.run.gathering import Gatherer
 from checks.sources.nodes.change_files import OLR_COMMAND
 from checks.sources.nodes.session import Session
 
 
-async def _nothing(session: Session, cluster: Cluster) -> Unknown:
-    return Unknown("not asked for")
+async def _nothing(session: Session, cluster: Cluster) -> NotGathered:
+    return NotGathered()
 
 
 PLANNED = Gatherer("changing", ("clusterware",), _nothing, limit_s=300)

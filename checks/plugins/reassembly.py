@@ -14,7 +14,7 @@ from checks.plugins.shared.fragments import block_bytes, fragmenting, mtu_line
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.instance_words import percent, span
 from checks.plugins.shared.private_nics import on_nics
-from checks.rules.node_counts import NodeCounts, counts_of, lacks, sysctl, without_counts
+from checks.rules.node_counts import NodeCounts, counts_of, lacks, reassembly_status, sysctl, without_counts
 
 _CAUSE_3 = "MOS 563566.1, cause 3"
 
@@ -74,10 +74,6 @@ def reassembly(cluster: Cluster) -> Iterator[Finding]:
         yield NOT_KNOWN.finding(Status.UNKNOWN, "No node's counters could be read twice.", subject="no node")
 
 
-def _is_grave(cluster: Cluster, counts: NodeCounts) -> bool:
-    return counts.failed_percent >= cluster.thresholds.reassembly_fail_percent
-
-
 def _failing(cluster: Cluster, counts: Sequence[NodeCounts]) -> Finding:
     worst = sorted(counts, key=lambda c: (-c.failed, c.node))
     nodes = [c.node for c in counts]
@@ -95,7 +91,7 @@ def _failing(cluster: Cluster, counts: Sequence[NodeCounts]) -> Finding:
         f"{'it' if len(nodes) == 1 else 'they'} had no room to put their fragments together{most}."
     )
     return (LOST if lost else NO_ROOM).finding(
-        Status.FAIL if any(_is_grave(cluster, c) for c in counts) else Status.WARN,
+        min((reassembly_status(c, cluster.thresholds) for c in counts), key=lambda status: status.gravity),
         title,
         subject=f"{briefly(nodes, 'node')}: {number:,} failed",
         seen=(

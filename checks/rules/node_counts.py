@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from checks.model.facts import Cluster, CounterChange, CounterChanges, Unknown
+from checks.model.facts import Cluster, CounterChange, CounterChanges, Thresholds, Unknown
+from checks.model.finding import Status
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,20 @@ class NodeCounts:
         return 2 * self.timed_out >= self.failed
 
     @property
+    def shows_loss(self) -> bool:
+        """Whether the kernel threw away packets that blocks may have been in."""
+        return any(
+            (
+                self.overflowed,
+                self.no_memory,
+                self.failed,
+                self.bad_checksums,
+                self.reverse_path,
+                self.backlog_dropped,
+            )
+        )
+
+    @property
     def threw_away(self) -> int:
         """Datagrams and packets thrown away after they had arrived, whatever for."""
         return self.overflowed + self.no_memory + self.bad_checksums + self.other_errors + self.backlog_dropped
@@ -75,6 +90,13 @@ def counts_of(change: CounterChange) -> NodeCounts:
         backlog_dropped=value("Softnet", "Dropped"),
         reverse_path=value("TcpExt", "IPReversePathFilter"),
     )
+
+
+def reassembly_status(counts: NodeCounts, limits: Thresholds) -> Status:
+    """Status of a node's reassembly: any failure is a warning, from a share of the fragments on a failure."""
+    if not counts.failed:
+        return Status.PASS
+    return Status.FAIL if counts.failed_percent >= limits.reassembly_fail_percent else Status.WARN
 
 
 def node_counts(cluster: Cluster, node: str) -> NodeCounts | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from checks.model.facts import InstanceActivity, WaitEvent
+from checks.model.facts import InstanceActivity, Thresholds, WaitEvent
+from checks.model.finding import Status
 
 _NO_TRANSFER = ("lost", "corrupt", "failure", "retry")
 """Words in the names of events that are no arrival of a block."""
@@ -19,6 +21,8 @@ MEANINGS = {
     "failure": "blocks could not be had",
 }
 """What an event with that word in its name says (MOS 563566.1; Database Reference, wait events)."""
+THE_LOAD = "busy"
+"""The word of waits that the load alone causes."""
 
 
 def for_blocks(own: InstanceActivity, which: str) -> list[WaitEvent]:
@@ -81,3 +85,42 @@ def costliest(events: Iterable[WaitEvent]) -> list[WaitEvent]:
 def time_us(events: Iterable[WaitEvent]) -> int:
     """What was waited in all."""
     return sum(max(0, e.time_us) for e in events)
+
+
+@dataclass(frozen=True)
+class UnusualWaits:
+    """The costly events of one instance that are no plain transfer, and what they are measured against."""
+
+    own: InstanceActivity
+    found: tuple[tuple[WaitEvent, str], ...]
+    """With the word in the name that says what it is."""
+    total_us: int
+    """All waits for the cluster but those for lost blocks."""
+    without_lost: bool
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The words of the events."""
+        return frozenset(word for _, word in self.found)
+
+    @property
+    def status(self) -> Status:
+        """INFO where blocks are but busy, else a warning; PASS where there is none."""
+        return Status.PASS if not self.found else Status.INFO if self.words == {THE_LOAD} else Status.WARN
+
+
+def unusual_waits(own: InstanceActivity, lost: Sequence[WaitEvent], limits: Thresholds) -> UnusualWaits | None:
+    """Events that cost a share of an instance's waits for the cluster, those in `lost` aside; None where it waited too
+    rarely for that to tell anything."""
+    if sum(e.waits for e in own.events) < limits.few_blocks:
+        return None
+    events = [e for e in own.events if e not in lost]
+    total = time_us(events)
+    much_us = limits.gc_wait_share_warn_percent * total / 100
+    found = tuple(
+        (event, word)
+        for event in costliest(events)
+        for word in MEANINGS
+        if word in event.name and event.time_us >= much_us
+    )
+    return UnusualWaits(own, found, total, bool(lost))

@@ -6,7 +6,7 @@ always in bytes and means the IP packet, as `ip link` counts it. What could not 
 never None and never zero; None means "read, and there is none".
 """
 
-from checks.model.facts.base import Fact, NotAsked, Unknown
+from checks.model.facts.base import Fact, NotAsked, NotGathered, Unknown
 from checks.model.facts.changing import (
     BeforeAfter,
     Changing,
@@ -118,6 +118,7 @@ __all__ = [
     "Node",
     "NodeSetup",
     "NotAsked",
+    "NotGathered",
     "OcrBackup",
     "Parameter",
     "PathProbe",

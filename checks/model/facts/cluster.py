@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from checks.model.facts.base import Fact, NotAsked, Unknown
+import msgspec
+
+from checks.model.facts.base import Fact, NotAsked, NotGathered, Unknown
 from checks.model.facts.changing import Changing
 from checks.model.facts.clusterware import Clusterware
 from checks.model.facts.database import Activity, Database
@@ -14,28 +16,52 @@ from checks.model.facts.paths import PathProbe, Port, PrivateNetwork
 from checks.model.facts.setup import NodeSetup
 from checks.model.facts.thresholds import Thresholds
 
+FACT_GROUPS = (
+    "clusterware",
+    "nodes",
+    "networks",
+    "paths",
+    "counters",
+    "database",
+    "activity",
+    "history",
+    "setups",
+    "managed",
+)
+"""The fields of `Cluster` that a check can need, in the order in which they can be gathered."""
+_NOT_GATHERED = NotGathered()
+"""One object, so that a group that holds it is left out of what is written."""
+
 
 class Cluster(Fact, frozen=True):
-    """All that is known of a cluster: what checks judge. A group that was not asked for is Unknown."""
+    """All that is known of a cluster: what checks judge. A group that nobody asked for is NotGathered."""
 
     local_node: str
     taken_at: str
     """ISO 8601, with the zone of the node."""
-    clusterware: Clusterware | Unknown = Unknown("not asked for")
-    nodes: tuple[Node | UnreadNode, ...] | Unknown = Unknown("not asked for")
-    networks: tuple[PrivateNetwork, ...] | Unknown = Unknown("not asked for")
-    paths: tuple[PathProbe, ...] | Unknown = Unknown("not asked for")
-    counters: CounterChanges | Unknown = Unknown("not asked for")
-    database: Database | Unknown | NotAsked = Unknown("not asked for")
-    activity: Activity | Unknown | NotAsked = Unknown("not asked for")
-    history: History | Unknown | NotAsked = Unknown("not asked for")
-    setups: tuple[NodeSetup | UnreadNode, ...] | Unknown = Unknown("not asked for")
-    changing: Changing | Unknown = Unknown("not asked for")
+    clusterware: Clusterware | Unknown | NotGathered = _NOT_GATHERED
+    nodes: tuple[Node | UnreadNode, ...] | Unknown | NotGathered = _NOT_GATHERED
+    networks: tuple[PrivateNetwork, ...] | Unknown | NotGathered = _NOT_GATHERED
+    paths: tuple[PathProbe, ...] | Unknown | NotGathered = _NOT_GATHERED
+    counters: CounterChanges | Unknown | NotGathered = _NOT_GATHERED
+    database: Database | Unknown | NotGathered | NotAsked = _NOT_GATHERED
+    activity: Activity | Unknown | NotGathered | NotAsked = _NOT_GATHERED
+    history: History | Unknown | NotGathered | NotAsked = _NOT_GATHERED
+    setups: tuple[NodeSetup | UnreadNode, ...] | Unknown | NotGathered = _NOT_GATHERED
+    changing: Changing | Unknown | NotGathered = _NOT_GATHERED
     """What only the gates of a change ask for; no other check can need it."""
-    managed: Managed | Unknown = Unknown("not asked for")
+    managed: Managed | Unknown | NotGathered = _NOT_GATHERED
     named_networks: tuple[str, ...] = ()
     """The private networks that the operator named; then Clusterware need not be there."""
     thresholds: Thresholds = Thresholds()
+
+    def __post_init__(self) -> None:
+        """Take `Unknown("not asked for")`, as files of 0.1.0 hold it, for NotGathered, which is one object."""
+        for group in (*FACT_GROUPS, "changing"):
+            value = getattr(self, group)
+            old = type(value) is Unknown and value.reason == _NOT_GATHERED.reason
+            if old or isinstance(value, NotGathered):
+                msgspec.structs.force_setattr(self, group, _NOT_GATHERED)
 
     def read_nodes(self) -> tuple[Node, ...]:
         """The nodes that could be read."""
@@ -61,18 +87,3 @@ class Cluster(Fact, frozen=True):
         """The interface at a port, where its node could be read."""
         node = self.node(port.node)
         return node.interface(port.interface) if node else None
-
-
-FACT_GROUPS = (
-    "clusterware",
-    "nodes",
-    "networks",
-    "paths",
-    "counters",
-    "database",
-    "activity",
-    "history",
-    "setups",
-    "managed",
-)
-"""The fields of `Cluster` that a check can need, in the order in which they can be gathered."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from checks.model.check import Kind
 from checks.model.facts import Cluster, DeviceHistory
@@ -20,6 +19,7 @@ from checks.plugins.device_mtu.device_names import (
 )
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.instance_words import percent
+from checks.rules.nic_faults import NicFaults, nic_faults, tolerated_drops_percent
 
 FAULTS = Kind(
     "IC-DEV-004",
@@ -29,57 +29,37 @@ FAULTS = Kind(
 )
 
 
-@dataclass(frozen=True)
-class _Faults:
-    device: DeviceHistory
-    found: tuple[str, ...]
-    """`3 frame errors`."""
-    is_grave: bool
-
-
 def device_faults(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Finding]:
     """One finding for all NICs of a network whose faults are as grave."""
-    faulty = [faults for device in devices if (faults := _faults(cluster, device)).found]
-    for same in alike(faulty, lambda f: (known_network(cluster, f.device), f.is_grave)):
+    judged = [nic_faults(device, cluster.thresholds) for device in devices]
+    faulty = [faults for faults in judged if faults.status is not Status.PASS]
+    for same in alike(faulty, lambda f: (known_network(cluster, f.device), f.status)):
         yield _finding(cluster, same)
 
 
-def _faults(cluster: Cluster, device: DeviceHistory) -> _Faults:
-    hard = {
-        "receive error": device.receive_errors,
-        "receive overrun": device.receive_overruns,
-        "frame error": device.receive_frame_errors,
-        "send error": device.send_errors,
-        "send overrun": device.send_overruns,
-        "lost carrier": device.send_carrier_lost,
-    }
-    drops = {
-        "on receipt": (device.receive_dropped, device.packets_received),
-        "when sending": (device.sends_dropped, device.packets_sent),
-    }
-    found = [counted(number, what) for what, number in hard.items() if number > 0]
-    is_grave = bool(found)
-    for what, (number, of) in drops.items():
-        if number > 0:
-            share = min(100.0, 100 * number / of) if of > 0 else 100.0
-            is_grave = is_grave or share >= cluster.thresholds.device_drop_warn_percent
-            share_text = f" ({percent(share)} of them)" if of > 0 else ""
-            found.append(f"{counted(number, 'packet')} dropped {what}{share_text}")
-    return _Faults(device, tuple(found), is_grave)
+def _texts(faults: NicFaults) -> list[str]:
+    """`3 frame errors`, `12 packets dropped on receipt (0.5 % of them)`."""
+    found = [counted(number, what) for what, number in faults.errors.items()]
+    for drop in faults.drops:
+        share = f" ({percent(drop.percent)} of them)" if drop.of > 0 else ""
+        found.append(f"{counted(drop.dropped, 'packet')} dropped {drop.where}{share}")
+    return found
 
 
-def _finding(cluster: Cluster, same: Sequence[_Faults]) -> Finding:
+def _finding(cluster: Cluster, same: Sequence[NicFaults]) -> Finding:
     devices = [f.device for f in same]
     names = [device_name(cluster, d) for d in devices]
     nodes = nodes_of(cluster, [d.instance for d in devices])
     nics = dict.fromkeys(nic_of(d) for d in devices)
-    what = listed(same[0].found) if len(same) == 1 else "errors or drops" if same[0].is_grave else "a few drops"
+    status = same[0].status
+    what = "errors or drops" if status is Status.WARN else "a few drops"
+    what = listed(_texts(same[0])) if len(same) == 1 else what
     return FAULTS.finding(
-        Status.WARN if same[0].is_grave else Status.INFO,
+        status,
         f"{devices_named(cluster, devices)} counted {what} in the range of AWR.",
-        subject=f"{briefly(names, 'NIC')}: {same[0].found[0] if len(same) == 1 else what}",
+        subject=f"{briefly(names, 'NIC')}: {_texts(same[0])[0] if len(same) == 1 else what}",
         seen=some([line for f in same for line in _lines(cluster, f, alone=len(same) == 1)], 12),
-        expected=(f"No errors; drops under {percent(cluster.thresholds.device_drop_warn_percent)} of the packets",),
+        expected=(f"No errors; drops under {percent(tolerated_drops_percent(cluster.thresholds))} of the packets",),
         next=[
             Remedy(
                 "See whether they go on, and which they are.",
@@ -95,10 +75,10 @@ def _finding(cluster: Cluster, same: Sequence[_Faults]) -> Finding:
     )
 
 
-def _lines(cluster: Cluster, faults: _Faults, alone: bool) -> Iterator[str]:
+def _lines(cluster: Cluster, faults: NicFaults, alone: bool) -> Iterator[str]:
     device = faults.device
     if not alone:
-        yield f"{device_name(cluster, device)}: {listed(faults.found)}"
+        yield f"{device_name(cluster, device)}: {listed(_texts(faults))}"
         return
     yield device_line(cluster, device)
     yield f"{counted(device.packets_received, 'packet')} received, {device.packets_sent:,} sent in the same time"

@@ -31,12 +31,11 @@ from checks.plugins.df_ping.path_places import (
     at_fault,
     end_lines,
     on_all_nodes,
-    pairs_of,
     ways_of,
     where,
     where_either_way,
 )
-from checks.plugins.df_ping.path_silence import filtered, loss, lost_once, not_probed, unreachable
+from checks.plugins.df_ping.path_silence import filtered, loss, lost_once_finding, not_probed, unreachable
 from checks.plugins.shared.path_words import (
     at_most,
     evidence_of,
@@ -49,6 +48,7 @@ from checks.plugins.shared.path_words import (
     size_text,
     ways_text,
 )
+from checks.rules.path_status import lost_once, over_a_router
 
 
 @check(
@@ -123,7 +123,7 @@ def _network(cluster: Cluster, network: PrivateNetwork, paths: tuple[PathProbe, 
         Verdict.UNKNOWN: not_probed,
     }
     findings: list[Finding] = []
-    once = [p for p in paths if p.verdict is Verdict.PASSES and p.reason]
+    once = lost_once(paths)
     for verdict, judge in judged.items():
         of_verdict = [p for p in paths if p.verdict is verdict]
         if verdict is Verdict.LOSS and of_verdict:
@@ -131,12 +131,10 @@ def _network(cluster: Cluster, network: PrivateNetwork, paths: tuple[PathProbe, 
             of_verdict, once = [*of_verdict, *once], []
         if of_verdict:
             findings += judge(cluster, network, of_verdict)
-    # A router that refuses packets one way is told of already; that it also lets the others pass adds nothing.
-    told = pairs_of([p for p in paths if p.verdict is Verdict.TOO_BIG])
-    if routed := [p for p in paths if p.hops and not pairs_of([p]) <= told]:
+    if routed := over_a_router(paths):
         findings.append(_routed(cluster, network, routed))
     if once:
-        findings.append(lost_once(cluster, network, once))
+        findings.append(lost_once_finding(cluster, network, once))
     if not findings:
         findings.append(_pass(cluster, network, paths))
     table = matrix(network, paths)

@@ -17,11 +17,6 @@ def ways_of(paths: Sequence[PathProbe]) -> set[Way]:
     return {(p.from_node, p.to_node) for p in paths}
 
 
-def pairs_of(paths: Sequence[PathProbe]) -> set[frozenset[str]]:
-    """Between which nodes they go, whichever way."""
-    return {frozenset(way) for way in ways_of(paths)}
-
-
 def on_all_nodes(cluster: Cluster, network: PrivateNetwork) -> bool:
     """Whether every node of the cluster could be probed on this network: otherwise "every node" would say too much."""
     nodes = () if isinstance(cluster.nodes, Unknown) else cluster.nodes

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Verdict
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.packet_sizes import SMALL_PAYLOAD
 from checks.model.wording import counted, listed
 from checks.plugins.df_ping.path_kinds import FILTERED, LOSS, LOST_ONCE, NOT_PROBED, UNREACHABLE
 from checks.plugins.df_ping.path_places import at_fault, silent_nodes, ways_of, where, where_either_way
 from checks.plugins.shared.path_words import at_most, evidence_of, reasons_of, seen_lines, short_name
+from checks.rules.path_status import loss_status, packet_loss
 
 
-def lost_once(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
+def lost_once_finding(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
     """Packets that got lost while all paths were probed at once, and none when one path was probed alone."""
     return LOST_ONCE.finding(
         Status.INFO,
@@ -29,23 +29,22 @@ def lost_once(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe])
 
 def loss(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Iterator[Finding]:
     """Packets that get lost now and then; which of a ping's two ways lost them is not known."""
-    series = [s for p in paths for s in p.series if not s.refused_locally]
-    sent = sum(s.sent for s in series)
-    lost = sum(s.sent - s.received for s in series)
-    percent = 100 * lost / sent if sent else 0.0
-    sizes = {s.payload for s in series if s.received < s.sent}
-    what = "full-size pings" if SMALL_PAYLOAD not in sizes else "pings of any size" if len(sizes) > 1 else "small pings"
-    if what != "pings of any size":
-        of_size = [s for s in series if s.payload in sizes]
-        percent = 100 * lost / max(1, sum(s.sent for s in of_size))
+    found = packet_loss(paths)
+    if found is None:
+        return
+    paths, percent = list(found.paths), found.percent
     centre = at_fault(cluster, network, ways_of(paths))
     going_on = [p for p in paths if p.verdict is Verdict.LOSS]
     yield LOSS.finding(
-        Status.FAIL if percent >= cluster.thresholds.loss_fail_percent else Status.WARN,
-        f"{percent:.1f} % of the {what} get lost on {network.name} "
+        loss_status(percent, cluster.thresholds),
+        f"{percent:.1f} % of the {found.sizes} get lost on {network.name} "
         f"{where_either_way(cluster, network, ways_of(paths))}.",
         subject=f"{short_name(network)}: {percent:.1f} % lost",
-        seen=(f"{lost:,} of {counted(sent, 'packet')} got no answer", *reasons_of(going_on), *seen_lines(paths)),
+        seen=(
+            f"{found.lost:,} of {counted(found.sent, 'packet')} got no answer",
+            *reasons_of(going_on),
+            *seen_lines(paths),
+        ),
         expected=("None lost",),
         next=[
             Remedy(

@@ -9,14 +9,12 @@ from checks.model.facts import Activity, Cluster
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.instance_facts import Unseen, active, database_of, instance_name, unseen
 from checks.model.wording import counted, listed
-from checks.plugins.gc_blocks_lost.loss_counts import Loss, loss_lines, loss_of, loss_table, loss_title
+from checks.plugins.gc_blocks_lost.loss_counts import loss_lines, loss_table, loss_title
 from checks.plugins.gc_blocks_lost.loss_groups import (
     MAY_BE_FALSE,
     LossGroup,
-    counts_falsely,
     loss_groups,
     see_patch,
-    why_no_transfers,
 )
 from checks.plugins.gc_blocks_lost.loss_history import history_evidence, history_lines
 from checks.plugins.gc_blocks_lost.loss_kinds import (
@@ -34,6 +32,14 @@ from checks.plugins.gc_blocks_lost.loss_other import claims_and_corrupt, lost_be
 from checks.plugins.shared.grouping import named, some
 from checks.plugins.shared.instance_words import span, sql, unseen_findings
 from checks.plugins.shared.private_nics import on_nics
+from checks.rules.lost_blocks import (
+    InstanceLoss,
+    counts_falsely,
+    enough_blocks_text,
+    loss_of,
+    received_few,
+    why_no_transfers,
+)
 
 _COUNTS = ("sysstat", "cache_transfer", "system_event")
 
@@ -95,7 +101,7 @@ def gc_blocks_lost(cluster: Cluster) -> Iterator[Finding]:
 # --- in the interval --------------------------------------------------------------------------------------------------
 
 
-def _losing(cluster: Cluster, activity: Activity, judged: Sequence[Loss]) -> Iterator[Finding]:
+def _losing(cluster: Cluster, activity: Activity, judged: Sequence[InstanceLoss]) -> Iterator[Finding]:
     database = database_of(cluster)
     losing = [loss for loss in judged if loss.lost]
     fine = [loss for loss in judged if not loss.lost]
@@ -116,7 +122,7 @@ def _losing(cluster: Cluster, activity: Activity, judged: Sequence[Loss]) -> Ite
         yield _none_lost(cluster, activity, judged, certain=database is None or not database.in_pluggable)
 
 
-def _none_lost(cluster: Cluster, activity: Activity, judged: Sequence[Loss], certain: bool) -> Finding:
+def _none_lost(cluster: Cluster, activity: Activity, judged: Sequence[InstanceLoss], certain: bool) -> Finding:
     names = _names(cluster, [loss.instance for loss in judged])
     received = sum(loss.received or 0 for loss in judged)
     time = span(activity.seconds)
@@ -129,7 +135,7 @@ def _none_lost(cluster: Cluster, activity: Activity, judged: Sequence[Loss], cer
         ]
     )
     evidence = sql(cluster, *_COUNTS)
-    idle = [loss.instance for loss in judged if (loss.received or 0) < cluster.thresholds.few_blocks]
+    idle = [loss.instance for loss in judged if received_few(loss.received, cluster.thresholds)]
     if len(idle) == len(judged) or not certain:
         return LITTLE.finding(
             Status.INFO,
@@ -138,7 +144,7 @@ def _none_lost(cluster: Cluster, activity: Activity, judged: Sequence[Loss], cer
             else f"{names} lost none of the {counted(received, 'block')} in {time} that this container sees.",
             subject=f"{counted(received, 'block')}, none lost",
             seen=seen,
-            expected=(f"{cluster.thresholds.few_blocks} blocks or more for each instance",),
+            expected=(enough_blocks_text(cluster.thresholds),),
             next=[Remedy("Look again while the database is busy.", ("racwire check gc-blocks-lost",))],
             evidence=evidence,
             table=loss_table(cluster, activity),
@@ -186,7 +192,7 @@ def _next(cluster: Cluster, group: LossGroup) -> Iterator[Remedy]:
         yield Remedy("Ask the network team for discards and queue drops of these nodes' switch ports under load.")
 
 
-def _lost(cluster: Cluster, activity: Activity, group: LossGroup, fine: Sequence[Loss]) -> Finding:
+def _lost(cluster: Cluster, activity: Activity, group: LossGroup, fine: Sequence[InstanceLoss]) -> Finding:
     return LOST.finding(
         group.status,
         loss_title(cluster, group.losses),
@@ -202,7 +208,7 @@ def _lost(cluster: Cluster, activity: Activity, group: LossGroup, fine: Sequence
     )
 
 
-def _false_count(cluster: Cluster, activity: Activity, group: LossGroup, fine: Sequence[Loss]) -> Finding:
+def _false_count(cluster: Cluster, activity: Activity, group: LossGroup, fine: Sequence[InstanceLoss]) -> Finding:
     names = [instance_name(cluster, loss.instance) for loss in group.losses]
     number, seconds = sum(loss.lost for loss in group.losses), max(loss.seconds for loss in group.losses)
     return FALSE_COUNT.finding(
@@ -224,7 +230,7 @@ def _false_count(cluster: Cluster, activity: Activity, group: LossGroup, fine: S
     )
 
 
-def _seen(cluster: Cluster, activity: Activity, group: LossGroup, fine: Sequence[Loss]) -> Iterator[str]:
+def _seen(cluster: Cluster, activity: Activity, group: LossGroup, fine: Sequence[InstanceLoss]) -> Iterator[str]:
     yield from loss_lines(cluster, group.losses)
     yield from (sign.seen for sign in group.signs.signs)
     yield from group.signs.background
@@ -261,6 +267,6 @@ def _evidence(cluster: Cluster, group: LossGroup) -> list[tuple[str, str]]:
 
 
 def _bug_note(cluster: Cluster, group: LossGroup) -> list[str]:
-    if not any(counts_falsely(cluster, loss.instance) for loss in group.losses):
+    if not any(counts_falsely(database_of(cluster), loss.instance) for loss in group.losses):
         return []
     return [f"{MAY_BE_FALSE}; here more than its count shows the loss"]

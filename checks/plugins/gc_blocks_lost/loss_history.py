@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 
 from checks.model.facts import Cluster, History, LossHistory, Unknown
 from checks.model.instance_facts import instance_name
 from checks.model.wording import counted, listed
 from checks.plugins.shared.grouping import named, some
 from checks.plugins.shared.instance_words import moment, span, sql
+from checks.rules.lost_blocks import lost_by_pair, seconds_between
 
 _MOST_PARTS = 8
 
@@ -24,12 +24,6 @@ def past_loss(cluster: Cluster, instance: int) -> LossHistory | None:
     history = history_of(cluster)
     losses = history.losses if history else ()
     return next((loss for loss in losses if loss.instance == instance and loss.lost > 0), None)
-
-
-def is_recent(cluster: Cluster, history: History, past: LossHistory) -> bool:
-    """Whether the last loss lies near the end of the range; also where the times cannot be read."""
-    ago = _seconds(past.last_end, history.end)
-    return ago is None or ago <= cluster.thresholds.recent_loss_h * 3600
 
 
 def history_evidence(cluster: Cluster) -> list[tuple[str, str]]:
@@ -85,7 +79,7 @@ def _by_period(history: History, instances: Sequence[int]) -> Iterator[str]:
     for part in own:
         if part.begin in lost:
             lost[part.begin] += part.lost
-    lengths = [length for part in own if (length := _seconds(part.begin, part.end)) is not None]
+    lengths = [length for part in own if (length := seconds_between(part.begin, part.end)) is not None]
     length = max(lengths, default=0.0)
     of = f" of {span(length)}" if length > 0 else ""
     first = _second(begins[0]) if 0 < length < 60 else moment(begins[0])
@@ -94,39 +88,15 @@ def _by_period(history: History, instances: Sequence[int]) -> Iterator[str]:
 
 def _between(begin: str, end: str) -> str:
     """`from 2026-11-18 03:00 to 04:00`; to the second where it is no longer than two minutes."""
-    length = _seconds(begin, end)
+    length = seconds_between(begin, end)
     told = _second if length is not None and length < 120 else moment
     first, last = told(begin), told(end)
     return f"from {first} to {last[11:] if last[:10] == first[:10] else last}"
 
 
-def _seconds(begin: str, end: str) -> float | None:
-    """How long that is; None where the times cannot be told."""
-    try:
-        return (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds()
-    except (TypeError, ValueError):
-        return None
-
-
 def _second(text: str) -> str:
     """A time of the database to the second: `2026-11-18 03:00:05`."""
     return text.replace("T", " ")[:19]
-
-
-def lost_by_pair(history: History, receivers: Sequence[int]) -> dict[tuple[int, int], int]:
-    """Blocks lost by receiver and sender; empty where none were, or the source does not keep that."""
-    transfers = () if isinstance(history.transfers, Unknown) else history.transfers
-    return {(t.receiver, t.sender): t.lost for t in transfers if t.receiver in receivers and t.lost > 0}
-
-
-def stands_alone(history: History, instance: int) -> bool:
-    """Whether the count of lost blocks is all that says so: no transfer and no wait of the history bears it out, and
-    one of the two at least was kept."""
-    own = next((i for i in history.instances if i.instance == instance), None)
-    waits = own.events if own else {}
-    borne_out = any(name.endswith("block lost") and number > 0 for name, (number, _) in waits.items())
-    kept = bool(waits) or not isinstance(history.transfers, Unknown)
-    return kept and not borne_out and not lost_by_pair(history, [instance])
 
 
 def _gaps(cluster: Cluster, history: History, instances: Sequence[int]) -> tuple[str, ...]:

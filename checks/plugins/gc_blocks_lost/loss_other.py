@@ -7,25 +7,23 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import Kind
 from checks.model.facts import Cluster
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.instance_facts import instance_name, nodes_of
+from checks.model.instance_facts import database_of, instance_name, nodes_of
 from checks.model.wording import counted
-from checks.plugins.gc_blocks_lost.loss_counts import Loss
-from checks.plugins.gc_blocks_lost.loss_groups import MAY_BE_FALSE, counts_falsely, see_patch
+from checks.plugins.gc_blocks_lost.loss_groups import MAY_BE_FALSE, see_patch
 from checks.plugins.gc_blocks_lost.loss_history import (
     history_evidence,
     history_lines,
     history_of,
-    is_recent,
     past_loss,
-    stands_alone,
 )
 from checks.plugins.gc_blocks_lost.loss_kinds import CLAIM_LOST, CORRUPT, LOST_BEFORE
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.instance_words import moment, span, sql
 from checks.plugins.shared.private_nics import on_nics
+from checks.rules.lost_blocks import InstanceLoss, counts_falsely, past_loss_status
 
 
-def claims_and_corrupt(cluster: Cluster, judged: Sequence[Loss]) -> Iterator[Finding]:
+def claims_and_corrupt(cluster: Cluster, judged: Sequence[InstanceLoss]) -> Iterator[Finding]:
     """Claims that got lost and blocks that arrived changed, in the interval."""
     if losing := [loss for loss in judged if loss.claims_lost]:
         look = Remedy(
@@ -80,7 +78,7 @@ def _beside(
     )
 
 
-def lost_before(cluster: Cluster, judged: Sequence[Loss]) -> Iterator[Finding]:
+def lost_before(cluster: Cluster, judged: Sequence[InstanceLoss]) -> Iterator[Finding]:
     """Losses in the range of the history, of instances that lose nothing now.
 
     Those of 12.1.0.2 stand apart, since it may have counted them wrongly (bug 20922010): where the transfers and the
@@ -91,13 +89,10 @@ def lost_before(cluster: Cluster, judged: Sequence[Loss]) -> Iterator[Finding]:
         return
     now_fine = {loss.instance: loss for loss in judged if not loss.lost}
     known = [past for n in now_fine if (past := past_loss(cluster, n))]
-    doubtful = {past.instance: counts_falsely(cluster, past.instance) for past in known}
-    warns = {
-        past.instance: is_recent(cluster, history, past)
-        and not (doubtful[past.instance] and stands_alone(history, past.instance))
-        for past in known
-    }
-    for same in alike(known, lambda past: (warns[past.instance], doubtful[past.instance])):
+    database, limits = database_of(cluster), cluster.thresholds
+    doubtful = {past.instance: counts_falsely(database, past.instance) for past in known}
+    statuses = {past.instance: past_loss_status(history, database, past, limits) for past in known}
+    for same in alike(known, lambda past: (statuses[past.instance], doubtful[past.instance])):
         numbers = [past.instance for past in same]
         names = [instance_name(cluster, n) for n in numbers]
         number = sum(past.lost for past in same)
@@ -106,7 +101,7 @@ def lost_before(cluster: Cluster, judged: Sequence[Loss]) -> Iterator[Finding]:
         interval = span(max(now_fine[n].seconds for n in numbers))
         nodes = nodes_of(cluster, numbers)
         yield LOST_BEFORE.finding(
-            Status.WARN if warns[numbers[0]] else Status.INFO,
+            statuses[numbers[0]],
             f"{named(names, 'instance')} lost {counted(number, 'block')} {when}, and none in the last {interval}.",
             subject=f"{briefly(names, 'instance')}: {number:,} in the past",
             seen=(*history_lines(cluster, numbers), *([MAY_BE_FALSE] if doubtful[numbers[0]] else [])),
@@ -120,13 +115,13 @@ def lost_before(cluster: Cluster, judged: Sequence[Loss]) -> Iterator[Finding]:
         )
 
 
-def _names(cluster: Cluster, losses: Sequence[Loss]) -> list[str]:
+def _names(cluster: Cluster, losses: Sequence[InstanceLoss]) -> list[str]:
     return [instance_name(cluster, loss.instance) for loss in losses]
 
 
-def _time(losses: Sequence[Loss]) -> str:
+def _time(losses: Sequence[InstanceLoss]) -> str:
     return span(_seconds(losses))
 
 
-def _seconds(losses: Sequence[Loss]) -> float:
+def _seconds(losses: Sequence[InstanceLoss]) -> float:
     return max(loss.seconds for loss in losses)

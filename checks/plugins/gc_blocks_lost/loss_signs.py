@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
-from checks.model.facts import Activity, Cluster, CounterChanges, PathProbe, Unknown, Verdict
+from checks.model.facts import Cluster, PathProbe, Verdict
 from checks.model.finding import Remedy
 from checks.model.wording import counted, listed
 from checks.plugins.shared.counter_words import TOPIC
@@ -15,7 +14,8 @@ from checks.plugins.shared.grouping import named
 from checks.plugins.shared.instance_words import span
 from checks.plugins.shared.path_words import evidence_of, ping_commands, ways_text
 from checks.plugins.shared.private_nics import on_nics
-from checks.rules.node_counts import NodeCounts, node_counts, sysctl
+from checks.rules.lost_blocks import LossEvidence
+from checks.rules.node_counts import NodeCounts, sysctl
 
 _TOO_SMALL = {
     Verdict.BLACK_HOLE: "jumbo frames vanish",
@@ -24,16 +24,11 @@ _TOO_SMALL = {
 }
 _PACKETS_LOST = "packets lost"
 """The cause that lost pings and lost fragments are signs of: where few get lost, not every node shows both."""
-_NOT_TOLD = (Verdict.UNKNOWN, Verdict.FILTERED)
 _LOSES = {Verdict.LOSS: "packets get lost", Verdict.UNREACHABLE: "nothing passes"}
 
 
-Ends = tuple[str, Sequence[str]]
-"""A node that misses blocks, and the nodes that sent them; all nodes where none of those is known."""
-
-
 @dataclass(frozen=True)
-class Sign:
+class LossSign:
     """Something besides the database's own count that shows where blocks get lost."""
 
     cause: str
@@ -47,10 +42,10 @@ class Sign:
 
 
 @dataclass(frozen=True)
-class Signs:
+class LossSigns:
     """All signs for some receivers and their senders, the most telling first."""
 
-    signs: tuple[Sign, ...]
+    signs: tuple[LossSign, ...]
     background: tuple[str, ...]
     """What is no fault by itself: the MTU and what it makes of a block."""
     not_known: Mapping[str, Sequence[str]]
@@ -71,51 +66,35 @@ class Signs:
         return [f"{what} of {named(nodes, 'node')}" for what, nodes in self.not_known.items()]
 
 
-def signs_of(cluster: Cluster, missing: Sequence[Ends]) -> Signs:
-    """The signs for blocks that some nodes miss from others."""
-    receivers = list(dict.fromkeys(receiver for receiver, _ in missing))
-    paths = {receiver: _paths(cluster, receiver, senders) for receiver, senders in missing}
-    every = list(dict.fromkeys(p for own in paths.values() for p in own))
-    counts = [known for receiver in receivers if (known := node_counts(cluster, receiver))]
-    by_path = {verdict: [p for p in every if p.verdict is verdict] for verdict in Verdict}
-    by_counters = list(_counter_signs(cluster, counts))
+def signs_of(cluster: Cluster, evidence: LossEvidence) -> LossSigns:
+    """The signs in the evidence for blocks that some nodes miss from others."""
+    by_counters = list(_counter_signs(cluster, evidence.counts))
     found = [
-        *_path_signs(by_path, _TOO_SMALL, _frames_why),
+        *_path_signs(evidence.paths, _TOO_SMALL, _frames_why),
         *(sign for sign in by_counters if not sign.in_network),
         *_path_signs(
-            by_path, _LOSES, lambda _: "The network loses packets of any size (MOS 563566.1, causes 1, 15 and 20)."
+            evidence.paths,
+            _LOSES,
+            lambda _: "The network loses packets of any size (MOS 563566.1, causes 1, 15 and 20).",
         ),
         *(sign for sign in by_counters if sign.in_network),
     ]
-    blind = {
-        "the paths": [r for r in receivers if all(p.verdict in _NOT_TOLD for p in paths[r])],
-        "the kernel's counters": [r for r in receivers if r not in {c.node for c in counts}],
-    }
+    counts = evidence.counts
     clean = []
-    if not blind["the paths"] and not any(by_path[verdict] for verdict in (*_TOO_SMALL, *_LOSES)):
+    if evidence.paths_are_clean:
         clean.append("full-size packets pass between the nodes")
-    if not by_counters and not _of_one_time(cluster):
-        blind["the kernel's counters of the same time"] = receivers
-    elif counts and not by_counters:
+    if evidence.counters_are_clean:
         clean.append(f"the kernel of {_nodes(counts)} threw nothing away in {_time(counts)}")
-    return Signs(
+    return LossSigns(
         tuple(found),
         tuple(_background(cluster, counts)),
-        {what: [node or "its node" for node in nodes] for what, nodes in blind.items() if nodes},
+        evidence.not_known,
         tuple(clean),
-        tuple((c.node, TOPIC) for c in counts)
-        + tuple(evidence_of([p for p in every if p.verdict is not Verdict.PASSES])),
+        (*((c.node, TOPIC) for c in counts), *evidence_of(evidence.ill_paths)),
     )
 
 
 # --- paths ------------------------------------------------------------------------------------------------------------
-
-
-def _paths(cluster: Cluster, receiver: str, senders: Sequence[str]) -> list[PathProbe]:
-    """Both ways between the receiver and the senders: a ping that lost its answer may accuse either."""
-    paths = () if isinstance(cluster.paths, Unknown) else cluster.paths
-    own = [p for p in paths if receiver in (p.from_node, p.to_node)]
-    return [p for p in own if not senders or p.from_node in senders or p.to_node in senders]
 
 
 def _frames_why(paths: Sequence[PathProbe]) -> str:
@@ -131,12 +110,12 @@ def _path_signs(
     by_verdict: Mapping[Verdict, Sequence[PathProbe]],
     words: Mapping[Verdict, str],
     why: Callable[[Sequence[PathProbe]], str],
-) -> Iterator[Sign]:
+) -> Iterator[LossSign]:
     for verdict, what in words.items():
         paths = by_verdict[verdict]
         for network in dict.fromkeys(p.network for p in paths):
             here = [p for p in paths if p.network == network]
-            yield Sign(
+            yield LossSign(
                 _PACKETS_LOST if verdict is Verdict.LOSS else f"{verdict} on {network}",
                 f"df-ping: {what} on {network}, {ways_text(here)}",
                 why(here),
@@ -151,10 +130,10 @@ def _path_signs(
 # --- counters ---------------------------------------------------------------------------------------------------------
 
 
-def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Sign]:
+def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[LossSign]:
     if full := [c for c in counts if c.overflowed or c.no_memory]:
         nodes, number = _nodes(full), sum(c.overflowed + c.no_memory for c in full)
-        yield Sign(
+        yield LossSign(
             "receive buffers",
             f"{nodes}: {counted(number, 'UDP datagram')} thrown away in {_time(full)}, their socket's receive buffer "
             "full",
@@ -172,7 +151,7 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[S
             yield _reassembly(cluster, failed)
     if spoilt := [c for c in counts if c.bad_checksums]:
         nodes, number = _nodes(spoilt), sum(c.bad_checksums for c in spoilt)
-        yield Sign(
+        yield LossSign(
             "checksums",
             f"{nodes}: {counted(number, 'UDP datagram')} with a wrong checksum in {_time(spoilt)}",
             f"Blocks reach {nodes} changed: a NIC, a cable or checksum offloading spoils them (MOS 563566.1, cause 4).",
@@ -186,7 +165,7 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[S
         )
     if filtered := [c for c in counts if c.reverse_path]:
         nodes, number = _nodes(filtered), sum(c.reverse_path for c in filtered)
-        yield Sign(
+        yield LossSign(
             "rp_filter",
             f"{nodes}: {counted(number, 'packet')} thrown away by rp_filter in {_time(filtered)}",
             f"Packets that come to {nodes} on another interface than it would answer on are thrown away there "
@@ -200,7 +179,7 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[S
         )
     if dropping := [c for c in counts if c.backlog_dropped]:
         nodes, number = _nodes(dropping), sum(c.backlog_dropped for c in dropping)
-        yield Sign(
+        yield LossSign(
             "backlog",
             f"{nodes}: {counted(number, 'packet')} dropped from a CPU's backlog in {_time(dropping)}",
             f"The CPUs of {nodes} could not take packets as fast as they came (MOS 563566.1, cause 17).",
@@ -213,7 +192,7 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[S
         )
 
 
-def _reassembly(cluster: Cluster, failed: Sequence[NodeCounts]) -> Sign:
+def _reassembly(cluster: Cluster, failed: Sequence[NodeCounts]) -> LossSign:
     nodes, size = _nodes(failed), block_bytes(cluster)
     seen = (
         f"{nodes}: {sum(c.failed for c in failed):,} reassemblies failed in {_time(failed)}, "
@@ -225,7 +204,7 @@ def _reassembly(cluster: Cluster, failed: Sequence[NodeCounts]) -> Sign:
         f"any user on {nodes}",
     )
     if not failed[0].lost_fragments:
-        return Sign(
+        return LossSign(
             "reassembly memory",
             seen,
             f"Fragments reached {nodes}, and there was no room to put them together: the memory for reassembly is too "
@@ -236,26 +215,13 @@ def _reassembly(cluster: Cluster, failed: Sequence[NodeCounts]) -> Sign:
     cut = fragmenting(cluster, size)
     at = f"At MTU {listed(sorted({str(mtu) for _, mtu, _ in cut}))} a" if cut else "A"
     pieces = f"{max(p for _, _, p in cut)} fragments" if cut else "several fragments"
-    return Sign(
+    return LossSign(
         _PACKETS_LOST,
         seen,
         f"{at} block of {size_text(size)} is {pieces}, and losing one loses the block: fragments get lost on the way "
         f"to {nodes} (MOS 563566.1, causes 3, 5 and 15).",
         look,
     )
-
-
-def _of_one_time(cluster: Cluster) -> bool:
-    """Whether the kernels' counters cover at least half of the time between the samples of the instances."""
-    kernels, instances = cluster.counters, cluster.activity
-    if not isinstance(kernels, CounterChanges) or not isinstance(instances, Activity):
-        return True
-    try:
-        begin, end = datetime.fromisoformat(instances.begun_at), datetime.fromisoformat(instances.ended_at)
-        first, last = datetime.fromisoformat(kernels.begun_at), datetime.fromisoformat(kernels.ended_at)
-        return 2 * (min(end, last) - max(begin, first)) >= end - begin
-    except (ValueError, TypeError):  # times that cannot be told, or compared, are those of no one time
-        return False
 
 
 def _waited_in_vain(failed: Sequence[NodeCounts]) -> str:

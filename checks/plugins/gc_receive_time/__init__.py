@@ -9,12 +9,21 @@ from checks.model.facts import Activity, Cluster
 from checks.model.finding import Finding, Remedy, Status, Table
 from checks.model.instance_facts import Unseen, active, instance_name, unseen
 from checks.model.wording import counted
-from checks.plugins.gc_receive_time.receive_times import ReceiveTimes, time_lines, times_of, times_table
-from checks.plugins.gc_receive_time.time_events import event_findings
-from checks.plugins.gc_receive_time.time_faults import STATEMENTS, histogram_statement, time_faults, verdict_on
+from checks.plugins.gc_receive_time.receive_times import time_lines, times_table
+from checks.plugins.gc_receive_time.time_faults import STATEMENTS, event_findings, histogram_statement, time_faults
 from checks.plugins.gc_receive_time.time_kinds import DOUBTFUL, EVENTS, FAST, LITTLE, NOT_KNOWN, SLOW, TAIL
 from checks.plugins.shared.grouping import MOST_LINES, briefly, named, some
 from checks.plugins.shared.instance_words import as_container_sees, milliseconds, sentence, span, sql, unseen_findings
+from checks.rules.lost_blocks import enough_blocks_text, received_few
+from checks.rules.receive_time import (
+    ReceiveTimes,
+    good_text,
+    is_unusual,
+    times_of,
+    unusual_text,
+    verdict_on,
+    waits_are_known,
+)
 
 _OF_WAITS = ("GV$SYSTEM_EVENT", "GV$EVENT_HISTOGRAM_MICRO", "GV$EVENT_HISTOGRAM")
 
@@ -48,8 +57,9 @@ def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
             missing.append(Unseen(own.instance, "Its statistics of received blocks were not read."))
         else:
             judged.append(times)
-    few = [t for t in judged if (t.blocks or 0) < cluster.thresholds.few_blocks]
-    verdicts = [verdict_on(cluster, activity, t) for t in judged if t not in few]
+    limits, waits_known = cluster.thresholds, waits_are_known(activity)
+    few = [t for t in judged if received_few(t.blocks, limits)]
+    verdicts = [verdict_on(t, waits_known, limits) for t in judged if t not in few]
     yield from time_faults(cluster, verdicts)
     yield from event_findings(cluster, activity, [t.own for t in judged])
     table = times_table(cluster, activity)
@@ -74,17 +84,16 @@ def _fast(cluster: Cluster, fine: Sequence[ReceiveTimes], table: Table) -> Findi
     averages = [k.average_ms for times in fine for k in times.kinds if k.average_ms is not None]
     slowest = max(averages, default=0.0)
     some_lost = any(e.waits > 0 and e.name.endswith("block lost") for times in fine for e in times.own.events)
-    unusual = [f"over {limits.receive_attention_ms:g} ms: more than is usual on 10 Gbit/s, and worth watching"]
     return FAST.finding(
         Status.PASS,
         f"Blocks arrive at {named(_names(cluster, fine), 'instance')} in {milliseconds(slowest)} or less on average.",
         subject=f"{milliseconds(slowest)} at most",
         seen=(
             *some([line for times in fine for line in time_lines(cluster, times)], 2 * MOST_LINES),
-            *(unusual if slowest > limits.receive_attention_ms else ()),
+            *([unusual_text(limits)] if is_unusual(slowest, limits) else []),
             *(["of blocks that arrived; gc-blocks-lost tells of those that did not"] if some_lost else []),
         ),
-        expected=(f"Under {limits.receive_warn_ms:g} ms",),
+        expected=(good_text(limits),),
         evidence=sql(cluster, *STATEMENTS),
         table=table,
     )
@@ -99,7 +108,7 @@ def _little(cluster: Cluster, few: Sequence[ReceiveTimes], table: Table) -> Find
         f"{span(max(t.own.seconds for t in few))}: too few to say how long blocks take.",
         subject=f"{briefly(names, 'instance')}: {counted(blocks, 'block')}",
         seen=some([line for times in few for line in time_lines(cluster, times)], 2 * MOST_LINES),
-        expected=(f"{cluster.thresholds.few_blocks} blocks or more for each instance",),
+        expected=(enough_blocks_text(cluster.thresholds),),
         next=[Remedy("Look again while the database is busy.", ("racwire check gc-receive-time",))],
         evidence=sql(cluster, *STATEMENTS),
         table=table,

@@ -3,60 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from checks.model.facts import Activity, Cluster, InstanceActivity
 from checks.model.finding import Table
 from checks.model.instance_facts import active, database_of, instance_name
 from checks.model.wording import counted
 from checks.plugins.shared.instance_words import milliseconds, percent, span
-from checks.rules.cache_fusion import (
-    CR_RECEIVED,
-    CURRENT_RECEIVED,
-    average_cr_receive_ms,
-    average_current_receive_ms,
-    estimated_traffic_kb_per_s,
-)
-from checks.rules.waits import average_ms, buckets, costliest, for_blocks, quantile_us, time_us
+from checks.rules.cache_fusion import estimated_traffic_kb_per_s
+from checks.rules.receive_time import ReceiveTimes, histogram_of, times_of
+from checks.rules.waits import costliest, quantile_us, time_us
 
 _WIDELY = 5.0
 """How many times as long one of two averages is when they are called far apart; only a remark. Ours."""
-
-
-@dataclass(frozen=True)
-class BlockTimes:
-    """Blocks of one kind at one instance."""
-
-    word: str
-    blocks: int
-    average_ms: float | None
-    waited_ms: float | None
-    """The average of the waits for them, where sessions waited."""
-
-
-@dataclass(frozen=True)
-class ReceiveTimes:
-    """One instance in the interval."""
-
-    own: InstanceActivity
-    kinds: tuple[BlockTimes, BlockTimes]
-    blocks: int | None
-    """Received of both kinds; None where that was not read."""
-
-
-def times_of(own: InstanceActivity) -> ReceiveTimes:
-    """The averages, from the difference of two samples."""
-    counts = (own.statistics.get(CR_RECEIVED), own.statistics.get(CURRENT_RECEIVED))
-    averages = (average_cr_receive_ms(own.statistics), average_current_receive_ms(own.statistics))
-    waited = (average_ms(for_blocks(own, "cr")), average_ms(for_blocks(own, "current")))
-    return ReceiveTimes(
-        own,
-        (
-            BlockTimes("CR", counts[0] or 0, averages[0], waited[0]),
-            BlockTimes("current", counts[1] or 0, averages[1], waited[1]),
-        ),
-        None if None in (*counts,) else max(0, sum(c for c in counts if c)),
-    )
 
 
 def time_lines(cluster: Cluster, times: ReceiveTimes) -> list[str]:
@@ -78,11 +36,6 @@ def time_lines(cluster: Cluster, times: ReceiveTimes) -> list[str]:
 def _far_apart(one_ms: float, other_ms: float) -> bool:
     low, high = sorted((one_ms, other_ms))
     return high > _WIDELY * low and high - low > 1.0
-
-
-def histogram_of(own: InstanceActivity) -> list[tuple[int, int]]:
-    """The waits for blocks of both kinds by the upper limit of their bucket in microseconds."""
-    return buckets([*for_blocks(own, "cr"), *for_blocks(own, "current")])
 
 
 def tail_lines(cluster: Cluster, times: ReceiveTimes) -> list[str]:

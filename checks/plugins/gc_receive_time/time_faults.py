@@ -1,78 +1,25 @@
-"""Blocks that take long to arrive, times that cannot be right, and slow blocks behind a good average."""
+"""Blocks that take long to arrive, times that cannot be right, slow blocks behind a good average, and waits for
+something other than plain transfers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from checks.model.facts import Activity, Cluster, release
+from checks.model.facts import Activity, Cluster, InstanceActivity, WaitEvent, release
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.instance_facts import database_of, instance_name, nodes_of
 from checks.model.wording import counted, listed
-from checks.plugins.gc_receive_time.receive_times import (
-    BlockTimes,
-    ReceiveTimes,
-    histogram_of,
-    tail_lines,
-    time_lines,
-    top_lines,
-    traffic_lines,
-)
-from checks.plugins.gc_receive_time.time_kinds import DOUBTFUL, SLOW, TAIL
+from checks.plugins.gc_receive_time.receive_times import tail_lines, time_lines, top_lines, traffic_lines
+from checks.plugins.gc_receive_time.time_kinds import DOUBTFUL, EVENTS, SLOW, TAIL
 from checks.plugins.shared.grouping import MOST_LINES, alike, briefly, named, some
 from checks.plugins.shared.instance_words import milliseconds, percent, span, sql
-from checks.rules.waits import beyond
+from checks.rules.lost_blocks import loss_of
+from checks.rules.receive_time import TimeVerdict, histogram_of, tail_text, usual_text
+from checks.rules.waits import MEANINGS, THE_LOAD, UnusualWaits, time_us, unusual_waits
 
 STATEMENTS = ("sysstat", "system_event")
-_IMPOSSIBLE_MS = 1000.0
-"""Above it an average is held against the waits before it is believed: the unit of `gc ... block receive time` is told
-differently from place to place (centiseconds in Statspack's sprepins.sql, microseconds printed by AWR). Ours."""
 _MICROSECONDS_FROM = (12, 1, 0, 2)
 """The release that brought V$EVENT_HISTOGRAM_MICRO (Database Reference 12.1)."""
-
-
-@dataclass(frozen=True)
-class TimeVerdict:
-    """What is wrong with the times of one instance; nothing where all is empty."""
-
-    times: ReceiveTimes
-    doubtful: tuple[BlockTimes, ...]
-    slow: tuple[BlockTimes, ...]
-    late: int = 0
-    """Waits that took longer than `late_us`, where the average is good and they are too many."""
-    late_us: float = 0.0
-
-    @property
-    def is_fine(self) -> bool:
-        """Whether nothing is wrong."""
-        return not (self.doubtful or self.slow or self.late)
-
-    @property
-    def worst_ms(self) -> float:
-        """The longest average of those that are too long."""
-        return max((k.average_ms or 0.0 for k in self.slow), default=0.0)
-
-
-def verdict_on(cluster: Cluster, activity: Activity, times: ReceiveTimes) -> TimeVerdict:
-    """Judge one instance that received enough blocks."""
-    limits = cluster.thresholds
-    waits_known = activity.why_unread("GV$SYSTEM_EVENT") is None
-    enough = [k for k in times.kinds if k.average_ms is not None and 2 * k.blocks >= limits.few_blocks]
-    doubtful = [k for k in enough if waits_known and _is_doubtful(k, limits.receive_fail_ms)]
-    slow = [k for k in enough if k not in doubtful and (k.average_ms or 0) > limits.receive_warn_ms]
-    if doubtful or slow:
-        return TimeVerdict(times, tuple(doubtful), tuple(slow))
-    histogram = histogram_of(times.own)
-    total = sum(waits for _, waits in histogram)
-    late, late_us = beyond(histogram, limits.receive_fail_ms * 1000)
-    if total < limits.few_blocks or 100 * late <= limits.receive_tail_warn_percent * total:
-        late = 0
-    return TimeVerdict(times, (), (), late, late_us)
-
-
-def _is_doubtful(kind: BlockTimes, fail_ms: float) -> bool:
-    """A second for a block is possible only where sessions waited as long."""
-    return (kind.average_ms or 0.0) > _IMPOSSIBLE_MS and (kind.waited_ms or 0.0) <= fail_ms
 
 
 def time_faults(cluster: Cluster, verdicts: Sequence[TimeVerdict]) -> Iterator[Finding]:
@@ -86,7 +33,7 @@ def time_faults(cluster: Cluster, verdicts: Sequence[TimeVerdict]) -> Iterator[F
 
 
 def _slow(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
-    limits, names = cluster.thresholds, _names(cluster, same)
+    names = _names(cluster, same)
     worst = sorted(same, key=lambda v: -v.worst_ms)
     what = listed(f"{milliseconds(k.average_ms or 0.0)} for {k.word} blocks" for k in same[0].slow)
     what = what if len(same) == 1 else f"up to {milliseconds(worst[0].worst_ms)}"
@@ -95,16 +42,14 @@ def _slow(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
         for v in worst
     ]
     return SLOW.finding(
-        Status.FAIL if worst[0].worst_ms > limits.receive_fail_ms else Status.WARN,
+        min((v.status for v in same), key=lambda status: status.gravity),
         f"Blocks take long to arrive at {named(names, 'instance')}: {what}, on average of {_time(same)}.",
         subject=f"{briefly(names, 'instance')}: {milliseconds(worst[0].worst_ms)}",
         seen=(
             *some([line for own in lines for line in own], 2 * MOST_LINES),
             *some(traffic_lines(cluster, [v.times.own for v in worst])),
         ),
-        expected=(
-            f"Under {limits.receive_warn_ms:g} ms; on 10 Gbit/s under {limits.receive_attention_ms:g} ms is usual",
-        ),
+        expected=(usual_text(cluster.thresholds),),
         next=[
             Remedy(
                 "See first whether blocks or packets get lost: one that is sent again takes longest.",
@@ -149,7 +94,7 @@ def _doubtful(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
 
 
 def _tail(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
-    limits, names = cluster.thresholds, _names(cluster, same)
+    names = _names(cluster, same)
     late = sum(v.late for v in same)
     total = sum(_waits(v) for v in same)
     worst = sorted(same, key=lambda v: -v.late)
@@ -170,7 +115,7 @@ def _tail(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
             *some([line for v in worst for line in tail_lines(cluster, v.times)]),
             *some([line for v in worst for line in time_lines(cluster, v.times)]),
         ),
-        expected=(f"{limits.receive_tail_warn_percent:g} % at most",),
+        expected=(tail_text(cluster.thresholds),),
         next=[
             Remedy(
                 "See whether packets get lost or sent again.",
@@ -205,3 +150,53 @@ def _nodes(cluster: Cluster, same: Sequence[TimeVerdict]) -> tuple[str, ...]:
 
 def _time(same: Sequence[TimeVerdict]) -> str:
     return span(max(v.times.own.seconds for v in same))
+
+
+def event_findings(cluster: Cluster, activity: Activity, instances: Sequence[InstanceActivity]) -> Iterator[Finding]:
+    """What each instance waits for, those with the same sorts of waits together. Blocks that were lost are left to
+    gc-blocks-lost, which tells of them with their cause."""
+    waits = [unusual_waits(own, _for_lost_blocks(activity, own), cluster.thresholds) for own in instances]
+    for same in alike([w for w in waits if w and w.found], lambda w: w.words):
+        yield _events_finding(cluster, same)
+
+
+def _for_lost_blocks(activity: Activity, own: InstanceActivity) -> Sequence[WaitEvent]:
+    loss = loss_of(activity, own)
+    return loss.waits if loss else ()
+
+
+def _events_finding(cluster: Cluster, same: Sequence[UnusualWaits]) -> Finding:
+    names = [instance_name(cluster, w.own.instance) for w in same]
+    words = same[0].words
+    events = list(dict.fromkeys((event.name, word) for w in same for event, word in w.found))
+    cost = sum(time_us(dict.fromkeys(event for event, _ in w.found)) for w in same)
+    total = sum(w.total_us for w in same)
+    aside = ", lost blocks aside," if any(w.without_lost for w in same) else ""
+    waits = "waits" if len(names) == 1 else "wait"
+    share = min(100.0, 100 * cost / total) if total else 0.0
+    return EVENTS.finding(
+        same[0].status,
+        f"{percent(share)} of what {named(names, 'instance')} {waits} for "
+        f"the cluster{aside} is {listed(dict.fromkeys(name for name, _ in events))}.",
+        subject=f"{briefly(names, 'instance')}: {events[0][0]}",
+        seen=some([f"{name}: {line}" for name, w in zip(names, same, strict=True) for line in top_lines(w.own)], 9),
+        expected=("Plain transfers and grants (2-way, 3-way) on top",),
+        why="; ".join(f"{name}: {MEANINGS[word]}" for name, word in events) + ".",
+        next=_next_for(words),
+        evidence=sql(cluster, "system_event"),
+        nodes=nodes_of(cluster, [w.own.instance for w in same]),
+        extent=(share, "% of the waits"),
+    )
+
+
+def _next_for(words: frozenset[str]) -> Iterator[Remedy]:
+    if words & {"lost", "retry", "failure"}:
+        yield Remedy("See whether blocks or packets get lost.", ("racwire check gc-blocks-lost df-ping",))
+    if "congested" in words:
+        yield Remedy(
+            "Look at the CPUs of the nodes that send the blocks, and at the class of their LMS processes.",
+            ("mpstat -P ALL 1 5", "ps -eo cls,rtprio,pcpu,comm | grep lms"),
+            "root on each node",
+        )
+    if THE_LOAD in words:
+        yield Remedy("See which objects and sessions it is, with ASH or AWR where you have them.")

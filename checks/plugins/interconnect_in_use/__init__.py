@@ -28,6 +28,8 @@ from checks.plugins.shared.grouping import MOST_LINES, alike, briefly, named, so
 from checks.plugins.shared.instance_words import sql, unseen_findings
 from checks.plugins.shared.places_in_use import PARAMETER, Place, known_networks, places
 
+_NO_NODE = "No node could be read, and oifcfg stores no netmask."
+"""Why it is not known on which network an address lies."""
 _STATEMENTS = ("interconnects", "parameters")
 _MOST_HAIP_NICS = 4
 """Clusterware puts HAIP addresses on four interfaces at most (MOS 1210883.1)."""
@@ -59,7 +61,9 @@ def interconnect_in_use(cluster: Cluster) -> Iterator[Finding]:
     used = {i.number: places(cluster, interconnects_of(cluster, i.number)) for i in database.instances}
     missing = [Unseen(u.number, u.reason) for u in database.unasked]
     missing += [Unseen(n, "GV$CLUSTER_INTERCONNECTS has no row of it.") for n, found in used.items() if not found]
-    used = {n: found for n, found in used.items() if found}
+    untold = [n for n, found in used.items() if any(_cannot_be_placed(cluster, p) for p in found)]
+    missing += [Unseen(n, _NO_NODE) for n in untold]
+    used = {n: found for n, found in used.items() if found and n not in untold}
     faults = [*_instances(cluster, database, used), *_haip_by_some(cluster, database, used), *_apart(cluster, used)]
     yield from faults
     if used and not any(f.status in (Status.FAIL, Status.WARN) for f in faults):
@@ -101,6 +105,12 @@ def _instances(cluster: Cluster, database: Database, used: Used) -> Iterator[Fin
 
 def _reasons(public: tuple[Place, ...]) -> tuple[tuple[str, str], ...]:
     return tuple((p.used.name, p.public) for p in public)
+
+
+def _cannot_be_placed(cluster: Cluster, place: Place) -> bool:
+    """Whether it may lie on a private network all the same: oifcfg stores no netmask, and no node could be read."""
+    without_length = any("/" not in network.subnet for network in known_networks(cluster))
+    return not place.public and place.network is None and without_length and not cluster.read_nodes()
 
 
 def _is_elsewhere(cluster: Cluster, place: Place) -> bool:

@@ -108,6 +108,14 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
     if isinstance(cluster.networks, Unknown):
         return
     yield from _unread(cluster)
+    if not cluster.nodes:
+        yield NODE_NOT_READ.finding(
+            Status.UNKNOWN,
+            "No node could be read.",
+            subject="no node read",
+            expected=("The interfaces of every node",),
+            next=[Remedy("See which nodes there are.", ("olsnodes -n -s",), "the Grid owner")],
+        )
     if not cluster.networks:
         yield NONE_CONFIGURED.finding(
             Status.FAIL,
@@ -117,7 +125,7 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
             next=[Remedy("See what is configured.", ("oifcfg getif", "oifcfg iflist -p -n"), "the Grid owner")],
             evidence=[(cluster.local_node, "oifcfg getif")],
         )
-    for network in cluster.networks:
+    for network in cluster.networks if cluster.read_nodes() else ():
         faults = list(_network(cluster, network))
         yield from faults
         if not faults:
