@@ -7,14 +7,14 @@ finding it can make; each kind has a stable code that is never used again for an
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from inspect import getdoc
 
 import msgspec
 
 from checks.model.facts import FACT_GROUPS, Cluster
-from checks.model.finding import EvidenceRef, Finding, Magnitude, Remedy, Status, Table
+from checks.model.finding import EvidenceRef, Finding, Magnitude, Remedy, Scalar, Status, Table
 
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(-[A-Z0-9]+)*-\d{3}")
@@ -54,12 +54,16 @@ class Kind:
         network: str = "",
         nodes: Iterable[str] = (),
         extent: tuple[float, str] | None = None,
+        data: Mapping[str, Scalar | None] | None = None,
     ) -> Finding:
         """A finding of this kind; `evidence` are (node, topic) pairs of the journal.
 
         `extent` tells how bad it is, where a number does, with what it counts: `(0.5, "% of packets lost")`. Higher is
         worse. Give a share, a rate or a number of things, which stays the same while nothing changes, however long it
         is looked at. A waiver of the finding is lifted when it rises, and `racwire diff` tells of it.
+
+        `data` says the same as the text for programs: named scalars with the unit in the name, `{"lost_blocks": 37}`.
+        What is None is left out.
         """
         return Finding(
             code=self.code,
@@ -77,6 +81,7 @@ class Kind:
             network=network,
             nodes=tuple(nodes),
             extent=Magnitude(float(f"{extent[0]:.4g}"), extent[1]) if extent else None,
+            data={name: value for name, value in (data or {}).items() if value is not None},
         )
 
 

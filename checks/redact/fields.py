@@ -48,6 +48,7 @@ _KEPT: dict[type[msgspec.Struct], str] = {
     facts.WaitEvent: "name",
     facts.InstanceActivity: "statistics messages",
     facts.UnreadView: "view",
+    facts.NotGathered: "reason",
     facts.Activity: "begun_at ended_at",
     facts.InstanceHistory: "statistics messages events",
     facts.HistoryPeriod: "begin end",
@@ -100,6 +101,8 @@ NUMBERS_ONLY = (
     facts.HistoryPeriod,
 )
 """Structs without any name in them: there are many."""
+VALUES_ONLY = {(finding.Finding, "data")}
+"""Fields with tables whose keys are names of the format, not of the cluster."""
 KEPT_SETTINGS = frozenset({"console", "thresholds", "code", "status", "expires"})
 """Keys of the settings under which no name stands."""
 KEPT_VALUES: dict[tuple[type[msgspec.Struct], str], str] = {
