@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, check
 from checks.model.facts import Activity, Cluster, InstancePing, Unknown
-from checks.model.finding import Finding, Remedy, Status, Table
+from checks.model.finding import Finding, Remedy, Scalar, Status, Table
 from checks.model.instance_facts import Unseen, active, instance_name, nodes_of, unseen
 from checks.model.wording import counted, listed
 from checks.plugins.shared.fragments import fragmenting
@@ -108,6 +108,7 @@ def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
             Status.INFO,
             "There is no other instance to ping.",
             subject="one instance",
+            data={"pairs": 0},
             evidence=sql(cluster, _STATEMENT),
         )
 
@@ -126,6 +127,7 @@ def _slow(cluster: Cluster, slow: Sequence[InstancePing], table: Table | None) -
         slow_status(worst, limits),
         f"A ping from {_way(cluster, worst)} takes {milliseconds(worst_ms(worst))} on average{others}.",
         subject=f"{_way(cluster, worst)}: {milliseconds(worst_ms(worst))}",
+        data={"pairs": len(slow), **_ping_data(cluster, worst)},
         seen=_lines(cluster, slow),
         expected=(f"Under {good_ms_text(limits)}",),
         next=[
@@ -160,6 +162,7 @@ def _large_slower(cluster: Cluster, larger: Sequence[InstancePing], table: Table
         f"A ping of 8 KB from {_way(cluster, worst)} takes {size_ratio(worst):.1f} times as long as one of 500 bytes: "
         f"{milliseconds(large)}, not {milliseconds(small)}.",
         subject=f"{_way(cluster, worst)}: 8 KB {size_ratio(worst):.1f} times",
+        data={"pairs": len(larger), "ratio": size_ratio(worst), **_ping_data(cluster, worst)},
         seen=(
             *_lines(cluster, larger),
             *(f"{n.name} has MTU {mtu}: 8 KB are {pieces} fragments" for n, mtu, pieces in cut),
@@ -204,6 +207,7 @@ def _large_missing(
         f"{counted(first.count_500b, 'small ping')} from {_way(cluster, first)} came back in {span(activity.seconds)}, "
         f"and none of 8 KB did{more}.",
         subject=f"{_way(cluster, first)}: 8 KB missing",
+        data={"pairs": len(missing), **_ping_data(cluster, first)},
         seen=_lines(cluster, missing),
         expected=("As many answers to 8 KB as to 500 bytes",),
         next=[Remedy("See whether full-size packets pass between the nodes.", ("racwire check df-ping",))],
@@ -222,6 +226,7 @@ def _quick(
         Status.PASS,
         f"The instances answer each other in {milliseconds(worst_ms(worst))} or less on average, 8 KB included.",
         subject=f"{milliseconds(worst_ms(worst))} at most",
+        data={"pairs": len(enough), **_ping_data(cluster, worst)},
         seen=(
             f"slowest: {_line(cluster, worst)}",
             f"{counted(sum(p.count_500b + p.count_8k for p in enough), 'ping')} in {span(activity.seconds)}",
@@ -239,6 +244,7 @@ def _few(cluster: Cluster, activity: Activity, pings: Sequence[InstancePing], ta
         Status.INFO,
         f"The instances exchanged {counted(number, 'ping')} in {span(activity.seconds)}: too few to judge.",
         subject=counted(number, "ping"),
+        data={"pairs": len(pings), "pings": number, "seconds": activity.seconds},
         seen=_lines(cluster, pings),
         expected=(
             f"{enough_pings(cluster.thresholds)} or more of each pair; each instance sends one every few seconds",
@@ -254,6 +260,16 @@ def _few(cluster: Cluster, activity: Activity, pings: Sequence[InstancePing], ta
 
 def _way(cluster: Cluster, ping: InstancePing) -> str:
     return f"{instance_name(cluster, ping.instance)} to {instance_name(cluster, ping.target)}"
+
+
+def _ping_data(cluster: Cluster, ping: InstancePing) -> dict[str, Scalar | None]:
+    small, large = ping.average_500b_us, ping.average_8k_us
+    return {
+        "from_instance": instance_name(cluster, ping.instance),
+        "to_instance": instance_name(cluster, ping.target),
+        "average_500_bytes_ms": None if small is None else small / 1000,
+        "average_8_kb_ms": None if large is None else large / 1000,
+    }
 
 
 def _nodes(cluster: Cluster, pings: Sequence[InstancePing]) -> tuple[str, ...]:

@@ -94,6 +94,13 @@ def _failing(cluster: Cluster, counts: Sequence[NodeCounts]) -> Finding:
         min((reassembly_status(c, cluster.thresholds) for c in counts), key=lambda status: status.gravity),
         title,
         subject=f"{briefly(nodes, 'node')}: {number:,} failed",
+        data={
+            "failed_reassemblies": number,
+            "timed_out_reassemblies": sum(c.timed_out for c in counts),
+            "fragments": sum(c.fragments for c in counts),
+            "worst_failed_percent": max(c.failed_percent for c in counts),
+            "seconds": max(c.seconds for c in counts),
+        },
         seen=(
             *some([_line(c) for c in worst]),
             *(mtu_line(network, mtu, pieces, size) for network, mtu, pieces in fragmenting(cluster, size)),

@@ -88,6 +88,11 @@ def _filtered(cluster: Cluster, same: Sequence[_Filtering]) -> Finding:
         f"rp_filter threw {counted(packets, 'packet')} of {named(nodes, 'node')} away in "
         f"{span(max(f.counts.seconds for f in same))}" + (f"; it is strict on {listed(strict)}." if strict else "."),
         subject=f"{briefly(nodes, 'node')}: {counted(packets, 'packet')} filtered",
+        data={
+            "filtered_packets": packets,
+            "strict_interfaces": ", ".join(strict),
+            "seconds": max(f.counts.seconds for f in same),
+        },
         seen=(
             *some([f"{f.counts.node}: TcpExt IPReversePathFilter grew by {f.counts.reverse_path:,}" for f in worst]),
             *some([line for node in nodes for line in _settings(cluster, node)]),

@@ -98,6 +98,7 @@ def _overflowed(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Find
             f"{named(nodes, 'node')} threw {counted(number, 'datagram')} away in {_time(same)}: "
             + ("all memory for UDP was used up." if by_memory else "the receive buffers of their sockets were full."),
             subject=f"{briefly(nodes, 'node')}: {number:,} overflowed",
+            data={"overflowed_datagrams": number, "memory_used_up": by_memory, "seconds": max(c.seconds for c in same)},
             seen=(
                 *_worst(
                     same,
@@ -141,6 +142,7 @@ def _bad_checksums(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[F
             f"{counted(number, 'datagram')} arrived at {named(nodes, 'node')} with a wrong checksum in "
             f"{_time(counts)}.",
             subject=f"{briefly(nodes, 'node')}: {number:,} wrong checksums",
+            data={"wrong_checksums": number, "seconds": max(c.seconds for c in counts)},
             seen=_worst(
                 counts, lambda c: c.bad_checksums, lambda c: f"{c.node}: Udp InCsumErrors grew by {c.bad_checksums:,}"
             ),
@@ -177,6 +179,7 @@ def _backlog(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Finding
             f"{named(nodes, 'node')} dropped {counted(number, 'packet')} in {_time(counts)} before looking at them: "
             "the CPUs are too slow for what comes.",
             subject=f"{briefly(nodes, 'node')}: backlog {number:,}",
+            data={"dropped_packets": number, "seconds": max(c.seconds for c in counts)},
             seen=(
                 *_worst(
                     counts,
@@ -210,6 +213,7 @@ def _other_errors(counts: Sequence[NodeCounts]) -> Iterator[Finding]:
             f"{named(nodes, 'node')} threw {counted(number, 'datagram')} away in {_time(counts)}, and the kernel does "
             "not tell why.",
             subject=f"{briefly(nodes, 'node')}: {number:,} errors",
+            data={"error_datagrams": number, "seconds": max(c.seconds for c in counts)},
             seen=_worst(
                 counts,
                 lambda c: c.other_errors,

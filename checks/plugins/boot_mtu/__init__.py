@@ -115,6 +115,11 @@ def _other(group: Sequence[AtBoot]) -> Finding:
         Status.WARN,
         f"{_where(group)} {verb} at {runs} and will come up at {after} after {its} next boot: {because}.",
         subject=f"{_brief(group)}: {runs} -> {after}",
+        data={
+            "interfaces": len(group),
+            "mtu_bytes": runs,
+            "mtu_at_boot_bytes": after if isinstance(after, int) else None,
+        },
         seen=some([_line(at) for at in group]),
         expected=(f"MTU {runs} in what brings the interface up, or in its bond or parent",),
         next=[_look(group), _keep(group)],
@@ -142,6 +147,11 @@ def _by_script(group: Sequence[AtBoot]) -> Finding:
         Status.WARN,
         title,
         subject=f"{_brief(group)}: {scripts}",
+        data={
+            "interfaces": len(group),
+            "mtu_bytes": runs,
+            "mtu_by_script_bytes": first.by_script.mtu if first.by_script else None,
+        },
         seen=some(
             [line for at in group for line in (*(f"{at.node}: {f.file}: {f.line}" for f in at.fragile), _line(at))]
         ),
@@ -178,6 +188,7 @@ def _not_kept(group: Sequence[AtBoot]) -> Iterator[Finding]:
             Status.INFO,
             f"Nothing that racwire knows of keeps {_where(group)}; the MTU after the next boot cannot be told.",
             subject=_brief(group),
+            data={"interfaces": len(group)},
             seen=some([_line(at) for at in group]),
             expected=("A file of NetworkManager, ifcfg, systemd-networkd, netplan or wicked, as on a node of its own",),
             evidence=_evidence(group),
@@ -194,6 +205,7 @@ def _not_known(interfaces: Sequence[AtBoot]) -> Iterator[Finding]:
             Status.INFO if group[0].node in told else Status.UNKNOWN,
             f"What MTU {_where(group)} will have after the next boot is not known.",
             subject=_brief(group),
+            data={"interfaces": len(group)},
             seen=(*some([_line(at) for at in group]), f"{_after(group[0])}"),
             next=[
                 _look(group),
@@ -227,6 +239,7 @@ def _autostart(setups: Iterable[NodeSetup | UnreadNode]) -> Iterator[Finding]:
             Status.INFO,
             f"Clusterware does not start by itself after the next boot of {listed(names)}.",
             subject=f"{briefly(names, 'node')}: autostart off",
+            data={"autostart": False},
             seen=[f"{name}: autostart is off" for name in names],
             expected=("Autostart on, unless a change is under way",),
             next=[

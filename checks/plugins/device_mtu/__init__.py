@@ -132,6 +132,7 @@ def _differ(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Find
             Status.FAIL,
             f"In AWR the NICs on {network} do not have one MTU: {told}.",
             subject=f"{network}: {' and '.join(str(mtu) for mtu in by_mtu)}",
+            data={"nics": len(group), "smallest_mtu_bytes": min(by_mtu), "largest_mtu_bytes": max(by_mtu)},
             seen=some([device_line(cluster, d) for d in group], 12),
             expected=("One value on every node",),
             next=[
@@ -159,6 +160,7 @@ def _changed(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Fin
             Status.INFO if everywhere else Status.WARN,
             f"The MTU of {devices_named(cluster, same)} changed in the range of AWR: {', then '.join(steps)}.",
             subject=f"{briefly((device_name(cluster, d) for d in same), 'NIC')}: {' -> '.join(steps)}",
+            data={"nics": len(same), "mtu_bytes": same[0].mtu, "earlier_mtu_bytes": same[0].earlier_mtus[0]},
             seen=(*some([device_line(cluster, d) for d in same]), *(f"{a} became {b}" for a, b in pairwise(steps))),
             expected=("The same MTU throughout, or the same change on every node",),
             next=[Remedy("See whether lost blocks began at that time.", ("racwire check gc-blocks-lost",))],
@@ -180,6 +182,7 @@ def _outdated(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Fi
             f"{devices_named(cluster, [d for d, _ in same])} {verb} MTU {now} now; AWR had {before} at "
             f"{moment(max(d.last_seen for d, _ in same))}.",
             subject=f"{briefly((f'{node} {nic}' for nic, node in owners), 'NIC')}: {before} -> {now}",
+            data={"nics": len(same), "mtu_bytes": now, "earlier_mtu_bytes": before},
             seen=some(
                 [
                     line

@@ -58,6 +58,12 @@ def _finding(cluster: Cluster, same: Sequence[NicFaults]) -> Finding:
         status,
         f"{devices_named(cluster, devices)} counted {what} in the range of AWR.",
         subject=f"{briefly(names, 'NIC')}: {_texts(same[0])[0] if len(same) == 1 else what}",
+        data={
+            "nics": len(devices),
+            "errors": sum(sum(f.errors.values()) for f in same),
+            "dropped_packets": sum(drop.dropped for f in same for drop in f.drops),
+            "worst_dropped_percent": max((drop.percent for f in same for drop in f.drops), default=0.0),
+        },
         seen=some([line for f in same for line in _lines(cluster, f, alone=len(same) == 1)], 12),
         expected=(f"No errors; drops under {percent(tolerated_drops_percent(cluster.thresholds))} of the packets",),
         next=[

@@ -31,6 +31,7 @@ from checks.plugins.df_ping.path_places import (
     at_fault,
     end_lines,
     on_all_nodes,
+    path_data,
     ways_of,
     where,
     where_either_way,
@@ -152,6 +153,7 @@ def _pass(cluster: Cluster, network: PrivateNetwork, paths: tuple[PathProbe, ...
         f"Full-size packets of {network.mtu} bytes pass on {network.name} between "
         f"{all_nodes(len(network.ports))}{'' if on_all_nodes(cluster, network) else ' probed'}, both ways.",
         subject=f"{short_name(network)} {network.mtu}",
+        data={"paths": len(paths), "packets": packets, "slowest_median_rtt_ms": slowest},
         seen=(
             f"{counted(len(paths), 'path')}, {counted(packets, 'packet')}, none lost",
             *([f"slowest median round trip {slowest:.2f} ms"] if slowest is not None else []),
@@ -183,6 +185,12 @@ def _receiver(network: PrivateNetwork, node: str, mtu: int, paths: list[PathProb
         Status.FAIL,
         f"{node} throws away full-size packets from {senders} on {network.name}: its {interface} has MTU {mtu}.",
         subject=f"{node} {interface} {mtu}",
+        data={
+            "interface": interface,
+            "mtu_bytes": mtu,
+            "expected_mtu_bytes": paths[0].expected_mtu,
+            "paths": len(paths),
+        },
         seen=(*seen_lines(paths), f"{node}: {interface} has MTU {mtu}"),
         expected=(f"{paths[0].expected_mtu} on {interface} of {node}, as on the other nodes",),
         next=[
@@ -224,6 +232,7 @@ def _switch(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -
         Status.FAIL,
         f"Jumbo frames vanish on {network.name} {place}.",
         subject=f"{short_name(network, centre)}: black hole",
+        data=path_data(paths),
         seen=(*seen_lines(paths), *_counted_legs(paths), *small, *end_lines(cluster, network, nodes)),
         expected=(f"{size_text(paths[0])} to pass: the NICs at both ends are set to MTU {paths[0].expected_mtu}",),
         why=f"A layer below a NIC is smaller than the NIC: {listed(small)}. Look there before the switch. {BLOCKS}"
@@ -286,6 +295,7 @@ def _too_big(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) 
         f"{where(cluster, network, ways_of(paths))}: "
         f"it carries {listed(str(m) for m in mtus)} bytes.",
         subject=f"{short_name(network, centre)}: router in the way",
+        data={**path_data(paths), "router_mtu_bytes": min(mtus, default=None)},
         seen=(*reasons_of(paths), *seen_lines(paths)),
         expected=(f"One layer 2 network without a router, carrying {paths[0].expected_mtu}",),
         next=[
@@ -316,6 +326,7 @@ def _local(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) ->
             f"{name} cannot send full-size packets on {network.name}: "
             f"{'a route there' if by_route else f'its {interface}'} has {has}.",
             subject=f"{name} {'route' if by_route else interface} {mtu or ''}".rstrip(),
+            data={**path_data(own), "interface": interface, "mtu_bytes": mtu, "by_route": by_route},
             seen=(*seen_lines(own), *([f"{name}: {interface} has MTU {nic.mtu}"] if nic else [])),
             expected=(f"{own[0].expected_mtu}, as on the other nodes",),
             next=[
@@ -355,6 +366,7 @@ def _routed(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -
         Status.FAIL,
         f"There is a router on {network.name} {where_either_way(cluster, network, ways_of(paths))}.",
         subject=f"{short_name(network, centre)}: routed",
+        data={**path_data(paths), "routers": max(p.hops or 0 for p in paths)},
         seen=at_most(seen, "path like these"),
         expected=("One layer 2 network: no router between any two nodes",),
         next=[

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from checks.model.facts import Cluster, LldpNeighbour, PathProbe, Port, PrivateNetwork, Unknown, Verdict
-from checks.model.finding import Remedy
+from checks.model.finding import Remedy, Scalar
 from checks.model.wording import Way, between, few, hub
 from checks.plugins.shared.path_words import MOST_LINES, at_most
 from checks.plugins.shared.private_nics import nics_of
@@ -15,6 +15,17 @@ from checks.plugins.shared.private_nics import nics_of
 def ways_of(paths: Sequence[PathProbe]) -> set[Way]:
     """From which node to which node they go."""
     return {(p.from_node, p.to_node) for p in paths}
+
+
+def path_data(paths: Sequence[PathProbe]) -> dict[str, Scalar | None]:
+    """Numbers of paths for a finding: how many, what they are meant to carry, and what the worst of them carries."""
+    known = [p.path_mtu for p in paths if isinstance(p.path_mtu, int)]
+    return {
+        "paths": len(paths),
+        "expected_mtu_bytes": paths[0].expected_mtu,
+        "path_mtu_bytes": min(known, default=None),
+        "first_path": f"{paths[0].from_node} -> {paths[0].to_node}",
+    }
 
 
 def on_all_nodes(cluster: Cluster, network: PrivateNetwork) -> bool:

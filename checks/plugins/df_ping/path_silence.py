@@ -8,7 +8,7 @@ from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Verdict
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, listed
 from checks.plugins.df_ping.path_kinds import FILTERED, LOSS, LOST_ONCE, NOT_PROBED, UNREACHABLE
-from checks.plugins.df_ping.path_places import at_fault, silent_nodes, ways_of, where, where_either_way
+from checks.plugins.df_ping.path_places import at_fault, path_data, silent_nodes, ways_of, where, where_either_way
 from checks.plugins.shared.path_words import at_most, evidence_of, reasons_of, seen_lines, short_name
 from checks.rules.path_status import loss_status, packet_loss
 
@@ -19,6 +19,7 @@ def lost_once_finding(cluster: Cluster, network: PrivateNetwork, paths: list[Pat
         Status.INFO,
         f"Packets got lost once on {network.name} {where_either_way(cluster, network, ways_of(paths))}, and not again.",
         subject=f"{short_name(network)}: lost once",
+        data=path_data(paths),
         seen=at_most([f"{p.from_node} -> {p.to_node}: {p.reason}" for p in paths], "path like these"),
         expected=("None lost",),
         next=[Remedy("Run this check again, more than once.", ("racwire check df-ping",))],
@@ -40,6 +41,7 @@ def loss(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> I
         f"{percent:.1f} % of the {found.sizes} get lost on {network.name} "
         f"{where_either_way(cluster, network, ways_of(paths))}.",
         subject=f"{short_name(network)}: {percent:.1f} % lost",
+        data={**path_data(paths), "lost_packets": found.lost, "sent_packets": found.sent, "lost_percent": percent},
         seen=(
             f"{found.lost:,} of {counted(found.sent, 'packet')} got no answer",
             *reasons_of(going_on),
@@ -72,6 +74,7 @@ def unreachable(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe
         Status.FAIL,
         f"Nothing passes on {network.name} {where(cluster, network, ways)}.",
         subject=f"{short_name(network, centre)}: unreachable",
+        data=path_data(paths),
         seen=(*reasons_of(paths), *seen_lines(paths)),
         expected=("Answers to small and full-size pings",),
         next=[
@@ -94,6 +97,7 @@ def filtered(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) 
         f"Pings are filtered on {network.name} {where(cluster, network, ways_of(paths))}, so it is not known whether "
         "full-size packets pass.",
         subject=f"{short_name(network, one)}: pings filtered",
+        data=path_data(paths),
         seen=(*reasons_of(paths), *seen_lines(paths)),
         expected=("Answers to pings; no packet filter on a private network",),
         next=[
@@ -123,6 +127,7 @@ def not_probed(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]
         f"{counted(len(paths), 'path')} on {network.name} could not be judged: "
         f"{where(cluster, network, ways_of(paths))}.",
         subject=f"{short_name(network)}: {counted(len(paths), 'path')} unknown",
+        data=path_data(paths),
         seen=reasons_of(paths),
         expected=("Every node probes every other",),
         next=[Remedy("Mend the reason named above, then run this check again.", ("racwire check df-ping",))],

@@ -113,6 +113,7 @@ def _losing(cluster: Cluster, activity: Activity, judged: Sequence[InstanceLoss]
             f"Only what the instances did for the pluggable database {database.container} is seen: what others lost "
             "is not known.",
             subject=f"{database.container} only",
+            data={"container": database.container},
             seen=(f"connected to {database.container} by {database.reached}",),
             expected=("A connection to CDB$ROOT",),
             next=[Remedy("Connect to the root container.", where="in the settings, [database] connect")],
@@ -143,6 +144,7 @@ def _none_lost(cluster: Cluster, activity: Activity, judged: Sequence[InstanceLo
             if certain
             else f"{names} lost none of the {counted(received, 'block')} in {time} that this container sees.",
             subject=f"{counted(received, 'block')}, none lost",
+            data={"received_blocks": received, "lost_blocks": 0, "seconds": activity.seconds},
             seen=seen,
             expected=(enough_blocks_text(cluster.thresholds),),
             next=[Remedy("Look again while the database is busy.", ("racwire check gc-blocks-lost",))],
@@ -153,6 +155,7 @@ def _none_lost(cluster: Cluster, activity: Activity, judged: Sequence[InstanceLo
         Status.PASS,
         f"{names} received {counted(received, 'block')} in {time} and lost none.",
         subject=f"{counted(received, 'block')}, none lost",
+        data={"received_blocks": received, "lost_blocks": 0, "seconds": activity.seconds},
         seen=(
             *seen,
             *([f"too few to tell much: {_names(cluster, idle)}"] if idle else []),
@@ -197,6 +200,7 @@ def _lost(cluster: Cluster, activity: Activity, group: LossGroup, fine: Sequence
         group.status,
         loss_title(cluster, group.losses),
         subject=group.subject(cluster),
+        data=group.data(cluster),
         seen=(*_seen(cluster, activity, group, fine), *_bug_note(cluster, group)),
         expected=("0 lost",),
         why=_why(group),
@@ -216,6 +220,7 @@ def _false_count(cluster: Cluster, activity: Activity, group: LossGroup, fine: S
         f"{named(names, 'instance')} {'counts' if len(names) == 1 else 'count'} {counted(number, 'lost block')} in "
         f"{span(seconds)}, most likely wrongly: nothing else shows a loss, and the release is known to count so.",
         subject=f"{group.subject(cluster)}, likely false",
+        data=group.data(cluster),
         seen=(
             *_seen(cluster, activity, group, fine),
             *group.signs.clean,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.model.facts import Activity, Cluster
-from checks.model.finding import Remedy, Status
+from checks.model.finding import Remedy, Scalar, Status
 from checks.model.instance_facts import instance_name, nodes_of
 from checks.plugins.gc_blocks_lost.loss_signs import LossSigns, signs_of
 from checks.plugins.shared.grouping import alike, briefly, named
@@ -35,6 +35,18 @@ class LossGroup:
         names = briefly((instance_name(cluster, loss.instance) for loss in self.losses), "instance")
         number, seconds = sum(loss.lost for loss in self.losses), max(loss.seconds for loss in self.losses)
         return f"{names}: {number:,} in {span(seconds)}"
+
+    def data(self, cluster: Cluster) -> dict[str, Scalar | None]:
+        """The same in numbers."""
+        received = [loss.received for loss in self.losses]
+        return {
+            "instances": ", ".join(instance_name(cluster, loss.instance) for loss in self.losses),
+            "lost_blocks": sum(loss.lost for loss in self.losses),
+            "received_blocks": None if None in received else sum(blocks or 0 for blocks in received),
+            "worst_lost_percent": self.extent[0] if self.extent else None,
+            "seconds": max(loss.seconds for loss in self.losses),
+            "likely_false": self.likely_false,
+        }
 
     @property
     def extent(self) -> tuple[float, str] | None:

@@ -69,6 +69,12 @@ def _beside(
         status,
         title,
         subject=f"{briefly((instance_name(cluster, n) for n in numbers), 'instance')}: {short}",
+        data={
+            "instances": ", ".join(instance_name(cluster, n) for n in numbers),
+            "statistic": statistic,
+            "count": sum(numbers.values()),
+            "seconds": seconds,
+        },
         seen=some([f"{instance_name(cluster, n)}: {statistic}: {numbers[n]:,}" for n in worst]),
         expected=("0",),
         next=[look],
@@ -104,6 +110,12 @@ def lost_before(cluster: Cluster, judged: Sequence[InstanceLoss]) -> Iterator[Fi
             statuses[numbers[0]],
             f"{named(names, 'instance')} lost {counted(number, 'block')} {when}, and none in the last {interval}.",
             subject=f"{briefly(names, 'instance')}: {number:,} in the past",
+            data={
+                "instances": ", ".join(names),
+                "lost_blocks": number,
+                "first_loss_at": min(p.first_begin for p in same),
+                "last_loss_at": max(p.last_end for p in same),
+            },
             seen=(*history_lines(cluster, numbers), *([MAY_BE_FALSE] if doubtful[numbers[0]] else [])),
             expected=("0 lost",),
             next=[

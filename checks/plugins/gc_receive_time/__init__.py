@@ -88,6 +88,7 @@ def _fast(cluster: Cluster, fine: Sequence[ReceiveTimes], table: Table) -> Findi
         Status.PASS,
         f"Blocks arrive at {named(_names(cluster, fine), 'instance')} in {milliseconds(slowest)} or less on average.",
         subject=f"{milliseconds(slowest)} at most",
+        data={"instances": ", ".join(_names(cluster, fine)), "slowest_average_ms": slowest},
         seen=(
             *some([line for times in fine for line in time_lines(cluster, times)], 2 * MOST_LINES),
             *([unusual_text(limits)] if is_unusual(slowest, limits) else []),
@@ -107,6 +108,7 @@ def _little(cluster: Cluster, few: Sequence[ReceiveTimes], table: Table) -> Find
         f"{named(names, 'instance')} received {counted(blocks, 'block')} in "
         f"{span(max(t.own.seconds for t in few))}: too few to say how long blocks take.",
         subject=f"{briefly(names, 'instance')}: {counted(blocks, 'block')}",
+        data={"instances": ", ".join(names), "received_blocks": blocks, "seconds": max(t.own.seconds for t in few)},
         seen=some([line for times in few for line in time_lines(cluster, times)], 2 * MOST_LINES),
         expected=(enough_blocks_text(cluster.thresholds),),
         next=[Remedy("Look again while the database is busy.", ("racwire check gc-receive-time",))],

@@ -45,6 +45,11 @@ def _slow(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
         min((v.status for v in same), key=lambda status: status.gravity),
         f"Blocks take long to arrive at {named(names, 'instance')}: {what}, on average of {_time(same)}.",
         subject=f"{briefly(names, 'instance')}: {milliseconds(worst[0].worst_ms)}",
+        data={
+            "instances": ", ".join(names),
+            "worst_average_ms": worst[0].worst_ms,
+            "seconds": max(v.times.own.seconds for v in same),
+        },
         seen=(
             *some([line for own in lines for line in own], 2 * MOST_LINES),
             *some(traffic_lines(cluster, [v.times.own for v in worst])),
@@ -85,6 +90,10 @@ def _doubtful(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
         f"The statistics of {named(names, 'instance')} say that a block took {listed(averages[:MOST_LINES], 'or')} to "
         "arrive, which cannot be right.",
         subject=f"{briefly(names, 'instance')}: times doubtful",
+        data={
+            "instances": ", ".join(names),
+            "doubtful_average_ms": max(k.average_ms or 0.0 for v in same for k in v.doubtful),
+        },
         seen=some([line for v in same for line in time_lines(cluster, v.times)]),
         expected=("The statistics and the waits of the same time agree, about",),
         next=[Remedy("Take the waits for the truth; compare with an AWR or Statspack report of the same time.")],
@@ -104,6 +113,13 @@ def _tail(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
         f"{percent(100 * late / total)} of the waits for blocks on {named(names, 'instance')} took longer than "
         f"{milliseconds(same[0].late_us / 1000)}, though {good}.",
         subject=f"{briefly(names, 'instance')}: {percent(100 * late / total)} late",
+        data={
+            "instances": ", ".join(names),
+            "late_waits": late,
+            "waits": total,
+            "late_percent": 100 * late / total,
+            "late_from_ms": same[0].late_us / 1000,
+        },
         seen=(
             *some(
                 [
@@ -179,6 +195,11 @@ def _events_finding(cluster: Cluster, same: Sequence[UnusualWaits]) -> Finding:
         f"{percent(share)} of what {named(names, 'instance')} {waits} for "
         f"the cluster{aside} is {listed(dict.fromkeys(name for name, _ in events))}.",
         subject=f"{briefly(names, 'instance')}: {events[0][0]}",
+        data={
+            "instances": ", ".join(names),
+            "events": ", ".join(dict.fromkeys(name for name, _ in events)),
+            "share_percent": share,
+        },
         seen=some([f"{name}: {line}" for name, w in zip(names, same, strict=True) for line in top_lines(w.own)], 9),
         expected=("Plain transfers and grants (2-way, 3-way) on top",),
         why="; ".join(f"{name}: {MEANINGS[word]}" for name, word in events) + ".",

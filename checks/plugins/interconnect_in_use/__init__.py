@@ -124,6 +124,7 @@ def _public(cluster: Cluster, used: Used, public: Used, set_to: Mapping[int, str
         Status.FAIL,
         f"{named(names, 'instance')} {exchange} blocks over the public network: {_which(public, used)}.",
         subject=f"{briefly(names, 'instance')} {public[first][0].used.name}: public",
+        data={"instances": ", ".join(names), "interfaces": _which(public, used)},
         seen=(
             *_lines(cluster, used),
             *some([f"{p.used.ip} is public: {p.public}" for n in used for p in public[n]]),
@@ -145,6 +146,7 @@ def _elsewhere(cluster: Cluster, used: Used, elsewhere: Used, set_to: Mapping[in
         f"{named(names, 'instance')} {_use(used)} {_which(elsewhere, used)}, which {verb} on none of the private "
         "networks.",
         subject=f"{briefly(names, 'instance')} {elsewhere[first][0].used.name}: not private",
+        data={"instances": ", ".join(names), "interfaces": _which(elsewhere, used)},
         seen=(*_lines(cluster, used), *_meant(cluster)),
         expected=(f"Addresses on {listed(n.name for n in known_networks(cluster))}",),
         next=[look(), unset() if set_to.keys() & used.keys() else reconfigure()],
@@ -171,6 +173,7 @@ def _by_parameter(cluster: Cluster, used: Used, set_to: Mapping[int, str]) -> Fi
         status,
         f"cluster_interconnects is set on {named(names, 'instance')}{value}{bypass}.",
         subject=f"{briefly(names, 'instance')}: {PARAMETER} set",
+        data={"instances": ", ".join(names), "value": set_to[first], "haip_is_online": haip},
         seen=(
             *_lines(cluster, used),
             *([] if value else some([f"{instance_name(cluster, n)}: set to {set_to[n]}" for n in used])),
@@ -218,6 +221,7 @@ def _fewer(cluster: Cluster, used: Used) -> Finding:
         else f"{named(names, 'instance')} {_use(used)} {listed(on)} alone, of "
         f"{counted(len(networks), 'private network')}.",
         subject=f"{briefly(names, 'instance')}: {len(on)} of {len(networks)}",
+        data={"instances": ", ".join(names), "used_networks": len(on), "configured_networks": len(networks)},
         seen=_lines(cluster, used),
         expected=(f"{counted(min(len(networks), _MOST_HAIP_NICS), 'private network')} in use",),
         next=[
@@ -252,6 +256,10 @@ def _haip_by_some(cluster: Cluster, database: Database, used: Used) -> Iterator[
             f"{_names(cluster, with_haip)} {_use(with_haip)} HAIP addresses, and "
             f"{_names(cluster, without)} {_use(without)} none.",
             subject="HAIP by some",
+            data={
+                "instances_with_haip": ", ".join(instance_name(cluster, n) for n in with_haip),
+                "instances_without_haip": ", ".join(instance_name(cluster, n) for n in without),
+            },
             seen=_lines(cluster, used),
             expected=("All of them, or none",),
             next=[
@@ -278,6 +286,7 @@ def _apart(cluster: Cluster, used: Used) -> Iterator[Finding]:
             Status.FAIL,
             f"{instance_name(cluster, a)} and {instance_name(cluster, b)} use no private network in common{others}.",
             subject=f"{instance_name(cluster, a)}, {instance_name(cluster, b)}: apart",
+            data={"pairs": len(pairs), "first_pair": f"{instance_name(cluster, a)}, {instance_name(cluster, b)}"},
             seen=_lines(cluster, {n: used[n] for n in both}),
             expected=("One private network or more that all instances use",),
             next=[look()],

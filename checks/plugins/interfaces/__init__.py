@@ -121,6 +121,7 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
             Status.FAIL,
             "oifcfg names no private network at all.",
             subject="none configured",
+            data={"private_networks": 0},
             expected=("At least one line with cluster_interconnect",),
             next=[Remedy("See what is configured.", ("oifcfg getif", "oifcfg iflist -p -n"), "the Grid owner")],
             evidence=[(cluster.local_node, "oifcfg getif")],
@@ -179,6 +180,7 @@ def _netmasks(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
                 f"{port.interface} of {port.node} has the netmask /{prefix} on {network.name}; the others have "
                 f"/{usual[0][0]}.",
                 subject=f"{port.node} {port.interface} /{prefix}",
+                data={"interface": port.interface, "prefix_length": prefix, "expected_prefix_length": usual[0][0]},
                 seen=tuple(f"{p.node}: {p.interface} {p.ip}/{length}" for p, length in prefixes.items()),
                 expected=(f"/{usual[0][0]} on every node",),
                 next=[
@@ -223,6 +225,7 @@ def _no_such_subnet(cluster: Cluster, network: PrivateNetwork) -> Finding:
         Status.FAIL,
         f"{by} the private network {network.subnet}, and no node that could be read has an address in it.",
         subject=f"{network.subnet} on no node",
+        data={"subnet": network.subnet, "interface": network.interface},
         seen=(f"{network.named_by}: {named}", *there),
         expected=(f"An address in {network.subnet} on every node",),
         next=[
@@ -255,6 +258,7 @@ def _no_port(cluster: Cluster, network: PrivateNetwork, node: Node) -> Finding:
         Status.FAIL,
         f"{node.name} has no address on the private network {network.subnet}.",
         subject=f"{node.name} not on {network.subnet}",
+        data={"subnet": network.subnet},
         seen=(f"{node.name} has {', '.join(has)}",),
         expected=(f"{network.interface} with an address in {network.subnet}",),
         next=[Remedy("Look at its interfaces.", ("ip -brief address",), f"any user on {node.name}")],
@@ -271,6 +275,11 @@ def _not_up(network: PrivateNetwork, port: Port, interface: Interface) -> Findin
         Status.FAIL,
         f"{port.interface} of {port.node} {what}: {port.node} is cut off from {network.name}.",
         subject=f"{port.node} {port.interface} down",
+        data={
+            "interface": port.interface,
+            "operational_state": interface.operational_state,
+            "administratively_up": no_cable,
+        },
         seen=(f"{port.node}: {port.interface} is {interface.operational_state}",),
         expected=("up",),
         next=[
@@ -307,6 +316,7 @@ def _names(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
         Status.WARN if network.is_pattern else Status.FAIL,
         f"The private network {network.subnet} is on {names}, while oifcfg names {network.interface}.",
         subject=f"{network.subnet}: {names}",
+        data={"subnet": network.subnet, "configured_interface": network.interface, "interfaces": ", ".join(odd)},
         seen=tuple(f"{p.node}: {p.interface} {p.ip}" for p in network.ports),
         expected=(f"{network.interface} on every node",),
         next=[
@@ -339,6 +349,7 @@ def _shared_subnets(cluster: Cluster) -> Iterator[Finding]:
             Status.FAIL,
             f"The private networks on {listed(names)} share one subnet, {subnet}.",
             subject=f"{listed(names)} in {subnet}",
+            data={"subnet": subnet, "interfaces": ", ".join(names)},
             seen=tuple(f"{p.node}: {p.interface} {p.ip}" for n in networks for p in n.ports),
             expected=("A subnet of its own for each private network (Exadata is the exception)",),
             next=[
