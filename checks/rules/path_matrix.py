@@ -74,6 +74,11 @@ class PathMatrix:
         """Whether anything was sent over it, or at least tried."""
         return any(cell.probe for cell in self.ways)
 
+    def role_of(self, letter: str) -> str:
+        """The role of the gravest way with that letter."""
+        cells = [cell for cell in self.cells.values() if cell.letter == letter]
+        return min(cells, key=lambda c: c.status.gravity if c.status else len(Status)).role
+
     def letters(self) -> list[str]:
         """Those that occur."""
         there = {cell.letter for cell in self.cells.values()}

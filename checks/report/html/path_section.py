@@ -59,12 +59,11 @@ def _square(grid: PathMatrix) -> MatrixSection:
     network = grid.network
     name = network.name if network.name.startswith(network.interface) else f"{network.interface} {network.name}"
     letters = grid.letters()
-    role_of = {cell.letter: cell.role for cell in grid.cells.values()}
     return MatrixSection(
         title=name,
         sentence=_sentence(grid, len(grid.ways) - len(ill)),
         grid=grid,
-        legend=tuple((role_of[letter], letter, MEANINGS[letter]) for letter in letters),
+        legend=tuple((grid.role_of(letter), letter, MEANINGS[letter]) for letter in letters),
         upright=len(grid.nodes) > _UPRIGHT_NODES or max(map(len, grid.nodes)) > _UPRIGHT_LETTERS,
         ways=tuple(told[:_MOST_WAYS]),
         more_ways=max(len(told) - _MOST_WAYS, 0),

@@ -61,7 +61,7 @@ class DatabaseScreen(ConsoleScreen):
                 [
                     Sign("F", "worse than a check's limit for a failure", Status.FAIL.value.lower()),
                     Sign("W", "worse than a check's limit for a warning", Status.WARN.value.lower()),
-                    Sign("I", "over such a limit in the past", Status.INFO.value.lower()),
+                    Sign("I", "worth knowing: in the past, or likely miscounted", Status.INFO.value.lower()),
                     Sign("?", "not known", Status.UNKNOWN.value.lower()),
                     Sign("-", "nothing to tell: no block, no ping"),
                     Sign("·", "the instance itself"),

@@ -12,8 +12,6 @@ from checks.rules.path_matrix import MEANINGS, Cell, PathMatrix
 from tui.screens.paths.matrix import Place, matrix_lines
 from tui.widgets.line import Line, clean, fitted, hanging, wrapped
 
-_ROLES = {"P": "pass", "R": "fail", "B": "fail", "T": "fail", "M": "fail", "L": "warn", "U": "fail", "·": "faint"}
-
 _ROOM_FOR_HEADING = 60
 """Columns from which on the legend has a heading."""
 
@@ -98,12 +96,15 @@ def _told(cell: Cell) -> Iterator[tuple[str, str]]:
 
 def _legend(grids: Sequence[PathMatrix], width: int) -> list[Line]:
     """The letters that occur, and what they mean; said to be letters, since `1500 B` could be read as bytes."""
-    there = {letter for grid in grids for letter in grid.letters()}
+    roles: dict[str, str] = {}
+    for grid in grids:
+        for letter in grid.letters():
+            roles[letter] = "fail" if roles.get(letter) == "fail" else grid.role_of(letter)
     heading = " Letters:" if width >= _ROOM_FOR_HEADING else ""
     line: list[tuple[str, str]] = [(heading, "faint")] if heading else []
     lines: list[Line] = []
     used = len(heading)
-    for letter in (letter for letter in MEANINGS if letter in there):
+    for letter in (letter for letter in MEANINGS if letter in roles):
         text = f" {MEANINGS[letter]}"[: max(width - 2, 0)]
         gap = "  " if line and line[-1][0] != heading else " "
         needed = len(gap) + 1 + len(text)
@@ -111,7 +112,7 @@ def _legend(grids: Sequence[PathMatrix], width: int) -> list[Line]:
             lines.append(line)
             line, used = [], 0
             gap, needed = " ", len(text) + 2
-        line += [(gap, ""), (letter, _ROLES.get(letter, "unknown")), (text, "faint")]
+        line += [(gap, ""), (letter, roles[letter]), (text, "faint")]
         used += needed
     return [*lines, line]
 
