@@ -23,6 +23,7 @@ from checks.model.facts import (
     FileSeen,
     JournalCopy,
     NoRecording,
+    NotGathered,
     OcrBackup,
     RecordingsCompared,
     SeenRecording,
@@ -34,7 +35,6 @@ from checks.sources.nodes.backup_files import read_change_files, read_olr_backup
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import Shell, ShellError
 
-_NOT_ASKED = Unknown("not asked for")
 _RECORDING_LIMIT_S = 240.0
 _RESOLVE_LIMIT_S = 3.0
 _COPIES_LIMIT_S = 5.0
@@ -89,9 +89,9 @@ async def _recordings(
     before, after = Path(plan.baseline_file), Path(plan.after_file)
     by_s = stretch_s(plan.record_s)
     return (
-        await _in_thread(lambda: see_recording(before)) if "baseline-recording" in checks else _NOT_ASKED,
-        await _in_thread(lambda: see_recording(after)) if "after-recording" in checks else _NOT_ASKED,
-        await _in_thread(lambda: compare_recordings(before, after, by_s)) if "comparison" in checks else _NOT_ASKED,
+        await _in_thread(lambda: see_recording(before)) if "baseline-recording" in checks else NotGathered(),
+        await _in_thread(lambda: see_recording(after)) if "after-recording" in checks else NotGathered(),
+        await _in_thread(lambda: compare_recordings(before, after, by_s)) if "comparison" in checks else NotGathered(),
     )
 
 

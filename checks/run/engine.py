@@ -14,13 +14,14 @@ from contextlib import redirect_stdout
 
 import msgspec
 
-from checks.model.check import BrokenPlugin, Check, Kind
+from checks.model.check import Check, Kind
 from checks.model.facts import Cluster, NotAsked, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.journal import Journal, now
 from checks.model.report import Report, make_report
 from checks.model.settings import Settings
 from checks.rules.waivers import apply, day_of
+from checks.run.check_discovery import BrokenPlugin, known_codes
 from checks.run.events import CheckConcluded, Event, Gathered, GatherProgress, RunFinished, RunStarted
 from checks.run.gathering import GATHERERS, Gatherer
 from checks.run.settings_values import as_plain
@@ -119,7 +120,7 @@ class Engine:
         findings = [f for concluded in self._concluded.values() for f in concluded]
         if interrupted:
             findings += [_interrupted(c) for c in self.checks if c.id not in self._concluded]
-        marked, standings = apply(findings, self._waivers, day_of(self._started_at), self._makers)
+        marked, standings = apply(findings, self._waivers, day_of(self._started_at), self._makers, known_codes)
         return make_report(
             version=racwire_version(),
             started_at=self._started_at,

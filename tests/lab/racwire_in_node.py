@@ -24,7 +24,7 @@ import checks.report.json_report  # noqa: F401 - loaded once, for all commands
 import tui.cli.change_command
 import tui.cli.change_verify
 import tui.cli.progress
-from checks.model.check import discover
+from checks.run.check_discovery import discover
 from checks.run.events import Gathered
 from checks.run.settings_file import load_settings
 from tui.cli.main import main

@@ -21,10 +21,10 @@ from checks.change.planning import look_of
 from checks.change.recording_evidence import compare_recordings, see_recording, told_shortly
 from checks.change.state import ChangeError
 from checks.change.verifying import Concluded
-from checks.model.check import Checks
 from checks.model.facts import BeforeAfter, Cluster, NoRecording, RecordingsCompared, SeenRecording, Unknown
 from checks.model.journal import Journal
 from checks.model.settings import ChangeSettings, Settings
+from checks.run.check_discovery import Checks
 from checks.run.gathering import CHANGING, GATHERERS
 from checks.sources.node_setup import CHANGE_BACKUPS, CHANGE_JOURNALS
 from checks.sources.nodes.shell import Shell

@@ -9,10 +9,10 @@ import sys
 import pytest
 from msgspec.structs import replace
 
-from checks.model.check import discover
 from checks.model.facts import NotAsked
 from checks.model.finding import Status
 from checks.model.settings import Settings
+from checks.run.check_discovery import discover
 from checks.run.engine import Engine
 from checks.run.events import CheckConcluded, RunFinished
 from checks.run.gathering import Gatherer

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from checks.model.check import discover
 from checks.model.report import ExitCode
 from checks.model.settings import DatabaseSettings, SamplingSettings, Settings
+from checks.run.check_discovery import discover
 from checks.run.dry_run import plan_checks
 from racwire_lab.oracle_net.verifier import Verifier
 from tests.fixtures.oracle import USER, Witness, serving

@@ -9,8 +9,8 @@ from checks.change.change_text import headline
 from checks.change.obstacles import Obstacle, PlanError
 from checks.change.opening import open_change
 from checks.change.vendors import keys, vendor
-from checks.model.check import discover
 from checks.model.report import ExitCode
+from checks.run.check_discovery import discover
 from tui.cli.change_asked import Asked
 from tui.cli.change_run import opened
 from tui.cli.change_text import obstacle_lines, opened_lines

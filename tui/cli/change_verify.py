@@ -10,6 +10,7 @@ from checks.change.gates import gate_checks
 from checks.change.state import Change, ChangeError
 from checks.model.check import Check
 from checks.model.report import ExitCode
+from checks.run.check_discovery import discover
 from tui.cli.change_asked import Asked
 from tui.cli.change_json import as_json, verified_document
 from tui.cli.change_run import concluded
@@ -51,7 +52,7 @@ def verify(asked: Asked) -> int:
 def gates_now(change: Change) -> tuple[Check, ...]:
     """The checks that look at the current step's gates, and at those that must still hold."""
     step = change.current
-    return () if step is None else tuple(gate_checks(change, step).values())
+    return () if step is None else tuple(gate_checks(change, step, discover).values())
 
 
 def _lines(change: Change, before: int, number: int, width: int) -> Iterator[Line]:

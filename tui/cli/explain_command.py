@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from checks.change import codes
 from checks.change.gates import documented
 from checks.change.vendors import PORT, VENDORS, Vendor, commands_of, keys, showing, vendor
-from checks.model.check import Check, Checks, Kind, discover
+from checks.model.check import Check, Kind
+from checks.run.check_discovery import Checks, discover
 from checks.run.engine import KINDS
 from tui.cli.errors import UsageError
 from tui.text.sanitize import for_encoding, sanitize_lines

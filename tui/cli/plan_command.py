@@ -6,8 +6,8 @@ import argparse
 import sys
 
 from checks.change.gates import documented
-from checks.model.check import Checks, discover
 from checks.model.settings import Settings
+from checks.run.check_discovery import Checks, discover
 from checks.run.dry_run import plan_checks, plan_samples
 from tui.cli.check_selection import choose
 from tui.cli.errors import UsageError

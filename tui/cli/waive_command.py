@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from datetime import date
 
-from checks.model.finding import PROBLEMS, Extent, Finding, Status
+from checks.model.finding import PROBLEMS, Finding, Magnitude, Status
 from checks.model.report import ExitCode, Report
 from checks.model.settings_waivers import LONGEST_DAYS, matches
 from checks.model.wording import counted, listed
@@ -119,7 +119,7 @@ def _block(findings: Sequence[Finding], subject: str, reason: str, by: str, unti
     return "\n".join(lines) + "\n"
 
 
-def _extent(findings: Sequence[Finding]) -> Extent | None:
+def _extent(findings: Sequence[Finding]) -> Magnitude | None:
     """The highest of all; None where one of them does not tell how bad it is."""
     extents = [f.extent for f in findings if f.extent and 0 <= f.extent.value < math.inf]
     return max(extents, key=lambda e: e.value) if len(extents) == len(findings) else None

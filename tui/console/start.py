@@ -27,7 +27,8 @@ from tui.cli.own_loop import own_loop
 from tui.cli.streams import leave, tell
 
 if TYPE_CHECKING:
-    from checks.model.check import BrokenPlugin, Check, Checks
+    from checks.model.check import Check
+    from checks.run.check_discovery import BrokenPlugin, Checks
     from checks.run.engine import Engine
     from checks.traffic.feed import Feed
     from tui.console.app import ConsoleApp
@@ -202,7 +203,7 @@ def _run_full_screen(
 
 @cache
 def _found() -> Checks:
-    from checks.model.check import discover
+    from checks.run.check_discovery import discover
 
     return discover()
 
