@@ -259,7 +259,7 @@ def test_a_file_is_written_whole_and_a_full_disk_loses_nothing(cluster, tmp_path
 def test_an_interrupted_run_shows_what_it_has(cluster):
     cluster.lab("break", "slow-ssh")
     running = subprocess.Popen(
-        [sys.executable, "-m", "tui", "check", "--lab"],
+        [sys.executable, "-P", "-m", "tui", "check", "--lab"],
         env=cluster.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     time.sleep(1.5)

@@ -20,7 +20,7 @@ from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.samples import InstanceSample, LatencySample, NodeSample
 from tests.lab.lab_support import needs_namespaces
 from tests.lab.practice_command import Practice
-from tui.cli.record_command import WRITE_EVERY_S
+from tui.cli.record import WRITE_EVERY_S
 
 pytestmark = [pytest.mark.lab, needs_namespaces]
 
@@ -85,7 +85,7 @@ def last_sample(path: Path) -> float:
 def record(practice: Practice, path: Path, *words: str) -> subprocess.Popen[str]:
     """`racwire record --lab` into that file, under way."""
     return subprocess.Popen(
-        [sys.executable, "-m", "tui", "record", "--lab", *words, str(path)], env=practice.environment,
+        [sys.executable, "-P", "-m", "tui", "record", "--lab", *words, str(path)], env=practice.environment,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 
@@ -102,7 +102,7 @@ def until_it_holds(path: Path, *sources: str) -> None:
 
 
 def test_the_same_comes_as_json_lines_into_a_pipe_that_ends_early(practice: Practice) -> None:
-    line = f"{sys.executable} -m tui watch --lab --for 20s | head -4; echo ${{PIPESTATUS[0]}}"
+    line = f"{sys.executable} -P -m tui watch --lab --for 20s | head -4; echo ${{PIPESTATUS[0]}}"
     ran = subprocess.run(
         ["bash", "-c", line], env=practice.environment, capture_output=True, text=True, timeout=60, check=False
     )

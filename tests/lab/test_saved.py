@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from tui.cli.report_options import FORMATS
 
 from checks.model.finding import Status
 from checks.model.report import ExitCode
@@ -22,7 +23,6 @@ from checks.traffic.samples import Gap, InstanceSample, NodeSample
 from tests.lab.lab_support import needs_namespaces
 from tests.lab.practice_command import Practice
 from tests.unit.saved_support import members_of
-from tui.cli.report_options import FORMATS
 
 pytestmark = [pytest.mark.lab, needs_namespaces]
 
@@ -49,7 +49,7 @@ def night(practice: Practice, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def elsewhere(*words: str) -> subprocess.CompletedProcess[str]:
     """racwire where there is no cluster, no Grid home and nobody to ask."""
     return subprocess.run(
-        [sys.executable, "-m", "tui", *words], capture_output=True, text=True, timeout=60, check=False,
+        [sys.executable, "-P", "-m", "tui", *words], capture_output=True, text=True, timeout=60, check=False,
         stdin=subprocess.DEVNULL, env={"PATH": "/nonexistent", "HOME": "/nonexistent"},
     )  # fmt: skip
 
@@ -94,7 +94,7 @@ def test_a_report_of_the_live_cluster_shows_its_traffic(practice: Practice, tmp_
 def test_ended_early_it_keeps_what_there_is(practice: Practice, tmp_path: Path) -> None:
     path = tmp_path / "early.racwire"
     running = subprocess.Popen(
-        [sys.executable, "-m", "tui", "save", "--lab", "--interval", "60", str(path)],
+        [sys.executable, "-P", "-m", "tui", "save", "--lab", "--interval", "60", str(path)],
         env=practice.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         start_new_session=True,
     )  # fmt: skip

@@ -20,7 +20,7 @@ import racwire_lab
 from racwire_lab import Lab, LabError, down, find, up
 from racwire_lab.cluster import peers
 from tests.lab.lab_support import assert_healthy, lab_directory, needs_namespaces, processes_of, run, ssh
-from tui.cli.lab_commands import add_lab_parser, run_lab
+from tui.cli.lab import add_lab_parser, run_lab
 
 pytestmark = needs_namespaces
 

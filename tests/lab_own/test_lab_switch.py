@@ -12,7 +12,7 @@ from checks.run.settings_file import load_settings
 from racwire_lab import Lab, find
 from racwire_lab.cluster.topology import PRIVATE
 from tests.lab.lab_support import lab_directory, needs_namespaces, needs_nft, run
-from tui.cli.lab_commands import add_lab_parser, run_lab
+from tui.cli.lab import add_lab_parser, run_lab
 
 pytestmark = needs_namespaces
 

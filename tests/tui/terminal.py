@@ -12,7 +12,7 @@ import termios
 import time
 from pathlib import Path
 
-RACWIRE = [sys.executable, "-m", "tui"]
+RACWIRE = [sys.executable, "-P", "-m", "tui"]
 LEAVE_ALTERNATE_SCREEN = b"\x1b[?1049l"
 
 

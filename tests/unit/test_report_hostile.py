@@ -15,6 +15,7 @@ import msgspec
 import pytest
 from markdown_it import MarkdownIt
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
+from tui.cli.report_options import FORMATS as OFFERED
 
 from checks.model.facts import Cluster
 from checks.model.finding import PROBLEMS, Finding, Status, Table
@@ -26,7 +27,6 @@ from tests.fixtures.clusters import cluster
 from tests.fixtures.hostile import TEXTS, hostile_report
 from tests.fixtures.reports import report_of
 from tui.cli.report_formats import FORMATS, format_of
-from tui.cli.report_options import FORMATS as OFFERED
 
 OBEYED = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029\ufeff\ufffe\uffff]"

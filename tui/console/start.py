@@ -10,7 +10,6 @@ import asyncio
 import gc
 import logging
 import os
-import pwd
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -21,8 +20,9 @@ from typing import IO, TYPE_CHECKING, TextIO, cast
 
 from checks.model.report import ExitCode, exit_code
 from checks.model.settings import Settings
-from tui.cli.common_options import ENTERED
+from checks.run.directories import state_directory
 from tui.cli.log_file import LogFile, log_path
+from tui.cli.options import ENTERED
 from tui.cli.own_loop import own_loop
 from tui.cli.streams import leave, tell
 
@@ -113,24 +113,10 @@ def colours_in_doubt(environment: Mapping[str, str]) -> bool:
     return not rich and not environment.get("TERM", "").endswith(("256color", "direct"))
 
 
-def state_directory(environment: Mapping[str, str]) -> Path:
-    """Where the log and copied commands are kept; in the home that the system knows where HOME says none."""
-    base, home = environment.get("XDG_STATE_HOME", ""), environment.get("HOME", "")
-    if base.startswith("/"):
-        return Path(base) / "racwire"
-    if not home.startswith("/"):
-        try:
-            home = pwd.getpwuid(os.getuid()).pw_dir
-        except KeyError:  # a user without a name
-            home = "/"
-    return Path(home, ".local", "state", "racwire")
-
-
 def _run_as_text(settings: Settings) -> int:
-    from tui.cli.check_command import run_check
-    from tui.cli.main import build_parser
+    from tui.cli import check
 
-    return run_check(build_parser().parse_args(["check"]), settings)
+    return check.run(check.arguments(), settings)
 
 
 def _run_full_screen(
@@ -152,7 +138,7 @@ def _run_full_screen(
     from tui.console.hangup import Lifeline
     from tui.terminal.driver import console_driver
 
-    log = LogFile(log_path(state_directory(os.environ)))
+    log = LogFile(log_path(state_directory()))
     logging.basicConfig(stream=log, format="%(asctime)s %(name)s: %(message)s", level=logging.WARNING)
     password = password_for(settings.database, _checks()) if past is None else None
 
@@ -176,7 +162,7 @@ def _run_full_screen(
         new_feed=new_feed,
         settings=settings,
         warm_up=_warm_up,
-        state_directory=state_directory(os.environ),
+        state_directory=state_directory(),
         encoding=encoding_of(settings, sys.__stderr__),
         terminal_colours=colours_in_doubt(os.environ),
         driver_class=console_driver(),

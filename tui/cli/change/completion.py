@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 from checks.change.change_api import Conduct, Opened
 from checks.change.verifying import Concluded
 from checks.run.events import Event
-from tui.cli.interrupts import interrupts
+from tui.cli.interrupts import ending_the_loop
 from tui.cli.own_loop import run_in_own_loop
 from tui.cli.progress import Progress, progress_line
 
@@ -41,7 +41,7 @@ async def _last_of(events: AsyncGenerator[Event | _Last, None], kind: type[_Last
     task = asyncio.current_task()
     assert task is not None
     found: _Last | None = None
-    with interrupts(lambda: _cancel(task)):
+    with ending_the_loop(lambda: _cancel(task)):
         try:
             async with aclosing(events):
                 async for event in events:

@@ -12,10 +12,10 @@ from checks.change.gates import gate_checks
 from checks.change.state import Change, ChangeError
 from checks.model.check import Check
 from checks.model.report import ExitCode
-from tui.cli.change_asked import Asked
-from tui.cli.change_json import as_json, verified_document
-from tui.cli.change_run import concluded
-from tui.cli.change_text import event_lines, gate_lines
+from tui.cli.change.change_context import Asked
+from tui.cli.change.change_json import as_json, verified_document
+from tui.cli.change.change_text import event_lines, gate_lines
+from tui.cli.change.completion import concluded
 from tui.cli.password import password_for
 from tui.cli.streams import tell
 from tui.widgets.line import clean

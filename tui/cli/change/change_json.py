@@ -12,7 +12,7 @@ from checks.change.change_plan import Step
 from checks.change.events import Line, Reopened, Surprised, Verified
 from checks.change.state import Change
 from checks.model.sanitize import json_escaped
-from tui.cli.change_text import commands_for, waits_for
+from tui.cli.change.change_text import commands_for, waits_for
 
 
 def as_json(document: dict[str, Any]) -> bytes:

@@ -11,9 +11,9 @@ from checks.change.obstacles import Obstacle, PlanError
 from checks.change.vendors import keys, vendor
 from checks.model.check import discover
 from checks.model.report import ExitCode
-from tui.cli.change_asked import Asked
-from tui.cli.change_run import opened
-from tui.cli.change_text import obstacle_lines, opened_lines
+from tui.cli.change.change_context import Asked
+from tui.cli.change.change_text import obstacle_lines, opened_lines
+from tui.cli.change.completion import opened
 from tui.cli.errors import UsageError
 from tui.cli.password import password_for
 from tui.cli.streams import tell

@@ -11,7 +11,7 @@ from checks.change.events import GateResult
 from checks.change.report import ChangeReport, ReportedOverride, ReportedStep
 from checks.model.facts import Unknown
 from checks.model.finding import Status
-from tui.cli.change_text import hung, said_by_check
+from tui.cli.change.change_text import hung, said_by_check
 from tui.widgets.line import clean
 
 _SIGNS = {str(standing): sign for standing, sign in STEP_SIGNS.items()} | {"left": "·"}

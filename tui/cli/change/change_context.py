@@ -14,8 +14,8 @@ from checks.change.change_journal import ChangeJournal
 from checks.change.state import Change, ChangeError
 from checks.model.report import ExitCode
 from checks.model.settings import Settings
+from tui.cli.change.hints import Hints
 from tui.cli.document import Document
-from tui.cli.hints import Hints
 from tui.cli.output import columns_of, printed
 from tui.cli.password import Secret
 from tui.cli.streams import tell

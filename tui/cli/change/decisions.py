@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from checks.model.report import ExitCode
-from tui.cli.change_asked import Asked
-from tui.cli.change_text import way_back_lines
+from tui.cli.change.change_context import Asked
+from tui.cli.change.change_text import way_back_lines
 from tui.cli.errors import UsageError
 from tui.cli.streams import tell
 
