@@ -14,6 +14,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from types import TracebackType
 from typing import Self
 
+from checks.model.broken_dependency import error_text
 from checks.model.facts import Cluster, Database, NotAsked, Unknown
 from checks.model.journal import Journal
 from checks.model.settings import Settings
@@ -158,7 +159,7 @@ class Feed:
                 return
             except Exception as error:
                 log.exception("the source %s of the live feed broke down", name)
-                words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+                words = error_text(error)
                 self._tell(Gap(self._source(name), time.time(), f"Sampling broke down and is begun again: {words}."))
             await asyncio.sleep(backoff.next_s())
 

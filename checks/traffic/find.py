@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
+from checks.model.broken_dependency import error_text
 from checks.model.facts import Cluster, Unknown
 from checks.model.journal import Journal, now
 from checks.model.settings import Settings
@@ -67,4 +68,4 @@ async def _found(gatherer: Gatherer, session: Session, cluster: Cluster) -> obje
     except TimeoutError:
         return Unknown(f"Gathering the {gatherer.group} took over {gatherer.limit_s:.0f} s and was given up.")
     except Exception as error:  # a source may fail in any way; what it would have told is unknown, the rest goes on
-        return Unknown(f"Gathering the {gatherer.group} failed: {type(error).__name__}: {error}")
+        return Unknown(f"Gathering the {gatherer.group} failed: {error_text(error)}")

@@ -127,11 +127,12 @@ def while_signals_are_heard(write: Callable[[], _T]) -> _T:
 
 
 def _tell_that_it_ends() -> None:
-    # A terminal that is held (Ctrl-S) or gone must not hold up the end.
     with suppress(OSError, ValueError):
-        if select.select([], [sys.stderr], [], 0)[1]:
-            sys.stderr.write(f"{_CLEAR if sys.stderr.isatty() else ''}racwire: {GOING_ON}\n")
-            sys.stderr.flush()
+        if not sys.stderr.isatty():
+            sys.stderr.write(f"racwire: {GOING_ON}\n")
+        elif select.select([], [sys.stderr], [], 0)[1]:  # a terminal that is held (Ctrl-S) must not hold up the end
+            sys.stderr.write(f"{_CLEAR}racwire: {GOING_ON}\n")
+        sys.stderr.flush()
 
 
 def _ignore(numbers: list[signal.Signals]) -> None:

@@ -13,8 +13,8 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+from checks.model.broken_dependency import named_dependency
 from tui import __version__
-from tui.cli.broken_dependency import named_dependency, report_broken
 from tui.cli.errors import UsageError
 from tui.cli.interrupts import ending_in_order
 from tui.cli.options import add_check_options, add_console_options, effective_settings
@@ -45,6 +45,10 @@ examples:
 racwire changes nothing, on no node, switch or database: it prints commands, you run them.
 Options before the command hold for every command that has a use for them.
 exit codes: 0 all pass, 1 warnings, 2 failures, 3 could not tell, 64 usage, 130 interrupted."""
+
+
+_COULD_NOT_TELL = 3
+"""`ExitCode.COULD_NOT_TELL`, which cannot be loaded without msgspec."""
 
 
 class Command(NamedTuple):
@@ -150,7 +154,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _codes().PASS
     except (ImportError, OSError) as error:
         if sentence := named_dependency(error):
-            return report_broken(sentence)
+            tell(f"{sentence}.")
+            return _COULD_NOT_TELL
         if isinstance(error, ImportError):
             raise
         tell(f"{error.filename or 'output'}: {error.strerror}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from importlib import import_module
 from pathlib import Path
 
 from checks.model.report import exit_code
@@ -62,6 +63,8 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     record_s = _record_s(args, form)
     if form.name == _WITH_TRAFFIC and output is None and sys.stdout.isatty():
         raise UsageError("A terminal shows no HTML; add -o report.html, or lead it into a file.")
+    if form.name == _WITH_TRAFFIC:
+        import_module("checks.report.html.html_page")  # what cannot be loaded is told before anything is run
     with load_or_run(args, settings, record_s=record_s) as found:
         code = _handout(form, found.evidence).deliver(output, exit_code(found.evidence.report), replace=args.force)
     return leave(code)

@@ -7,6 +7,8 @@ import sys
 import threading
 from contextlib import suppress
 
+from checks.model.sanitize import shown
+
 _LAST_WAIT_S = 0.1
 
 
@@ -29,8 +31,6 @@ def open_closed_streams() -> None:
 
 def tell(sentence: str) -> None:
     """A sentence on stderr, on one line whatever names stand in it, and whether or not stderr can still be written."""
-    from checks.model.sanitize import shown  # late: `racwire --help` has no use for it
-
     with suppress(OSError, ValueError):
         print(f"racwire: {shown(sentence)}", file=sys.stderr, flush=True)
 

@@ -21,6 +21,7 @@ from typing import IO, TYPE_CHECKING, TextIO, cast
 from checks.model.report import ExitCode, exit_code
 from checks.model.settings import Settings
 from checks.run.directories import state_directory
+from tui.cli.interrupts import ending_in_order
 from tui.cli.log_file import LogFile, log_path
 from tui.cli.options import ENTERED
 from tui.cli.own_loop import own_loop
@@ -157,6 +158,7 @@ def _run_full_screen(
 
         return Feed(settings, password=password)
 
+    lifeline = Lifeline(sys.__stdin__.fileno() if sys.__stdin__ else 0)
     app = ConsoleApp(
         new_engine,
         new_feed=new_feed,
@@ -166,13 +168,14 @@ def _run_full_screen(
         encoding=encoding_of(settings, sys.__stderr__),
         terminal_colours=colours_in_doubt(os.environ),
         driver_class=console_driver(),
-        lifeline=Lifeline(sys.__stdin__.fileno() if sys.__stdin__ else 0),
+        lifeline=lifeline,
         past=past,
         changes=ClusterChanges(settings, _found, password) if past is None else None,
         first=first,
     )
     app.error_console = Console(file=cast("IO[str]", log), width=120, markup=False, highlight=False)
-    _run_in_own_loop(app, mouse=settings.console.mouse)
+    with ending_in_order(lifeline.end):
+        _run_in_own_loop(app, mouse=settings.console.mouse)
     broke = app.return_code != 0
     if broke:
         tell(f"the console broke down; {log.told}.")
