@@ -20,15 +20,15 @@ import racwire_lab
 from racwire_lab import Lab, LabError, down, find, up
 from racwire_lab.cluster import peers
 from tests.lab.lab_support import assert_healthy, lab_directory, needs_namespaces, processes_of, run, ssh
-from tui.cli.lab import add_lab_parser, run_lab
+from tui.cli import lab
 
 pytestmark = needs_namespaces
 
 
 def racwire(*words: str) -> int:
     parser = argparse.ArgumentParser()
-    add_lab_parser(parser.add_subparsers(dest="command"))
-    return run_lab(parser.parse_args(["lab", *words]))
+    lab.add_options(parser)
+    return lab.run(parser.parse_args(words))
 
 
 def test_up_status_down(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,6 @@ import msgspec
 import pytest
 from markdown_it import MarkdownIt
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
-from tui.cli.report_options import FORMATS as OFFERED
 
 from checks.model.facts import Cluster
 from checks.model.finding import PROBLEMS, Finding, Status, Table
@@ -26,6 +25,7 @@ from checks.report.json_report import from_json, schema
 from tests.fixtures.clusters import cluster
 from tests.fixtures.hostile import TEXTS, hostile_report
 from tests.fixtures.reports import report_of
+from tui.cli.report import FORMATS as OFFERED
 from tui.cli.report_formats import FORMATS, format_of
 
 OBEYED = re.compile(
