@@ -30,7 +30,7 @@ from tests.tui.terminal import LEAVE_ALTERNATE_SCREEN, RACWIRE, Terminal, nobody
 from tests.tui.test_traffic_recordings import record
 from tests.tui.traffic_driving import Console
 from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events
-from tui.cli.sanitize import printable
+from tui.cli.sanitize import sanitize
 from tui.console.actions import TABS
 from tui.console.export_state import SAVED
 from tui.console.saved_source import of_saved
@@ -217,7 +217,7 @@ async def test_hostile_names_in_a_saved_file_are_shown_and_not_obeyed(new_consol
         for key in "612345":
             await on.press(key)
             for lines in on.pilot.app.screen.query(Lines):
-                assert all(line == printable(line) for line in lines.text.split("\n")), (key, lines.id)
+                assert all(line == sanitize(line) for line in lines.text.split("\n")), (key, lines.id)
 
 
 # --- the command ------------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from tests.tui.driving import checks_screen, concluded, shown, write
 from tests.tui.traffic_driving import Console
 from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events
 from tui.cli.report_formats import FORMATS
-from tui.cli.sanitize import printable
+from tui.cli.sanitize import sanitize
 from tui.console import report_file
 from tui.console.app import ConsoleApp
 from tui.console.export_state import SAVED
@@ -310,7 +310,7 @@ async def test_hostile_names_are_shown_and_not_obeyed(
         await write(pilot, "text")
         await until(pilot, lambda: "\\x1b[2J" in shown(pilot, "report-done"))
         for lines in pilot.app.screen.query(Lines):
-            assert all(line == printable(line) for line in lines.text.split("\n")), lines.id
+            assert all(line == sanitize(line) for line in lines.text.split("\n")), lines.id
 
 
 @pytest.mark.parametrize("size", [(60, 16), (80, 24), (120, 40)])

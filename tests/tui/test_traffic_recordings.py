@@ -24,7 +24,7 @@ from tests.tui.conftest import FakeFeed, NewConsole
 from tests.tui.driving import concluded, shown
 from tests.tui.traffic_driving import Console, console
 from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events, hostile_events, node_sample
-from tui.cli.sanitize import printable
+from tui.cli.sanitize import sanitize
 from tui.console import background_recorder
 from tui.console.saved_source import of_recording
 from tui.screens.traffic import screen
@@ -265,4 +265,4 @@ async def test_hostile_names_in_a_recording_are_shown_and_not_obeyed(new_console
             await on.press(*keys.split())
             await on.until(lambda: not getattr(on.pilot.app.screen, "_reading", False))
             for lines in on.pilot.app.screen.query(Lines):
-                assert all(line == printable(line) for line in lines.text.split("\n")), (keys, lines.id)
+                assert all(line == sanitize(line) for line in lines.text.split("\n")), (keys, lines.id)

@@ -292,7 +292,11 @@ def test_an_interrupted_look_writes_nothing(racwire, changes, monkeypatch):
     opened = journal(changes, AGREED, SWITCHED)
     monkeypatch.setattr(change_context, "Conduct", ConductInterrupted)
     code, out, told = racwire("verify")
-    assert (code, out, told) == (ExitCode.INTERRUPTED, "", "racwire: interrupted; nothing was written.\n")
+    assert (code, out, told) == (
+        ExitCode.INTERRUPTED,
+        "",
+        "racwire: ending in order; once more ends it at once.\nracwire: interrupted; nothing was written.\n",
+    )
     assert len(ChangeJournal.read(opened.path).change.lines) == 3
 
 

@@ -189,7 +189,7 @@ async def test_hostile_names_do_not_get_to_the_terminal_by_that_line(monkeypatch
     screen = io.StringIO()
     monkeypatch.setattr(sys, "stderr", screen)
     told = Progress(True)
-    told.beside("recording \x1b]0;owned\x07")
+    told.alongside("recording \x1b]0;owned\x07")
     assert screen.getvalue() == "\r\x1b[Krecording \\x1b]0;owned\\x07"
 
 

@@ -26,7 +26,7 @@ from tui.cli.durations import seconds_of, size_of
 from tui.cli.errors import UsageError
 from tui.cli.record import Tape
 from tui.cli.sampling import sample
-from tui.cli.sampling_status import Narration
+from tui.cli.sampling_status import SamplingStatus
 from tui.console.batch_writer import Delivery
 
 ROOT = Path(__file__).parents[2]
@@ -171,7 +171,7 @@ def test_quiet_says_nothing_but_errors(tmp_path, capsys):
 
 def test_a_gap_is_told_once_for_each_reason(capsys):
     told = []
-    narration = Narration(told.append)
+    narration = SamplingStatus(told.append)
     for reason in ("refused", "refused", "timed out", "timed out"):
         narration(Gap("node rac2", BEGIN, reason))
         narration(NodeSample("rac2", BEGIN, 1.0))

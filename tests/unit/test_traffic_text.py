@@ -23,7 +23,7 @@ from tests.tui.traffic_samples import (
     links,
     node_sample,
 )
-from tui.cli.sanitize import printable
+from tui.cli.sanitize import sanitize
 from tui.screens.traffic.lines import Page, View, page_of
 from tui.screens.traffic.node_lines import Places
 from tui.screens.traffic.peaks import Peaks
@@ -274,7 +274,7 @@ def test_hostile_names_are_shown_and_not_obeyed_on_every_page() -> None:
     for node, kind, chosen in of:
         view = View(kind, node, chosen, others=True)  # type: ignore[arg-type]
         for text in (*plain(page(events, view=view).lines).split("\n"), view.about(3)):
-            assert text == printable(text)
+            assert text == sanitize(text)
 
 
 # --- peaks ------------------------------------------------------------------------------------------------------------

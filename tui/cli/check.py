@@ -10,7 +10,7 @@ from checks.report.json_report import to_json
 from tui.cli.document import Document, output_file
 from tui.cli.load_or_run import add_evidence_options, load_or_run
 from tui.cli.options import add_check_options, add_output_options, add_quiet_option
-from tui.cli.streams import leave
+from tui.cli.streams import exit_past_hung_threads
 from tui.cli.text_report import text_report
 
 _EPILOG = """\
@@ -47,4 +47,4 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
             "report", args.format, json=lambda: to_json(report), text=lambda stream: text_report(report, stream)
         )
         code = document.deliver(output, exit_code(report), replace=args.force)
-    return leave(code)
+    return exit_past_hung_threads(code)

@@ -17,7 +17,7 @@ _FOLLOWED = ("clusterware", "nodes", "networks", "database")
 _TICK_S = 0.5
 
 
-async def check(engine: Engine, told: Progress, recording: ShortRecording | None = None) -> Report:
+async def check(engine: Engine, progress: Progress, recording: ShortRecording | None = None) -> Report:
     """Run to the end. The first interrupt (Ctrl-C, TERM, HUP) ends it early with what there is: the checks where they
     have not concluded, else the recording."""
     stop = asyncio.Event()
@@ -25,9 +25,9 @@ async def check(engine: Engine, told: Progress, recording: ShortRecording | None
         async with AsyncExitStack() as stack:
             if recording is not None:
                 await stack.enter_async_context(recording)
-                ticking = asyncio.create_task(_tick(told, recording))
+                ticking = asyncio.create_task(_tick(progress, recording))
                 stack.callback(ticking.cancel)
-            report = await _report(engine, told, recording, stop)
+            report = await _report(engine, progress, recording, stop)
             if recording is not None:
                 recording.follow(report.cluster)
                 with suppress(TimeoutError):
@@ -35,9 +35,9 @@ async def check(engine: Engine, told: Progress, recording: ShortRecording | None
     return report
 
 
-async def _report(engine: Engine, told: Progress, recording: ShortRecording | None, stop: asyncio.Event) -> Report:
+async def _report(engine: Engine, progress: Progress, recording: ShortRecording | None, stop: asyncio.Event) -> Report:
     concluded: list[Report] = []
-    running = asyncio.create_task(_run(engine, told, recording, concluded))
+    running = asyncio.create_task(_run(engine, progress, recording, concluded))
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait((running, stopping), return_when=asyncio.FIRST_COMPLETED)
     stopping.cancel()
@@ -50,11 +50,11 @@ async def _report(engine: Engine, told: Progress, recording: ShortRecording | No
     return report
 
 
-async def _run(engine: Engine, told: Progress, recording: ShortRecording | None, concluded: list[Report]) -> None:
+async def _run(engine: Engine, progress: Progress, recording: ShortRecording | None, concluded: list[Report]) -> None:
     events = engine.events()
     try:
         async for event in events:
-            told(event)
+            progress(event)
             if recording is not None and isinstance(event, Gathered) and event.group in _FOLLOWED:
                 recording.follow(engine.report().cluster)
             if isinstance(event, RunFinished):
@@ -65,7 +65,7 @@ async def _run(engine: Engine, told: Progress, recording: ShortRecording | None,
     assert concluded, "the engine ended without a report"
 
 
-async def _tick(told: Progress, recording: ShortRecording) -> None:
+async def _tick(progress: Progress, recording: ShortRecording) -> None:
     while True:
-        told.beside(recording.words)
+        progress.alongside(recording.progress)
         await asyncio.sleep(_TICK_S)

@@ -21,7 +21,7 @@ from checks.traffic.compare.comparison import (
 )
 from checks.traffic.compare.metrics import CPU, DATABASE, KERNEL, LATENCY, LOAD, NETWORK
 from checks.traffic.compare.words import change_of, number
-from tui.cli.output import columns_of, printed
+from tui.cli.output import columns_of, render
 from tui.widgets.line import clean, hanging, plain, wrapped
 
 _GROUPS = (NETWORK, DATABASE, LATENCY, CPU, KERNEL, LOAD)
@@ -41,7 +41,7 @@ def comparison_text(comparison: Comparison, stream: TextIO, *, every: bool = Fal
     Parts of which nothing else can be said than of their whole are left out, unless `every` metric is wanted.
     """
     columns = columns_of(stream, narrowest=_NARROWEST, widest=_WIDEST)
-    return printed(lines_of(comparison, columns, every=every), stream)
+    return render(lines_of(comparison, columns, every=every), stream)
 
 
 def lines_of(comparison: Comparison, width: int, *, every: bool = False) -> Iterator[Text]:

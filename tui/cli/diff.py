@@ -12,7 +12,7 @@ from tui.cli.diff_text import diff_text
 from tui.cli.document import Document, output_file
 from tui.cli.errors import UsageError
 from tui.cli.options import add_output_options
-from tui.cli.streams import leave
+from tui.cli.streams import exit_past_hung_threads
 
 _EPILOG = """\
 A and B are saved files or reports as JSON; B is the later one.
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         json=lambda: to_json(difference),
         text=lambda stream: diff_text(difference, stream),
     )
-    return leave(document.deliver(output, exit_code(difference), replace=args.force))
+    return exit_past_hung_threads(document.deliver(output, exit_code(difference), replace=args.force))
 
 
 def saved_report(name: str) -> Report:

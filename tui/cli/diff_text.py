@@ -15,7 +15,7 @@ from checks.report.diff_facts import FactChange
 from checks.report.diff_findings import Change, FindingChange
 from checks.report.diff_verdict import verdict
 from checks.rules.waivers import waived_text
-from tui.cli.output import columns_of, printed
+from tui.cli.output import columns_of, render
 from tui.cli.text_report import STYLES
 from tui.widgets.line import clean, hanging, plain
 
@@ -31,7 +31,7 @@ _HEADINGS = ("Worse", "New", "Cannot be told any more", "Better", "Gone", "Not c
 
 def diff_text(difference: Difference, stream: TextIO) -> str:
     """The whole comparison for that stream: coloured for a terminal (unless NO_COLOR), plain for a pipe or a file."""
-    return printed(lines_of(difference, columns_of(stream, narrowest=_NARROWEST, widest=_WIDEST)), stream)
+    return render(lines_of(difference, columns_of(stream, narrowest=_NARROWEST, widest=_WIDEST)), stream)
 
 
 def lines_of(difference: Difference, width: int) -> Iterator[Text]:

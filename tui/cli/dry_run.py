@@ -13,7 +13,7 @@ from checks.traffic.sample_dry_run import plan_samples
 from tui.cli.check_selection import choose
 from tui.cli.errors import UsageError
 from tui.cli.options import add_check_options
-from tui.cli.sanitize import for_encoding, printable
+from tui.cli.sanitize import for_encoding, sanitize
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -36,5 +36,5 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         told = [*plan(choose(found, args.ids, []), settings), *(() if args.ids else plan_samples(settings))]
     except ValueError as error:
         raise UsageError(str(error)) from None
-    print(for_encoding("\n".join(map(printable, told)), getattr(sys.stdout, "encoding", None)))
+    print(for_encoding("\n".join(map(sanitize, told)), getattr(sys.stdout, "encoding", None)))
     return 0

@@ -15,7 +15,7 @@ from checks.change.vendors import PORT, VENDORS, Vendor, commands_of, keys, show
 from checks.model.check import Check, Checks, Kind, discover
 from checks.run.engine import KINDS
 from tui.cli.errors import UsageError
-from tui.cli.sanitize import for_encoding, printable
+from tui.cli.sanitize import for_encoding, sanitize
 
 _SWITCHES = "switches"
 _RELOADED = "needed; a plan has this after Clusterware was stopped on all nodes"
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
         lines = list(_switch_page(switch))
     else:
         raise UsageError(_none_such(asked, [*(check.id for check in found), *kinds, _SWITCHES, *keys()]))
-    print(for_encoding("\n".join(map(printable, lines)), getattr(sys.stdout, "encoding", None)))
+    print(for_encoding("\n".join(map(sanitize, lines)), getattr(sys.stdout, "encoding", None)))
     return 0
 
 

@@ -99,7 +99,7 @@ def load_or_run(
     """Run the checks that the arguments name, or take what was saved (`--from`). Where `record_s` is given, with the
     traffic: recorded for so many seconds at least, or as it was saved. Raises UsageError for what cannot be run or
     opened."""
-    _refuse_a_mapping_that_cannot_be_used(args)
+    _check_mapping(args)
     source = _saved(args, settings, record_s is not None) if args.from_file else _live(args, settings, record_s)
     with source as (report, recording):
         evidence = Evidence(report, recording)
@@ -134,8 +134,8 @@ def _live(args: argparse.Namespace, settings: Settings, record_s: float | None) 
     engine = Engine(chosen, settings, broken=broken, password=password)
     with tempfile.TemporaryDirectory(prefix="racwire-", ignore_cleanup_errors=True) as directory:
         recording = ShortRecording(Path(directory), settings, new_feed, record_s) if record_s else None
-        with progress_line(sys.stderr.isatty() and not args.quiet) as told:
-            report = run_in_own_loop(check(engine, told, recording))
+        with progress_line(sys.stderr.isatty() and not args.quiet) as progress:
+            report = run_in_own_loop(check(engine, progress, recording))
         with _opened(recording) as opened:
             yield report, opened
 
@@ -165,18 +165,18 @@ def _saved(args: argparse.Namespace, settings: Settings, with_traffic: bool) -> 
     except SavedError as error:
         raise UsageError(str(error)) from None
     with saved:
-        _tell_what_it_is(saved, args)
-        yield _judged_again(saved, args, settings), saved.recording
+        _report_source(saved, args)
+        yield _rejudged(saved, args, settings), saved.recording
 
 
-def _tell_what_it_is(saved: Saved, args: argparse.Namespace) -> None:
+def _report_source(saved: Saved, args: argparse.Namespace) -> None:
     tell(f"{saved.path} was {saved.told(datetime.now(UTC))}; nothing is read, asked or sent now.")
     unused = [option for name, option in _OF_THE_CLUSTER.items() if hasattr(args, name)]
     if unused:
         tell(f"{listed(unused)}: not used; all there is comes from {saved.path}.")
 
 
-def _judged_again(saved: Saved, args: argparse.Namespace, settings: Settings) -> Report:
+def _rejudged(saved: Saved, args: argparse.Namespace, settings: Settings) -> Report:
     """By the checks here; with the thresholds and waivers of a settings file, where one is named."""
     from checks.saved.replay import Replay
 
@@ -200,7 +200,7 @@ async def _replayed(engine: Engine) -> Report:
     return engine.report()
 
 
-def _refuse_a_mapping_that_cannot_be_used(args: argparse.Namespace) -> None:
+def _check_mapping(args: argparse.Namespace) -> None:
     """Before anything is run: what cannot be redacted in the end was run for nothing. Raises UsageError."""
     if args.redaction_map is not None and not args.redact:
         raise UsageError("--redaction-map: nothing is redacted; add --redact.")
@@ -209,7 +209,7 @@ def _refuse_a_mapping_that_cannot_be_used(args: argparse.Namespace) -> None:
         from tui.cli.redaction import map_path
 
         mapping = map_path(args.redaction_map)
-        _refuse_a_mapping_that_is_another_file(mapping, args)
+        _check_mapping_is_no_other_file(mapping, args)
         try:
             with held(mapping):
                 pass
@@ -217,7 +217,7 @@ def _refuse_a_mapping_that_cannot_be_used(args: argparse.Namespace) -> None:
             raise UsageError(str(error)) from None
 
 
-def _refuse_a_mapping_that_is_another_file(mapping: Path, args: argparse.Namespace) -> None:
+def _check_mapping_is_no_other_file(mapping: Path, args: argparse.Namespace) -> None:
     """It would be written over, and what the pseudonyms stand for be lost. Raises UsageError."""
     own = {os.path.realpath(mapping), os.path.realpath(f"{mapping}.lock")}
     others = {"-o": "output", "FILE": "file", "--from": "from_file", "--recording": "recording"}

@@ -17,7 +17,7 @@ from checks.traffic.recording import Header, Recording, RecordingError, Tally
 from tui.cli.durations import size_of
 from tui.cli.errors import UsageError
 from tui.cli.options import add_console_options, add_settings_option
-from tui.cli.sanitize import for_encoding, printable
+from tui.cli.sanitize import for_encoding, sanitize
 from tui.cli.streams import tell
 from tui.console.start import no_console, run_console_on_recording, run_console_on_saved
 
@@ -101,7 +101,7 @@ def summary(path: Path, recording: Recording) -> str:
         f"Next      racwire watch {path}   (JSON lines)",
         f"          racwire compare BEFORE {path}",
     ]
-    return "\n".join(printable(" ".join(line.splitlines())) for line in lines)
+    return "\n".join(sanitize(" ".join(line.splitlines())) for line in lines)
 
 
 def _when(span: tuple[float, float] | None) -> str:

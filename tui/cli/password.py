@@ -11,7 +11,7 @@ from checks.model.settings import DatabaseSettings
 from checks.sources.database.secret import Secret, SecretError, read_password_file, take_from_environment
 from tui.cli.errors import UsageError
 from tui.cli.interrupts import ending_in_order
-from tui.cli.sanitize import printable
+from tui.cli.sanitize import sanitize
 
 __all__ = ["Secret", "password_for", "password_of"]
 
@@ -47,7 +47,7 @@ def _password(database: DatabaseSettings, is_asked: Callable[[], bool]) -> Secre
             raise UsageError(str(error)) from None
     if given is not None:
         return given
-    return _asked(f"Password of {printable(database.user)} at {printable(database.connect)}: ")
+    return _asked(f"Password of {sanitize(database.user)} at {sanitize(database.connect)}: ")
 
 
 def _asked(prompt: str) -> Secret | None:

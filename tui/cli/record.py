@@ -23,9 +23,9 @@ from tui.cli.errors import UsageError
 from tui.cli.options import add_live_options
 from tui.cli.password import password_of
 from tui.cli.sampling import Ending, Samples, run_sampling, sample
-from tui.cli.sampling_status import Narration
+from tui.cli.sampling_status import SamplingStatus
 from tui.cli.status_line import StatusLine
-from tui.cli.streams import leave, tell
+from tui.cli.streams import exit_past_hung_threads, tell
 from tui.console.batch_writer import Delivery, record
 
 WRITE_EVERY_S = 1.0
@@ -80,7 +80,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     from checks.traffic.feed import Feed, find_cluster
 
     tape = Tape(path, recorder, settings, quiet=args.quiet, for_s=for_s)
-    return leave(
+    return exit_past_hung_threads(
         tape.record(lambda: Feed(settings, password=password), find_cluster(settings, password=password), args.probe)
     )
 
@@ -96,7 +96,7 @@ class Tape:
         self._settings = settings
         self._for_s = for_s
         self._line = StatusLine(quiet=quiet)
-        self._told = Narration(self._line.tell, self._line.tell_in_any_case)
+        self._told = SamplingStatus(self._line.tell, self._line.tell_in_any_case)
         self._began = time.monotonic()
 
     def record(self, new_feed: Callable[[], Samples], cluster: Awaitable[Cluster], probe: bool = False) -> int:

@@ -16,7 +16,7 @@ from tui.cli.errors import UsageError
 from tui.cli.load_or_run import add_evidence_options, add_record_option, load_or_run, record_seconds
 from tui.cli.options import add_check_options, add_output_options, add_quiet_option
 from tui.cli.report_formats import FORMATS, Format, format_of
-from tui.cli.streams import leave, tell
+from tui.cli.streams import exit_past_hung_threads, tell
 from tui.cli.text_report import text_report
 
 _WITH_TRAFFIC = "html"
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         import_module("checks.report.html.html_page")  # what cannot be loaded is told before anything is run
     with load_or_run(args, settings, record_s=record_s) as found:
         code = _handout(form, found.evidence).deliver(output, exit_code(found.evidence.report), replace=args.force)
-    return leave(code)
+    return exit_past_hung_threads(code)
 
 
 def _format(args: argparse.Namespace) -> Format:

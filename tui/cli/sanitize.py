@@ -9,7 +9,7 @@ _PLAIN = str.maketrans(
 )
 
 
-def printable(text: str) -> str:
+def sanitize(text: str) -> str:
     """The text with control characters (escape sequences, bidirectional tricks) shown instead of obeyed."""
     return shown(text.expandtabs(8), keep_lines=True)
 

@@ -23,7 +23,7 @@ from tui.cli.errors import UsageError
 from tui.cli.interrupts import while_signals_are_heard
 from tui.cli.load_or_run import EvidenceSource, add_evidence_options, add_record_option, load_or_run, record_seconds
 from tui.cli.options import add_check_options, add_quiet_option
-from tui.cli.streams import leave, tell
+from tui.cli.streams import exit_past_hung_threads, tell
 from tui.cli.text_report import text_report
 
 _EPILOG = """\
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         record_s = 0.0
     with load_or_run(args, settings, record_s=record_s) as found, _recording(args, found) as recording:
         code = _kept(found.evidence.report, recording, path, args)
-    return leave(code)
+    return exit_past_hung_threads(code)
 
 
 def _refuse_no_recording(args: argparse.Namespace) -> None:

@@ -16,8 +16,8 @@ from checks.report.age import at, saved_state
 from checks.report.folding import left_out_together, told_together
 from checks.report.summary import cluster_name, counts
 from checks.rules.waivers import NOT_CHECKED, ended, ended_text, lifted_for, sentence, waived_text
-from tui.cli.output import columns_of, printed
-from tui.cli.sanitize import printable
+from tui.cli.output import columns_of, render
+from tui.cli.sanitize import sanitize
 from tui.widgets.line import clean, wrapped
 
 STYLES = {
@@ -39,7 +39,7 @@ def text_report(report: Report, stream: TextIO, now: datetime | None = None) -> 
     `now`, a time with its zone, tells how old a saved state is; without it, the clock is asked.
     """
     state = saved_state(report, now, kept=not stream.isatty())
-    return printed(_lines(report, columns_of(stream), state), stream)
+    return render(_lines(report, columns_of(stream), state), stream)
 
 
 def summary(report: Report) -> Text:
@@ -194,7 +194,7 @@ def _remedy(label: str, number: int, remedy: Remedy, width: int) -> Iterator[Tex
         start.append("CHANGE ", "bold yellow")
     yield from _hanging(start, f"{remedy.text}{where}", width, indent=2 + _LABEL + 3)
     for line in (line for command in remedy.commands for line in command.split("\n")):
-        yield Text(f"{'':{2 + _LABEL + 5}}{printable(line)}", "cyan")
+        yield Text(f"{'':{2 + _LABEL + 5}}{sanitize(line)}", "cyan")
 
 
 def _part(label: str, paragraphs: tuple[str, ...], width: int, style: str = "") -> Iterator[Text]:

@@ -19,9 +19,9 @@ from tui.cli.options import add_live_options
 from tui.cli.password import password_of
 from tui.cli.record import refuse_check_options
 from tui.cli.sampling import Ending, run_sampling, sample
-from tui.cli.sampling_status import Narration
+from tui.cli.sampling_status import SamplingStatus
 from tui.cli.status_line import StatusLine
-from tui.cli.streams import leave
+from tui.cli.streams import exit_past_hung_threads
 from tui.console.batch_writer import Delivery, Item
 
 _EPILOG = """\
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     from checks.traffic.feed import Feed, find_cluster
 
     line = StatusLine(quiet=args.quiet)
-    told = Narration(line.tell, line.tell_in_any_case)
+    told = SamplingStatus(line.tell, line.tell_in_any_case)
     probing = settings if args.probe else None
     _print([_first(header_now(still_unknown(settings), settings, interval_s=settings.traffic.interval_s))])
 
@@ -89,8 +89,8 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
 
     ending = run_sampling(watch())
     if ending.interrupted:
-        return leave(ExitCode.INTERRUPTED)
-    return leave(ExitCode.PASS if told.samples else ExitCode.COULD_NOT_TELL)
+        return exit_past_hung_threads(ExitCode.INTERRUPTED)
+    return exit_past_hung_threads(ExitCode.PASS if told.samples else ExitCode.COULD_NOT_TELL)
 
 
 def _print_recording(path: Path) -> int:

@@ -25,7 +25,7 @@ from tui.cli.interrupts import ending_in_order
 from tui.cli.log_file import LogFile, log_path
 from tui.cli.options import ENTERED
 from tui.cli.own_loop import own_loop
-from tui.cli.streams import leave, tell
+from tui.cli.streams import exit_past_hung_threads, tell
 
 if TYPE_CHECKING:
     from checks.model.check import BrokenPlugin, Check, Checks
@@ -185,8 +185,8 @@ def _run_full_screen(
     if told := app.known.desk.farewell(again or usual):
         tell(told)
     if past is not None and not past.is_saved and not broke:
-        return leave(ExitCode.PASS)
-    return leave(_code(app, broke=broke))
+        return exit_past_hung_threads(ExitCode.PASS)
+    return exit_past_hung_threads(_code(app, broke=broke))
 
 
 @cache

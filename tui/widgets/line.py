@@ -12,7 +12,7 @@ from functools import cache
 
 from rich.cells import cell_len, chop_cells
 
-from tui.cli.sanitize import printable
+from tui.cli.sanitize import sanitize
 
 Span = tuple[str, str]
 """A text and its role: a key of `ROLES`, or nothing."""
@@ -25,7 +25,7 @@ ROLES = frozenset(
 
 def clean(text: str) -> str:
     """A text from outside on one line, with nothing in it that a terminal would obey."""
-    return printable(" ".join(text.split()))
+    return sanitize(" ".join(text.split()))
 
 
 def width_of(line: Line) -> int:
@@ -65,7 +65,7 @@ def command_lines(command: str, indent: int, width: int) -> Iterator[Line]:
     """A command to be typed: a long one continues after a backslash, so that it can be taken from the screen as is."""
     room = max(width - indent - 4, 10)
     for statement in command.splitlines():
-        text = printable(statement).rstrip()
+        text = sanitize(statement).rstrip()
         if cell_len(text) <= width - indent:
             yield [(" " * indent, ""), (text, "command")]
         elif text.lstrip().startswith("#"):
@@ -113,7 +113,7 @@ def _shell_word() -> re.Pattern[str]:
 def folded(text: str, indent: int, width: int) -> Iterator[Line]:
     """A text as it was read, line by line; what is too long goes on in the next line, further in."""
     room = max(width - indent, 12)
-    for line in printable(text).splitlines():
+    for line in sanitize(text).splitlines():
         parts = textwrap.wrap(line, room, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
         for part in parts or [""]:
             for piece in chopped(part, room):

@@ -1,4 +1,4 @@
-"""`racwire change …` without the full screen. stdout is what was asked for; stderr tells what is next."""
+"""`racwire change …` without the full screen. stdout is the answer; stderr tells what is next."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from checks.change.report import report_of, to_json
 from checks.change.state import Change, ChangeError
 from checks.model.report import ExitCode
 from checks.model.settings import Settings
-from tui.cli.change.change_context import Asked
+from tui.cli.change.change_context import ChangeContext
 from tui.cli.change.change_json import as_json, harmless, list_document, status_document, steps_document
 from tui.cli.change.change_report_text import report_lines
 from tui.cli.change.change_text import list_lines, plan_lines, status_lines, step_lines
@@ -37,8 +37,8 @@ from tui.cli.options import (
     add_settings_option,
 )
 from tui.cli.options import add_options as declare
-from tui.cli.sanitize import for_encoding, printable
-from tui.cli.streams import leave, tell
+from tui.cli.sanitize import for_encoding, sanitize
+from tui.cli.streams import exit_past_hung_threads, tell
 from tui.console.start import no_console, run_console
 from tui.widgets.line import clean
 
@@ -215,7 +215,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
             return run_console(settings, first="change", again=Hints.of(args).command().strip("`"))
         args.change_command = "status"
     try:
-        return leave(_COMMANDS[args.change_command](Asked(args, settings)))
+        return exit_past_hung_threads(_COMMANDS[args.change_command](ChangeContext(args, settings)))
     except ChangeError as error:
         raise UsageError(Hints.of(args).in_text(str(error))) from None
     except ChangeJournalError as error:
@@ -223,54 +223,54 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         return ExitCode.COULD_NOT_TELL
     except EndedEarlyError:
         tell("interrupted; nothing was written.")
-        return leave(ExitCode.INTERRUPTED)
+        return exit_past_hung_threads(ExitCode.INTERRUPTED)
 
 
-def _status(asked: Asked) -> int:
-    change, path = asked.shown()
-    code = asked.print(
-        lambda width: status_lines(asked.hints.in_change(change), width, path=path),
+def _status(context: ChangeContext) -> int:
+    change, path = context.shown()
+    code = context.print(
+        lambda width: status_lines(context.hints.in_change(change), width, path=path),
         lambda: as_json(status_document(change, path)),
     )
-    tell(asked.hints.here(change))
+    tell(context.hints.here(change))
     return code
 
 
-def _next(asked: Asked) -> int:
-    change, path = asked.shown()
-    node = asked.args.node or ""
+def _next(context: ChangeContext) -> int:
+    change, path = context.shown()
+    node = context.args.node or ""
     if node and node not in change.plan.nodes:
         raise UsageError(f"--node: {node} is none of this change's nodes, {', '.join(change.plan.nodes)}.")
-    if asked.args.commands:
-        return _only_commands(asked, change, node)
+    if context.args.commands:
+        return _only_commands(context, change, node)
     current = change.current
-    steps = list(change.plan.steps) if asked.args.all else [current] if current is not None else []
+    steps = list(change.plan.steps) if context.args.all else [current] if current is not None else []
 
     def json() -> bytes:
         return as_json(steps_document(change, steps, path, node))
 
-    if asked.args.all:
-        code = asked.print(lambda width: plan_lines(asked.hints.in_change(change), width, node=node), json)
-        tell(asked.hints.here(change))
+    if context.args.all:
+        code = context.print(lambda width: plan_lines(context.hints.in_change(change), width, node=node), json)
+        tell(context.hints.here(change))
         return code
     if current is None or not change.is_open:
-        code = asked.print(lambda _: (), json)
-        tell(asked.hints.here(change))
+        code = context.print(lambda _: (), json)
+        tell(context.hints.here(change))
         return code
-    told = asked.hints.in_change(change)
-    code = asked.print(lambda width: step_lines(told, told.plan.step(current.id), width, node=node), json)
+    told = context.hints.in_change(change)
+    code = context.print(lambda width: step_lines(told, told.plan.step(current.id), width, node=node), json)
     if current.commands:
         tell("racwire runs none of these commands.")
-    tell(asked.hints.after_step_shown(change))
+    tell(context.hints.after_step_shown(change))
     return code
 
 
-def _only_commands(asked: Asked, change: Change, node: str) -> int:
+def _only_commands(context: ChangeContext, change: Change, node: str) -> int:
     """The lines for the shell of one node as they are, to be piped; what else the step has is told.
 
     On a terminal, which would obey them, control characters in a name are shown instead.
     """
-    if asked.args.format != "text":
+    if context.args.format != "text":
         raise UsageError("--commands: they are lines for a shell, which --format json cannot be.")
     if not node:
         raise UsageError("--commands: name the node whose shell they are for with --node NODE.")
@@ -281,7 +281,7 @@ def _only_commands(asked: Asked, change: Change, node: str) -> int:
             text = f"# {clean(block.where)}\n" + "".join(f"{line}\n" for line in block.lines)
             _write(text)
         elif block.node in ("", node):
-            tell(f"not among them: {block.where.rstrip(':')} ({asked.hints.command('next')} shows it).")
+            tell(f"not among them: {block.where.rstrip(':')} ({context.hints.command('next')} shows it).")
     if not any(block.node == node for block in blocks):
         tell(f"this step has no commands for {node}.")
     return ExitCode.PASS
@@ -290,27 +290,27 @@ def _only_commands(asked: Asked, change: Change, node: str) -> int:
 def _write(text: str) -> None:
     """To a pipe as it is, whatever the locale."""
     if sys.stdout.isatty():
-        sys.stdout.write(for_encoding(printable(text), sys.stdout.encoding))
+        sys.stdout.write(for_encoding(sanitize(text), sys.stdout.encoding))
     else:
         sys.stdout.flush()
         sys.stdout.buffer.write(text.encode(errors="surrogateescape"))
 
 
-def _report(asked: Asked) -> int:
-    change, path = asked.shown()
-    output = output_file(asked.args.output, replace=asked.args.force) if asked.args.output else None
+def _report(context: ChangeContext) -> int:
+    change, path = context.shown()
+    output = output_file(context.args.output, replace=context.args.force) if context.args.output else None
     if output is not None and output.exists() and output.samefile(path):
         raise UsageError(f"-o: {output} is the journal of the change; name another file.")
     report = report_of(change)
-    document = asked.document("report", lambda width: report_lines(report, width), lambda: harmless(to_json(report)))
-    return document.deliver(output, ExitCode.PASS, replace=asked.args.force)
+    document = context.document("report", lambda width: report_lines(report, width), lambda: harmless(to_json(report)))
+    return document.deliver(output, ExitCode.PASS, replace=context.args.force)
 
 
-def _list(asked: Asked) -> int:
-    found = journals(asked.settings)
-    code = asked.print(lambda width: list_lines(found, width), lambda: as_json(list_document(found)))
+def _list(context: ChangeContext) -> int:
+    found = journals(context.settings)
+    code = context.print(lambda width: list_lines(found, width), lambda: as_json(list_document(found)))
     if not found:
-        tell(f"there is no change yet; {asked.hints.command('new')} plans one.")
+        tell(f"there is no change yet; {context.hints.command('new')} plans one.")
     return code
 
 
@@ -322,7 +322,7 @@ def _as_text(typed: str) -> str:
 _TYPED = ("by", "reason", "note", "text")
 """Options that are words of people."""
 
-_COMMANDS: dict[str, Callable[[Asked], int]] = {
+_COMMANDS: dict[str, Callable[[ChangeContext], int]] = {
     "new": new,
     "status": _status,
     "next": _next,
