@@ -46,7 +46,7 @@ class ShortRecording:
         return 0.0 if self._broke else max(0.0, self._began + self.at_least_s - time.monotonic())
 
     @property
-    def words(self) -> str:
+    def progress(self) -> str:
         """`recording 8 of 15 s`."""
         if self._broke:
             return ""
