@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,7 +18,7 @@ from checks.report.json_report import from_json
 from checks.saved import open_saved
 from checks.traffic.samples import Gap, InstanceSample, NodeSample
 from tests.lab.lab_support import needs_namespaces
-from tests.lab.practice_command import Practice
+from tests.lab.practice_command import OnTerminal, Practice
 from tests.unit.saved_support import members_of
 from tui.cli.report_options import FORMATS
 
@@ -93,15 +91,10 @@ def test_a_report_of_the_live_cluster_shows_its_traffic(practice: Practice, tmp_
 
 def test_ended_early_it_keeps_what_there_is(practice: Practice, tmp_path: Path) -> None:
     path = tmp_path / "early.racwire"
-    running = subprocess.Popen(
-        [sys.executable, "-m", "tui", "save", "--lab", "--interval", "60", str(path)],
-        env=practice.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        start_new_session=True,
-    )  # fmt: skip
-    time.sleep(4)
-    os.killpg(running.pid, signal.SIGINT)
-    printed, said = running.communicate(timeout=20)
-    assert (running.returncode, printed) == (ExitCode.INTERRUPTED, ""), said
+    running = OnTerminal(practice, "save", "--lab", "--interval", "60", str(path))
+    running.until_it_shows(r"sampling the instances 3 of 60 s, recording")
+    printed, said = running.interrupted()
+    assert (running.process.returncode, printed) == (ExitCode.INTERRUPTED, ""), said
     assert "Interrupted: what had been found by then is in the file" in said
     with open_saved(path) as opened:
         assert opened.report.interrupted
