@@ -1,22 +1,19 @@
 """`racwire save` on a practice cluster, and what comes out of the file where there is none."""
 
 from __future__ import annotations
-
 import json
 import os
+import pytest
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-from msgspec.structs import replace
-
 from checks.model.finding import Status
 from checks.model.report import ExitCode
 from checks.report.json_report import from_json
 from checks.saved import open_saved
 from checks.traffic.samples import Gap, InstanceSample, NodeSample
+from collections.abc import Iterator
+from msgspec.structs import replace
+from pathlib import Path
 from tests.lab.lab_support import needs_namespaces
 from tests.lab.practice_command import OnTerminal, Practice
 from tests.unit.saved_support import members_of
@@ -53,7 +50,7 @@ def elsewhere(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_checks_find_the_same_in_it_as_they_did_on_the_cluster(night: Path) -> None:
-    live = from_json(members_of(night)["report.json"])
+    live = from_json(members_of(night)["report"])
     ran = elsewhere("check", "--from", str(night), "--format", "json")
     assert ran.returncode == ExitCode.FAILURES
     again = from_json(ran.stdout.encode())
@@ -102,5 +99,5 @@ def test_ended_early_it_keeps_what_there_is(practice: Practice, tmp_path: Path) 
         assert opened.recording is not None
         assert "node rac2" in opened.recording.sources()
     again = json.loads(elsewhere("check", "--from", str(path), "--format", "json").stdout)
-    assert {**again, "saved_at": ""} == json.loads(members_of(path)["report.json"])
+    assert {**again, "saved_at": ""} == json.loads(members_of(path)["report"])
     assert os.listdir(tmp_path) == [path.name]

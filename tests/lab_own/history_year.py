@@ -38,9 +38,8 @@ def serve() -> None:
     from racwire_lab.history.source import GeneratedHistory
     from racwire_lab.oracle_net.server import serving
     from racwire_lab.oracle_net.verifier import Verifier
-    from racwire_lab.oracle_sql.access import Access
     from racwire_lab.oracle_sql.engine import SqlEngine
-    from racwire_lab.oracle_sql.identity import DatabaseIdentity
+    from racwire_lab.oracle_sql.identity import Access, DatabaseIdentity
 
     class Nobody:
         def states(self, scope: str, cancellation: object) -> tuple[()]:

@@ -9,9 +9,8 @@ import pytest
 
 from racwire_lab.database.backend import Caller, Cancellation, OracleError, Result
 from racwire_lab.database.live import HistorySource, InstanceState, Interconnect, LiveDevice, Ping, Transfer, Waits
-from racwire_lab.oracle_sql.access import Access
 from racwire_lab.oracle_sql.engine import SqlEngine
-from racwire_lab.oracle_sql.identity import DatabaseIdentity
+from racwire_lab.oracle_sql.identity import Access, DatabaseIdentity
 
 STARTED = 1_768_000_000.0
 """When the instances were started."""

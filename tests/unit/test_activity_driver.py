@@ -9,9 +9,9 @@ pytest.importorskip("sqlglot")
 
 from checks.model.facts import ActivityGap, BlockTransfer, UnaskedInstance, Unknown
 from checks.model.journal import Journal
-from checks.sources.database.activity import read_activity
 from checks.sources.database.connections import Connections
 from checks.sources.database.identity import read_database
+from checks.sources.database.sampling import read_activity
 from checks.sources.database.secret import Secret
 from racwire_lab.database.live import Transfer
 from racwire_lab.oracle_net.releases import release_of

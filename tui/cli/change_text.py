@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rich.text import Text
 
-from checks.change.change_journal import Found
+from checks.change.change_events import GateResult, JournalLine, Reopened, Surprised, Verified
+from checks.change.change_journal import FoundJournal
 from checks.change.change_plan import Commands, Plan, Step
 from checks.change.change_text import GATE_SIGNS, STEP_SIGNS, gate_word, headline, minute
-from checks.change.events import GateResult, Line, Reopened, Surprised, Verified
 from checks.change.obstacles import Obstacle
-from checks.change.state import Change, Standing
+from checks.change.state import Change, StepStatus
 from checks.model.finding import Status
 from tui.cli.text_report import STYLES
 from tui.widgets.line import clean, command_lines, hanging, plain
 
-_STYLES = {Standing.OVERRIDDEN: "bold yellow", Standing.CURRENT: "bold", Standing.AHEAD: "dim"}
+_STYLES = {StepStatus.OVERRIDDEN: "bold yellow", StepStatus.CURRENT: "bold", StepStatus.AHEAD: "dim"}
 _LABEL = 11
 _MOST_SURPRISES = 5
 
@@ -31,8 +31,8 @@ def status_lines(change: Change, width: int, *, path: str) -> Iterator[Text]:
     wide = max(len(step.title) for step in change.plan.steps) + 2
     for number, step in enumerate(change.plan.steps, 1):
         standing = change.standing(step)
-        if standing is Standing.CURRENT and not change.is_open:
-            standing = Standing.AHEAD  # nobody waits for it any more
+        if standing is StepStatus.CURRENT and not change.is_open:
+            standing = StepStatus.AHEAD  # nobody waits for it any more
         head = f" {STEP_SIGNS[standing]} {number:>2} {clean(step.title):<{wide}}"
         yield from hung(head, _how(change, step, standing), width, _STYLES.get(standing, ""))
     current = change.current
@@ -126,7 +126,7 @@ def obstacle_lines(obstacles: Sequence[Obstacle], width: int) -> Iterator[Text]:
         yield Text()
 
 
-def list_lines(found: Iterable[Found], width: int) -> Iterator[Text]:
+def list_lines(found: Iterable[FoundJournal], width: int) -> Iterator[Text]:
     """A line or two for each change of a directory."""
     for each in found:
         if each.change is None:
@@ -142,7 +142,7 @@ def commands_for(step: Step, node: str) -> tuple[Commands, ...]:
     return tuple(block for block in step.commands if not node or block.node in ("", node))
 
 
-def gate_lines(results: Sequence[GateResult], verified: Line, width: int) -> Iterator[Text]:
+def gate_lines(results: Sequence[GateResult], verified: JournalLine, width: int) -> Iterator[Text]:
     """What a gate said, check by check: in few words where it holds, in full where it does not."""
     passed = isinstance(verified.event, Verified) and verified.event.passed
     yield Text(f"Gate, looked at {minute(verified.at)}: {gate_word(results, passed)}", "bold")
@@ -185,7 +185,7 @@ def _remedy_lines(remedies: Iterable[str], indent: str, width: int) -> Iterator[
                 yield Text(plain([part]), "cyan")
 
 
-def event_lines(lines: Iterable[Line], width: int) -> Iterator[Text]:
+def event_lines(lines: Iterable[JournalLine], width: int) -> Iterator[Text]:
     """What a look at the gates brought to light besides: surprises, and steps that are to be done again."""
     for line in lines:
         if isinstance(line.event, Surprised):
@@ -200,7 +200,7 @@ def paragraph(label: str, text: str, width: int, style: str = "") -> Iterator[Te
         yield from hung(f"{label:<{_LABEL}}", text, width, style)
 
 
-def _how(change: Change, step: Step, standing: Standing) -> str:
+def _how(change: Change, step: Step, standing: StepStatus) -> str:
     """How a step was done, or what it waits for, in a few words."""
     mark = change.mark(step)
     said = []
@@ -213,7 +213,7 @@ def _how(change: Change, step: Step, standing: Standing) -> str:
         said.append("to be done again")
     if mark.attested is not None:
         said.append(f"attested by {getattr(mark.attested.event, 'by', '')}, {minute(mark.attested.at)}")
-    if standing is Standing.CURRENT:
+    if standing is StepStatus.CURRENT:
         said.append(f"waits for {' and '.join(waits_for(change, step))}")
     return ", ".join(said)
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
+from checks.change.change_events import Verified
 from checks.change.change_text import gate_word
-from checks.change.events import Verified
 from checks.change.gates import gate_checks
 from checks.change.state import Change, ChangeError
 from checks.model.check import Check

@@ -12,22 +12,22 @@ from rich.text import Text
 from checks.traffic.compare.comparison import (
     Compared,
     Comparison,
+    ComparisonVerdict,
     EnvironmentDifference,
     Pair,
     RunFacts,
     Side,
-    Verdict,
     folded,
 )
+from checks.traffic.compare.comparison_text import change_of, number
 from checks.traffic.compare.metrics import CPU, DATABASE, KERNEL, LATENCY, LOAD, NETWORK
-from checks.traffic.compare.words import change_of, number
 from tui.cli.output import columns_of, printed
 from tui.widgets.line import clean, hanging, plain, wrapped
 
 _GROUPS = (NETWORK, DATABASE, LATENCY, CPU, KERNEL, LOAD)
-_STYLES = {Verdict.WORSE: "bold red", Verdict.BETTER: "green", Verdict.DIFFERS: "cyan"}
+_STYLES = {ComparisonVerdict.WORSE: "bold red", ComparisonVerdict.BETTER: "green", ComparisonVerdict.DIFFERS: "cyan"}
 _MOVED = "magenta"
-_SHORT = {Verdict.ENVIRONMENT_SHIFTED: "env. shifted", Verdict.TOO_FEW_SAMPLES: "too few"}
+_SHORT = {ComparisonVerdict.ENVIRONMENT_SHIFTED: "env. shifted", ComparisonVerdict.TOO_FEW_SAMPLES: "too few"}
 _NARROWEST, _WIDE, _WIDEST = 80, 118, 120
 _PERCENT, _UNPARTED = re.compile(r"(?<=\d) %"), "\ue000%"
 _MOST_DIFFERENCES = 12
@@ -132,7 +132,7 @@ def _telling(metric: Compared) -> tuple[int, float]:
     """What there is something to say of comes first, and of that what changed most."""
     percent = metric.change_percent
     size = abs(percent) if percent is not None else (float("inf") if metric.change else 0.0)
-    return list(Verdict).index(metric.verdict), -size
+    return list(ComparisonVerdict).index(metric.verdict), -size
 
 
 class _Columns:
@@ -158,7 +158,7 @@ class _Columns:
         line = Text(f"{first:<{self._name}}")
         line.append(f"{self._value_of(metric.before):>{self._value}}{self._value_of(metric.after):>{self._value}}")
         line.append(f"{change_of(metric):>9}{_p(metric.p_adjusted):>6} ")
-        moved = metric.is_control and metric.verdict is Verdict.ENVIRONMENT_SHIFTED
+        moved = metric.is_control and metric.verdict is ComparisonVerdict.ENVIRONMENT_SHIFTED
         line.append(str(verdict), _MOVED if moved else _STYLES.get(metric.verdict, "dim"))
         yield line
         for more in rest:

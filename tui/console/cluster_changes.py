@@ -10,10 +10,10 @@ from checks.model.settings import Settings
 from checks.run.events import Event
 
 if TYPE_CHECKING:
-    from checks.change.change_api import Conduct
-    from checks.change.change_journal import Found
+    from checks.change.change_journal import FoundJournal
     from checks.change.change_plan import Accepted
-    from checks.change.opening import Opened
+    from checks.change.change_session import ChangeSession
+    from checks.change.opening import OpeningResult
     from checks.model.check import Checks
     from tui.cli.password import Secret
 
@@ -30,23 +30,24 @@ class ClusterChanges:
     @property
     def directory(self) -> Path:
         """Where the journals are."""
-        from checks.change.change_api import directory_of
+        from checks.change.journal_files import directory_of
 
         return directory_of(self._settings)
 
-    def journals(self) -> tuple[Found, ...]:
+    def journals(self) -> tuple[FoundJournal, ...]:
         """All that lie there."""
-        from checks.change.change_api import journals
+        from checks.change.journal_files import journals
 
         return journals(self._settings)
 
-    def follow(self, cluster: str | None, path: Path | None, node: str) -> Conduct:
+    def follow(self, cluster: str | None, path: Path | None, node: str) -> ChangeSession:
         """The change in that journal, or else the only open one of that cluster, as it is conducted on that node."""
-        from checks.change.change_api import Conduct, current
+        from checks.change.change_session import ChangeSession
+        from checks.change.journal_files import current
 
-        return Conduct(current(self._settings, cluster, path), self._settings, self._password, node)
+        return ChangeSession(current(self._settings, cluster, path), self._settings, self._password, node)
 
-    def begin(self, target: int | None, accepted: tuple[Accepted, ...]) -> AsyncGenerator[Event | Opened, None]:
+    def begin(self, target: int | None, accepted: tuple[Accepted, ...]) -> AsyncGenerator[Event | OpeningResult, None]:
         """Plan and begin one."""
         from checks.change.opening import open_change
 

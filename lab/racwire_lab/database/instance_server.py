@@ -79,9 +79,8 @@ def _engine(source: LiveSource, instance: DesiredInstance, nodes: tuple[str, ...
     # Here and not above: these load duckdb and sqlglot.
     from racwire_lab.history.history_plan import healthy_week
     from racwire_lab.history.source import GeneratedHistory
-    from racwire_lab.oracle_sql.access import Access
     from racwire_lab.oracle_sql.engine import SqlEngine
-    from racwire_lab.oracle_sql.identity import DatabaseIdentity
+    from racwire_lab.oracle_sql.identity import Access, DatabaseIdentity
 
     named = tuple((index_of(node), f"{DATABASE}{index_of(node)}", node) for node in nodes)
     plan = replace(healthy_week(history_ends, named), dbid=_DBID, db_name=DATABASE.upper(), mtu=instance.usual_mtu)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from checks.change.change_events import Verified
 from checks.change.change_plan import Step
 from checks.change.change_text import minute, sentence_of
-from checks.change.events import Verified
 from checks.change.state import Change
 from checks.model.report import Report
 from tui.screens.change.alarms import all_alarm_lines

@@ -8,14 +8,14 @@ from rich.cells import cell_len
 
 from checks.change.change_plan import Step
 from checks.change.change_text import STEP_SIGNS
-from checks.change.state import Change, Standing
+from checks.change.state import Change, StepStatus
 from tui.widgets.line import Line, Span, clean, fitted, width_of
 
 ROLES_OF_STEPS = {
-    Standing.DONE: "pass",
-    Standing.OVERRIDDEN: "warn",
-    Standing.CURRENT: "accent",
-    Standing.AHEAD: "faint",
+    StepStatus.DONE: "pass",
+    StepStatus.OVERRIDDEN: "warn",
+    StepStatus.CURRENT: "accent",
+    StepStatus.AHEAD: "faint",
 }
 
 
@@ -90,4 +90,4 @@ def _small(change: Change, step: Step) -> list[Span]:
 def _spans(change: Change, step: Step, text: str, gap: str) -> Iterator[Span]:
     standing = change.standing(step)
     yield f"{gap}{STEP_SIGNS[standing]}", ROLES_OF_STEPS[standing]
-    yield text, "" if standing is Standing.CURRENT else "faint"
+    yield text, "" if standing is StepStatus.CURRENT else "faint"

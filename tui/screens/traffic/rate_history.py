@@ -7,7 +7,6 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from checks.traffic.coverage import Sample, overlap_s
 from checks.traffic.rates import (
     InstanceRates,
     InterfaceRates,
@@ -17,7 +16,17 @@ from checks.traffic.rates import (
     interface_rates,
     kernel_rates,
 )
-from checks.traffic.samples import Event, Gap, InstanceSample, InterfaceCounts, Link, Links, NodeSample
+from checks.traffic.samples import (
+    Event,
+    Gap,
+    InstanceSample,
+    InterfaceCounts,
+    Link,
+    Links,
+    NodeSample,
+    Sample,
+    overlap_s,
+)
 from checks.traffic.timeline import Timeline, Track
 from tui.widgets.graph import Style, graph
 
