@@ -1,19 +1,22 @@
 """`racwire save` on a practice cluster, and what comes out of the file where there is none."""
 
 from __future__ import annotations
+
 import json
 import os
-import pytest
 import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
 from checks.model.finding import Status
 from checks.model.report import ExitCode
 from checks.report.json_report import from_json
 from checks.saved import open_saved
 from checks.traffic.samples import Gap, InstanceSample, NodeSample
-from collections.abc import Iterator
-from msgspec.structs import replace
-from pathlib import Path
 from tests.lab.lab_support import needs_namespaces
 from tests.lab.practice_command import OnTerminal, Practice
 from tests.unit.saved_support import members_of

@@ -19,7 +19,7 @@ import psutil
 import pytest
 
 import racwire_lab
-from tests.lab.lab_support import lab_directory, needs_namespaces, run
+from tests.lab.lab_support import PATIENCE_S, lab_directory, needs_namespaces, run
 
 pytestmark = [pytest.mark.lab, needs_namespaces]
 
@@ -71,7 +71,7 @@ class Running:
         told = [heard["event"] for heard in self._heard[place:] if heard["kind"] == kind]
         return [event for event in told if all(event.get(name) == value for name, value in fields.items())]
 
-    def wait(self, kind: str, since: int = 0, within_s: float = 30, **fields: object) -> Event:
+    def wait(self, kind: str, since: int = 0, within_s: float = PATIENCE_S, **fields: object) -> Event:
         """The first such event from that place on, waited for."""
         with self._news:
             found = self._news.wait_for(lambda: self.after(since, kind, **fields), within_s)
@@ -89,9 +89,9 @@ class Running:
         """Leave, and what is said of it."""
         assert self._process.stdin is not None
         self._process.stdin.close()
-        assert self._process.wait(20) == 0
+        assert self._process.wait(PATIENCE_S) == 0
         with self._news:
-            assert self._news.wait_for(lambda: self._heard and self._heard[-1]["kind"] == "closed", 5)
+            assert self._news.wait_for(lambda: self._heard and self._heard[-1]["kind"] == "closed", PATIENCE_S)
         return self._heard[-1]
 
     def end(self) -> None:
@@ -211,7 +211,7 @@ def test_an_mtu_that_changes_is_told_at_once(quiet: racwire_lab.Lab, alone: Runn
     place = alone.count
     try:
         assert run(quiet, "rac1", "ip", "link", "set", "eth2", "mtu", "1400").returncode == 0
-        told = alone.wait("links", place, node="rac1", within_s=10)
+        told = alone.wait("links", place, node="rac1")
         assert {link["name"]: link["mtu"] for link in told["links"]}["eth2"] == 1400
     finally:
         run(quiet, "rac1", "ip", "link", "set", "eth2", "mtu", "1500")
@@ -275,7 +275,7 @@ def test_a_peer_that_lets_nobody_in_and_an_instance_that_restarts_are_told_and_t
             lost = feed.wait("gap", place, source="node rac2")
             assert lost["reason"].startswith("The connection to rac2 was lost")
             assert lost["reason"].endswith("racwire connects again by itself.")
-            refused = feed.wait("gap", place + 1, source="node rac2", within_s=15)
+            refused = feed.wait("gap", place + 1, source="node rac2")
             while refused["reason"] == lost["reason"]:
                 refused = feed.after(place, "gap", source="node rac2")[-1]
             assert "User equivalence to rac2 is missing" in refused["reason"]
