@@ -75,7 +75,7 @@ def run(
     """Run a command in a node."""
     environment = {**os.environ, **cluster.environment(node)}
     return subprocess.run(
-        cluster.enter(node, argv), capture_output=True, text=True, timeout=timeout_s, check=False, env=environment
+        cluster.enter(node, argv), capture_output=True, text=True, timeout=PATIENCE_S, check=False, env=environment
     )
 
 
