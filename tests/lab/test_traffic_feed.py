@@ -127,9 +127,16 @@ def quiet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[racwire_lab.Lab]
         yield racwire_lab.up(nodes=2, mtu=1500, database=False)
 
 
+TRIES = 60
+"""Looks at the counters of a quiet network, each before and after a sample, until none came in between."""
+
+
 def tools(cluster: racwire_lab.Lab, node: str) -> dict[str, int]:
     """What `ip -s -s link`, `nstat` and /proc/net/dev have counted on a node by now."""
-    links = json.loads(run(cluster, node, "ip", "-s", "-s", "-j", "link").stdout)
+    # All in one go: to enter a node takes longer than to count, and a sample comes every second.
+    said = run(cluster, node, "sh", "-c", "ip -s -s -j link; echo =; nstat -asz -j; echo =; cat /proc/net/dev").stdout
+    told, kernel, proc = said.split("=\n")
+    links = json.loads(told)
     counted = {
         f"{link['ifname']} {way}_{ours}": link["stats64"][way][theirs]
         for link in links
@@ -138,9 +145,8 @@ def tools(cluster: racwire_lab.Lab, node: str) -> dict[str, int]:
         for theirs, ours in IP_TOOL.items()
         if theirs in link["stats64"][way]
     }
-    nstat = json.loads(run(cluster, node, "nstat", "-asz", "-j").stdout)["kernel"]
+    nstat = json.loads(kernel)["kernel"]
     counted |= {ours: nstat[theirs] for theirs, ours in NSTAT.items()}
-    proc = run(cluster, node, "cat", "/proc/net/dev").stdout
     for name, _, figures in (line.partition(":") for line in proc.splitlines()):
         if name.strip() in NICS:
             counted[f"{name.strip()} rx_fifo"] = int(figures.split()[4])
@@ -161,7 +167,7 @@ def sampled(samples: list[Event]) -> Callable[[str], int]:
 
 def quiet_tick(cluster: racwire_lab.Lab, feed: Running, node: str) -> tuple[int, dict[str, int]]:
     """A place right behind a sample of a node before and after which all tools count the same: so does the sample."""
-    for _ in range(10):
+    for _ in range(TRIES):
         place, before = feed.count, tools(cluster, node)
         feed.wait("node", place, node=node)
         place, after = feed.count, tools(cluster, node)
@@ -240,7 +246,7 @@ def private_tick(cluster: racwire_lab.Lab, feed: Running) -> tuple[int, dict[str
     def private() -> dict[str, int]:
         return {n: v for n, v in tools(cluster, "rac2").items() if n[:4] in ("eth1", "eth2", "Ip.R", "Ip.F", "Udp.")}
 
-    for _ in range(10):
+    for _ in range(TRIES):
         place, before = feed.count, private()
         feed.wait("node", place, node="rac2")
         place, after = feed.count, private()
