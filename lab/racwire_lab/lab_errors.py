@@ -1,4 +1,4 @@
-"""What goes wrong in the practice cluster, said in one sentence."""
+"""Errors of the practice cluster, each one sentence."""
 
 
 class LabError(Exception):
@@ -6,4 +6,4 @@ class LabError(Exception):
 
 
 class LabUsageError(LabError):
-    """What was asked for does not exist: a fault, a node, a network, a size that there cannot be."""
+    """A fault, node, network or size that does not exist."""

@@ -69,11 +69,13 @@ def processes_of(path: Path) -> list[str]:
     return found
 
 
-def run(cluster: racwire_lab.Lab, node: str, *argv: str, timeout_s: float = 20) -> subprocess.CompletedProcess[str]:
+def run(
+    cluster: racwire_lab.Lab, node: str, *argv: str, timeout_s: float = PATIENCE_S
+) -> subprocess.CompletedProcess[str]:
     """Run a command in a node."""
     environment = {**os.environ, **cluster.environment(node)}
     return subprocess.run(
-        cluster.enter(node, argv), capture_output=True, text=True, timeout=timeout_s, check=False, env=environment
+        cluster.enter(node, argv), capture_output=True, text=True, timeout=PATIENCE_S, check=False, env=environment
     )
 
 

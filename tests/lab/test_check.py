@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import pty
 import re
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,7 +14,7 @@ from checks.model.finding import Finding, Status
 from checks.model.report import ExitCode, Report
 from checks.sources.clusterware.grid_home import css_daemons
 from tests.lab.lab_support import run
-from tests.lab.practice_command import Practice
+from tests.lab.practice_command import OnTerminal, Practice
 from tui.cli.interrupts import GOING_ON
 
 NETWORK_2 = "192.168.11.0/24"
@@ -261,26 +255,15 @@ def test_a_file_is_written_whole_and_a_full_disk_loses_nothing(cluster, tmp_path
 
 def test_an_interrupted_run_shows_what_it_has(cluster):
     cluster.lab("break", "slow-ssh")
-    terminal, stderr = pty.openpty()
-    running = subprocess.Popen(
-        [sys.executable, "-P", "-m", "tui", "check", "--lab"],
-        env=cluster.environment, stdout=subprocess.PIPE, stderr=stderr, text=True, start_new_session=True,
-    )  # fmt: skip
-    os.close(stderr)
-    err = ""
-    while "6 of 13 checks concluded" not in err:  # five are left out, for want of a database
-        err += os.read(terminal, 1000).decode()
-    os.killpg(running.pid, signal.SIGINT)
-    out, _ = running.communicate(timeout=60)
-    with contextlib.suppress(OSError):  # the last of it was read
-        while part := os.read(terminal, 1000):
-            err += part.decode()
-    os.close(terminal)
-    assert running.returncode == ExitCode.INTERRUPTED
-    assert GOING_ON in err
+    running = OnTerminal(cluster, "check", "--lab")
+    # The check of Clusterware is through, and the peer takes its time to answer.
+    running.until_it_shows(r"(?s)clusterware known.*checks concluded")
+    out, shown = running.interrupted()
+    assert running.process.returncode == ExitCode.INTERRUPTED
+    assert GOING_ON in shown
     assert "IC-GRID-001" in out
     assert "Interrupted: what had been found by then stands above." in out
-    assert "Traceback" not in err
+    assert "Traceback" not in shown
 
 
 def test_a_grid_home_that_cannot_be_used_is_one_sentence(cluster, tmp_path):

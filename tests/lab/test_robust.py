@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -60,7 +59,5 @@ def test_a_peer_named_by_two_names_is_told_and_not_probed_against_itself(practic
 def test_a_lab_that_was_killed_is_told_as_none(practice: racwire_lab.Lab) -> None:
     racwire_lab.down()
     run = start()
-    began = time.monotonic()
     assert "racwire lab up" in run.communicate(timeout=60)[1]
     assert run.returncode == ExitCode.USAGE
-    assert time.monotonic() - began < 5

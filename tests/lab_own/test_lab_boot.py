@@ -120,7 +120,7 @@ def test_what_the_keeper_was_told_in_its_own_way_holds_at_once_and_after_a_reboo
     peer = "192.168.10.2" if node == "rac1" else "192.168.10.1"
     assert ping(cluster, node, peer, 4000 - 28) == ""
     assert "mtu=4000" in ping(cluster, node, peer, 4000 - 27)
-    run(cluster, node, "sh", "-c", UNSET[keeper], timeout_s=5)
+    run(cluster, node, "sh", "-c", UNSET[keeper])
     cluster.reboot(node)
     assert mtu(cluster, node) == 1500
 

@@ -63,12 +63,12 @@ class Lab:
 
     @property
     def faults(self) -> tuple[ActiveFault, ...]:
-        """What is broken in it, oldest first."""
+        """Its active faults, oldest first."""
         return self.state.faults
 
     @property
     def remote_shell(self) -> RemoteShell:
-        """How its nodes reach each other: by a real ssh, or by the lab's substitute for it."""
+        """The remote shell of its nodes: a real ssh, or the lab's substitute for it."""
         return self.state.remote_shell
 
     @property
@@ -78,7 +78,7 @@ class Lab:
 
     @property
     def database(self) -> databases.DatabaseAccess | None:
-        """How to log in to its database from a node; None where it has none."""
+        """The login to its database from a node; None where it has no database."""
         return databases.access(self.directory) if self.state.shape.database else None
 
     @property
@@ -99,7 +99,7 @@ class Lab:
         return [sys.executable, "-I", "-S", str(_ENTER), str(holder.pid), str(holder.started), *argv]
 
     def environment(self, node: str) -> dict[str, str]:
-        """What to add to the environment of a command inside a node.
+        """Variables to add to the environment of a command inside a node.
 
         The settings are the practice cluster's own: those that the caller has were made for another cluster, and name
         its database. Who wants others here gives --settings.

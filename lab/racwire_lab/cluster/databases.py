@@ -26,7 +26,7 @@ from racwire_lab.programs.cache_fusion.settings import FOLLOWED_BY, mark_of
 
 USER = "RACWIRE"
 INSTANCE_FILE = "instance.json"
-"""In each node's directory: how its instance should be, as `instances.Instance`."""
+"""In each node's directory: how its instance should be, as `instances.DesiredInstance`."""
 _DAEMON = Path(__file__).parents[1] / "programs" / "start_cache_fusion.py"
 _SERVERS = "racwire_lab.database.servers"
 _NEEDED = ("duckdb", "sqlglot", "cryptography", "msgspec")
@@ -56,7 +56,7 @@ call_timeout_s = 4
 
 @dataclass(frozen=True)
 class DatabaseAccess:
-    """How to log in to the practice database from one of its nodes."""
+    """The login to the practice database from one of its nodes."""
 
     connect: str
     user: str
@@ -69,7 +69,7 @@ def can_be() -> bool:
 
 
 def access(directory: Path) -> DatabaseAccess:
-    """How to log in."""
+    """The login to the practice database."""
     return DatabaseAccess(f"{SCAN_NAME}:{SERVICE_PORT}/{DATABASE}", USER, directory / "database" / "password")
 
 

@@ -1,4 +1,4 @@
-"""What the cluster should be like, as a pure function of its shape and of the faults that are broken.
+"""The desired state of the cluster, as a pure function of its shape and its active faults.
 
 Breaking and mending never undo each other's steps: each computes what should be so before and after, and only the
 difference is carried out. So faults combine, and each is mended exactly, in whatever order.
@@ -36,7 +36,7 @@ class Router:
 
 @dataclass(frozen=True)
 class Cable:
-    """What lies between a NIC and the switch of its network."""
+    """The path between a NIC and the switch of its network."""
 
     plugged: bool
     uplink_mtu: int | None
@@ -46,7 +46,7 @@ class Cable:
 
 @dataclass(frozen=True)
 class SshLogin:
-    """How a node treats those who log in by ssh."""
+    """A node's treatment of ssh logins."""
 
     accepted: bool
     hangs: bool
@@ -74,7 +74,7 @@ class Desired:
 def desired(
     shape: Shape, faults: Collection[ActiveFault], port_mtus: Mapping[PortId, int] = MappingProxyType({})
 ) -> Desired:
-    """What should be so in a cluster of this shape with these faults and these MTUs of switch ports.
+    """The desired state of a cluster of this shape with these faults and these MTUs of switch ports.
 
     A port that is not named has the MTU with which its cluster was brought up.
     """

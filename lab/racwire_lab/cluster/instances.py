@@ -1,4 +1,4 @@
-"""What each database instance should be like, as a pure function of the cluster's shape and its faults.
+"""The desired state of each database instance, as a pure function of the cluster's shape and its faults.
 
 Written as JSON into each node's directory, where both programs of an instance follow it: its Cache Fusion daemon
 (`programs/cache_fusion`) and its server (`oracle/instance.py`).
@@ -58,7 +58,7 @@ class DesiredInstance:
     hangs: bool
     """It answers no query."""
     address: str
-    """Where its clients find it, on the public network."""
+    """Its address for clients, on the public network."""
     listens: bool
     scan_nodes: tuple[str, ...]
     """The nodes that may have the SCAN: the first one of them on which Clusterware runs has it."""

@@ -87,7 +87,7 @@ def files(service: str, node: str, nics: Iterable[Nic]) -> dict[str, str]:
 
 
 DIRECTORIES = ("NetworkManager/system-connections", "sysconfig/network-scripts", "systemd/network")
-"""Where the services have their files, below /etc."""
+"""Directories of the services' files, below /etc."""
 
 
 def renamed(text: str, before: str, after: str) -> str:

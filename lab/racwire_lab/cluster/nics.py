@@ -1,4 +1,4 @@
-"""What each NIC of the practice nodes should be like, as a pure function of the cluster's shape and its faults."""
+"""The desired state of each NIC of the practice nodes, as a pure function of the cluster's shape and its faults."""
 
 from __future__ import annotations
 

@@ -35,9 +35,9 @@ _PROGRAMS = (
     *("reboot", "shutdown", "poweroff", "halt", "init", "telinit"),
 )
 _RACWIRE = "racwire"
-"""So that what a plan prints, `racwire record` and its like, can be pasted into a node's shell."""
+"""The command as a change plan prints it (`racwire record …`), so that it can be pasted into a node's shell."""
 _MACHINE = "/run/racwire"
-"""Where a node sees the machine's own /etc and /usr/sbin, as `etc` and `sbin`."""
+"""The machine's own /etc and /usr/sbin as a node sees them: `etc` and `sbin` below it."""
 _ACCOUNTS = ("passwd", "shadow", "hosts", "oratab")
 _NOT_THE_MACHINES = frozenset(
     {
@@ -105,7 +105,7 @@ def _make_etc(directory: Path, node: str, files: dict[str, str]) -> None:
 
 
 def _links(machine: Path, seen_at: str, but: Collection[str], below: str = "") -> Iterator[tuple[str, str]]:
-    """What a directory must have to show what the machine has in one, but for some of it: names and where they lead.
+    """Links that show a directory of the machine in another one, but for some files: names and targets.
 
     A name that leads nowhere is a directory: something below it is left out.
     """

@@ -1,4 +1,4 @@
-"""How the practice nodes reach each other: sshd and ssh with keys, accounts and settings of their own.
+"""sshd and ssh between the practice nodes, with keys, accounts and settings of their own.
 
 Nothing of the user's own ~/.ssh, of the machine's accounts or of its sshd is read or changed.
 """

@@ -122,7 +122,7 @@ def into(process: Process, *namespaces: str, rootless: bool) -> list[str]:
 
 
 def program(name: str) -> str:
-    """Where a program of this machine is. Raises LabError where it is not installed."""
+    """The path of a program of this machine. Raises LabError when it is not installed."""
     path = shutil.which(name)
     if path is None:
         raise LabError(missing_tool(name))

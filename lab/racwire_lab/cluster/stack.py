@@ -41,7 +41,7 @@ def install(directory: Path, shape: Shape) -> None:
 
 
 def follow(directory: Path, target: Desired) -> None:
-    """Write down which HAIP belongs beside which address of a node."""
+    """Write down which HAIP belongs to which address of a node."""
     for node in target.logins:
         nics = [nic for port, nic in target.nics.items() if port.node == node and nic.haip]
         write_lines(_home(directory, node) / "stack" / "haips", (f"{nic.address} {nic.haip}" for nic in nics))

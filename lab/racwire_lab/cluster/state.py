@@ -1,4 +1,4 @@
-"""What the practice cluster remembers of itself between two commands: one JSON file, always whole."""
+"""The state of the practice cluster between two commands: one JSON file, always whole."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def boot_id() -> str:
 
 
 def save(directory: Path, state: State) -> None:
-    """Write the state beside the old one and put it in its place in one step."""
+    """Replace the saved state in one step."""
     document = {"version": _VERSION, **asdict(state)}
     document["routers"] = [{"port": port, "process": asdict(process)} for port, process in state.routers.items()]
     document["port_mtus"] = [{"port": port, "mtu": mtu} for port, mtu in state.port_mtus.items()]

@@ -62,11 +62,11 @@ PRIVATE = (
 )
 NETWORKS = (PUBLIC, *PRIVATE)
 SCAN_NAME, SCAN_ADDRESS = "practice-scan", PUBLIC.address(100)
-"""Where clients connect to; it stands for all instances."""
+"""The host name and address that clients connect to, for all instances."""
 
 
 class PortId(NamedTuple):
-    """Where a node's NIC meets the switch."""
+    """The switch port of a node's NIC."""
 
     node: str
     network: int
@@ -84,7 +84,7 @@ class PortId(NamedTuple):
 
 @dataclass(frozen=True)
 class Shape:
-    """What `lab up` was asked for."""
+    """The options of `lab up`."""
 
     size: int
     mtu: int

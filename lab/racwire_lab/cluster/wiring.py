@@ -12,7 +12,7 @@ _FORGET = ("neigh flush all", "route flush cache")
 """Neighbours and path MTUs learnt before a change would outlive it by seconds to minutes."""
 
 _ROOM_FOR_A_TAG = 4
-"""By so many bytes the kernel lets a frame be larger than the MTU of the link that it is forwarded to."""
+"""Bytes by which the kernel lets a frame exceed the MTU of the link that it is forwarded to."""
 _TABLE = {"bridge": "table bridge racwire", "inet": "table inet racwire"}
 _HOOKS = {
     "prerouting": "type filter hook prerouting priority 0;",

@@ -45,7 +45,7 @@ class InstanceBackend:
         self._backend: Backend | None = None
 
     def follow(self, instance: DesiredInstance) -> None:
-        """How the instance is now."""
+        """Take over the desired state of the instance."""
         with self._lock:
             before, self._instance = self._instance, instance
             if before and (before.version, before.has_grants) != (instance.version, instance.has_grants):
@@ -99,19 +99,19 @@ _ETHERNET_IPV4_REPLY = bytes.fromhex("0001080006040002")
 
 
 def has_scan_address() -> bool:
-    """Whether this node has it."""
+    """Whether this node has the SCAN's address."""
     return SCAN_ADDRESS in addresses()
 
 
 def take_scan_address() -> None:
-    """Give it to this node, and tell everyone, so that nobody goes on sending to where it was."""
+    """Give the SCAN's address to this node, and announce it, so that nobody goes on sending to its last owner."""
     _change_scan_address("replace")
     with contextlib.suppress(OSError):
         _announce_scan_address()
 
 
 def release_scan_address() -> None:
-    """Take it from this node."""
+    """Take the SCAN's address from this node."""
     _change_scan_address("delete")
 
 
@@ -136,7 +136,7 @@ _PATIENCE_S = 1.0
 """For an instance that may hang."""
 _SOON_S = 0.02
 _OPEN_S = 5.0
-"""How long to wait for the instance to open before it is said that all is ready."""
+"""Seconds to wait for the instance to open before the server reports that it is ready."""
 
 
 class InstanceServer:

@@ -1,4 +1,4 @@
-"""What one instance of the practice database knows of itself at one moment: what its V$ views are made of.
+"""The state of one instance of the practice database at one moment: its V$ views are made of it.
 
 The Cache Fusion daemon of each node keeps it and tells it as JSON.
 """
@@ -71,7 +71,7 @@ class Interconnect(msgspec.Struct):
 
 
 class LiveDevice(msgspec.Struct):
-    """A NIC of the interconnect: what AWR keeps in DBA_HIST_IC_DEVICE_STATS; counted since the node's start."""
+    """A NIC of the interconnect as in DBA_HIST_IC_DEVICE_STATS; counted since the node's start."""
 
     if_name: str
     ip_addr: str
@@ -123,7 +123,7 @@ class InstanceState(msgspec.Struct):
 
 
 class LiveSource(Protocol):
-    """Where the server gets the states from."""
+    """The source of the instances' states."""
 
     def states(self, scope: Literal["here", "everywhere"], cancellation: Cancellation) -> tuple[InstanceState, ...]:
         """Of the own instance, or of all that are up. Hangs while an instance that is asked hangs, until cancelled.
@@ -134,7 +134,7 @@ class LiveSource(Protocol):
 
 
 class HistorySource(Protocol):
-    """Where the server gets AWR and Statspack from. The tables are there, with the columns of the version."""
+    """The source of AWR and Statspack. The tables are there, with the columns of the version."""
 
     def fill(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Fill the empty tables (`dba_hist_snapshot`, `stats$snapshot`, ...): once, when one is first asked for."""
@@ -150,7 +150,7 @@ class HistorySource(Protocol):
 
 _SOCKET = "cache_fusion.sock"
 _LOOK_S = 0.1
-"""How often it is looked whether the call was cancelled."""
+"""Seconds between two looks whether the call was cancelled."""
 _STATE = msgspec.json.Decoder(InstanceState | None)
 
 
@@ -192,7 +192,7 @@ def _connect(home: Path) -> Iterator[socket.socket]:
 
 
 def _read(connection: socket.socket, cancellation: Cancellation) -> bytes:
-    """All that the daemon says. A daemon that ends meanwhile has no instance any more."""
+    """The daemon's whole answer. A daemon that ends meanwhile has no instance any more."""
     said = b""
     while True:
         ready, _, _ = select.select([connection], [], [], _LOOK_S)

@@ -24,7 +24,7 @@ from racwire_lab.database.instance_server import InstanceServer
 from racwire_lab.oracle_net.verifier import Verifier
 
 _NAMESPACES = ("user", "mnt", "uts", "net", "pid")
-"""In an order in which each still permits the next."""
+"""In an order in which each permits to enter the next."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -122,7 +122,7 @@ def _report(pipe: int, failure: str) -> None:
 
 
 def _wait(reports: int, count: int) -> str:
-    """What the first server that failed said; empty when all listen."""
+    """The message of the first server that failed; empty when all listen."""
     with os.fdopen(reports, encoding="utf-8", errors="replace") as lines:
         for _ in range(count):
             line = lines.readline()

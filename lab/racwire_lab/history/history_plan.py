@@ -1,4 +1,4 @@
-"""What happens in a generated history, and the whole numbers that follow from it: how much moved in each interval.
+"""Events of a generated history, and the traffic of each interval that follows from them, in whole numbers.
 
 A history is a row of snapshots 0, 1, 2, ... Interval k ends with snapshot k; interval 0 is all that was before the
 first one. What moves is counted in units (`units_moved`), of which everything else is a multiple (`recipes.py`). The
@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 
 SHAPE = (20, 15, 12, 10, 10, 14, 30, 55, 85, 100, 110, 108, 92, 98, 112, 110, 100, 84, 70, 60, 52, 44, 35, 26)
-"""How busy each hour of the day is, in percent."""
+"""Load of each hour of the day, in percent."""
 
 UNITS_BEFORE = 1000
 """Interval 0 moved as much as so many others: totals since startup are large, whatever the differences are."""
@@ -107,7 +107,7 @@ class HistoryPlan:
 
     @property
     def snapshots(self) -> int:
-        """How many snapshots there are."""
+        """The number of snapshots."""
         return len(self.intervals_s) + 1
 
     @property

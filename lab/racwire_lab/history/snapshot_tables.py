@@ -78,7 +78,7 @@ def fill_tables(connection: duckdb.DuckDBPyConnection, plan: HistoryPlan) -> Non
 
 
 def ping_columns(by_column: Mapping[str, T]) -> dict[str, T]:
-    """With the names that Statspack's columns have beside those of AWR's."""
+    """Columns of AWR, and two of them again under Statspack's names."""
     return {**by_column, "iter_500b": by_column["cnt_500b"], "iter_8k": by_column["cnt_8k"]}
 
 

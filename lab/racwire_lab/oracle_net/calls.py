@@ -52,7 +52,7 @@ def read_piggyback(reader: Reader, function: int, closed: list[int], attributes:
 
 
 def _end_to_end(reader: Reader, attributes: dict[str, str]) -> None:
-    """Which attributes are told stands first, then the values; one that is told without a value is cleared."""
+    """Read flags for the attributes that follow, then their values; an attribute without a value is cleared."""
     reader.skip("bbu")
     fields = ("client_identifier", "module", "action", "", "", "client_info", "", "", "operation")
     told: list[tuple[str, int]] = []
@@ -87,7 +87,7 @@ OPTION_COMMIT, OPTION_DESCRIBE = 0x100, 0x20000
 
 @dataclass(frozen=True)
 class Definition:
-    """How a bound value is sent, or how a column is wanted."""
+    """The format of a bound value, or the format in which the client wants a column."""
 
     type: int
     size: int
@@ -107,7 +107,7 @@ class Execute:
     bind_definitions: tuple[Definition, ...] = ()
     defines: tuple[Definition, ...] = ()
     is_described: bool = True
-    """Whether the client needs to be told the columns."""
+    """Whether the client needs a description of the columns."""
 
 
 @dataclass(frozen=True)
@@ -150,12 +150,12 @@ class ClientMessage:
     call: Execute | Fetch | ReadLob | Simple | None
     closed_cursors: tuple[int, ...] = ()
     attributes: dict[str, str] = field(default_factory=dict)
-    """What the client says of itself: module, action, client_info, client_identifier, current_schema."""
+    """Attributes of the client: module, action, client_info, client_identifier, current_schema."""
 
 
 @dataclass(frozen=True)
 class KnownCursor:
-    """What earlier calls have told of a cursor: needed to read later ones."""
+    """A cursor as earlier calls described it: needed to read later ones."""
 
     statement: SentStatement
     bind_definitions: tuple[Definition, ...]

@@ -1,4 +1,4 @@
-"""How a connection begins: what the client asks for, and that it is accepted, refused or sent on."""
+"""The beginning of a connection: the client's request, accepted, refused or redirected."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FLAG_END_OF_RESPONSE = 0x02000000
 
 @dataclass(frozen=True)
 class ConnectRequest:
-    """What a client asks a listener for."""
+    """A client's request to a listener."""
 
     version: int
     """Of Oracle Net, the client's highest."""
@@ -43,7 +43,7 @@ class ConnectRequest:
 
 
 async def receive_request(channel: Channel, timeout_s: float) -> ConnectRequest:
-    """What the client asks for first. ProtocolError when it asks for nothing, and as `Channel.receive`."""
+    """The client's first request. ProtocolError when there is none, and as `Channel.receive`."""
     packet = await channel.receive(timeout_s)
     if packet.type != PacketType.CONNECT:
         raise ProtocolError(f"a packet of type {packet.type} instead of a connect request")

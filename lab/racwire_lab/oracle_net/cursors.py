@@ -56,7 +56,7 @@ class Cursor:
 
     @property
     def known(self) -> KnownCursor:
-        """What has to be known of it to read further calls."""
+        """The part of it that is needed to read further calls."""
         return KnownCursor(self.statement, self.bind_definitions)
 
     @property

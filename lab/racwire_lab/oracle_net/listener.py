@@ -1,4 +1,4 @@
-"""What listens on a port: takes connections, keeps the tasks that serve them, and ends them."""
+"""A listener on a port: accepts connections, runs the tasks that serve them, and ends them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Listener(ABC):
     def __init__(self, *, logon_timeout_s: float = 60.0) -> None:
         self.faults = Faults()
         self.logon_timeout_s = logon_timeout_s
-        """How long a client may take until it is logged on, as INBOUND_CONNECT_TIMEOUT."""
+        """Seconds that a client may take until it is logged on, as INBOUND_CONNECT_TIMEOUT."""
         self.host = ""
         self.port = 0
         self._socket: socket.socket | None = None

@@ -1,4 +1,4 @@
-"""What can be made to go wrong at a listener or a server while it runs."""
+"""Faults of a listener or server that can be switched on and off while it runs."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ class Faults:
     hang_at_login: bool = False
     """Greet each client, and never answer who wants a session."""
     login_error: OracleError | None = None
-    """What each login ends with whose password is right: ORA-01033, ORA-01045, ORA-28000, ..."""
+    """The error of each login with a right password: ORA-01033, ORA-01045, ORA-28000, ..."""
     drop_after: int | None = None
     """So many more responses are sent; then each session is dropped in place of its next one. Counts down itself."""

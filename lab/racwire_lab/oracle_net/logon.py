@@ -26,7 +26,7 @@ _HIGHEST = 24
 
 @dataclass(frozen=True)
 class LoggedOn:
-    """Who is in, in which form the session goes on, and what the client has still to be told of it."""
+    """A finished logon: the user, the form in which the session goes on, and the answer that is still to be sent."""
 
     caller: Caller
     replies: Replies

@@ -1,4 +1,4 @@
-"""Which release the server is: what it negotiates, and the version that it tells."""
+"""Releases that the server can play: the protocol versions that it negotiates, and its version number."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class OracleServer(Listener):
 
     @property
     def callers(self) -> tuple[Caller, ...]:
-        """Who is logged on."""
+        """The user who is logged on."""
         return tuple(session.caller for session in tuple(self._sessions) if session.caller)
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Which requests a listener knows an answer to."""
+"""Services and SIDs that a listener serves."""
 
 from __future__ import annotations
 

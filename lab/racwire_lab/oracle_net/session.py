@@ -44,7 +44,7 @@ class OracleNetSession:
         self, server: OracleServer, channel: Channel, number: int, request: ConnectRequest, *, marks_ends: bool
     ) -> None:
         self.caller: Caller | None = None
-        """Who is logged on."""
+        """The user who is logged on."""
         self._server = server
         self._conversation = Conversation(channel, server.faults)
         self._logon = Logon(server, self._conversation, number, request, marks_ends=marks_ends)

@@ -1,4 +1,4 @@
-"""What has to be known of a statement's text without understanding it: its kind, and the names of its binds."""
+"""The kind of a statement and the names of its binds, from its text, without parsing it."""
 
 from __future__ import annotations
 

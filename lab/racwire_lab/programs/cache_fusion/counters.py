@@ -1,4 +1,4 @@
-"""What an instance has counted since its start, and that as the views of the database show it.
+"""Counters of an instance since its start, in the form of the database's views.
 
 Times are kept in microseconds. The views have centiseconds in statistics, and microseconds in waits, transfers, pings.
 """
@@ -87,7 +87,7 @@ class _Transfers:
 
 
 class Counters:
-    """All that one instance counts; a new one for each start of the instance."""
+    """Counters of one instance; a new object for each start of the instance."""
 
     def __init__(self) -> None:
         self.events: dict[str, Wait] = {}

@@ -1,4 +1,4 @@
-"""The daemon of one node, on its directory: keeps the node's instance running, and tells its state to who connects."""
+"""The daemon of one node: runs the node's instance, and reports its state to each client that connects."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from .stack_locks import Stack
 
 SOCKET = "cache_fusion.sock"
 _TURN_S = 0.05
-"""How often the daemon looks at what is due when nothing comes."""
+"""Seconds between two turns of the daemon when no packet arrives."""
 _LOOK_S = 0.5
-"""How often it looks at the node's addresses."""
+"""Seconds between two looks at the node's addresses."""
 _ANSWER_S = 2.0
 
 

@@ -1,4 +1,4 @@
-"""One instance from its start to its end: what it asks for, serves, counts, and tells of itself."""
+"""One instance from its start to its end: its requests, answers, counters and state."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _PATTERN = (
     (Block.CR, 6),
     (Block.CR, 1),
 )
-"""What is asked for, over and over: single blocks, and several at once as a scan of a table does."""
+"""The repeated sequence of requests: single blocks, and several at once as in a table scan."""
 _THREE_WAY = 0.25
 """Of the single blocks, how many are asked for by way of a third instance where there is one."""
 _BLOCKS_PER_S, _BLOCKS_OF_ALL_PER_S = 200, 480
 _PING_ROUND_S = 1.25
-"""In so long every other instance is pinged with both sizes."""
+"""Seconds in which every other instance is pinged once with each size."""
 _PING_PATIENCE_S = 2.0
 _REMEMBERED = 4096
 _FALSE_LOSSES_PER_S = 5

@@ -12,14 +12,14 @@ BLOCK_BYTES, SMALL_PING_BYTES, LARGE_PING_BYTES = 8192, 500, 8192
 MESSAGE_BYTES = 200
 """Of one message of the global cache service: the constant of Oracle's estimate of interconnect traffic."""
 MAX_BLOCKS = 8
-"""Of one request: their numbers are kept as the bits of a byte."""
+"""Blocks of one request: their numbers are the bits of a byte."""
 
 _HEADER = struct.Struct("!BBBBBBBBQQ4s")
 HEADER_BYTES = _HEADER.size
 
 
 class Type(IntEnum):
-    """What a message is."""
+    """Types of messages."""
 
     REQUEST = 1
     """For blocks; one who is not their holder passes it on to the holder."""
@@ -33,7 +33,7 @@ class Type(IntEnum):
 
 
 class Block(IntEnum):
-    """What is asked for: a block as of some time, or as it is now."""
+    """Kinds of blocks: consistent read, or current."""
 
     CR = 0
     CURRENT = 1
@@ -57,7 +57,7 @@ class Message(NamedTuple):
     large: bool = False
     """Of a ping."""
     waited_ns: int = 0
-    """How long it lay at nodes on its way until their daemon had its turn on the processor."""
+    """Time in which it waited at nodes on its way until their daemon got the processor."""
     answer_to: bytes = bytes(4)
     """The address of the origin."""
 

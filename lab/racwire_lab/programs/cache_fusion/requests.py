@@ -1,4 +1,4 @@
-"""What has been asked for, and when a block counts as lost. Nothing here sends or receives.
+"""Open requests, and the rule by which a block counts as lost. Nothing here sends or receives.
 
 A block is lost when its holder says that it sent it, and it has still not come a while after that was said. A request
 that the holder knows nothing of was itself lost, and a holder who does not answer is unreachable: neither counts as
@@ -60,7 +60,7 @@ class Requests:
         self._on_their_way: dict[int, int] = {}
 
     def room(self, network: int, holder: int) -> int:
-        """How many blocks that holder may be asked for over that network now."""
+        """The number of blocks that can be requested from that holder over that network now."""
         if (holder, network) in self._busy or (holder, network) in self.silent:
             return 0
         return min(MAX_BLOCKS, WINDOW_BLOCKS - self._on_their_way.get(network, 0))

@@ -40,7 +40,7 @@ class InterconnectAddress:
 
 @dataclass(frozen=True)
 class InstanceSettings:
-    """How the instance should be."""
+    """The desired state of the instance."""
 
     number: int
     name: str

@@ -43,7 +43,7 @@ class FusionNetwork:
         self.blocks.close()
 
     def read(self, source: socket.socket) -> Iterator[tuple[Message, int]]:
-        """What has come to one of the sockets, each with the kernel's time of its arrival."""
+        """Messages that arrived at one of the sockets, each with the kernel's time of arrival."""
         for _ in range(_AT_ONCE):
             try:
                 size, extras, _, _ = source.recvmsg_into([self._room], 64)

@@ -1,4 +1,4 @@
-"""How a practice node boots from its own files, and the commands of its network services.
+"""The boot of a practice node from its own files, and the commands of its network services.
 
 A node's network is managed by NetworkManager with keyfiles, by the service `network` with ifcfg files, or by
 systemd-networkd. What these write down and what they do with it is done here by small programs that need nothing but

@@ -22,7 +22,7 @@ from . import boot_plan, links, node
 from .wanted import text_of
 
 _MACHINERY = ("start_cache_fusion.py", "racwire_lab.database.servers")
-"""What plays the database instances. It is none of the node's own processes, and goes by whether Clusterware runs."""
+"""Programs that play the database instances: no processes of the node itself; they follow Clusterware."""
 _END_S = 5.0
 _RC_LOCAL_S = 5.0
 
@@ -91,7 +91,7 @@ def alone() -> Iterator[None]:
 
 
 def node_boot_id() -> None:
-    """Draw the name of this boot. Into the same file, which stands for the kernel's."""
+    """Write a new boot id into the file that stands for the kernel's."""
     fresh = Path("/proc/sys/kernel/random/uuid").read_text(encoding="ascii")
     (node.HOME / "boot_id").write_text(fresh, encoding="ascii")
 

@@ -1,4 +1,4 @@
-"""What the node's network service makes of the node's files."""
+"""The interfaces that a node's network service configures from its files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .wanted import Wanted, files_in, text_of
 
 
 def wanted() -> list[Wanted]:
-    """What the network service of this node wants of its interfaces, from the files as it reads them at boot."""
+    """The interfaces as this node's network service configures them at boot, from its files."""
     service = node.network_service()
     if service == "keyfile":
         return keyfile.read(node.LOADED)
@@ -21,7 +21,7 @@ def wanted() -> list[Wanted]:
 
 
 def taken_by_networkmanager(wanted: Wanted) -> Wanted:
-    """What becomes of an interface whose profile NetworkManager activates.
+    """The interface as it is after NetworkManager has activated its profile.
 
     Where the profile sets no MTU, the one that was there before NetworkManager set another comes back; one that
     somebody else has set stays.
@@ -35,7 +35,7 @@ def taken_by_networkmanager(wanted: Wanted) -> Wanted:
 
 
 def load_keyfiles() -> None:
-    """What NetworkManager does as it starts, and when it is told to reload: read all files anew."""
+    """Read all files anew, as NetworkManager does when it starts and when it reloads."""
     node.LOADED.mkdir(exist_ok=True)
     there = {path.name: path for path in keyfile.files(node.KEYFILES)}
     for path in files_in(node.LOADED):

@@ -13,7 +13,7 @@ _PASSED_OVER = ("~", ".bak", ".old", ".orig", ".rpmnew", ".rpmorig", ".rpmsave")
 
 
 def read(directory: Path) -> list[Wanted]:
-    """What the files there want, in the order in which the service takes them."""
+    """The interfaces of the files there, in the order in which the service reads them."""
     found = []
     for path in files_in(directory):
         if path.name.startswith("ifcfg-") and path.name != "ifcfg-lo" and not path.name.endswith(_PASSED_OVER):
@@ -24,7 +24,7 @@ def read(directory: Path) -> list[Wanted]:
 
 
 def parse(text: str) -> Wanted | None:
-    """What one file wants; None where it names no DEVICE: the service does nothing with it then."""
+    """The interface of one file; None when it names no DEVICE: the service ignores it."""
     values = assignments(text)
     device = values.get("DEVICE", "")
     if not device:

@@ -1,4 +1,4 @@
-"""`ifup` and `ifdown` of a node whose network the network service keeps."""
+"""`ifup` and `ifdown` of a node with ifcfg files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def down(wanted: Wanted) -> list[str]:
 
 
 def restart() -> int:
-    """What `systemctl restart network` does: all interfaces down, and those with ONBOOT=yes up."""
+    """Take all interfaces down, and bring those with ONBOOT=yes up, as `systemctl restart network` does."""
     present = set(links.interfaces())
     found = [wanted for wanted in ifcfg.read(node.IFCFG) if wanted.interface in present]
     steps = [step for wanted in found for step in down(wanted)]

@@ -28,7 +28,7 @@ def files(directory: Path) -> list[Path]:
 
 
 def read(directory: Path) -> list[Wanted]:
-    """What the files there want; of two for one interface the one of the higher autoconnect-priority."""
+    """The interfaces of the files there; of two files for one interface, the one of higher autoconnect-priority."""
     by_interface: dict[str, tuple[int, Wanted]] = {}
     for path in files(directory):
         keyfile = parse(text_of(path))
@@ -56,7 +56,7 @@ def parse(text: str) -> Keyfile:
 
 
 def wanted_of(keyfile: Keyfile) -> Wanted:
-    """What one file wants; the interface is empty where the file is not about one by its name."""
+    """The interface of one file; its name is empty when the file does not name it."""
     connection, ipv4 = keyfile.get("connection", {}), keyfile.get("ipv4", {})
     return Wanted(
         interface=connection.get("interface-name", ""),
@@ -73,7 +73,7 @@ def addresses(ipv4: Mapping[str, str]) -> list[str]:
 
 
 def changed(text: str, section: str, key: str, value: str | None) -> str:
-    """The file with that key set, or without it for None; all else stays as it is."""
+    """The file with that key set, or without it for None; everything else is unchanged."""
     lines: list[str] = []
     here = done = False
     for line in text.splitlines():

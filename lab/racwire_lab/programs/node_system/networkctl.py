@@ -1,4 +1,4 @@
-"""`networkctl` of a node whose network systemd-networkd keeps."""
+"""`networkctl` of a node with systemd-networkd."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ Sections = list[tuple[str, list[tuple[str, str]]]]
 
 
 def read(directories: Sequence[Path], interfaces: Iterable[str]) -> list[Wanted]:
-    """What the files want of each of these interfaces: the first file that matches decides."""
+    """The configuration of each of these interfaces: the first file that matches decides."""
     files = [parse(text) for text in texts(directories)]
     found = []
     for interface in interfaces:
@@ -70,7 +70,7 @@ def matches(sections: Sections, interface: str) -> bool:
 
 
 def wanted(sections: Sections, interface: str) -> Wanted:
-    """What a file wants of an interface that it matches."""
+    """The configuration in a file for an interface that it matches."""
     sizes = _values(sections, "Link", "MTUBytes")
     addresses = (*_values(sections, "Network", "Address"), *_values(sections, "Address", "Address"))
     unmanaged = _values(sections, "Link", "Unmanaged")

@@ -23,7 +23,7 @@ class NmConnection:
         return keyfile.parse(self.text)
 
     def value(self, section: str, key: str) -> str:
-        """What its file says; empty where it says nothing."""
+        """The value in its file; empty when there is none."""
         return self.sections.get(section, {}).get(key, "")
 
     @property
@@ -33,7 +33,7 @@ class NmConnection:
 
     @property
     def uuid(self) -> str:
-        """What names it for good."""
+        """Its permanent identifier."""
         return self.value("connection", "uuid")
 
     @property
@@ -43,7 +43,7 @@ class NmConnection:
 
     @property
     def wanted(self) -> Wanted:
-        """What it wants of that."""
+        """Its configuration of the interface."""
         return keyfile.wanted_of(self.sections)
 
     @property
@@ -53,7 +53,7 @@ class NmConnection:
 
     @property
     def file(self) -> Path:
-        """Where it is kept."""
+        """The path of its keyfile."""
         return node.KEYFILES / self.path.name
 
 

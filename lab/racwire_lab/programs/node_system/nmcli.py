@@ -1,4 +1,4 @@
-"""`nmcli` of a node whose network NetworkManager keeps: its connections, shown, modified and activated.
+"""`nmcli` of a node with NetworkManager: shows, modifies and activates connections.
 
 What it says and how it ends is what nmcli 1.42 does. It goes by the profiles as NetworkManager last read them, and so
 does not see what was edited in a file before `nmcli connection reload`.
@@ -65,7 +65,7 @@ def _run(options: Options, words: Sequence[str]) -> int:
 
 
 def _one_of(word: str, known: Iterable[str]) -> str:
-    """The command that an abbreviation stands for, as nmcli takes them: the first one that begins so."""
+    """The command for an abbreviation, as in nmcli: the first one that begins so."""
     for name in known:
         if word and name.startswith(word):
             return name

@@ -1,4 +1,4 @@
-"""What `nmcli connection modify` makes of a keyfile. Text in, text out."""
+"""The effect of `nmcli connection modify` on a keyfile. Text in, text out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How nmcli prints: as tables, tersely, and value by value."""
+"""The output of nmcli: as tables, terse, and value by value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _COLUMNS = ("NAME", "UUID", "TYPE", "AUTOCONNECT", "ACTIVE", "DEVICE", "STATE", 
 
 
 class RefusalError(Exception):
-    """What nmcli does not do, in its own words, and its exit code."""
+    """A refusal in nmcli's own words, with its exit code."""
 
     def __init__(self, words: str, code: int) -> None:
         super().__init__(words)
@@ -22,7 +22,7 @@ class RefusalError(Exception):
 
 @dataclass
 class Options:
-    """How it shall print."""
+    """The format of the output."""
 
     terse: bool = False
     values_only: bool = False

@@ -1,4 +1,4 @@
-"""Where a node's programs find what is the node's own."""
+"""Paths of a node's own files, for its programs."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ NETWORKD = (ETC / "systemd/network", Path("/run/systemd/network"))
 
 
 def network_service() -> str:
-    """Which of the three manages this node's network: `keyfile`, `ifcfg` or `networkd`."""
+    """The network service of this node: `keyfile`, `ifcfg` or `networkd`."""
     return (HOME / "network_service").read_text(encoding="ascii").strip()

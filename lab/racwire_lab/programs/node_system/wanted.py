@@ -1,4 +1,4 @@
-"""What a file wants of an interface."""
+"""The configuration of an interface, as a file has it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def number(text: str) -> int | None:
 
 
 def text_of(path: Path) -> str:
-    """What stands in a file; empty where it cannot be read."""
+    """The text of a file; empty when it cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
