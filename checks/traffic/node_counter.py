@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 
 from checks.model.facts import Unknown
-from checks.sources.nodes.counter_difference import Reading, difference
+from checks.sources.nodes.counter_difference import KernelReading, difference
 from checks.traffic.interface_table import counted_between
 from checks.traffic.node_text import CpuTicks, NodeReading
 from checks.traffic.samples import KERNEL_COUNTERS, CpuTime, Gap, NodeSample
@@ -38,7 +38,7 @@ def node_sample(
     )
 
 
-def _counters(before: Reading | None, after: Reading | None) -> tuple[dict[str, int] | Unknown, list[str]]:
+def _counters(before: KernelReading | None, after: KernelReading | None) -> tuple[dict[str, int] | Unknown, list[str]]:
     """The kernel's counters by name, and those of which nothing can be told."""
     if before is None or after is None:
         return {}, list(KERNEL_COUNTERS)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from checks.model.facts import Unknown
-from checks.sources.nodes.counter_difference import Reading, parse_softnet
+from checks.sources.nodes.counter_difference import KernelReading, parse_softnet
 from checks.sources.nodes.proc import parse_counters
 from checks.sources.sh_text import MARK
 from checks.traffic.interface_table import InterfaceTable, parse_table
@@ -33,7 +33,7 @@ class NodeReading:
     """The counters of a node at one moment."""
 
     interfaces: InterfaceTable
-    kernel: Reading | None = None
+    kernel: KernelReading | None = None
     cpus: Mapping[str, CpuTicks] = field(default_factory=dict)
     """`cpu` is all of them together, `cpu0` the first."""
     load: float | None = None
@@ -80,9 +80,9 @@ def parse_peer(text: str) -> NodeReading | Unknown:
     return NodeReading(interfaces, _kernel(kernel.splitlines(), others), _cpus(kernel), load, uptime_s, links)
 
 
-def _kernel(snmp: Iterable[str], softnet: Iterable[str]) -> Reading | None:
+def _kernel(snmp: Iterable[str], softnet: Iterable[str]) -> KernelReading | None:
     counters = parse_counters("\n".join(line for line in snmp if line.startswith(_WANTED_GROUPS)))
-    return None if isinstance(counters, Unknown) else Reading(counters, parse_softnet(softnet))
+    return None if isinstance(counters, Unknown) else KernelReading(counters, parse_softnet(softnet))
 
 
 def _cpus(stat: str) -> dict[str, CpuTicks]:

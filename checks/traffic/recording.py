@@ -43,7 +43,7 @@ from checks.traffic.recording_file import (
 )
 from checks.traffic.samples import Event, Gap, Links
 
-__all__ = ["Header", "Recording", "RecordingError", "Tally"]
+__all__ = ["Header", "Recording", "RecordingError", "SourceTally"]
 
 _MOST_SHAPES, _SHAPES_BYTES = 20_000, 64_000_000
 """A source has one, and a further one when its interfaces, statistics or pairs become others: some hundreds, in weeks.
@@ -66,7 +66,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     """Those in use, by section; they never hold a password."""
 
 
-class Tally(NamedTuple):
+class SourceTally(NamedTuple):
     """How much of a source is in a recording."""
 
     samples: int
@@ -165,17 +165,17 @@ class Recording:
         """All of it, in order of time, without holding it in memory."""
         return heapq.merge(self._all_links(), self._all_samples(), key=lambda event: event.at)
 
-    def tallies(self) -> dict[str, Tally]:
+    def tallies(self) -> dict[str, SourceTally]:
         """How much there is of each source, without taking its samples apart."""
-        found = {source: Tally(0, 0, None) for source in self.sources()}
+        found = {source: SourceTally(0, 0, None) for source in self.sources()}
         with self._readable():
             for source, shape, packed in self._packed():
-                samples, gaps, last = found.get(source, Tally(0, 0, None))
+                samples, gaps, last = found.get(source, SourceTally(0, 0, None))
                 if isinstance(shape, GapShape):
                     gap = self._unpack(shape, packed)
-                    found[source] = Tally(samples, gaps + 1, gap if isinstance(gap, Gap) else last)
+                    found[source] = SourceTally(samples, gaps + 1, gap if isinstance(gap, Gap) else last)
                 else:
-                    found[source] = Tally(samples + 1, gaps, last)
+                    found[source] = SourceTally(samples + 1, gaps, last)
         return found
 
     def rows(self) -> Iterator[Row]:

@@ -20,7 +20,7 @@ from checks.model.report import ExitCode, Report
 from checks.report.json_report import from_json, to_json
 from checks.run.check_discovery import discover
 from checks.saved import open_saved, save
-from checks.saved.replay import Replay
+from checks.saved.saved_replay import Replay
 from checks.traffic.samples import Event
 from tests.fixtures.databases import asked
 from tests.tui.clusters import black_hole, engine

@@ -22,7 +22,7 @@ from checks.run.check_discovery import discover
 from checks.run.events import RunFinished
 from checks.saved import open_saved, save
 from checks.saved.manifest import Proof
-from checks.saved.replay import Replay
+from checks.saved.saved_replay import Replay
 from checks.traffic.recorder import Recorder
 from tests.fixtures.reports import black_hole, report_of
 from tests.unit.recording_support import busy, header

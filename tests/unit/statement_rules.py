@@ -14,7 +14,7 @@ from checks.sources.database.statements import Statement
 from racwire_lab.database.backend import OracleError
 from racwire_lab.oracle_sql.dictionary import Version, VersionRange, View, find_view
 from racwire_lab.oracle_sql.errors import oracle_error
-from racwire_lab.oracle_sql.kinds import Kind
+from racwire_lab.oracle_sql.kinds import ColumnKind
 from racwire_lab.oracle_sql.translate import translate
 
 LICENCES = ("none", "Diagnostics Pack")
@@ -130,7 +130,7 @@ def _on(form: Statement, version: Version) -> Iterator[str]:
     """That a version has all views and columns, and that the practice database understands it."""
     where = ".".join(str(part) for part in version)
 
-    def find(schema: str, name: str, offset: int) -> tuple[View, dict[str, Kind]]:
+    def find(schema: str, name: str, offset: int) -> tuple[View, dict[str, ColumnKind]]:
         view = find_view(name, schema)
         if view is None or version not in view.versions:
             raise oracle_error(942, offset=offset)

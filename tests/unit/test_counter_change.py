@@ -13,7 +13,13 @@ from checks.model.journal import Journal
 from checks.model.settings import Settings, SshSettings
 from checks.sources.kernel_files import COUNTERS, COUNTERS_OF_THIS_NODE
 from checks.sources.nodes.counter_change import read_counter_changes
-from checks.sources.nodes.counter_difference import Difference, Reading, difference, difference_text, parse_reading
+from checks.sources.nodes.counter_difference import (
+    KernelGrowth,
+    KernelReading,
+    difference,
+    difference_text,
+    parse_reading,
+)
 from checks.sources.nodes.session import Session
 from tests.fixtures.clusters import node
 
@@ -22,7 +28,7 @@ TOPIC = "counters over time"
 
 
 def reading(softnet=((5, 0, 0), (7, 1, 2)), **ip):
-    return Reading(KernelCounters({"Ip": {"InReceives": 100, "ReasmFails": 3, "Forwarding": 2, **ip}}), softnet)
+    return KernelReading(KernelCounters({"Ip": {"InReceives": 100, "ReasmFails": 3, "Forwarding": 2, **ip}}), softnet)
 
 
 def text(in_receives=100, fails=3, dropped=1):
@@ -53,9 +59,9 @@ def test_what_grew_is_told_by_name_over_all_cpus():
 
 
 def test_settings_and_gauges_among_the_counters_are_no_counts():
-    before = Reading(KernelCounters({"Tcp": {"CurrEstab": 9, "InSegs": 5}, "Ip": {"DefaultTTL": 64}}))
-    after = Reading(KernelCounters({"Tcp": {"CurrEstab": 2, "InSegs": 6}, "Ip": {"DefaultTTL": 32}}))
-    assert difference(before, after) == Difference(KernelCounters({"Tcp": {"InSegs": 1}}))
+    before = KernelReading(KernelCounters({"Tcp": {"CurrEstab": 9, "InSegs": 5}, "Ip": {"DefaultTTL": 64}}))
+    after = KernelReading(KernelCounters({"Tcp": {"CurrEstab": 2, "InSegs": 6}, "Ip": {"DefaultTTL": 32}}))
+    assert difference(before, after) == KernelGrowth(KernelCounters({"Tcp": {"InSegs": 1}}))
 
 
 def test_a_counter_of_32_bits_that_ran_over_is_told_right():
@@ -86,9 +92,9 @@ def test_a_cpu_that_came_or_went_leaves_softnet_out():
 @given(st.text(alphabet="Ip: 0123abcdef\n", max_size=300), st.text(alphabet="Ip: 0123abcdef\n", max_size=300))
 def test_no_text_makes_it_raise_or_count_backwards(one, other):
     before, after = parse_reading(one), parse_reading(other)
-    if isinstance(before, Reading) and isinstance(after, Reading):
+    if isinstance(before, KernelReading) and isinstance(after, KernelReading):
         change = difference(before, after)
-        if isinstance(change, Difference):
+        if isinstance(change, KernelGrowth):
             assert all(value >= 0 for group in change.counters.groups.values() for value in group.values())
 
 

@@ -27,6 +27,7 @@ FEWEST_CODE_LINES = 60
 
 REGISTRIES = (
     "checks.plugins",
+    "checks.model.facts",
     "checks.change.gates",
     "checks.change.steps",
     "checks.traffic.imports",
@@ -251,25 +252,7 @@ RULES = {
     )
 }
 
-EXCEPTIONS: dict[str, set[str]] = {
-    "half_an_idea": {
-        "checks.sources.database.discovery",
-        "checks.sources.database.rows_text",
-    },
-    "repeated_classes": {
-        "Difference",
-        "Kind",
-        "Lines",
-        "Pace",
-        "Reading",
-        "Session",
-        "Tally",
-    },
-    "repeated_module_names": {
-        "checks: replay",
-        "checks: versions",
-    },
-}
+EXCEPTIONS: dict[str, set[str]] = {}
 
 
 @pytest.mark.parametrize("name", RULES)

@@ -15,7 +15,7 @@ from checks.model.packet_sizes import packet_of, payload_for
 from checks.model.settings import ProbeSettings
 from checks.run.dry_run import describe_budget
 from checks.sources.probes.icmp_socket import ones_complement_checksum
-from checks.sources.probes.limits import Pace, Window
+from checks.sources.probes.limits import PacketPace, Window
 from checks.sources.probes.lost_leg import combine, in_echos, leg_of_all
 from checks.sources.probes.path import Path
 from checks.sources.probes.path_budget import plan_path
@@ -51,7 +51,7 @@ def test_the_quick_checksum_is_icmplibs(data: bytes) -> None:
 
 
 async def test_the_pace_keeps_the_mean_rate() -> None:
-    pace = Pace(1000)
+    pace = PacketPace(1000)
     began = time.perf_counter()
     await asyncio.gather(*(pace.take(10) for _ in range(12)))
     assert time.perf_counter() - began >= 0.08

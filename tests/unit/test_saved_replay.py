@@ -16,7 +16,7 @@ from checks.run.engine import INTERRUPTED, PLUGIN_BROKEN, Engine
 from checks.run.events import RunFinished, RunStarted
 from checks.run.gathering import Gatherer
 from checks.run.rerun import merged
-from checks.saved.replay import Replay
+from checks.saved.saved_replay import Replay
 from tests.fixtures.clusters import cluster, node, with_interface
 from tests.fixtures.databases import asked, change, counters, losing
 from tests.fixtures.reports import black_hole, report_of

@@ -178,7 +178,7 @@ def _report_source(saved: Saved, args: argparse.Namespace) -> None:
 
 def _rejudged(saved: Saved, args: argparse.Namespace, settings: Settings) -> Report:
     """By the checks here; with the thresholds and waivers of a settings file, where one is named."""
-    from checks.saved.replay import Replay
+    from checks.saved.saved_replay import Replay
 
     found = discover()
     chosen = choose_saved(found, saved.report, args.ids, args.skip)

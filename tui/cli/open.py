@@ -13,7 +13,7 @@ from checks.model.report import ExitCode
 from checks.model.settings import Settings
 from checks.model.wording import counted, lasting, listed
 from checks.saved import SavedError, kind_of
-from checks.traffic.recording import Header, Recording, RecordingError, Tally
+from checks.traffic.recording import Header, Recording, RecordingError, SourceTally
 from tui.cli.durations import size_of
 from tui.cli.errors import UsageError
 from tui.cli.options import add_console_options, add_settings_option
@@ -136,7 +136,7 @@ def _cluster(header: Header) -> list[str]:
     return lines
 
 
-def _sources(tallies: dict[str, Tally]) -> list[str]:
+def _sources(tallies: dict[str, SourceTally]) -> list[str]:
     """A line for each source, and one more for why there was nothing of it last."""
     width = max((len(source) for source in tallies), default=0)
     lines = []

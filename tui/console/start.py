@@ -77,7 +77,7 @@ def run_console_on_saved(path: Path, settings: Settings, *, judged_by: Settings 
     cannot be read."""
     prepare(os.environ)
     from checks.saved import open_saved
-    from checks.saved.replay import Replay
+    from checks.saved.saved_replay import Replay
     from tui.console.live import of_saved
 
     def judge(checks: Sequence[Check], broken: Sequence[BrokenPlugin]) -> Engine:

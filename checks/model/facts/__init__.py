@@ -16,23 +16,7 @@ from checks.model.facts.change_facts import (
     SeenRecording,
 )
 from checks.model.facts.cluster import FACT_GROUPS, Cluster
-from checks.model.facts.grid import (
-    ActiveVersion,
-    ClusterMember,
-    Clusterware,
-    ConfiguredInterface,
-    FileSeen,
-    GridHome,
-    Haip,
-    InterfaceConfiguration,
-    ListedInterface,
-    Managed,
-    ManagedDatabase,
-    OcrBackup,
-    StaleHome,
-    ToolMessage,
-)
-from checks.model.facts.instance_facts import (
+from checks.model.facts.database_facts import (
     Activity,
     ActivityGap,
     BlockTransfer,
@@ -53,6 +37,22 @@ from checks.model.facts.instance_facts import (
     WaitBucket,
     WaitEvent,
     release,
+)
+from checks.model.facts.grid import (
+    ActiveVersion,
+    ClusterMember,
+    Clusterware,
+    ConfiguredInterface,
+    FileSeen,
+    GridHome,
+    Haip,
+    InterfaceConfiguration,
+    ListedInterface,
+    Managed,
+    ManagedDatabase,
+    OcrBackup,
+    StaleHome,
+    ToolMessage,
 )
 from checks.model.facts.node import (
     Address,

@@ -45,7 +45,7 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ViewReading:
     """One view as a sample read it, or why it could not be."""
 
     view: str
@@ -62,14 +62,14 @@ class Sample:
     clock_s: float
     """When the statistics came, by a clock that only ever goes forward."""
     instances: Mapping[int, Start]
-    readings: Mapping[str, Reading]
+    readings: Mapping[str, ViewReading]
     """By the name of the statement, of whichever version: `sysstat`, `event_histogram`."""
     only_here: str = ""
     """Why only the connected instance was asked; empty where all were."""
 
 
 @dataclass(frozen=True)
-class Difference:
+class CounterGrowth:
     """What counters grew by."""
 
     grown: Mapping[Key, int]
@@ -77,7 +77,7 @@ class Difference:
     """Those that fell or vanished: nothing can be told of them."""
 
 
-def difference(before: Mapping[Key, int], after: Mapping[Key, int], *, absent_is_zero: bool) -> Difference:
+def difference(before: Mapping[Key, int], after: Mapping[Key, int], *, absent_is_zero: bool) -> CounterGrowth:
     """What each counter grew by.
 
     `absent_is_zero` is for views that list only what has happened yet, so that a new row beside others began at 0. In
@@ -89,7 +89,7 @@ def difference(before: Mapping[Key, int], after: Mapping[Key, int], *, absent_is
         if earlier is not None and value >= earlier:
             grown[key] = value - earlier
     fallen = tuple(key for key, value in before.items() if key not in after or after[key] < value)
-    return Difference(grown, fallen)
+    return CounterGrowth(grown, fallen)
 
 
 def began_anew(before: Mapping[Key, int], after: Mapping[Key, int]) -> Key | None:

@@ -15,11 +15,11 @@ from checks.model.facts import Activity, Database, Unknown
 from checks.model.journal import now
 from checks.sources.database.connection import Rows
 from checks.sources.database.connections import Connections
-from checks.sources.database.deltas import Counters, Key, Reading, Sample, Start, activity_between
+from checks.sources.database.deltas import Counters, Key, Sample, Start, ViewReading, activity_between
 from checks.sources.database.errors import DatabaseError
 from checks.sources.database.instance_views import InstanceViews, ends_everything
+from checks.sources.database.release_columns import statement_for
 from checks.sources.database.statements import Statement
-from checks.sources.database.versions import statement_for
 from checks.sources.progress import Progress
 
 Row = Mapping[str, Any]
@@ -95,7 +95,7 @@ async def take_sample(views: InstanceViews, version: str) -> Sample:
 
 async def _read(views: InstanceViews, version: str) -> Sample:
     instances = await views.rows(instances_statement(version))
-    readings: dict[str, Reading] = {}
+    readings: dict[str, ViewReading] = {}
     clock_s, at = 0.0, ""
     for name, source in _SOURCES.items():
         asked = statement_for(version, source.statements)
@@ -106,14 +106,14 @@ async def _read(views: InstanceViews, version: str) -> Sample:
     return Sample(at, clock_s, starts, readings, views.only_here)
 
 
-async def _reading(views: InstanceViews, asked: Statement, name: str) -> Reading:
+async def _reading(views: InstanceViews, asked: Statement, name: str) -> ViewReading:
     (view,) = asked.reads
     try:
-        return Reading(view, counters_in(await views.rows(asked), name))
+        return ViewReading(view, counters_in(await views.rows(asked), name))
     except DatabaseError as error:
         if ends_everything(error):
             raise
-        return Reading(view, why_unread=str(error))
+        return ViewReading(view, why_unread=str(error))
 
 
 def counters_in(rows: Rows, name: str) -> Counters:

@@ -12,7 +12,7 @@ from checks.model.broken_dependency import error_text
 from checks.model.facts import CounterChange, CounterChanges, Node, Unknown
 from checks.model.journal import Entry, now
 from checks.sources.kernel_files import COUNTERS, COUNTERS_OF_THIS_NODE
-from checks.sources.nodes.counter_difference import Reading, difference, difference_text, parse_reading
+from checks.sources.nodes.counter_difference import KernelReading, difference, difference_text, parse_reading
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import ShellError
 
@@ -42,7 +42,7 @@ async def read_counter_changes(session: Session, nodes: Sequence[Node], interval
 
 @dataclass(frozen=True)
 class _Taken:
-    reading: Reading
+    reading: KernelReading
     at: float
     entry: Entry
 

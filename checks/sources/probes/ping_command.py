@@ -11,7 +11,7 @@ from checks.model.facts import PingSeries
 from checks.model.packet_sizes import ICMP_HEADER, packet_of
 from checks.sources.kernel_files import PING_TOOL
 from checks.sources.nodes.shell import Completed, Shell
-from checks.sources.probes.limits import Pace, PathLimits, Window
+from checks.sources.probes.limits import PacketPace, PathLimits, Window
 from checks.sources.probes.path import Path
 from checks.sources.probes.pinger import CannotPingError, Request, Tally
 
@@ -188,7 +188,7 @@ class CommandPinger:
     sent_by = "ping"
 
     def __init__(
-        self, path: Path, limits: PathLimits, pace: Pace, *, shell: Shell, tool: PingTool, slots: Slots
+        self, path: Path, limits: PathLimits, pace: PacketPace, *, shell: Shell, tool: PingTool, slots: Slots
     ) -> None:
         """`slots` is shared by all paths of the node."""
         self.path = path

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from racwire_lab.oracle_sql.kinds import BYTES, DATE, INTERVAL, TIMESTAMP, TIMESTAMP_TZ, Kind, number, text
+from racwire_lab.oracle_sql.kinds import BYTES, DATE, INTERVAL, TIMESTAMP, TIMESTAMP_TZ, ColumnKind, number, text
 
 Version = tuple[int, int]
 
@@ -66,7 +66,7 @@ class ViewColumn:
     """A column, and the versions that have it."""
 
     name: str
-    kind: Kind
+    kind: ColumnKind
     versions: VersionRange
 
 
@@ -81,7 +81,7 @@ class View:
     is_public: bool = False
     """Everybody may read it."""
 
-    def of(self, version: Version) -> dict[str, Kind]:
+    def of(self, version: Version) -> dict[str, ColumnKind]:
         """Its columns in that version, in order."""
         return {column.name: column.kind for column in self.columns if version in column.versions}
 

@@ -19,7 +19,7 @@ from racwire_lab.oracle_sql import catalog, live_views
 from racwire_lab.oracle_sql.dictionary import View, find_view, views
 from racwire_lab.oracle_sql.errors import not_supported, oracle_error
 from racwire_lab.oracle_sql.identity import Access, DatabaseIdentity
-from racwire_lab.oracle_sql.kinds import Family, Kind, kind_of
+from racwire_lab.oracle_sql.kinds import ColumnKind, Family, kind_of
 from racwire_lab.oracle_sql.results import Running, converter, translated_errors
 from racwire_lab.oracle_sql.translate import MACROS, Translation, translate
 
@@ -113,7 +113,7 @@ class SqlEngine:
         if known is not None:
             return known
 
-        def find(schema: str, name: str, offset: int) -> tuple[View, Mapping[str, Kind]]:
+        def find(schema: str, name: str, offset: int) -> tuple[View, Mapping[str, ColumnKind]]:
             view = find_view(name, schema)
             if view is None or not self._is_there(view) or not self.access.may_read(caller, view):
                 raise oracle_error(942, offset=offset)
@@ -226,7 +226,9 @@ class SqlEngine:
         return catalog.userenv(attribute, caller, self.identity, self.instance, me)
 
 
-def _create(connection: duckdb.DuckDBPyConnection, view: View, columns: Mapping[str, Kind], *, temporary: bool) -> None:
+def _create(
+    connection: duckdb.DuckDBPyConnection, view: View, columns: Mapping[str, ColumnKind], *, temporary: bool
+) -> None:
     """An empty table, named as the view in lower case."""
     listed = ", ".join(f'"{name}" {kind.duck}' for name, kind in columns.items())
     kind_of_table = "TEMP TABLE" if temporary else "TABLE"
@@ -234,7 +236,10 @@ def _create(connection: duckdb.DuckDBPyConnection, view: View, columns: Mapping[
 
 
 def _insert(
-    connection: duckdb.DuckDBPyConnection, view: View, columns: Mapping[str, Kind], rows: Sequence[Mapping[str, Any]]
+    connection: duckdb.DuckDBPyConnection,
+    view: View,
+    columns: Mapping[str, ColumnKind],
+    rows: Sequence[Mapping[str, Any]],
 ) -> None:
     """Put rows in; a column that a row has not is NULL, and so is empty text."""
     if not rows:

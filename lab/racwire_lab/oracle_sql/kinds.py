@@ -34,7 +34,7 @@ class Family(Enum):
 
 
 @dataclass(frozen=True)
-class Kind:
+class ColumnKind:
     """The type of a column or an expression."""
 
     family: Family
@@ -65,27 +65,27 @@ _DESCRIBED = {
 }
 """Oracle's type, its size, precision and scale."""
 
-WHOLE = Kind(Family.NUMBER, "BIGINT")
-DATE = Kind(Family.DATE, "TIMESTAMP")
-TIMESTAMP = Kind(Family.TIMESTAMP, "TIMESTAMP")
-TIMESTAMP_TZ = Kind(Family.TIMESTAMP_TZ, "TIMESTAMP")
-INTERVAL = Kind(Family.INTERVAL, "INTERVAL")
-BYTES = Kind(Family.BYTES, "BLOB")
-NULL = Kind(Family.NULL, "VARCHAR", 1)
-BOOLEAN = Kind(Family.BOOLEAN, "BOOLEAN")
+WHOLE = ColumnKind(Family.NUMBER, "BIGINT")
+DATE = ColumnKind(Family.DATE, "TIMESTAMP")
+TIMESTAMP = ColumnKind(Family.TIMESTAMP, "TIMESTAMP")
+TIMESTAMP_TZ = ColumnKind(Family.TIMESTAMP_TZ, "TIMESTAMP")
+INTERVAL = ColumnKind(Family.INTERVAL, "INTERVAL")
+BYTES = ColumnKind(Family.BYTES, "BLOB")
+NULL = ColumnKind(Family.NULL, "VARCHAR", 1)
+BOOLEAN = ColumnKind(Family.BOOLEAN, "BOOLEAN")
 
 
-def number(scale: int) -> Kind:
+def number(scale: int) -> ColumnKind:
     """A number with at most so many digits after the point."""
-    return Kind(Family.NUMBER, f"DECIMAL(38,{scale})") if scale else WHOLE
+    return ColumnKind(Family.NUMBER, f"DECIMAL(38,{scale})") if scale else WHOLE
 
 
-def text(size: int) -> Kind:
+def text(size: int) -> ColumnKind:
     """A VARCHAR2 of that size."""
-    return Kind(Family.TEXT, "VARCHAR", size)
+    return ColumnKind(Family.TEXT, "VARCHAR", size)
 
 
-def common(kinds: Iterable[Kind]) -> Kind:
+def common(kinds: Iterable[ColumnKind]) -> ColumnKind:
     """The type that takes all of these, as CASE and UNION need it. Raises ORA-00932 where there is none."""
     found = NULL
     for kind in kinds:
@@ -96,15 +96,15 @@ def common(kinds: Iterable[Kind]) -> Kind:
     return found
 
 
-def kind_of(value: Any) -> Kind:
+def kind_of(value: Any) -> ColumnKind:
     """The type of a bind, from its value. A time without fractions of seconds counts as a DATE."""
     if isinstance(value, bool | int):
-        return WHOLE if abs(value) < 2**63 else Kind(Family.NUMBER, "HUGEINT")
+        return WHOLE if abs(value) < 2**63 else ColumnKind(Family.NUMBER, "HUGEINT")
     if isinstance(value, float | Decimal):
         exponent = Decimal(repr(value) if isinstance(value, float) else value).as_tuple().exponent
         if isinstance(exponent, int) and exponent >= -18:
-            return Kind(Family.NUMBER, f"DECIMAL(38,{max(0, -exponent)})")
-        return Kind(Family.NUMBER, "DOUBLE")
+            return ColumnKind(Family.NUMBER, f"DECIMAL(38,{max(0, -exponent)})")
+        return ColumnKind(Family.NUMBER, "DOUBLE")
     if isinstance(value, datetime):
         return TIMESTAMP if value.microsecond else DATE
     for type_, kind in ((timedelta, INTERVAL), (bytes, BYTES), (str, text(4000))):

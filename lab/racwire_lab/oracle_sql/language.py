@@ -14,23 +14,13 @@ from sqlglot import exp
 
 from racwire_lab.database.backend import OracleError
 from racwire_lab.oracle_sql.errors import not_supported, oracle_error
-from racwire_lab.oracle_sql.kinds import (
-    BOOLEAN,
-    INTERVAL,
-    NULL,
-    TIMESTAMP,
-    WHOLE,
-    Family,
-    Kind,
-    common,
-    text,
-)
+from racwire_lab.oracle_sql.kinds import BOOLEAN, INTERVAL, NULL, TIMESTAMP, WHOLE, ColumnKind, Family, common, text
 
 UNITS_US = {"DAY": 86_400_000_000, "HOUR": 3_600_000_000, "MINUTE": 60_000_000, "SECOND": 1_000_000}
 """The units of intervals, in microseconds."""
 
 _KIND = "kind"
-TypeRule = Callable[[exp.Expr], Kind | None]
+TypeRule = Callable[[exp.Expr], ColumnKind | None]
 
 
 @dataclass(frozen=True)
@@ -42,15 +32,15 @@ class Construct:
     """From a node whose parts have their types. Raises OracleError where those do not fit."""
 
 
-def kind_in(node: exp.Expr) -> Kind:
+def kind_in(node: exp.Expr) -> ColumnKind:
     """The type that a node was given; a node without one is no expression. Raises ORA-00936."""
-    kind: Kind | None = node.meta.get(_KIND)
+    kind: ColumnKind | None = node.meta.get(_KIND)
     if kind is None:
         raise oracle_error(936, offset=offset_of(node))
     return kind
 
 
-def set_kind(node: exp.Expr, kind: Kind) -> None:
+def set_kind(node: exp.Expr, kind: ColumnKind) -> None:
     """Give a node its type."""
     node.meta[_KIND] = kind
 
@@ -72,15 +62,15 @@ def construct_of(node: exp.Expr) -> Construct:
     return known
 
 
-def _mismatch(wanted: Family, kind: Kind, node: exp.Expr) -> OracleError:
+def _mismatch(wanted: Family, kind: ColumnKind, node: exp.Expr) -> OracleError:
     return oracle_error(932, wanted.value, kind.family.value, offset=offset_of(node))
 
 
-def _is_number(kind: Kind) -> bool:
+def _is_number(kind: ColumnKind) -> bool:
     return kind.family in (Family.NUMBER, Family.NULL)
 
 
-def _value(node: exp.Expr) -> Kind:
+def _value(node: exp.Expr) -> ColumnKind:
     """The type of a value. Raises ORA-00923 for a condition."""
     kind = kind_in(node)
     if kind.family is Family.BOOLEAN:
@@ -88,21 +78,21 @@ def _value(node: exp.Expr) -> Kind:
     return kind
 
 
-def _number(node: exp.Expr) -> Kind:
+def _number(node: exp.Expr) -> ColumnKind:
     kind = _value(node)
     if not _is_number(kind):
         raise _mismatch(Family.NUMBER, kind, node)
     return WHOLE
 
 
-def _condition(node: exp.Expr) -> Kind:
+def _condition(node: exp.Expr) -> ColumnKind:
     """Raises ORA-00920 for what is no condition."""
     if kind_in(node).family is not Family.BOOLEAN:
         raise oracle_error(920, offset=offset_of(node))
     return BOOLEAN
 
 
-def _comparison(node: exp.Expr) -> Kind:
+def _comparison(node: exp.Expr) -> ColumnKind:
     """All parts must be of one family, times apart: Oracle converts text by the session's settings, or by its first."""
     kinds = [_value(part) for part in node.iter_expressions()]
     if not all(kind.is_time or kind.family is Family.NULL for kind in kinds):
@@ -110,27 +100,27 @@ def _comparison(node: exp.Expr) -> Kind:
     return BOOLEAN
 
 
-def _like(node: exp.Expr) -> Kind:
+def _like(node: exp.Expr) -> ColumnKind:
     for part in (node.this, node.expression):
         if _value(part).family is not Family.TEXT:
             raise _mismatch(Family.TEXT, kind_in(part), part)
     return BOOLEAN
 
 
-def _is_null(node: exp.Expr) -> Kind:
+def _is_null(node: exp.Expr) -> ColumnKind:
     _value(node.this)
     if not isinstance(node.expression, exp.Null):
         raise oracle_error(920, offset=offset_of(node))
     return BOOLEAN
 
 
-def _junction(node: exp.Expr) -> Kind:
+def _junction(node: exp.Expr) -> ColumnKind:
     for part in node.iter_expressions():
         _condition(part)
     return BOOLEAN
 
 
-def _sum(node: exp.Expr) -> Kind:
+def _sum(node: exp.Expr) -> ColumnKind:
     """`+` and `-` of numbers, intervals, and a TIMESTAMP with an interval; two TIMESTAMPs have an interval between."""
     left, right = _value(node.this), _value(node.expression)
     if _is_number(left) and _is_number(right):
@@ -146,21 +136,21 @@ def _sum(node: exp.Expr) -> Kind:
     raise _mismatch(Family.NUMBER if _is_number(left) else Family.INTERVAL, right, node)
 
 
-def _numbers(node: exp.Expr) -> Kind:
+def _numbers(node: exp.Expr) -> ColumnKind:
     for part in node.iter_expressions():
         _number(part)
     return WHOLE
 
 
-def _same(node: exp.Expr) -> Kind:
+def _same(node: exp.Expr) -> ColumnKind:
     return kind_in(node.this)
 
 
-def _of_value(node: exp.Expr) -> Kind:
+def _of_value(node: exp.Expr) -> ColumnKind:
     return _value(node.this)
 
 
-def _case(node: exp.Expr) -> Kind:
+def _case(node: exp.Expr) -> ColumnKind:
     default = node.args.get("default")
     for branch in node.args["ifs"]:
         _condition(branch.this)
@@ -168,11 +158,11 @@ def _case(node: exp.Expr) -> Kind:
     return common(_value(part) for part in (*results, *([default] if default else [])))
 
 
-def _coalesce(node: exp.Expr) -> Kind:
+def _coalesce(node: exp.Expr) -> ColumnKind:
     return common(_value(part) for part in (node.this, *node.expressions))
 
 
-def _cast(node: exp.Expr) -> Kind:
+def _cast(node: exp.Expr) -> ColumnKind:
     if not node.args["to"].is_type(exp.DType.TIMESTAMP) or node.args["to"].expressions:
         raise not_supported("CAST other than AS TIMESTAMP", offset_of(node))
     kind = _value(node.this)
@@ -181,32 +171,32 @@ def _cast(node: exp.Expr) -> Kind:
     return TIMESTAMP
 
 
-def _extract(node: exp.Expr) -> Kind:
+def _extract(node: exp.Expr) -> ColumnKind:
     if node.this.name.upper() not in UNITS_US or kind_in(node.expression).family is not Family.INTERVAL:
         raise oracle_error(30076, offset=offset_of(node))
     return WHOLE
 
 
-def _interval(node: exp.Expr) -> Kind:
+def _interval(node: exp.Expr) -> ColumnKind:
     unit = node.args.get("unit")
     if not isinstance(unit, exp.Var) or unit.name.upper() not in UNITS_US or not node.this.name.isdecimal():
         raise not_supported("this form of INTERVAL", offset_of(node))
     return INTERVAL
 
 
-def _literal(node: exp.Expr) -> Kind:
+def _literal(node: exp.Expr) -> ColumnKind:
     if not node.args["is_string"]:
         return WHOLE
     return text(len(node.name.encode())) if node.name else NULL
 
 
-def _count(node: exp.Expr) -> Kind:
+def _count(node: exp.Expr) -> ColumnKind:
     if not isinstance(node.this, exp.Star | exp.Distinct):
         _value(node.this)
     return WHOLE
 
 
-def _call(node: exp.Expr) -> Kind:
+def _call(node: exp.Expr) -> ColumnKind:
     """NUMTODSINTERVAL, the one function here of which the parser does not know. Raises ORA-00904 for others."""
     name = str(node.this).upper()
     if name != "NUMTODSINTERVAL":
@@ -225,7 +215,7 @@ def _distinct(node: exp.Expr) -> None:
         _value(part)
 
 
-def _window(node: exp.Expr) -> Kind:
+def _window(node: exp.Expr) -> ColumnKind:
     if not isinstance(node.this, exp.AggFunc | exp.RowNumber) or node.args.get("over") != "OVER":
         raise not_supported("this form of a window", offset_of(node))
     for part in node.args.get("partition_by") or ():
@@ -233,7 +223,7 @@ def _window(node: exp.Expr) -> Kind:
     return kind_in(node.this)
 
 
-def _in_a_window(node: exp.Expr) -> Kind:
+def _in_a_window(node: exp.Expr) -> ColumnKind:
     if not isinstance(node.parent, exp.Window):
         raise oracle_error(30484, offset=offset_of(node))
     return _value(node.this) if node.this else WHOLE
@@ -252,7 +242,7 @@ def _subquery(node: exp.Expr) -> None:
         raise not_supported("a query anywhere but in FROM and WITH", offset_of(node))
 
 
-def _checked(check: Callable[[exp.Expr], Kind]) -> TypeRule:
+def _checked(check: Callable[[exp.Expr], ColumnKind]) -> TypeRule:
     """For a clause: its one expression passes the check; the clause itself is no expression."""
 
     def rule(node: exp.Expr) -> None:

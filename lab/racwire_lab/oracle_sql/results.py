@@ -13,7 +13,7 @@ import duckdb
 
 from racwire_lab.database.backend import Cancellation, OracleError
 from racwire_lab.oracle_sql.errors import not_supported, oracle_error
-from racwire_lab.oracle_sql.kinds import Family, Kind
+from racwire_lab.oracle_sql.kinds import ColumnKind, Family
 
 Convert = Callable[[Any], Any]
 
@@ -102,7 +102,7 @@ def _as_oracle_error(error: duckdb.Error, sql: str) -> OracleError:
     return OracleError(600, f"internal error of the practice database: {text.splitlines()[0]}")
 
 
-def converter(kind: Kind) -> Convert:
+def converter(kind: ColumnKind) -> Convert:
     """From DuckDB's value to the one that goes over the wire."""
     if kind.family is Family.NUMBER:
         return _number

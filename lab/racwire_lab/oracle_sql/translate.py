@@ -21,7 +21,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from racwire_lab.database.backend import OracleError
 from racwire_lab.oracle_sql.dictionary import View
 from racwire_lab.oracle_sql.errors import not_supported, oracle_error
-from racwire_lab.oracle_sql.kinds import DATE, TIMESTAMP_TZ, Kind, kind_of, text
+from racwire_lab.oracle_sql.kinds import DATE, TIMESTAMP_TZ, ColumnKind, kind_of, text
 from racwire_lab.oracle_sql.language import UNITS_US, construct_of, kind_in, offset_of, set_kind
 
 MACROS = (
@@ -37,7 +37,7 @@ MACROS = (
 _WANT_MORE = (TokenType.COMMA, TokenType.SELECT, TokenType.ALIAS)
 _FETCH = re.compile(r"\bFETCH\s+(FIRST|NEXT)\s+(\d+|:\w+)\s+ROWS?\s+ONLY\s*$", re.IGNORECASE)
 
-FindView = Callable[[str, str, int], tuple[View, Mapping[str, Kind]]]
+FindView = Callable[[str, str, int], tuple[View, Mapping[str, ColumnKind]]]
 """Schema, name and offset of what a statement reads: the view and its columns. Raises ORA-00942."""
 
 
@@ -46,7 +46,7 @@ class Translation:
     """A query for DuckDB."""
 
     sql: str = ""
-    columns: tuple[tuple[str, Kind], ...] = ()
+    columns: tuple[tuple[str, ColumnKind], ...] = ()
     reads: dict[str, View] = field(default_factory=dict)
     """The views by name."""
     binds: set[str] = field(default_factory=set)
@@ -150,7 +150,7 @@ def _name_columns(tree: exp.Query) -> None:
             item.replace(exp.alias_(item.copy(), name, quoted=True))
 
 
-def _replace_parameters(tree: exp.Query, binds: Mapping[str, Kind], translation: Translation) -> None:
+def _replace_parameters(tree: exp.Query, binds: Mapping[str, ColumnKind], translation: Translation) -> None:
     """Put typed parameters in place of the binds, and of what the statement asks of its session."""
     for node in list(tree.walk()):
         if isinstance(node, exp.Placeholder):
@@ -165,13 +165,13 @@ def _replace_parameters(tree: exp.Query, binds: Mapping[str, Kind], translation:
             _replace(node, f"S_{name}", kind)
 
 
-def _replace(node: exp.Expr, parameter: str, kind: Kind) -> None:
+def _replace(node: exp.Expr, parameter: str, kind: ColumnKind) -> None:
     placeholder = exp.Placeholder(this=parameter)
     set_kind(placeholder, kind)
     node.replace(placeholder)
 
 
-def _asked(node: exp.Expr) -> tuple[str, Kind] | None:
+def _asked(node: exp.Expr) -> tuple[str, ColumnKind] | None:
     """What a node asks of the session, and its type; None where it asks nothing."""
     if isinstance(node, exp.CurrentTimestamp) and node.args.get("sysdate"):
         return "SYSDATE", DATE
@@ -191,9 +191,9 @@ def _asked(node: exp.Expr) -> tuple[str, Kind] | None:
     return None
 
 
-def _find_views(tree: exp.Query, find_view: FindView, translation: Translation) -> dict[str, Mapping[str, Kind]]:
+def _find_views(tree: exp.Query, find_view: FindView, translation: Translation) -> dict[str, Mapping[str, ColumnKind]]:
     """Put the views' own names in place of those that the statement calls them by; gives their columns."""
-    found: dict[str, Mapping[str, Kind]] = {}
+    found: dict[str, Mapping[str, ColumnKind]] = {}
     for scope in _scopes(tree):
         for table in [source for source in scope.sources.values() if isinstance(source, exp.Table)]:
             written = table.name
@@ -214,7 +214,7 @@ def _scopes(tree: exp.Query) -> Iterator[Scope]:
         raise not_supported(f"this: {error}") from None
 
 
-def _qualified(tree: exp.Query, columns: Mapping[str, Mapping[str, Kind]]) -> exp.Query:
+def _qualified(tree: exp.Query, columns: Mapping[str, Mapping[str, ColumnKind]]) -> exp.Query:
     """The tree with every star written out and every column under its table. Raises ORA-00904, ORA-00918, ORA-01785."""
     any_type = _duck_type("BIGINT")
     schema = MappingSchema(
@@ -226,7 +226,7 @@ def _qualified(tree: exp.Query, columns: Mapping[str, Mapping[str, Kind]]) -> ex
         raise _name_error(str(error), tree, columns) from None
 
 
-def _name_error(message: str, tree: exp.Query, columns: Mapping[str, Mapping[str, Kind]]) -> OracleError:
+def _name_error(message: str, tree: exp.Query, columns: Mapping[str, Mapping[str, ColumnKind]]) -> OracleError:
     if matched := re.match(r"Unknown output column: ", message):
         return oracle_error(1785)
     matched = re.match(r"(?:Unknown column: |Column ')([\w$#\"]+)", message) or re.match(r".*table: (\S+)", message)
@@ -242,7 +242,7 @@ def _name_error(message: str, tree: exp.Query, columns: Mapping[str, Mapping[str
     return oracle_error(904, f'"{name}"')
 
 
-def _give_types(tree: exp.Query, columns: Mapping[str, Mapping[str, Kind]]) -> None:
+def _give_types(tree: exp.Query, columns: Mapping[str, Mapping[str, ColumnKind]]) -> None:
     """Give every expression its type, from the innermost query outwards. Raises OracleError where types do not fit."""
     done: set[int] = set()
 
@@ -271,7 +271,7 @@ def _query(scope: Scope) -> exp.Query:
     return query
 
 
-def _column_kind(column: exp.Column, scope: Scope, columns: Mapping[str, Mapping[str, Kind]]) -> Kind:
+def _column_kind(column: exp.Column, scope: Scope, columns: Mapping[str, Mapping[str, ColumnKind]]) -> ColumnKind:
     source = scope.sources.get(column.table)
     if isinstance(source, exp.Table):
         return columns[source.name][column.name]
