@@ -28,7 +28,7 @@ from checks.plugins.df_ping import df_ping
 from checks.plugins.gc_blocks_lost import gc_blocks_lost
 from checks.plugins.gc_receive_time import gc_receive_time
 from checks.plugins.instance_ping import instance_ping
-from checks.report.html.path_section import squares
+from checks.report.html.problem_sections import squares
 from checks.report.json_report import from_json, to_json
 from checks.rules.path_matrix import OWN, path_matrices
 from checks.traffic.samples import InstanceSample, PairsSample

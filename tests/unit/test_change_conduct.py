@@ -10,24 +10,26 @@ import msgspec
 import pytest
 
 from checks.change import verifying
-from checks.change.change_api import Conduct, current, directory_of, journals, open_change
-from checks.change.change_journal import ChangeJournal, ChangeJournalError
+from checks.change.change_events import Attested, Closed, Noted, Overridden, RolledBack, Verified
+from checks.change.change_journal import SUFFIX, ChangeJournal, ChangeJournalError
+from checks.change.change_session import ChangeSession
 from checks.change.copies import listed_names, other_copies, parse_copy
-from checks.change.events import Attested, Closed, Noted, Overridden, RolledBack, Verified
-from checks.change.planned import PLANNED, planned_evidence
+from checks.change.gates.backup_gates import backup_paths
+from checks.change.journal_files import current, directory_of, journals
+from checks.change.opening import open_change
 from checks.change.planning import look_of
-from checks.change.recorded import compare_recordings, see_recording, told_shortly
+from checks.change.recording_evidence import compare_recordings, see_recording, told_shortly
 from checks.change.state import ChangeError
 from checks.change.verifying import Concluded
 from checks.model.facts import BeforeAfter, Cluster, NoRecording, RecordingsCompared, SeenRecording, Unknown
 from checks.model.journal import Journal
 from checks.model.settings import ChangeSettings, Settings
 from checks.run.check_discovery import Checks
-from checks.run.gathering import GATHERERS
-from checks.sources.nodes.read_only import fault_of_program
+from checks.run.gathering import CHANGING, GATHERERS
+from checks.sources.node_setup import CHANGE_BACKUPS, CHANGE_JOURNALS
 from checks.sources.nodes.shell import Shell
-from checks.traffic.compare.recorded import runs_of
-from checks.traffic.compare.verdict import Runs, compare
+from checks.traffic.compare.comparison_verdict import Runs, compare
+from checks.traffic.compare.recorded_run import runs_of
 from checks.traffic.recorder import Recorder
 from tests.unit.change_support import AGREED, cluster, down, passed, plan, until
 from tests.unit.compare_support import recording
@@ -46,20 +48,20 @@ def journal(settings) -> ChangeJournal:
 
 
 @pytest.fixture
-def conduct(journal, settings) -> Conduct:
-    return Conduct(journal, settings, node="rac1")
+def conduct(journal, settings) -> ChangeSession:
+    return ChangeSession(journal, settings, node="rac1")
 
 
-def elsewhere(conduct: Conduct, *events: object) -> None:
+def elsewhere(conduct: ChangeSession, *events: object) -> None:
     """Somebody else writes to it, at another terminal."""
     ChangeJournal.read(conduct.path).extend(events, **WHO)  # type: ignore[arg-type]
 
 
-def kept(conduct: Conduct) -> list[object]:
+def kept(conduct: ChangeSession) -> list[object]:
     return [line.event for line in ChangeJournal.read(conduct.path).change.lines[1:]]
 
 
-def id_of(conduct: Conduct) -> str:
+def id_of(conduct: ChangeSession) -> str:
     return conduct.change.current.id if conduct.change.current else ""
 
 
@@ -162,19 +164,19 @@ def seen(monkeypatch):
             return gather
 
         monkeypatch.setattr(verifying, "GATHERERS", tuple(replace(g, gather=given(g.group)) for g in GATHERERS))
-        monkeypatch.setattr(verifying, "evidence_gatherer", lambda *_: replace(PLANNED, gather=given(PLANNED.group)))
+        monkeypatch.setattr(verifying, "evidence_gatherer", lambda *_: replace(CHANGING, gather=given(CHANGING.group)))
 
     return answers
 
 
-async def look(conduct: Conduct) -> Concluded:
+async def look(conduct: ChangeSession) -> Concluded:
     async with aclosing(conduct.verify()) as events:
         *_, last = [event async for event in events]
     assert isinstance(last, Concluded)
     return last
 
 
-def at(conduct: Conduct, step: str) -> None:
+def at(conduct: ChangeSession, step: str) -> None:
     """Bring the change to that step."""
     elsewhere(conduct, *(line.event for line in until(step, down()).lines[1:]))
 
@@ -264,7 +266,7 @@ async def begin(settings: Settings, monkeypatch, now: Cluster) -> list[object]:
 
     fakes = tuple(replace(g, gather=given(g.group)) for g in GATHERERS)
     monkeypatch.setattr(opening, "GATHERERS", fakes)
-    monkeypatch.setattr(opening, "_copies_gatherer", lambda _: replace(PLANNED, gather=given("changing")))
+    monkeypatch.setattr(opening, "_copies_gatherer", lambda _: replace(CHANGING, gather=given("changing")))
     async with aclosing(open_change(settings, Checks(()), target=9000)) as events:
         return [event async for event in events]
 
@@ -325,10 +327,9 @@ async def test_copies_are_found_where_they_lie_and_where_there_is_no_directory_t
     assert isinstance(torn.lines, Unknown)
 
 
-def test_the_programs_that_look_for_copies_only_read():
-    programs = [line.partition(": ")[2] for line in planned_evidence() if "peer" in line]
-    assert len(programs) == 2
-    assert [fault_of_program(program) for program in programs] == ["", ""]
+def test_the_programs_that_look_for_copies_ask_for_journals_and_no_other_file():
+    assert f'"$1/$2"-*{SUFFIX};' in CHANGE_JOURNALS.text
+    assert CHANGE_BACKUPS.example == backup_paths("ID")
 
 
 # --- recordings -------------------------------------------------------------------------------------------------------

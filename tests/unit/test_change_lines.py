@@ -11,16 +11,14 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.color import Color
 
-from checks.change.change_plan import Commands, Gate, Kind, Plan, Step
-from checks.change.change_text import GATE_SIGNS, STEP_SIGNS
-from checks.change.events import (
+from checks.change.change_events import (
     AnyEvent,
     Attested,
     Closed,
     GateResult,
-    Line,
-    Look,
+    JournalLine,
     Noted,
+    ObservedState,
     Opened,
     Overridden,
     Reopened,
@@ -29,21 +27,23 @@ from checks.change.events import (
     Surprised,
     Verified,
 )
+from checks.change.change_plan import ChangeKind, Commands, Gate, Plan, Step
+from checks.change.change_text import GATE_SIGNS, STEP_SIGNS
 from checks.change.obstacles import Obstacle
 from checks.change.state import Change, fold
 from checks.model.finding import Status
 from tests.unit.change_journals import LOOK, WHO, looked, plan
-from tui.console.change_state import Desk, JournalsRead, Refused, Work
+from tui.console.change_state import ChangeState, JournalsRead, Refused, Work
 from tui.console.theme import filters_for
 from tui.screens.change.alarms import alarm_lines, standing_alarms
 from tui.screens.change.change_words import next_in_keys
-from tui.screens.change.gate_lines import detail_lines, gate_lines
+from tui.screens.change.gate_page import detail_lines, gate_lines
 from tui.screens.change.head import ahead_line, behind_line, head_line
 from tui.screens.change.overview import overview_page, refused_page
-from tui.screens.change.questions import Question, ask_note, ask_override, ask_target
-from tui.screens.change.step_lines import all_blocks_text, block_text, next_words, step_page
-from tui.widgets.line import Line as Drawn
-from tui.widgets.line import command_lines, plain
+from tui.screens.change.questions import ChangeQuestion, ask_note, ask_override, ask_target
+from tui.screens.change.step_page import all_blocks_text, block_text, next_words, step_page
+from tui.text.line import Line as Drawn
+from tui.text.line import command_lines, plain
 
 BLACK = Color(0, 0, 0)
 AGREED = Attested("agree", "Ann Lee", "CHG-4711")
@@ -57,7 +57,7 @@ def change(*events: AnyEvent, of: Plan | None = None) -> Change:
     """A change in which this has happened, a minute after the other."""
     all_events = (Opened(of or plan(), LOOK), *events)
     return fold(
-        Line(number=n, at=f"2026-11-20T18:{n:02}:31+01:00", who=WHO, racwire="1", after="", event=event)
+        JournalLine(number=n, at=f"2026-11-20T18:{n:02}:31+01:00", who=WHO, racwire="1", after="", event=event)
         for n, event in enumerate(all_events, 1)
     )
 
@@ -86,7 +86,7 @@ def test_the_head_says_which_change_from_what_to_what_whose_and_how_far():
 
 
 def test_the_head_of_the_way_back_and_of_a_change_that_is_over():
-    back = msgspec.structs.replace(plan(), kind=Kind.ROLLBACK)
+    back = msgspec.structs.replace(plan(), kind=ChangeKind.ROLLBACK)
     assert "back to MTU 1500" in text([head_line(change(RolledBack(back, "Ann", "The window ends.")), 80)])
     assert text([head_line(change(Closed("abandoned", "Ann")), 80)]).endswith("abandoned")
 
@@ -130,19 +130,19 @@ def test_a_danger_stands_first_and_says_so_in_a_word():
 @pytest.mark.parametrize(
     ("surprise", "look", "is_over"),
     [
-        (LIVE, Look(mtus={"rac2": {"eth1": 9000}}, running={"rac1": True}), False),
-        (LIVE, Look(mtus={"rac2": {"eth1": 1500}}, running={"rac1": True}), True),
-        (LIVE, Look(mtus={"rac2": {"eth1": 9000}}, running={"rac1": False, "rac2": False}), True),
-        (LIVE, Look(mtus={"rac2": {"eth1": 9000}}, running={"rac1": False}), False),
-        (WENT_DOWN, Look(running={"rac2": True}), False),
-        (WENT_DOWN, Look(running={}), False),
-        (WENT_DOWN, Look(running={"rac2": False}), True),
-        (Surprised(Surprise.MTU_LOST, "rac2", "lost"), Look(mtus={"rac2": {"eth1": 1500}}), False),
-        (Surprised(Surprise.MTU_LOST, "rac2", "lost"), Look(mtus={"rac2": {"eth1": 9000}}), True),
-        (REBOOTED, Look(mtus={"rac2": {"eth1": 9000}}), False),
+        (LIVE, ObservedState(mtus={"rac2": {"eth1": 9000}}, running={"rac1": True}), False),
+        (LIVE, ObservedState(mtus={"rac2": {"eth1": 1500}}, running={"rac1": True}), True),
+        (LIVE, ObservedState(mtus={"rac2": {"eth1": 9000}}, running={"rac1": False, "rac2": False}), True),
+        (LIVE, ObservedState(mtus={"rac2": {"eth1": 9000}}, running={"rac1": False}), False),
+        (WENT_DOWN, ObservedState(running={"rac2": True}), False),
+        (WENT_DOWN, ObservedState(running={}), False),
+        (WENT_DOWN, ObservedState(running={"rac2": False}), True),
+        (Surprised(Surprise.MTU_LOST, "rac2", "lost"), ObservedState(mtus={"rac2": {"eth1": 1500}}), False),
+        (Surprised(Surprise.MTU_LOST, "rac2", "lost"), ObservedState(mtus={"rac2": {"eth1": 9000}}), True),
+        (REBOOTED, ObservedState(mtus={"rac2": {"eth1": 9000}}), False),
     ],
 )
-def test_it_stands_until_a_look_shows_that_it_is_over(surprise: Surprised, look: Look, is_over: bool):
+def test_it_stands_until_a_look_shows_that_it_is_over(surprise: Surprised, look: ObservedState, is_over: bool):
     fails = GateResult(check="kept-mtu", status=Status.FAIL, text="1500", node="rac1")
     now = change(AGREED, SWITCHED, surprise, Verified("set-mtu", False, (fails,), look))
     assert (standing_alarms(now) == ()) is is_over
@@ -162,10 +162,10 @@ def test_the_way_back_keeps_only_what_is_dangerous():
 @pytest.mark.parametrize(("mtu", "is_over"), [(9000, False), (1500, True)])
 def test_on_the_way_back_a_live_change_is_over_once_the_node_has_what_it_had_at_first(mtu: int, is_over: bool):
     layers = tuple(msgspec.structs.replace(own, mtu_before=9000, mtu_after=1500) for own in plan().layers)
-    back = msgspec.structs.replace(plan(), kind=Kind.ROLLBACK, layers=layers)
+    back = msgspec.structs.replace(plan(), kind=ChangeKind.ROLLBACK, layers=layers)
     up = {"rac1": True, "rac2": True}
     fails = GateResult(check="kept-mtu", status=Status.FAIL, text="1500", node="rac1")
-    look = Verified("set-mtu", False, (fails,), Look(mtus={"rac2": {"eth1": mtu}}, running=up))
+    look = Verified("set-mtu", False, (fails,), ObservedState(mtus={"rac2": {"eth1": mtu}}, running=up))
     now = change(LIVE, RolledBack(back, "Ann", "The window ends."), look)
     assert (standing_alarms(now) == ()) is is_over
 
@@ -367,8 +367,8 @@ def test_a_long_comment_stays_one_on_each_line():
 # --- where there is no change -----------------------------------------------------------------------------------------
 
 
-def desk(**read: object) -> Desk:
-    made = Desk()
+def desk(**read: object) -> ChangeState:
+    made = ChangeState()
     made.tell(JournalsRead(None, **read))  # type: ignore[arg-type]
     return made
 
@@ -407,7 +407,7 @@ def test_what_was_accepted_says_why_and_is_not_in_the_way_any_more():
 # --- questions --------------------------------------------------------------------------------------------------------
 
 
-def wrong(question: Question, name: str) -> Callable[[str], str]:
+def wrong(question: ChangeQuestion, name: str) -> Callable[[str], str]:
     return next(field.wrong for field in question.fields if field.name == name)
 
 

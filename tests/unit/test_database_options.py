@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from checks.dry_run import plan
 from checks.model.report import ExitCode
 from checks.model.settings import DatabaseSettings, SamplingSettings, Settings
 from checks.run.check_discovery import discover
+from checks.run.dry_run import plan_checks
 from racwire_lab.oracle_net.verifier import Verifier
 from tests.fixtures.oracle import USER, Witness, serving
 from tui.cli.errors import UsageError
@@ -97,7 +97,7 @@ def test_what_cannot_be_meant_is_told_by_the_option_and_nothing_is_run(words, se
 
 
 def planned(**database):
-    return "\n".join(plan(discover().checks, Settings(database=DatabaseSettings(**database))))
+    return "\n".join(plan_checks(discover().checks, Settings(database=DatabaseSettings(**database))))
 
 
 def test_the_plan_has_the_login_and_every_statement_with_its_purpose_grants_and_licence():

@@ -44,15 +44,15 @@ from tests.fixtures.databases import (
 )
 from tests.unit.test_check_any_facts import clusters
 from tui.screens.database.figures import ms, percent, rate, span, volume
-from tui.screens.database.lines import Known, page_of, sections_of
-from tui.screens.database.live_source import Live, live_of, pairs_of
-from tui.widgets.line import ROLES, plain, width_of
+from tui.screens.database.lines import DatabaseFacts, page_of, sections_of
+from tui.screens.database.live_source import LiveFigures, live_of, pairs_of
+from tui.text.line import ROLES, plain, width_of
 
 NOON = 1_763_640_000.0
 
 
 def lines_of(built, width=80, live=None, progress=""):
-    known = Known(built.database, built.activity, built.history, built, live or Live(), progress)
+    known = DatabaseFacts(built.database, built.activity, built.history, built, live or LiveFigures(), progress)
     return page_of(sections_of(known, width), width)[0]
 
 
@@ -164,7 +164,7 @@ def test_where_the_whole_database_hangs_the_run_is_told_and_the_reason():
 def test_samples_of_nodes_are_of_no_instance():
     timeline = Timeline()
     timeline.add([NodeSample("rac1", NOON, 1.0)])
-    assert live_of(timeline) == Live()
+    assert live_of(timeline) == LiveFigures()
 
 
 def test_pairs_are_summed_up_over_a_minute_and_not_over_a_gap():

@@ -27,7 +27,7 @@ from tui.cli.errors import UsageError
 from tui.cli.record_command import Tape
 from tui.cli.sampling import sample
 from tui.cli.status import Narration
-from tui.console.batch_writer import Delivery
+from tui.console.batch_writer import BatchWriter
 
 ROOT = Path(__file__).parents[2]
 FOUND = Cluster(
@@ -184,7 +184,7 @@ async def test_a_delivery_that_breaks_down_ends_it_and_closes_the_feed():
 
     feed = FakeFeed(Gap("pairs", BEGIN, ""))
     with pytest.raises(RecordingError):
-        await sample(feed, found(), Delivery(full, 0.0), told=lambda item: None)
+        await sample(feed, found(), BatchWriter(full, 0.0), told=lambda item: None)
     assert feed.is_closed.is_set()
 
 
@@ -193,7 +193,7 @@ async def test_a_disk_that_hangs_at_the_end_is_not_waited_for():
     gaps = [Gap("pairs", BEGIN, "")] * 3
     try:
         ending = await sample(
-            FakeFeed(*gaps), found(), Delivery(lambda items: mended.wait(), 0.0), told=lambda item: None, for_s=0.1
+            FakeFeed(*gaps), found(), BatchWriter(lambda items: mended.wait(), 0.0), told=lambda item: None, for_s=0.1
         )
     finally:
         mended.set()
@@ -202,7 +202,7 @@ async def test_a_disk_that_hangs_at_the_end_is_not_waited_for():
 
 async def test_a_reader_that_stalls_holds_up_the_feed_and_not_memory():
     taken = []
-    delivery = Delivery(taken.extend, 0.0)
+    delivery = BatchWriter(taken.extend, 0.0)
     for _ in range(5_000):
         delivery.put(Gap("pairs", BEGIN, ""))
     with pytest.raises(TimeoutError):

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import msgspec
 
-from checks.change.change_api import journals
 from checks.change.change_journal import ChangeJournalError
-from checks.change.report import report_of, to_json
+from checks.change.change_report import report_of, to_json
+from checks.change.journal_files import journals
 from checks.change.state import Change, ChangeError
 from checks.model.report import ExitCode
 from checks.model.settings import Settings
@@ -22,15 +22,16 @@ from tui.cli.change_json import as_json, harmless, list_document, status_documen
 from tui.cli.change_new import new
 from tui.cli.change_report_text import report_lines
 from tui.cli.change_run import EndedEarlyError
-from tui.cli.change_text import list_lines, plan_lines, status_lines, step_lines
+from tui.cli.change_text import list_lines, plan_lines, status_lines
 from tui.cli.change_verify import verify
 from tui.cli.document import output_file
 from tui.cli.errors import UsageError
 from tui.cli.hints import Hints
-from tui.cli.sanitize import for_encoding, printable
 from tui.cli.streams import leave, tell
 from tui.console.start import no_console, run_console
-from tui.widgets.line import clean
+from tui.text.line import sanitize_line
+from tui.text.sanitize import for_encoding, sanitize_lines
+from tui.text.step_lines import step_lines
 
 _AS_ROOT = "As root"
 """How the place of commands begins that are for the root shell of a node."""
@@ -118,7 +119,7 @@ def _only_commands(asked: Asked, change: Change, node: str) -> int:
     blocks = step.commands if step is not None and change.is_open else ()
     for block in blocks:
         if block.node == node and block.where.startswith(_AS_ROOT):
-            text = f"# {clean(block.where)}\n" + "".join(f"{line}\n" for line in block.lines)
+            text = f"# {sanitize_line(block.where)}\n" + "".join(f"{line}\n" for line in block.lines)
             _write(text)
         elif block.node in ("", node):
             tell(f"not among them: {block.where.rstrip(':')} ({asked.hints.command('next')} shows it).")
@@ -130,7 +131,7 @@ def _only_commands(asked: Asked, change: Change, node: str) -> int:
 def _write(text: str) -> None:
     """To a pipe as it is, whatever the locale."""
     if sys.stdout.isatty():
-        sys.stdout.write(for_encoding(printable(text), sys.stdout.encoding))
+        sys.stdout.write(for_encoding(sanitize_lines(text), sys.stdout.encoding))
     else:
         sys.stdout.flush()
         sys.stdout.buffer.write(text.encode(errors="surrogateescape"))

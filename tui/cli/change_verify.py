@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.text import Text
-
+from checks.change.change_events import Verified
 from checks.change.change_text import gate_word
-from checks.change.events import Verified
 from checks.change.gates import gate_checks
 from checks.change.state import Change, ChangeError
 from checks.model.check import Check
@@ -16,10 +14,11 @@ from checks.run.check_discovery import discover
 from tui.cli.change_asked import Asked
 from tui.cli.change_json import as_json, verified_document
 from tui.cli.change_run import concluded
-from tui.cli.change_text import event_lines, gate_lines
+from tui.cli.change_text import event_lines
 from tui.cli.password import password_for
 from tui.cli.streams import tell
-from tui.widgets.line import clean
+from tui.text.gate_lines import gate_lines
+from tui.text.line import Line, sanitize_line
 
 _CODES = {"passed": ExitCode.PASS, "not passed": ExitCode.FAILURES, "could not tell": ExitCode.COULD_NOT_TELL}
 
@@ -56,13 +55,13 @@ def gates_now(change: Change) -> tuple[Check, ...]:
     return () if step is None else tuple(gate_checks(change, step, discover).values())
 
 
-def _lines(change: Change, before: int, number: int, width: int) -> Iterator[Text]:
+def _lines(change: Change, before: int, number: int, width: int) -> Iterator[Line]:
     """What came after the first lines of the journal: all that happened meanwhile, then the look of that number."""
     told = change.lines[before:]
     looked = next(line for line in told if line.number == number)
     verified = looked.event
     assert isinstance(verified, Verified)
     step = change.plan.step(verified.step)
-    yield Text(f"Step {change.plan.position(step.id) + 1} of {len(change.plan.steps)}: {clean(step.title)}")
+    yield [(f"Step {change.plan.position(step.id) + 1} of {len(change.plan.steps)}: {sanitize_line(step.title)}", "")]
     yield from event_lines(told, width)
     yield from gate_lines(verified.results, looked, width)

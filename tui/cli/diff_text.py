@@ -5,59 +5,56 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
-from rich.text import Text
-
 from checks.model.finding import PROBLEMS, Finding
 from checks.model.wording import few, listed
 from checks.report.age import at
-from checks.report.diff import Difference, Side
+from checks.report.diff import DiffSide, ReportDiff, verdict
 from checks.report.diff_facts import FactChange
-from checks.report.diff_findings import Change, FindingChange
-from checks.report.diff_verdict import verdict
+from checks.report.diff_findings import DiffKind, FindingChange
 from checks.rules.waivers import waived_text
 from tui.cli.output import columns_of, printed
-from tui.cli.text_report import STYLES
-from tui.widgets.line import clean, hanging, plain
+from tui.text.finding_lines import finding_head
+from tui.text.line import Line, hanging
 
 _NARROWEST, _WIDEST = 80, 118
 _MOST_FACTS = 12
 """Lines of one group of facts."""
 _INDENT = "  "
 
-_WORSE = (Change.GRAVER, Change.MORE, Change.WIDER, Change.ELSEWHERE, Change.LIFTED)
-_BETTER = (Change.MILDER, Change.LESS, Change.NARROWER, Change.WAIVED)
+_WORSE = (DiffKind.GRAVER, DiffKind.MORE, DiffKind.WIDER, DiffKind.ELSEWHERE, DiffKind.LIFTED)
+_BETTER = (DiffKind.MILDER, DiffKind.LESS, DiffKind.NARROWER, DiffKind.WAIVED)
 _HEADINGS = ("Worse", "New", "Cannot be told any more", "Better", "Gone", "Not compared")
 
 
-def diff_text(difference: Difference, stream: TextIO) -> str:
+def diff_text(difference: ReportDiff, stream: TextIO) -> str:
     """The whole comparison for that stream: coloured for a terminal (unless NO_COLOR), plain for a pipe or a file."""
     return printed(lines_of(difference, columns_of(stream, narrowest=_NARROWEST, widest=_WIDEST)), stream)
 
 
-def lines_of(difference: Difference, width: int) -> Iterator[Text]:
+def lines_of(difference: ReportDiff, width: int) -> Iterator[Line]:
     """The lines, for so many columns."""
-    yield from _paragraph("", verdict(difference.findings), width, "bold")
-    yield Text()
+    yield from _paragraph("", verdict(difference.findings), width, "title")
+    yield []
     yield from _paragraph("BEFORE  ", _named(difference.before), width)
     yield from _paragraph("AFTER   ", _named(difference.after), width)
     for caution in difference.cautions:
-        yield from _paragraph("NOTE    ", caution, width, "yellow")
+        yield from _paragraph("NOTE    ", caution, width, "warn")
     sections: dict[str, list[FindingChange]] = {heading: [] for heading in _HEADINGS}
     for change in difference.findings:
         if heading := _heading(change):
             sections[heading].append(change)
     for heading, changes in sections.items():
         if changes:
-            yield Text()
-            yield Text(f"{heading}: {len(changes)}", "bold")
+            yield []
+            yield [(f"{heading}: {len(changes)}", "title")]
         for change in changes:
             yield from _finding(change, width, difference.by_name)
     yield from _facts(difference.facts, width)
-    yield Text()
+    yield []
     yield from _paragraph("", _same(difference), width)
 
 
-def _named(side: Side) -> str:
+def _named(side: DiffSide) -> str:
     who = side.cluster_name or listed(side.nodes)
     return ", ".join(filter(None, (side.name, who, at(side.started_at), f"racwire {side.racwire_version}")))
 
@@ -65,30 +62,28 @@ def _named(side: Side) -> str:
 def _heading(change: FindingChange) -> str:
     """Under which heading it stands; empty where there is nothing to tell of it."""
     match change.change:
-        case Change.SAME | Change.CALM:
+        case DiffKind.SAME | DiffKind.CALM:
             return ""
-        case Change.UNTOLD:
+        case DiffKind.UNTOLD:
             return "Cannot be told any more"
-        case Change.LEFT_OUT | Change.FIRST_LOOK:
+        case DiffKind.LEFT_OUT | DiffKind.FIRST_LOOK:
             return "Not compared"
-        case Change.NEW:
+        case DiffKind.NEW:
             return "New"
-        case Change.TOLD:
+        case DiffKind.TOLD:
             return "New" if change.after and change.after.status in PROBLEMS else "Gone"
-        case Change.GONE:
+        case DiffKind.GONE:
             return "Gone"
     return "Worse" if change.change in _WORSE else "Better"
 
 
-def _finding(change: FindingChange, width: int, by_name: bool) -> Iterator[Text]:
+def _finding(change: FindingChange, width: int, by_name: bool) -> Iterator[Line]:
     """The finding in its own words, as it is known last, and what became of it."""
     finding = change.finding
-    head = Text(f"{_INDENT}{finding.status:<8}", STYLES[finding.status])
-    head.append(f"{clean(finding.code)}  {clean(finding.check)}", "bold")
-    yield head
+    yield [(_INDENT, ""), *finding_head(finding)]
     yield from _paragraph(_INDENT * 2, finding.title, width)
     if remark := _remark(change, by_name):
-        yield from _paragraph(_INDENT * 2, remark, width, "dim")
+        yield from _paragraph(_INDENT * 2, remark, width, "faint")
 
 
 def _remark(change: FindingChange, by_name: bool) -> str:
@@ -106,7 +101,7 @@ def _remark(change: FindingChange, by_name: bool) -> str:
         told.append(f"also on {listed(came)}")
     if by_name and (left := [node for node in one.nodes if node not in other.nodes]):
         told.append(f"not on {listed(left)} any more")
-    if change.change is Change.LIFTED and one.waived:
+    if change.change is DiffKind.LIFTED and one.waived:
         told.append(f"was waived until {one.waived.expires} by {one.waived.by}")
     sentence = "; ".join(told)
     return ". ".join(filter(None, (sentence[:1].upper() + sentence[1:], waived)))
@@ -114,15 +109,15 @@ def _remark(change: FindingChange, by_name: bool) -> str:
 
 def _alone(change: FindingChange) -> str:
     match change.change:
-        case Change.UNTOLD if change.after is None:
+        case DiffKind.UNTOLD if change.after is None:
             return "It was found before, and could not be looked at again."
-        case Change.TOLD if change.before is None:
+        case DiffKind.TOLD if change.before is None:
             return "It could not be looked at before."
-        case Change.TOLD:
+        case DiffKind.TOLD:
             return "It is known now."
-        case Change.LEFT_OUT:
+        case DiffKind.LEFT_OUT:
             return "Its check was not run again."
-        case Change.FIRST_LOOK:
+        case DiffKind.FIRST_LOOK:
             return "Its check was not run before."
     return ""
 
@@ -131,12 +126,12 @@ def _extent(finding: Finding) -> str:
     return f"{finding.extent.value:,g} {finding.extent.unit}" if finding.extent else ""
 
 
-def _facts(facts: Sequence[FactChange], width: int) -> Iterator[Text]:
+def _facts(facts: Sequence[FactChange], width: int) -> Iterator[Line]:
     """What else differs; facts that changed alike on one line."""
     if not facts:
         return
-    yield Text()
-    yield Text("Changed", "bold")
+    yield []
+    yield [("Changed", "title")]
     groups: dict[str, dict[tuple[str, str], list[str]]] = {}
     for fact in facts:
         groups.setdefault(fact.group, {}).setdefault((fact.before, fact.after), []).append(fact.name)
@@ -149,15 +144,14 @@ def _facts(facts: Sequence[FactChange], width: int) -> Iterator[Text]:
             yield from _paragraph(f"{_INDENT}{label}", f"and {len(alike) - _MOST_FACTS} more (--format json)", width)
 
 
-def _same(difference: Difference) -> str:
+def _same(difference: ReportDiff) -> str:
     """How much is as it was."""
-    same = [c.finding for c in difference.findings if c.change is Change.SAME]
+    same = [c.finding for c in difference.findings if c.change is DiffKind.SAME]
     problems = sum(f.status in PROBLEMS for f in same)
     of_them = f", {problems} of them {'a problem' if problems == 1 else 'problems'}" if problems else ""
     waived = sum(bool(f.waived) for f in same)
     return f"Same: {len(same)}{of_them}{f' ({waived} waived)' if waived else ''}."
 
 
-def _paragraph(label: str, text: str, width: int, style: str = "") -> Iterator[Text]:
-    for line in hanging([(label, "")], clean(text), width):
-        yield Text(plain([line]), style)
+def _paragraph(label: str, text: str, width: int, role: str = "") -> Iterator[Line]:
+    yield from hanging([(label, role)], text, width, role)

@@ -16,7 +16,7 @@ from checks.model.check import Check, Kind
 from checks.run.check_discovery import Checks, discover
 from checks.run.engine import KINDS
 from tui.cli.errors import UsageError
-from tui.cli.sanitize import for_encoding, printable
+from tui.text.sanitize import for_encoding, sanitize_lines
 
 _SWITCHES = "switches"
 _RELOADED = "needed; a plan has this after Clusterware was stopped on all nodes"
@@ -41,7 +41,7 @@ def run_explain(args: argparse.Namespace) -> int:
         lines = list(_switch_page(switch))
     else:
         raise UsageError(_none_such(asked, [*(check.id for check in found), *kinds, _SWITCHES, *keys()]))
-    print(for_encoding("\n".join(map(printable, lines)), getattr(sys.stdout, "encoding", None)))
+    print(for_encoding("\n".join(map(sanitize_lines, lines)), getattr(sys.stdout, "encoding", None)))
     return 0
 
 

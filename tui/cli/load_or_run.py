@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from checks.model.report import Report
 from checks.model.settings import Settings
 from checks.model.wording import listed
-from checks.report.evidence import Evidence
+from checks.report.report_evidence import Evidence
 from checks.run.check_discovery import discover
 from checks.run.engine import Engine
 from checks.traffic.recording import Recording, RecordingError

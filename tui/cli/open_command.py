@@ -16,9 +16,9 @@ from checks.saved import SavedError, kind_of
 from checks.traffic.recording import Header, Recording, RecordingError, Tally
 from tui.cli.durations import size_of
 from tui.cli.errors import UsageError
-from tui.cli.sanitize import for_encoding, printable
 from tui.cli.streams import tell
 from tui.console.start import no_console, run_console_on_recording, run_console_on_saved
+from tui.text.sanitize import for_encoding, sanitize_lines
 
 
 def run_open(args: argparse.Namespace, settings: Settings) -> int:
@@ -80,7 +80,7 @@ def summary(path: Path, recording: Recording) -> str:
         f"Next      racwire watch {path}   (JSON lines)",
         f"          racwire compare BEFORE {path}",
     ]
-    return "\n".join(printable(" ".join(line.splitlines())) for line in lines)
+    return "\n".join(sanitize_lines(" ".join(line.splitlines())) for line in lines)
 
 
 def _when(span: tuple[float, float] | None) -> str:

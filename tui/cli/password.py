@@ -12,7 +12,7 @@ from checks.model.check import Check
 from checks.model.settings import DatabaseSettings
 from checks.sources.database.secret import Secret, SecretError, read_password_file, take_from_environment
 from tui.cli.errors import UsageError
-from tui.cli.sanitize import printable
+from tui.text.sanitize import sanitize_lines
 
 __all__ = ["Secret", "password_for", "password_of"]
 
@@ -48,7 +48,7 @@ def _password(database: DatabaseSettings, is_asked: Callable[[], bool]) -> Secre
             raise UsageError(str(error)) from None
     if given is not None:
         return given
-    return _asked(f"Password of {printable(database.user)} at {printable(database.connect)}: ")
+    return _asked(f"Password of {sanitize_lines(database.user)} at {sanitize_lines(database.connect)}: ")
 
 
 def _asked(prompt: str) -> Secret | None:

@@ -6,13 +6,12 @@ import argparse
 import sys
 
 from checks.change.gates import documented
-from checks.dry_run import plan
 from checks.model.settings import Settings
 from checks.run.check_discovery import Checks, discover
-from checks.traffic.sample_dry_run import plan_samples
+from checks.run.dry_run import plan_checks, plan_samples
 from tui.cli.check_selection import choose
 from tui.cli.errors import UsageError
-from tui.cli.sanitize import for_encoding, printable
+from tui.text.sanitize import for_encoding, sanitize_lines
 
 
 def run_plan(args: argparse.Namespace, settings: Settings) -> int:
@@ -20,8 +19,8 @@ def run_plan(args: argparse.Namespace, settings: Settings) -> int:
     try:
         # The gates of a change are looked at by `racwire change` alone, so they are told only where they are named.
         found = Checks((*discover(), *(documented() if args.ids else ())))
-        told = [*plan(choose(found, args.ids, []), settings), *(() if args.ids else plan_samples(settings))]
+        told = [*plan_checks(choose(found, args.ids, []), settings), *(() if args.ids else plan_samples(settings))]
     except ValueError as error:
         raise UsageError(str(error)) from None
-    print(for_encoding("\n".join(map(printable, told)), getattr(sys.stdout, "encoding", None)))
+    print(for_encoding("\n".join(map(sanitize_lines, told)), getattr(sys.stdout, "encoding", None)))
     return 0

@@ -28,7 +28,7 @@ from tui.cli.sampling import Ending, Samples, run_sampling, sample
 from tui.cli.status import Narration
 from tui.cli.status_line import StatusLine
 from tui.cli.streams import leave, tell
-from tui.console.batch_writer import Delivery, record
+from tui.console.batch_writer import BatchWriter, record
 
 WRITE_EVERY_S = 1.0
 """So much is lost at most when racwire is killed."""
@@ -97,7 +97,7 @@ class Tape:
             return await sample(
                 new_feed(),
                 cluster,
-                Delivery(partial(record, self._recorder), WRITE_EVERY_S),
+                BatchWriter(partial(record, self._recorder), WRITE_EVERY_S),
                 told=lambda item: self._told(item, self._settings if probe else None),
                 for_s=self._for_s,
                 probe=probe,

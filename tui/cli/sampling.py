@@ -13,7 +13,7 @@ from checks.model.facts import Cluster
 from checks.traffic.samples import Event
 from tui.cli.interrupts import interrupts
 from tui.cli.own_loop import run_in_own_loop
-from tui.console.batch_writer import Delivery, Item
+from tui.console.batch_writer import BatchWriter, Item
 
 _CLOSING_S = 0.5
 _LAST_S = 0.8
@@ -48,7 +48,7 @@ class Ending:
 async def sample(
     feed: Samples,
     cluster: Awaitable[Cluster],
-    delivery: Delivery,
+    delivery: BatchWriter,
     *,
     told: Callable[[Item], None],
     for_s: float | None = None,

@@ -17,7 +17,7 @@ from checks.model.settings import Settings
 from checks.traffic.header import still_unknown
 from tui.cli.sampling import Samples
 from tui.cli.streams import tell
-from tui.console.background_recorder import Taping, header_for
+from tui.console.background_recorder import BackgroundRecorder, header_for
 
 NEW = "traffic.rec"
 """The name of the file in the directory that is given for it."""
@@ -63,7 +63,7 @@ class ShortRecording:
         self._began = time.monotonic()
         self._feed = self._new_feed()
         header = header_for(still_unknown(self._settings), self._settings, self._settings.traffic.interval_s)
-        self._taping = Taping(self.path, header, self._broken)
+        self._taping = BackgroundRecorder(self.path, header, self._broken)
         self._pumping = asyncio.create_task(self._pump())
         return self
 

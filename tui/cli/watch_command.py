@@ -21,7 +21,7 @@ from tui.cli.sampling import Ending, run_sampling, sample
 from tui.cli.status import Narration
 from tui.cli.status_line import StatusLine
 from tui.cli.streams import leave
-from tui.console.batch_writer import Delivery, Item
+from tui.console.batch_writer import BatchWriter, Item
 
 
 class _First(msgspec.Struct, frozen=True, kw_only=True, tag="Header", tag_field="fact"):
@@ -53,7 +53,7 @@ def run_watch(args: argparse.Namespace, settings: Settings) -> int:
         return await sample(
             Feed(settings, password=password),
             find_cluster(settings, password=password),
-            Delivery(_print_items, 0.0),
+            BatchWriter(_print_items, 0.0),
             told=lambda item: told(item, probing),
             for_s=for_s,
             probe=args.probe,

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 from textual.app import App
 from textual.worker import Worker
 
-from tui.console.app_state import Known
+from tui.console.app_state import AppState
 from tui.console.change_state import (
+    ChangeNews,
+    ChangeRequest,
     Decide,
     Decision,
     Doing,
@@ -23,39 +25,37 @@ from tui.console.change_state import (
     MakePlan,
     Notice,
     Refused,
-    Told,
-    Want,
     WorkBegun,
     WorkEnded,
     WorkGoesOn,
 )
-from tui.console.journal_watcher import Changes, Following
-from tui.console.messages import ChangeTold
+from tui.console.journal_watcher import ChangeSource, JournalWatcher
+from tui.console.messages import ChangeReported
 
 if TYPE_CHECKING:
-    from checks.change.change_api import Conduct
-    from checks.change.events import AnyEvent
+    from checks.change.change_events import AnyEvent
+    from checks.change.change_session import ChangeSession
 
 log = logging.getLogger(__name__)
 
 _GIVEN_UP = "Given up; nothing was written."
 
 
-class Changing:
+class ChangeWorker:
     """One thing at a time is done for a change."""
 
-    def __init__(self, app: App[None], known: Known, source: Changes | None) -> None:
+    def __init__(self, app: App[None], state: AppState, source: ChangeSource | None) -> None:
         """Without a source, as where a recording is shown, nothing can be done."""
         self._app = app
         self._source = source
-        self._following = Following(app, known, source) if source is not None else None
+        self._watcher = JournalWatcher(app, state, source) if source is not None else None
         self._worker: Worker[None] | None = None
         self._doing = Doing.NOTHING
         self._closed = asyncio.Event()
 
-    def do(self, want: Want) -> None:
+    def do(self, want: ChangeRequest) -> None:
         """Do what the operator wants, where it can be done now."""
-        source, following = self._source, self._following
+        source, following = self._source, self._watcher
         if source is None or following is None:
             return
         match want:
@@ -74,8 +74,8 @@ class Changing:
 
     async def stop(self, within_s: float) -> None:
         """End what is being done and let it close its connections; what hangs longer is left behind."""
-        if self._following is not None:
-            self._following.stop()
+        if self._watcher is not None:
+            self._watcher.stop()
         if self._is_working:
             self._give_up()
             with suppress(TimeoutError):
@@ -114,10 +114,10 @@ class Changing:
         finally:
             closed.set()
             self._post(ended)
-            if self._following is not None:
-                self._following.look()
+            if self._watcher is not None:
+                self._watcher.look()
 
-    async def _look_at_gate(self, following: Following) -> WorkEnded:
+    async def _look_at_gate(self, following: JournalWatcher) -> WorkEnded:
         from checks.change.verifying import Concluded
 
         if following.conduct is None:
@@ -135,14 +135,14 @@ class Changing:
         await following.read()
         return WorkEnded(_told(concluded.events), concluded.report) if concluded else WorkEnded()
 
-    async def _make_plan(self, source: Changes, following: Following, want: MakePlan) -> WorkEnded:
+    async def _make_plan(self, source: ChangeSource, following: JournalWatcher, want: MakePlan) -> WorkEnded:
         from checks.change.obstacles import PlanError
-        from checks.change.opening import Opened
+        from checks.change.opening import OpeningResult
 
         events = source.begin(want.target, want.accepted)
         try:
             async for event in events:
-                if isinstance(event, Opened):
+                if isinstance(event, OpeningResult):
                     following.take(event.conduct)
                 else:
                     self._post(WorkGoesOn(event))
@@ -153,20 +153,20 @@ class Changing:
         await following.read()
         return WorkEnded("The change is open. Nothing was changed on the cluster.")
 
-    async def _decide(self, following: Following, want: Decide) -> WorkEnded:
+    async def _decide(self, following: JournalWatcher, want: Decide) -> WorkEnded:
         if following.conduct is None:
             return WorkEnded("There is no change to decide about.")
         await asyncio.to_thread(_carry_out, following.conduct, want)
         await following.read()
         return WorkEnded(want.decision.value)
 
-    def _post(self, told: Told) -> None:
-        self._app.post_message(ChangeTold(told))
+    def _post(self, told: ChangeNews) -> None:
+        self._app.post_message(ChangeReported(told))
 
 
 def _told(events: Sequence[AnyEvent]) -> str:
     """How a look ended, where the screen does not say it by itself."""
-    from checks.change.events import Surprised, Verified
+    from checks.change.change_events import Surprised, Verified
 
     looked = next((event for event in events if isinstance(event, Verified)), None)
     if looked is None or not looked.passed or any(isinstance(event, Surprised) for event in events):
@@ -174,7 +174,7 @@ def _told(events: Sequence[AnyEvent]) -> str:
     return "The gate passed." if looked.results else "Looked: nothing has changed under the change."
 
 
-def _carry_out(conduct: Conduct, want: Decide) -> None:
+def _carry_out(conduct: ChangeSession, want: Decide) -> None:
     carry_out: dict[Decision, Callable[[], object]] = {
         Decision.ATTEST: lambda: conduct.attest(want.by, want.text),
         Decision.OVERRIDE: lambda: conduct.override(want.by, want.text),
@@ -186,7 +186,7 @@ def _carry_out(conduct: Conduct, want: Decide) -> None:
     carry_out[want.decision]()
 
 
-def _sign_off(conduct: Conduct, want: Decide) -> None:
+def _sign_off(conduct: ChangeSession, want: Decide) -> None:
     """Attest the last step where that is still to be done, and end the change."""
     if conduct.change.current is not None:
         conduct.attest(want.by, want.text)

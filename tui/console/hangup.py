@@ -15,7 +15,7 @@ from collections.abc import Callable
 LOOK_EVERY_S = 2.0
 
 
-class Lifeline:
+class HangupWatcher:
     """Calls back once, when the terminal is lost or the process is asked to end."""
 
     def __init__(self, terminal: int) -> None:

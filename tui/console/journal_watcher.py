@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -16,16 +16,20 @@ from textual.app import App
 from textual.worker import Worker
 
 from checks.model.facts import Clusterware
+from checks.model.settings import Settings
 from checks.run.events import Event
-from tui.console.app_state import Known
+from tui.console.app_state import AppState
 from tui.console.change_state import Follow, JournalsRead
-from tui.console.messages import ChangeTold
+from tui.console.messages import ChangeReported
 
 if TYPE_CHECKING:
-    from checks.change.change_api import Conduct
-    from checks.change.change_journal import Found
+    from checks.change.change_journal import FoundJournal
     from checks.change.change_plan import Accepted
-    from checks.change.opening import Opened
+    from checks.change.change_session import ChangeSession
+    from checks.change.opening import OpeningResult
+    from checks.run.check_discovery import Checks
+    from tui.cli.password import Secret
+
 
 log = logging.getLogger(__name__)
 
@@ -33,31 +37,31 @@ LOOK_EVERY_S = 2.0
 """How often a journal is looked at while it is shown, whether somebody else wrote to it."""
 
 
-class Changes(Protocol):
+class ChangeSource(Protocol):
     """Where changes come from. All of it may read files, and raises ChangeError and ChangeJournalError."""
 
     @property
     def directory(self) -> Path:
         """Where the journals are."""
 
-    def journals(self) -> tuple[Found, ...]:
+    def journals(self) -> tuple[FoundJournal, ...]:
         """All that lie there."""
 
-    def follow(self, cluster: str | None, path: Path | None, node: str) -> Conduct:
+    def follow(self, cluster: str | None, path: Path | None, node: str) -> ChangeSession:
         """The change in that journal, or else the only open one of that cluster, as it is conducted on that node."""
 
-    def begin(self, target: int | None, accepted: tuple[Accepted, ...]) -> AsyncGenerator[Event | Opened, None]:
+    def begin(self, target: int | None, accepted: tuple[Accepted, ...]) -> AsyncGenerator[Event | OpeningResult, None]:
         """Plan and begin one. Raises PlanError too."""
 
 
-class Following:
+class JournalWatcher:
     """Follows one change, and tells the app what its journal says as long as its screen is shown."""
 
-    def __init__(self, app: App[None], known: Known, source: Changes) -> None:
-        self.conduct: Conduct | None = None
+    def __init__(self, app: App[None], state: AppState, source: ChangeSource) -> None:
+        self.conduct: ChangeSession | None = None
         """The change that is followed."""
         self._app = app
-        self._known = known
+        self._state = state
         self._source = source
         self._path: Path | None = None
         self._poke = asyncio.Event()
@@ -73,7 +77,7 @@ class Following:
         if self._worker is None or self._worker.is_finished:
             self._worker = self._app.run_worker(self._watch(), group="change-watch", exit_on_error=False)
 
-    def take(self, conduct: Conduct) -> None:
+    def take(self, conduct: ChangeSession) -> None:
         """Follow the change that was just begun."""
         self.conduct, self._path = conduct, None
 
@@ -88,13 +92,13 @@ class Following:
 
     async def read(self) -> None:
         """Read the journals, where they are others than they were, and tell what they say."""
-        facts = self._known.cluster
+        facts = self._state.cluster
         clusterware = facts.clusterware if facts else None
         name = clusterware.cluster_name if isinstance(clusterware, Clusterware) else None
         cluster, node = name if isinstance(name, str) else None, facts.local_node if facts else ""
         read = await asyncio.to_thread(self._read, cluster, node)
         self._failed = bool(read.problem)
-        self._app.post_message(ChangeTold(read))
+        self._app.post_message(ChangeReported(read))
 
     async def _watch(self) -> None:
         """While the screen is shown, look whether the journal, or the directory, is another than it was."""
@@ -123,7 +127,7 @@ class Following:
         from checks.change.change_journal import ChangeJournalError
         from checks.change.state import ChangeError
 
-        others: tuple[Found, ...] = ()
+        others: tuple[FoundJournal, ...] = ()
         try:
             others = self._source.journals()[::-1]
             if self.conduct is not None:
@@ -141,7 +145,7 @@ class Following:
         return JournalsRead(self.conduct.change, self.conduct.path, others)
 
 
-def _may_be_open(found: Found, cluster: str | None) -> bool:
+def _may_be_open(found: FoundJournal, cluster: str | None) -> bool:
     """Whether it is of a change that goes on; one that is broken may be."""
     change = found.change
     return change is None or (change.is_open and cluster in (None, change.opened.cluster))
@@ -153,3 +157,39 @@ def _stamp_of(path: Path) -> object:
     except OSError as error:
         return error.errno
     return told.st_mtime_ns, told.st_size, told.st_ino
+
+
+class ClusterChanges:
+    """What `tui.console.journal_watcher` asks for. What it needs is loaded in the threads that call it."""
+
+    def __init__(self, settings: Settings, found: Callable[[], Checks], password: Secret | None) -> None:
+        """`found` finds the checks that are run before a change is planned."""
+        self._settings = settings
+        self._found = found
+        self._password = password
+
+    @property
+    def directory(self) -> Path:
+        """Where the journals are."""
+        from checks.change.journal_files import directory_of
+
+        return directory_of(self._settings)
+
+    def journals(self) -> tuple[FoundJournal, ...]:
+        """All that lie there."""
+        from checks.change.journal_files import journals
+
+        return journals(self._settings)
+
+    def follow(self, cluster: str | None, path: Path | None, node: str) -> ChangeSession:
+        """The change in that journal, or else the only open one of that cluster, as it is conducted on that node."""
+        from checks.change.change_session import ChangeSession
+        from checks.change.journal_files import current
+
+        return ChangeSession(current(self._settings, cluster, path), self._settings, self._password, node)
+
+    def begin(self, target: int | None, accepted: tuple[Accepted, ...]) -> AsyncGenerator[Event | OpeningResult, None]:
+        """Plan and begin one."""
+        from checks.change.opening import open_change
+
+        return open_change(self._settings, self._found(), target=target, accepted=accepted, password=self._password)

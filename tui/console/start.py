@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from checks.run.engine import Engine
     from checks.traffic.feed import Feed
     from tui.console.app import ConsoleApp
-    from tui.console.saved_source import Past
+    from tui.console.live import Past
 
 _LITTLE_GARBAGE = 20_000
 """Objects in cycles that may wait to be cleared away: a few megabytes."""
@@ -56,9 +56,9 @@ def run_console_on_recording(path: Path, settings: Settings) -> int:
     """Show a recording in the console, where `no_console` has nothing against it; returns 0 once it is left, whatever
     is in it. Raises RecordingError where it cannot be read."""
     prepare(os.environ)
-    from checks.traffic.judged import JudgedRecording
     from checks.traffic.recording import Recording
-    from tui.console.saved_source import of_recording
+    from checks.traffic.recording_replay import JudgedRecording
+    from tui.console.live import of_recording
 
     def judge(checks: Sequence[Check], broken: Sequence[BrokenPlugin]) -> Engine:
         return JudgedRecording(recording.header, checks, settings, broken=broken)
@@ -77,7 +77,7 @@ def run_console_on_saved(path: Path, settings: Settings, *, judged_by: Settings 
     prepare(os.environ)
     from checks.saved import open_saved
     from checks.saved.replay import Replay
-    from tui.console.saved_source import of_saved
+    from tui.console.live import of_saved
 
     def judge(checks: Sequence[Check], broken: Sequence[BrokenPlugin]) -> Engine:
         return Replay(saved.report, checks, broken=broken, settings=judged_by)
@@ -149,8 +149,8 @@ def _run_full_screen(
 
     from tui.cli.password import password_for
     from tui.console.app import ConsoleApp
-    from tui.console.cluster_changes import ClusterChanges
-    from tui.console.hangup import Lifeline
+    from tui.console.hangup import HangupWatcher
+    from tui.console.journal_watcher import ClusterChanges
     from tui.terminal.driver import console_driver
 
     log = LogFile(log_path(state_directory(os.environ)))
@@ -181,7 +181,7 @@ def _run_full_screen(
         encoding=encoding_of(settings, sys.__stderr__),
         terminal_colours=colours_in_doubt(os.environ),
         driver_class=console_driver(),
-        lifeline=Lifeline(sys.__stdin__.fileno() if sys.__stdin__ else 0),
+        hangup=HangupWatcher(sys.__stdin__.fileno() if sys.__stdin__ else 0),
         past=past,
         changes=ClusterChanges(settings, _found, password) if past is None else None,
         first=first,
@@ -194,7 +194,7 @@ def _run_full_screen(
     elif app.faults.count:
         tell(f"something inside racwire broke while the console ran; {log.told}.")
     usual = "racwire change --lab" if os.environ.get(ENTERED) else "racwire change"
-    if told := app.known.desk.farewell(again or usual):
+    if told := app.state.changes.farewell(again or usual):
         tell(told)
     if past is not None and not past.is_saved and not broke:
         return leave(ExitCode.PASS)

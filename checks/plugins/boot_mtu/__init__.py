@@ -60,8 +60,9 @@ AUTOSTART_OFF = Kind(
 def boot_mtu(cluster: Cluster) -> Iterator[Finding]:
     """Compares the MTU of each private interface, and of each layer below it, with what the node's files keep.
 
-    Read are the files of what brings interfaces up: NetworkManager, ifcfg, systemd-networkd, netplan, wicked. Where a
-    file sets no MTU, a member of a bond gets that of the bond, a VLAN that of its parent, and any other interface 1500.
+    Read are the files of what brings interfaces up: NetworkManager, ifcfg, systemd-networkd, wicked. The YAML of
+    netplan is not read, since RAC is not certified on Ubuntu: what it configures is UNKNOWN. Where a file sets no MTU,
+    a member of a bond gets that of the bond, a VLAN that of its parent, and any other interface 1500.
     Lines of scripts and udev rules that set an MTU are told as what they are: fragile. An interface that nothing known
     keeps, as in a container, is told and is no fault.
     """

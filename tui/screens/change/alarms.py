@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from checks.change.change_events import GateResult, ObservedState, RolledBack, Surprise, Surprised, Verified
 from checks.change.change_plan import Plan
-from checks.change.events import GateResult, Look, RolledBack, Surprise, Surprised, Verified
 from checks.change.state import Change
-from tui.screens.change.gate_lines import next_lines
-from tui.widgets.line import Line, hanging
+from tui.screens.change.change_words import next_in_keys
+from tui.text.gate_lines import step_by_step
+from tui.text.line import Line, hanging
 
 _MOST = 5
 
@@ -53,7 +54,7 @@ def _alarm(alarm: Surprised, change: Change, width: int) -> Iterator[Line]:
         start, role = "·", "accent"  # such as a boot that a step asked for: worth knowing, and nothing is wrong
     yield from hanging([(f" {start} ", role)], alarm.sentence.removeprefix("DANGER: "), width, role)
     if alarm.dangerous and (same := _same_in_gate(alarm, change)):
-        yield from next_lines(same, 9, width)
+        yield from step_by_step(next_in_keys(same.next), 9, width)
 
 
 def _same_in_gate(alarm: Surprised, change: Change) -> GateResult | None:
@@ -84,11 +85,11 @@ def _is_over(alarm: Surprised, change: Change) -> bool:
     return False
 
 
-def _is_all_down(look: Look, change: Change) -> bool:
+def _is_all_down(look: ObservedState, change: Change) -> bool:
     return all(look.running.get(node) is False for node in change.plan.nodes)
 
 
-def _has(look: Look, node: str, plan: Plan, *, after: bool) -> bool:
+def _has(look: ObservedState, node: str, plan: Plan, *, after: bool) -> bool:
     """Whether the node was last seen with the MTUs of after the plan, or of before it."""
     seen = look.mtus.get(node, {})
     layers = [layer for layer in plan.layers if layer.node == node]

@@ -10,10 +10,10 @@ from checks.model.finding import Status
 from checks.model.wording import counted, few
 from checks.rules.instance_pings import enough_pings
 from tui.screens.database.figures import NONE, Value, count, ms, percent, span
-from tui.screens.database.live_source import Live, by_the_checks
+from tui.screens.database.live_source import LiveFigures, by_the_checks
 from tui.screens.database.statuses import RunStatuses, average_ms, sampled_pairs
 from tui.screens.database.table import Cells, pairs_lines
-from tui.widgets.line import Line, hanging
+from tui.text.line import Line, hanging
 from tui.widgets.units import clock
 
 Names = Mapping[int, str]
@@ -32,7 +32,7 @@ class Pairs:
     """What is missing in it, in sentences."""
 
 
-def known_pairs(activity: Activity | Unknown | NotAsked, live: Live) -> Pairs | None:
+def known_pairs(activity: Activity | Unknown | NotAsked, live: LiveFigures) -> Pairs | None:
     """By the live samples of the last minute where there are any, else between the two of the run; None where neither
     is there."""
     told = live.trouble or not live.pairs_trouble  # a trouble of all instances stands above them already

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 
 from checks.model.facts import Cluster, Unknown
 from checks.model.wording import counted
-from checks.report.path_text import meaning_of, path_line
+from checks.report.path_lines import meaning_of, path_line
 from checks.rules.path_matrix import MEANINGS, Cell, PathMatrix
 from tui.screens.paths.matrix import Place, matrix_lines
-from tui.widgets.line import Line, clean, fitted, hanging, wrapped
+from tui.text.line import Line, fitted, hanging, sanitize_line, wrapped
 
 _ROOM_FOR_HEADING = 60
 """Columns from which on the legend has a heading."""
 
 
 @dataclass(frozen=True)
-class Page:
+class PathsPage:
     """What stands between the rules, above the foot."""
 
     lines: Sequence[Line]
@@ -31,7 +31,7 @@ class Page:
     """The networks that are shown, by the line that their square begins with."""
 
 
-def page_of(grids: Sequence[PathMatrix], network: str, place: Place | None, width: int, height: int) -> Page:
+def page_of(grids: Sequence[PathMatrix], network: str, place: Place | None, width: int, height: int) -> PathsPage:
     """All networks below each other where they fit, else the one with the cursor."""
     chosen = next((n for n, grid in enumerate(grids) if grid.network.name == network), 0)
     stacked: list[Line] = []
@@ -46,10 +46,10 @@ def page_of(grids: Sequence[PathMatrix], network: str, place: Place | None, widt
         squares[len(stacked)] = grid
         stacked += matrix_lines(grid, width, place if number == chosen else None)
     if len(stacked) <= height or not grids:
-        return Page(stacked, cursor, squares=squares)
+        return PathsPage(stacked, cursor, squares=squares)
     one = grids[chosen]
     which = f"network {chosen + 1} of {len(grids)}" if len(grids) > 1 else ""
-    return Page(matrix_lines(one, width, place), _row(one, place), _title(one), which, {0: one})
+    return PathsPage(matrix_lines(one, width, place), _row(one, place), _title(one), which, {0: one})
 
 
 def _row(grid: PathMatrix, place: Place | None) -> int:
@@ -64,7 +64,7 @@ def _title(grid: PathMatrix) -> str:
     if not ways:
         passing = "no paths: there is one node"
     name = network.name if network.name.startswith(network.interface) else f"{network.interface} {network.name}"
-    return f"{clean(name)}  {mtu}  {passing}"
+    return f"{sanitize_line(name)}  {mtu}  {passing}"
 
 
 # --- the foot ---------------------------------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ def foot_lines(grids: Sequence[PathMatrix], cell: Cell | None, width: int, heigh
     told: list[Line] = []
     for number, (text, role) in enumerate(_told(cell) if cell else ()):
         if number == 0 and room == 1:
-            told.append([(" " + fitted(clean(text), width - 1), role)])
+            told.append([(" " + fitted(sanitize_line(text), width - 1), role)])
             break
         told += [[(f" {line}", role)] for line in wrapped(text, width - 1)]
     told = told[:room]
@@ -126,7 +126,7 @@ def waiting_lines(running: bool, progress: str, width: int, *, held_by: str = ""
     if held_by:
         text = f"{held_by} holds no paths."
     elif running:
-        text = f"The paths are not known yet: the checks are running ({clean(progress)})."
+        text = f"The paths are not known yet: the checks are running ({sanitize_line(progress)})."
     return [[(f" {line}", "faint")] for line in wrapped(text, width - 1)]
 
 

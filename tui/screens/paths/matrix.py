@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from rich.cells import cell_len
 
 from checks.rules.path_matrix import OWN, Cell, PathMatrix
-from tui.screens.paths.node_names import at_right, headings
-from tui.widgets.line import Line, Span, clean, fitted
+from tui.text.line import Line, Span, fitted, sanitize_line
+from tui.text.node_names import at_right, headings
 
 _CORNER = "from \\ to"
 _LEAST = 3
@@ -89,7 +89,7 @@ def _column(grid: PathMatrix, cursor: Place | None) -> int:
 
 def _layout(grid: PathMatrix, width: int, content: int) -> _Layout | None:
     """A layout of all columns with contents that wide; None where there is no room for it."""
-    names = [clean(node) for node in grid.nodes]
+    names = [sanitize_line(node) for node in grid.nodes]
     for room in (min(max([content, *map(cell_len, names)]), _MOST), content):
         heads, numbered = headings(names, room)
         rows = _labels(names, numbered)
@@ -102,7 +102,7 @@ def _layout(grid: PathMatrix, width: int, content: int) -> _Layout | None:
 
 def _tight(grid: PathMatrix, width: int, cursor: int) -> _Layout:
     """A letter a path; of more nodes than there is room for, the columns around the cursor."""
-    names = [clean(node) for node in grid.nodes]
+    names = [sanitize_line(node) for node in grid.nodes]
     count = max(len(names), 1)
     longest = max(map(cell_len, names), default=1)
     cell = max(min((width - 1 - min(longest, width // 4)) // count - 2, _LEAST), 1)
