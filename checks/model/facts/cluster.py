@@ -59,6 +59,14 @@ class Cluster(Fact, frozen=True):
             if old or isinstance(value, NotGathered):
                 msgspec.structs.force_setattr(self, group, _NOT_GATHERED)
 
+    def is_gathered(self, group: str) -> bool:
+        """Whether somebody looked at that group of facts, with whatever result."""
+        return not isinstance(getattr(self, group), NotGathered)
+
+    def gathered_groups(self) -> tuple[str, ...]:
+        """The groups that a check can need and that somebody looked at."""
+        return tuple(group for group in FACT_GROUPS if self.is_gathered(group))
+
     def read_nodes(self) -> tuple[Node, ...]:
         """The nodes that could be read."""
         return () if isinstance(self.nodes, Unknown) else tuple(n for n in self.nodes if isinstance(n, Node))
