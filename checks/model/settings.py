@@ -150,7 +150,7 @@ class ChangeSettings(_Section, frozen=True):
         str,
         Meta(
             description="Where the journals of changes are; on a file system that all nodes share, any node can go on "
-            "with a change. Empty: ~/.local/state/racwire/changes."
+            "with a change. Empty: racwire/changes in $XDG_STATE_HOME, or in ~/.local/state."
         ),
     ] = ""
     switches: Annotated[

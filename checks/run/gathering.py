@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from checks.model.broken_dependency import error_text
 from checks.model.facts import (
     Activity,
     Cluster,
@@ -89,7 +90,7 @@ async def _of_every_node(
         except ShellError as error:
             return UnreadNode(name, str(error))
         except Exception as error:  # whatever one node brings about, the others have been read
-            return UnreadNode(name, f"Reading {what}{name} failed: {type(error).__name__}: {error}")
+            return UnreadNode(name, f"Reading {what}{name} failed: {error_text(error)}")
         finally:
             done += 1
             session.progress(group, f"read {what}{name}", done, len(names))

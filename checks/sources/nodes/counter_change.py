@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from checks.model.broken_dependency import error_text
 from checks.model.facts import CounterChange, CounterChanges, Node, Unknown
 from checks.model.journal import Entry, now
 from checks.sources.kernel_files import COUNTERS, COUNTERS_OF_THIS_NODE
@@ -56,7 +57,7 @@ async def _change(session: Session, node: str, interval_s: float) -> CounterChan
     except ShellError as error:
         return Unknown(str(error))
     except Exception as error:  # whatever one node brings about, the others are read
-        return Unknown(f"Reading the counters of {node} failed: {type(error).__name__}: {error}")
+        return Unknown(f"Reading the counters of {node} failed: {error_text(error)}")
 
 
 async def _read_again(session: Session, node: str, before: _Taken) -> CounterChange | Unknown:

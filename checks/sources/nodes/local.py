@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+from checks.model.broken_dependency import named_dependency
 from checks.model.facts import Node
 from checks.model.journal import Journal
 from checks.sources.kernel_files import COUNTER_FILES, PROC_SYS, SPEED_FILES, SYS_CLASS_NET, THIS_NODE
@@ -28,7 +29,8 @@ async def read_local_node(name: str, journal: Journal) -> Node:
         try:
             dump = await asyncio.to_thread(netlink.dump)
         except OSError as error:
-            raise ShellError(f"The kernel of {name} did not tell its interfaces: {error.strerror}.") from error
+            why = named_dependency(error) or f"The kernel of {name} did not tell its interfaces: {error.strerror}"
+            raise ShellError(f"{why}.") from error
         interfaces = netlink.interfaces_of(dump)
         speed_paths = [f"{interface.name}/{file}" for interface in interfaces for file in SPEED_FILES]
         speeds = await asyncio.to_thread(_read_files, SYS_CLASS_NET, speed_paths)

@@ -12,7 +12,7 @@ from checks.traffic.samples import Gap, LatencySample, Links
 from tui.console.batch_writer import Item
 
 
-class Narration:
+class SamplingStatus:
     """Counts what is told, and puts into words what somebody should know of it. A gap is told when its reason is news:
     a source that comes and goes for a night must not fill the log with it."""
 

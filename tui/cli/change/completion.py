@@ -12,7 +12,7 @@ from checks.change.change_session import ChangeSession
 from checks.change.opening import OpeningResult
 from checks.change.verifying import Concluded
 from checks.run.events import Event
-from tui.cli.interrupts import interrupts
+from tui.cli.interrupts import ending_the_loop
 from tui.cli.own_loop import run_in_own_loop
 from tui.cli.progress import Progress, progress_line
 
@@ -25,36 +25,36 @@ class EndedEarlyError(Exception):
 
 def concluded(conduct: ChangeSession, *, quiet: bool) -> Concluded:
     """Look at the gates of the current step. Raises ChangeError, ChangeJournalError, EndedEarlyError."""
-    return _shown(conduct.verify(), Concluded, quiet)
+    return _run_to_completion(conduct.verify(), Concluded, quiet)
 
 
 def opened(beginning: AsyncGenerator[Event | OpeningResult, None], *, quiet: bool) -> OpeningResult:
     """Begin a change. Raises PlanError, ChangeError, ChangeJournalError, EndedEarlyError."""
-    return _shown(beginning, OpeningResult, quiet)
+    return _run_to_completion(beginning, OpeningResult, quiet)
 
 
-def _shown(events: AsyncGenerator[Event | _Last, None], kind: type[_Last], quiet: bool) -> _Last:
-    with progress_line(sys.stderr.isatty() and not quiet) as told:
-        return run_in_own_loop(_last_of(events, kind, told))
+def _run_to_completion(events: AsyncGenerator[Event | _Last, None], kind: type[_Last], quiet: bool) -> _Last:
+    with progress_line(sys.stderr.isatty() and not quiet) as progress:
+        return run_in_own_loop(_last_of(events, kind, progress))
 
 
-async def _last_of(events: AsyncGenerator[Event | _Last, None], kind: type[_Last], told: Progress) -> _Last:
+async def _last_of(events: AsyncGenerator[Event | _Last, None], kind: type[_Last], progress: Progress) -> _Last:
     task = asyncio.current_task()
     assert task is not None
     found: _Last | None = None
-    with interrupts(lambda: _cancel(task)):
+    with ending_the_loop(lambda: _cancel(task)):
         try:
             async with aclosing(events):
                 async for event in events:
                     if isinstance(event, kind):
                         found = event
                     else:
-                        told(cast(Event, event))
+                        progress(cast(Event, event))
         except asyncio.CancelledError:
             if found is None:
                 raise EndedEarlyError from None
     if found is None:
-        raise AssertionError("it ended without telling what came of it")
+        raise AssertionError("it ended without saying what came of it")
     return found
 
 

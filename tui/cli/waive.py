@@ -16,7 +16,7 @@ from checks.model.settings_waivers import LONGEST_DAYS, matches
 from checks.model.wording import counted, listed
 from checks.rules.waivers import allowed
 from checks.run.settings_file import ENVIRONMENT_VARIABLE, SettingsError, default_path, parse_settings, toml
-from tui.cli.diff_command import saved_report
+from tui.cli.diff import saved_report
 from tui.cli.errors import UsageError
 from tui.cli.streams import tell
 
@@ -26,7 +26,32 @@ _LONGEST_SUBJECT, _LONGEST_REASON, _LONGEST_NAME, _MOST_NODES = 400, 500, 100, 2
 _MOST_TOLD = 12
 
 
-def run_waive(args: argparse.Namespace) -> int:
+_EPILOG = """\
+Prints a waiver to be put into the settings file, for a finding that you know of and live with. It stays in every
+report, marked, and out of the exit code, until it expires or the finding gets worse than it is in FILE.
+
+  racwire report -o now.json
+  racwire waive IC-BOOT-002 --from now.json --reason 'mended in January' --by 'Ann Lee' --until 2027-01-31"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = "Prints a waiver to be put into the settings file."
+    parser.epilog = _EPILOG
+    parser.add_argument("code", metavar="CODE", help="of the finding, such as IC-PATH-003")
+    parser.add_argument(
+        "--subject",
+        metavar="TEXT",
+        default="",
+        help="of the finding, where several have the code; `*` stands for any text",
+    )
+    parser.add_argument("--from", metavar="FILE", dest="from_file", required=True, help="the report that has it")
+    parser.add_argument("--reason", required=True, metavar="TEXT", help="why it may stay")
+    parser.add_argument("--by", required=True, metavar="NAME", help="who takes that on")
+    parser.add_argument("--until", required=True, metavar="DATE", help="its last day, such as 2027-01-31")
+
+
+def run(args: argparse.Namespace) -> int:
     """Print the waiver. Raises UsageError where there is nothing to waive, or not so."""
     until = _until(args.until, date.today())
     for option, text, longest in (("--reason", args.reason, _LONGEST_REASON), ("--by", args.by, _LONGEST_NAME)):

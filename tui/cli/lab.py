@@ -22,7 +22,9 @@ from racwire_lab import (
     find,
     up,
 )
-from tui.cli.lab_status import port_lines, status_document, status_lines
+from racwire_lab.status import port_lines, status_document, status_lines
+from tui.cli.errors import UsageError
+from tui.cli.options import ENTERED
 
 _EXIT_OK, _EXIT_FAILED, _EXIT_USAGE = 0, 2, 64
 _NO_LAB = "There is no practice cluster: run `racwire lab up`."
@@ -53,9 +55,9 @@ Exit codes: 0 done, 2 it could not be done, 64 there is no such fault, node or n
 """
 
 
-def add_lab_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `lab` and its own commands to the racwire command."""
-    lab = _command(subparsers, "lab", "practise on a cluster of your own, and break it", _ABOUT)
+def add_options(lab: argparse.ArgumentParser) -> None:
+    """Add the commands of `racwire lab`."""
+    lab.description = f"Practise on a cluster of your own, and break it.\n\n{_ABOUT}".strip()
     commands = lab.add_subparsers(dest="lab_command", metavar="COMMAND")
 
     command = _command(commands, "up", "bring the practice cluster up", "Example: racwire lab up --nodes 4 --mtu 9000")
@@ -137,7 +139,7 @@ def add_lab_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParse
     command.add_argument("bytes", metavar="BYTES", nargs="?", type=int, help="its MTU from now on")
 
 
-def run_lab(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Carry out a parsed `lab` command; the exit code: 0 done, 2 could not be done, 64 not understood."""
     commands: dict[str, Callable[[argparse.Namespace], int]] = {
         "up": _up,
@@ -280,3 +282,25 @@ def _command(
         description=f"{summary[0].upper()}{summary[1:]}.\n\n{about}".strip(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+
+
+def enter_lab(words: list[str]) -> None:
+    """Replace this process by `racwire` inside the lab's first node; in the shell of a node one is there already.
+
+    Raises UsageError when there is no lab.
+    """
+    if "RACWIRE_LAB" in os.environ:
+        return
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        raise UsageError("The current directory is gone; change to one that is there.") from None
+    try:
+        lab = find()
+        if lab is None:
+            raise UsageError("No practice cluster is running; `racwire lab up` builds one in seconds.")
+        node = lab.nodes[0]
+        command = lab.enter(node, [sys.executable, "-P", "-m", "tui", *(w for w in words if w != "--lab")])
+        os.execvpe(command[0], command, {**os.environ, **lab.environment(node), ENTERED: "1"})
+    except LabError as error:
+        raise UsageError(str(error)) from error

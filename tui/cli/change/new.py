@@ -11,17 +11,17 @@ from checks.change.opening import open_change
 from checks.change.vendors import keys, vendor
 from checks.model.report import ExitCode
 from checks.run.check_discovery import discover
-from tui.cli.change_asked import Asked
-from tui.cli.change_run import opened
-from tui.cli.change_text import obstacle_lines, opened_lines
+from tui.cli.change.change_context import ChangeContext
+from tui.cli.change.change_text import obstacle_lines, opened_lines
+from tui.cli.change.completion import opened
 from tui.cli.errors import UsageError
 from tui.cli.password import password_for
 from tui.cli.streams import tell
 
 
-def new(asked: Asked) -> int:
+def new(context: ChangeContext) -> int:
     """Begin a change; 2 where something stands in the way. Raises UsageError, ChangeError, ChangeJournalError."""
-    args, settings = asked.args, asked.settings
+    args, settings = context.args, context.settings
     for kind in args.switch:
         if vendor(kind) is None:
             raise UsageError(
@@ -39,12 +39,12 @@ def new(asked: Asked) -> int:
     try:
         conduct = opened(beginning, quiet=args.quiet).conduct
     except PlanError as error:
-        return _in_the_way(asked, error.obstacles)
+        return _in_the_way(context, error.obstacles)
     plan = conduct.change.plan
-    told = asked.hints.in_change(conduct.change)
-    code = asked.print(lambda width: opened_lines(told, width, path=str(conduct.path)))
+    told = context.hints.in_change(conduct.change)
+    code = context.print(lambda width: opened_lines(told, width, path=str(conduct.path)))
     tell(f"{headline(plan)} is planned in {len(plan.steps)} steps. Nothing was changed.")
-    tell(asked.hints.here(conduct.change))
+    tell(context.hints.here(conduct.change))
     return code
 
 
@@ -57,12 +57,12 @@ def _accepted(args: argparse.Namespace) -> tuple[Accepted, ...]:
     return tuple(Accepted(code.upper(), "", args.reason.strip()) for code in args.despite)
 
 
-def _in_the_way(asked: Asked, obstacles: tuple[Obstacle, ...]) -> int:
-    told = tuple(map(asked.hints.in_struct, obstacles))
-    asked.print(lambda width: obstacle_lines(told, width))
+def _in_the_way(context: ChangeContext, obstacles: tuple[Obstacle, ...]) -> int:
+    told = tuple(map(context.hints.in_struct, obstacles))
+    context.print(lambda width: obstacle_lines(told, width))
     count = "one thing stands" if len(obstacles) == 1 else f"{len(obstacles)} things stand"
     tell(f"no change was begun: {count} in the way.")
     if all(obstacle.acceptable for obstacle in obstacles):
         codes = " ".join(dict.fromkeys(f"--despite {obstacle.code}" for obstacle in obstacles))
-        tell(f"where that is known and weighed: {asked.hints.command(f'new {codes} --reason TEXT')}")
+        tell(f"where that is known and weighed: {context.hints.command(f'new {codes} --reason TEXT')}")
     return ExitCode.FAILURES

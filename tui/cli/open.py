@@ -16,12 +16,34 @@ from checks.saved import SavedError, kind_of
 from checks.traffic.recording import Header, Recording, RecordingError, Tally
 from tui.cli.durations import size_of
 from tui.cli.errors import UsageError
+from tui.cli.options import add_console_options, add_settings_option
 from tui.cli.streams import tell
 from tui.console.start import no_console, run_console_on_recording, run_console_on_saved
 from tui.text.sanitize import for_encoding, sanitize_lines
 
+_EPILOG = """\
+examples:
+  racwire open night.racwire        a saved file: all screens, as they were then
+  racwire open incident.json        a report as JSON: without samples
+  racwire open before.rec           a recording, also while it is being written: the Traffic screen, to scroll back
 
-def run_open(args: argparse.Namespace, settings: Settings) -> int:
+exit codes: of a saved file or a report those of `racwire check`; of a recording 0, and 3 where it is damaged; 64 usage,
+and where FILE cannot be read."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = (
+        "Opens a saved file, a report as JSON or a recording in the console, with no cluster: nothing is\n"
+        "read, sent or logged in to. Without a terminal, prints the report, or what is in the recording."
+    )
+    parser.epilog = _EPILOG
+    add_settings_option(parser)
+    add_console_options(parser)
+    parser.add_argument("file", metavar="FILE", help="what `racwire save`, `report` (JSON) or `record` wrote")
+
+
+def run(args: argparse.Namespace, settings: Settings) -> int:
     """Open it by what it is, and return the exit code. Raises UsageError."""
     path = Path(args.file)
     kind = kind_of(path)
@@ -36,11 +58,10 @@ def run_open(args: argparse.Namespace, settings: Settings) -> int:
 def _open_saved(path: Path, settings: Settings, named: str | None) -> int:
     """`named`: the settings file that was named, whose thresholds and waivers then hold."""
     if no_console(os.environ, sys.__stdin__, sys.__stderr__):
-        from tui.cli.check_command import run_check
-        from tui.cli.main import build_parser
+        from tui.cli import check
 
-        words = ["check", f"--from={path}", *([f"--settings={named}"] if named is not None else [])]
-        return run_check(build_parser().parse_args(words), settings)
+        words = [f"--from={path}", *([f"--settings={named}"] if named is not None else [])]
+        return check.run(check.arguments(*words), settings)
     try:
         return run_console_on_saved(path, settings, judged_by=None if named is None else settings)
     except SavedError as error:

@@ -12,7 +12,7 @@ from checks.change.change_journal import FoundJournal
 from checks.change.change_plan import Step
 from checks.change.state import Change
 from checks.model.sanitize import json_escaped
-from tui.cli.change_text import waits_for
+from tui.cli.change.change_text import waits_for
 from tui.text.step_lines import commands_for
 
 

@@ -20,12 +20,42 @@ from checks.whole_files import OutputError
 from tui.cli.document import Handout, kept_elsewhere, output_file
 from tui.cli.durations import size_of
 from tui.cli.errors import UsageError
-from tui.cli.load_or_run import Taken, record_seconds, taken
-from tui.cli.streams import leave, tell
+from tui.cli.interrupts import while_signals_are_heard
+from tui.cli.load_or_run import EvidenceSource, add_evidence_options, add_record_option, load_or_run, record_seconds
+from tui.cli.options import add_check_options, add_quiet_option
+from tui.cli.streams import exit_past_hung_threads, tell
 from tui.cli.text_report import text_report
 
+_EPILOG = """\
+FILE holds what the checks found and what they found it in: facts, outputs as they were read, probes, results of the
+database, and a recording of the traffic meanwhile. It needs no cluster and no Oracle to be opened:
 
-def run_save(args: argparse.Namespace, settings: Settings) -> int:
+  racwire save night.racwire
+  racwire open night.racwire                      the console, on any machine
+  racwire check --from night.racwire              the checks once more, on what was saved
+  racwire report --from night.racwire -o night.html
+  racwire diff night.racwire morning.racwire      what got better, what got worse
+
+exit codes: those of `racwire check`: 0 pass, 1 warnings, 2 failures, 3 could not tell, or the file could not be
+written; 64 usage; 130 interrupted."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = "Runs the checks and keeps all evidence in one compressed file, to be looked at anywhere."
+    parser.epilog = _EPILOG
+    add_check_options(parser)
+    parser.add_argument("file", metavar="FILE", help="the saved file, such as night.racwire")
+    parser.add_argument("ids", nargs="*", metavar="ID", help="only these checks (racwire explain lists them)")
+    parser.add_argument("--skip", action="append", default=[], metavar="ID", help="leave this check out (repeatable)")
+    parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    add_record_option(parser, "the file")
+    parser.add_argument("--recording", metavar="REC", help="put this recording into the file instead of a new one")
+    add_quiet_option(parser)
+    add_evidence_options(parser)
+
+
+def run(args: argparse.Namespace, settings: Settings) -> int:
     """Save, and return the exit code: that of `racwire check`, or 3 where the file could not be written. Raises
     UsageError."""
     path = output_file(args.file, replace=args.force, option="FILE")
@@ -33,9 +63,9 @@ def run_save(args: argparse.Namespace, settings: Settings) -> int:
     if args.recording is not None:
         _refuse_no_recording(args)
         record_s = 0.0
-    with taken(args, settings, record_s=record_s) as found, _recording(args, found) as recording:
+    with load_or_run(args, settings, record_s=record_s) as found, _recording(args, found) as recording:
         code = _kept(found.evidence.report, recording, path, args)
-    return leave(code)
+    return exit_past_hung_threads(code)
 
 
 def _refuse_no_recording(args: argparse.Namespace) -> None:
@@ -49,7 +79,7 @@ def _refuse_no_recording(args: argparse.Namespace) -> None:
 
 
 @contextmanager
-def _recording(args: argparse.Namespace, found: Taken) -> Iterator[Path | None]:
+def _recording(args: argparse.Namespace, found: EvidenceSource) -> Iterator[Path | None]:
     """The recording that goes into the file: the one that is named, or that was made. What goes beside a report with
     pseudonyms gets them too, where it has none."""
     path, has_names = found.recording, found.has_names
@@ -90,7 +120,7 @@ def _save(report: Report, recording: Path | None, path: Path, *, replace: bool) 
     """Write the file; the recording that is in it. One that cannot be put in is left out, and that is told. Raises
     OutputError."""
     try:
-        save(path, report, recording, replace=replace)
+        while_signals_are_heard(lambda: save(path, report, recording, replace=replace))
     except SavedError as error:
         if recording is None:
             raise OutputError(f"{path} was not written: {error}") from None

@@ -15,13 +15,41 @@ from checks.traffic.json_text import to_json_text
 from checks.traffic.recording import Header, Recording, RecordingError
 from tui.cli.durations import seconds_of
 from tui.cli.errors import UsageError
+from tui.cli.options import add_live_options
 from tui.cli.password import password_of
-from tui.cli.record_command import sampled_every
+from tui.cli.record import refuse_check_options
 from tui.cli.sampling import Ending, run_sampling, sample
-from tui.cli.status import Narration
+from tui.cli.sampling_status import SamplingStatus
 from tui.cli.status_line import StatusLine
-from tui.cli.streams import leave
+from tui.cli.streams import exit_past_hung_threads
 from tui.console.batch_writer import BatchWriter, Item
+
+_EPILOG = """\
+One JSON object a line. `fact` says what it is:
+  Header           first: racwire_version, started_at, interval_s, label
+  Cluster          once it is found: nodes, private networks, database
+  Links            the interfaces of a node: mtu, speed_mbps, private network; again when one changes
+  NodeSample       what a node's kernel counted in `seconds` until `at`: interfaces, counters, cpu, load
+  InstanceSample   what an instance counted: statistics (GV$SYSSTAT), messages (GV$DLM_MISC)
+  PairsSample      who lost whose blocks, and the instances' pings
+  LatencySample    pings of one path and size (--probe)
+  Gap              from now on nothing is known of a source, and why
+Counts are differences, not rates; a field that is 0 or empty is left out.
+
+examples:
+  racwire watch | jq -c 'select(.fact == "NodeSample") | [.node, .counters."Ip.ReasmFails"]'
+  racwire watch --every 10 --for 1h > hour.jsonl
+  racwire watch night.rec | jq -c 'select(.fact == "Gap")'
+
+exit codes: 0 the time of --for is over, the recording at its end, or the reader gone; 3 nothing could be sampled or
+read; 64 usage; 130 interrupted."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = "Prints the samples of every node and instance as JSON lines, as they come."
+    parser.epilog = _EPILOG
+    add_live_options(parser, "a recording to print instead", nargs="?")
 
 
 class _First(msgspec.Struct, frozen=True, kw_only=True, tag="Header", tag_field="fact"):
@@ -33,19 +61,19 @@ class _First(msgspec.Struct, frozen=True, kw_only=True, tag="Header", tag_field=
     label: str
 
 
-def run_watch(args: argparse.Namespace, settings: Settings) -> int:
+def run(args: argparse.Namespace, settings: Settings) -> int:
     """Print, and return the exit code. Raises UsageError; OSError where stdout takes no more."""
     if args.file is not None:
-        if args.for_time is not None or args.every is not None or args.probe:
+        if args.for_time is not None or hasattr(args, "every") or args.probe:
             raise UsageError("--for, --every and --probe are for live samples; a recording is printed as it is.")
         return _print_recording(Path(args.file))
-    settings = sampled_every(settings, args)
+    refuse_check_options(args)
     for_s = seconds_of(args.for_time, "--for") if args.for_time is not None else None
     password = password_of(settings.database)
     from checks.traffic.feed import Feed, find_cluster
 
     line = StatusLine(quiet=args.quiet)
-    told = Narration(line.tell, line.tell_in_any_case)
+    told = SamplingStatus(line.tell, line.tell_in_any_case)
     probing = settings if args.probe else None
     _print([_first(header_now(still_unknown(settings), settings, interval_s=settings.traffic.interval_s))])
 
@@ -61,8 +89,8 @@ def run_watch(args: argparse.Namespace, settings: Settings) -> int:
 
     ending = run_sampling(watch())
     if ending.interrupted:
-        return leave(ExitCode.INTERRUPTED)
-    return leave(ExitCode.PASS if told.samples else ExitCode.COULD_NOT_TELL)
+        return exit_past_hung_threads(ExitCode.INTERRUPTED)
+    return exit_past_hung_threads(ExitCode.PASS if told.samples else ExitCode.COULD_NOT_TELL)
 
 
 def _print_recording(path: Path) -> int:

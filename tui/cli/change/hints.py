@@ -13,8 +13,8 @@ import msgspec
 
 from checks.change.change_events import AnyEvent, JournalLine, Opened, RolledBack, Surprised, Verified
 from checks.change.state import Change, fold
-from tui.cli.change_text import waits_for
-from tui.cli.common_options import ENTERED
+from tui.cli.change.change_text import waits_for
+from tui.cli.options import ENTERED
 
 _OPTIONAL = "if you"
 """In the place of commands that may be left out: `if you like`."""

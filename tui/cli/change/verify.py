@@ -11,10 +11,10 @@ from checks.change.state import Change, ChangeError
 from checks.model.check import Check
 from checks.model.report import ExitCode
 from checks.run.check_discovery import discover
-from tui.cli.change_asked import Asked
-from tui.cli.change_json import as_json, verified_document
-from tui.cli.change_run import concluded
-from tui.cli.change_text import event_lines
+from tui.cli.change.change_context import ChangeContext
+from tui.cli.change.change_json import as_json, verified_document
+from tui.cli.change.change_text import event_lines
+from tui.cli.change.completion import concluded
 from tui.cli.password import password_for
 from tui.cli.streams import tell
 from tui.text.gate_lines import gate_lines
@@ -23,29 +23,29 @@ from tui.text.line import Line, sanitize_line
 _CODES = {"passed": ExitCode.PASS, "not passed": ExitCode.FAILURES, "could not tell": ExitCode.COULD_NOT_TELL}
 
 
-def verify(asked: Asked) -> int:
+def verify(context: ChangeContext) -> int:
     """Look, print, and return the exit code: 0 passed, 2 not passed, 3 could not tell.
 
     Raises ChangeError, ChangeJournalError, EndedEarlyError, UsageError.
     """
-    conduct = asked.conduct(lambda change: password_for(asked.settings.database, gates_now(change)))
+    conduct = context.conduct(lambda change: password_for(context.settings.database, gates_now(change)))
     before = conduct.change
     step = before.current
     if step is not None and before.is_open and not step.gates:
         raise ChangeError(
-            f"Step {step.id} has nothing that racwire can look at: {asked.hints.command('attest --by NAME')}."
+            f"Step {step.id} has nothing that racwire can look at: {context.hints.command('attest --by NAME')}."
         )
-    concluded(conduct, quiet=asked.args.quiet)
+    concluded(conduct, quiet=context.args.quiet)
     told = conduct.change.lines[len(before.lines) :]
     looked = [line for line in told if isinstance(line.event, Verified)][-1]
     verified = looked.event
     assert isinstance(verified, Verified)
-    code = asked.print(
-        lambda width: _lines(asked.hints.in_change(conduct.change), len(before.lines), looked.number, width),
+    code = context.print(
+        lambda width: _lines(context.hints.in_change(conduct.change), len(before.lines), looked.number, width),
         lambda: as_json(verified_document(conduct.change, verified, told, str(conduct.path))),
         code=_CODES[gate_word(verified.results, verified.passed)],
     )
-    tell(asked.hints.here(conduct.change))
+    tell(context.hints.here(conduct.change))
     return code
 
 

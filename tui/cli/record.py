@@ -11,23 +11,21 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-import msgspec
-
 from checks.model.facts import Cluster
 from checks.model.report import ExitCode
-from checks.model.settings import Settings, TrafficSettings
+from checks.model.settings import Settings
 from checks.model.wording import lasting
-from checks.run.settings_file import limits_of
 from checks.traffic.header import header_now, still_unknown
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import RecordingError
 from tui.cli.durations import seconds_of, size_of
 from tui.cli.errors import UsageError
+from tui.cli.options import add_live_options
 from tui.cli.password import password_of
 from tui.cli.sampling import Ending, Samples, run_sampling, sample
-from tui.cli.status import Narration
+from tui.cli.sampling_status import SamplingStatus
 from tui.cli.status_line import StatusLine
-from tui.cli.streams import leave, tell
+from tui.cli.streams import exit_past_hung_threads, tell
 from tui.console.batch_writer import BatchWriter, record
 
 WRITE_EVERY_S = 1.0
@@ -35,9 +33,39 @@ WRITE_EVERY_S = 1.0
 _LONGEST_LABEL = 60
 
 
-def run_record(args: argparse.Namespace, settings: Settings) -> int:
+_EPILOG = """\
+Every second the counters of this node, of its peers and of the instances go into FILE: one SQLite file, whole after
+every second, also when racwire is killed. It needs 10 to 60 MB a day. Ctrl-C ends it; so does the end of the terminal,
+unless it was started with nohup. Nothing is sent over the private networks, except with --probe.
+
+examples:
+  racwire record before.rec                                  until Ctrl-C
+  racwire record --for 30m --label mtu1500 before.rec        before a change; then the same after it, and compare
+  racwire record --for 30m --probe before.rec                with pings on each private path: how long they take
+  nohup racwire record --keep 24h night.rec &                goes on after logout; the last 24 hours are kept
+  racwire record --connect rac-scan:1521/prod --user racwire with-database.rec
+
+then:
+  racwire open before.rec          look at it, scroll back
+  racwire compare before.rec after.rec
+  racwire watch before.rec | jq .  what is in it, as JSON lines
+
+exit codes: 0 recorded, also when you end it; 3 nothing could be recorded, or the disk took no more; 64 usage."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = "Records what the Traffic screen shows, to be looked at later and compared."
+    parser.epilog = _EPILOG
+    add_live_options(parser, "the recording; it must not be there yet")
+    parser.add_argument("--label", metavar="TEXT", default="", help="what this recording is of, such as mtu1500")
+    parser.add_argument("--keep", metavar="TIME", help="keep the last 24h (30m, 7d) and drop what is older")
+    parser.add_argument("--force", action="store_true", help="replace FILE if it is a recording")
+
+
+def run(args: argparse.Namespace, settings: Settings) -> int:
     """Record, and return the exit code. Raises UsageError."""
-    settings = sampled_every(settings, args)
+    refuse_check_options(args)
     for_s = seconds_of(args.for_time, "--for") if args.for_time is not None else None
     keep_s = seconds_of(args.keep, "--keep") if args.keep is not None else None
     if len(args.label) > _LONGEST_LABEL:
@@ -52,7 +80,7 @@ def run_record(args: argparse.Namespace, settings: Settings) -> int:
     from checks.traffic.feed import Feed, find_cluster
 
     tape = Tape(path, recorder, settings, quiet=args.quiet, for_s=for_s)
-    return leave(
+    return exit_past_hung_threads(
         tape.record(lambda: Feed(settings, password=password), find_cluster(settings, password=password), args.probe)
     )
 
@@ -68,7 +96,7 @@ class Tape:
         self._settings = settings
         self._for_s = for_s
         self._line = StatusLine(quiet=quiet)
-        self._told = Narration(self._line.tell, self._line.tell_in_any_case)
+        self._told = SamplingStatus(self._line.tell, self._line.tell_in_any_case)
         self._began = time.monotonic()
 
     def record(self, new_feed: Callable[[], Samples], cluster: Awaitable[Cluster], probe: bool = False) -> int:
@@ -126,15 +154,7 @@ class Tape:
         return ExitCode.PASS
 
 
-def sampled_every(settings: Settings, args: argparse.Namespace) -> Settings:
-    """The settings with the interval of --every. Raises UsageError."""
+def refuse_check_options(args: argparse.Namespace) -> None:
+    """Refuse the option that is for the checks' samples. Raises UsageError."""
     if hasattr(args, "interval"):
         raise UsageError("--interval is for the checks; write --every S here.")
-    if args.every is None:
-        return settings
-    seconds = seconds_of(args.every, "--every")
-    traffic = {**msgspec.to_builtins(settings.traffic), "interval_s": seconds}
-    try:
-        return msgspec.structs.replace(settings, traffic=msgspec.convert(traffic, type(settings.traffic)))
-    except msgspec.ValidationError:
-        raise UsageError(f"--every must be {limits_of(TrafficSettings, 'interval_s')} seconds.") from None

@@ -22,7 +22,18 @@ _SWITCHES = "switches"
 _RELOADED = "needed; a plan has this after Clusterware was stopped on all nodes"
 
 
-def run_explain(args: argparse.Namespace) -> int:
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.formatter_class = argparse.HelpFormatter
+    parser.description = (
+        "Explains a check (what it judges, what it can find), the code of a finding (why it matters, "
+        "where that is known from), or a kind of switch (how it is told to carry jumbo frames). Without any: the list "
+        "of all checks and codes."
+    )
+    parser.add_argument("what", nargs="?", metavar="ID|CODE|KIND", help="df-ping, IC-PATH-003, switches, ...")
+
+
+def run(args: argparse.Namespace) -> int:
     """Print the page of a check, a code or a kind of switch, or a list. Raises UsageError when there is none."""
     found = Checks((*discover(), *documented()))
     kinds = {code: (kind, check.id) for code, (kind, check) in found.kinds().items()}

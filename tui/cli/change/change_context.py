@@ -13,9 +13,9 @@ from checks.change.journal_files import current, journals
 from checks.change.state import Change, ChangeError
 from checks.model.report import ExitCode
 from checks.model.settings import Settings
+from tui.cli.change.hints import Hints
 from tui.cli.document import Document
-from tui.cli.hints import Hints
-from tui.cli.output import columns_of, printed
+from tui.cli.output import columns_of, render
 from tui.cli.password import Secret
 from tui.cli.streams import tell
 from tui.text.line import Line
@@ -27,7 +27,7 @@ Lines = Callable[[int], Iterable[Line]]
 """The lines of an answer, for so many columns."""
 
 
-class Asked:
+class ChangeContext:
     """One command, its settings, and the change that it is about."""
 
     def __init__(self, args: argparse.Namespace, settings: Settings) -> None:
@@ -81,4 +81,4 @@ class Asked:
 
 
 def _text(lines: Lines, stream: TextIO) -> str:
-    return printed(lines(columns_of(stream, widest=WIDEST)), stream)
+    return render(lines(columns_of(stream, widest=WIDEST)), stream)
