@@ -1,20 +1,23 @@
 """The traffic while the checks run, recorded into a temporary file: for the saved file, and for pictures."""
 
 from __future__ import annotations
+
 import asyncio
 import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from msgspec.structs import replace
+
 from checks.model.facts import Cluster, NotAsked
 from checks.model.settings import Settings
 from checks.traffic.header import still_unknown
-from collections.abc import Callable
-from contextlib import suppress
-from msgspec.structs import replace
-from pathlib import Path
 from tui.cli.sampling import Samples
 from tui.cli.streams import tell
 from tui.console.background_recorder import BackgroundRecorder, header_for
-from types import TracebackType
-from typing import Self
 
 NEW = "traffic.rec"
 """The name of the file in the directory that is given for it."""
