@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import Kind, check
 from checks.model.facts import Activity, Cluster, InstancePing, Unknown
 from checks.model.finding import Finding, Remedy, Scalar, Status, Table
-from checks.model.instance_facts import Unseen, active, instance_name, nodes_of, unseen
+from checks.model.known_instances import Unseen, active, instance_name, nodes_of, unseen
 from checks.model.wording import counted, listed
 from checks.plugins.shared.fragments import fragmenting
 from checks.plugins.shared.grouping import named

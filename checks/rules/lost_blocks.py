@@ -26,7 +26,7 @@ from checks.model.facts import (
     release,
 )
 from checks.model.finding import Status
-from checks.model.instance_facts import database_of, node_of, nodes_of
+from checks.model.known_instances import database_of, node_of, nodes_of
 from checks.rules.cache_fusion import lost, received
 from checks.rules.node_counts import NodeCounts, node_counts
 from checks.rules.waits import costliest

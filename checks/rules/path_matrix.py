@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from checks.model.facts import Cluster, NotGathered, PathProbe, PrivateNetwork, Unknown, Verdict
+from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Status
 from checks.model.wording import continued
 from checks.rules.path_status import over_a_router, packet_loss, path_statuses
@@ -143,7 +143,7 @@ def _why_not(cluster: Cluster, network: PrivateNetwork, node: str) -> str:
 
 
 def _why_none(cluster: Cluster, network: PrivateNetwork) -> str:
-    if isinstance(cluster.paths, NotGathered):
+    if not cluster.is_gathered("paths"):
         return "Nothing was probed: no check that ran asks for it."
     if isinstance(cluster.paths, Unknown):
         return cluster.paths.reason

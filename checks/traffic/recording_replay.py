@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from checks.model.check import Check
-from checks.model.facts import FACT_GROUPS, NotGathered, Unknown
+from checks.model.facts import FACT_GROUPS, Unknown
 from checks.model.report import Report
 from checks.model.settings import Settings
 from checks.run.check_discovery import BrokenPlugin
@@ -28,7 +28,7 @@ class JudgedRecording(GivenFacts):
     def __init__(
         self, header: Header, checks: Iterable[Check], settings: Settings, *, broken: Iterable[BrokenPlugin] = ()
     ) -> None:
-        held = {group for group in FACT_GROUPS if not isinstance(getattr(header.cluster, group), NotGathered)}
+        held = set(header.cluster.gathered_groups())
         able = [check for check in checks if held.issuperset(check.needs)]
         super().__init__(header.cluster, able, settings, broken=broken)
         self._recorded_at = header.started_at

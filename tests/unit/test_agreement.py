@@ -35,8 +35,8 @@ from checks.traffic.samples import InstanceSample, PairsSample
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import activity, asked, change, counters, database, history, own_activity, past_loss
 from tui.cli.text_report import text_report
-from tui.screens.database.lines import Known, sections_of
-from tui.screens.database.live_source import Live
+from tui.screens.database.lines import DatabaseFacts, sections_of
+from tui.screens.database.live_source import LiveFigures
 from tui.screens.paths.matrix import matrix_lines
 
 INSTANCES = 3
@@ -164,7 +164,7 @@ def path_clusters(draw):
 
 
 def section(built, title, live=None):
-    known = Known(built.database, built.activity, built.history, built, live or Live())
+    known = DatabaseFacts(built.database, built.activity, built.history, built, live or LiveFigures())
     return next((s.lines for s in sections_of(known, WIDE) if s.title == title), ())
 
 
@@ -338,7 +338,7 @@ def test_a_count_that_is_most_likely_false_is_no_failure_anywhere():
 def test_a_live_count_that_nothing_bears_out_is_a_warning_at_most():
     sample = InstanceSample("prod2", 2, "rac2", 0.0, 1.0, {"gc blocks lost": 37, "gc cr blocks received": 300})
     pairs = PairsSample(0.0, 10.0, (BlockTransfer(2, 1, 300, 0, 0),), ())
-    live = Live({"prod2": sample}, pairs=pairs)
+    live = LiveFigures({"prod2": sample}, pairs=pairs)
     assert instance_rows(false_count(), live)["prod2"][0] is Status.WARN
     assert table_statuses(section(false_count(), "Lost blocks", live)).count(None) == 4
 
@@ -349,7 +349,7 @@ def test_a_time_that_cannot_be_right_is_unknown_everywhere():
     assert "IC-TIME-002" not in codes
     assert instance_rows(impossible_time())["prod2"][1] is Status.UNKNOWN
     statistics = {"gc cr blocks received": 300, "gc current blocks received": 0, "gc cr block receive time": 120_000}
-    live = Live({"prod2": InstanceSample("prod2", 2, "rac2", 0.0, 1.0, statistics)})
+    live = LiveFigures({"prod2": InstanceSample("prod2", 2, "rac2", 0.0, 1.0, statistics)})
     assert instance_rows(impossible_time(), live)["prod2"][1] is Status.UNKNOWN
 
 

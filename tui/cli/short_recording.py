@@ -12,7 +12,7 @@ from typing import Self
 
 from msgspec.structs import replace
 
-from checks.model.facts import Cluster, NotAsked, NotGathered
+from checks.model.facts import Cluster, NotAsked
 from checks.model.settings import Settings
 from checks.traffic.header import still_unknown
 from tui.cli.sampling import Samples
@@ -56,7 +56,7 @@ class ShortRecording:
         """Sample what is known of the cluster now."""
         self._taping.follow(cluster)
         # A database that has not been looked for yet is no gap in what is known of it.
-        is_open = isinstance(cluster.database, NotGathered)
+        is_open = not cluster.is_gathered("database")
         self._feed.follow(replace(cluster, database=_NOT_YET) if is_open else cluster)
 
     async def __aenter__(self) -> Self:

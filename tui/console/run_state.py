@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from checks.model.facts import Cluster, NotGathered
+from checks.model.facts import Cluster
 from checks.model.finding import PROBLEMS, Finding, Key, Status, could_not_look, keyed
 from checks.model.journal import Entry
 from checks.model.report import Report, WaiverStanding
@@ -240,7 +240,7 @@ def report_with(board: RunState, group: str) -> Report | None:
 
 
 def _lacks(cluster: Cluster, group: str) -> bool:
-    return isinstance(getattr(cluster, group), NotGathered)
+    return not cluster.is_gathered(group)
 
 
 def _may_come(board: RunState, report: Report) -> bool:

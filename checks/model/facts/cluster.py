@@ -1,9 +1,7 @@
 """The whole: what checks judge."""
 
 from __future__ import annotations
-
 import msgspec
-
 from checks.model.facts.base import Fact, NotAsked, NotGathered, Unknown
 from checks.model.facts.change_facts import Changing
 from checks.model.facts.database_facts import Activity, Database, History
@@ -58,6 +56,14 @@ class Cluster(Fact, frozen=True):
             old = type(value) is Unknown and value.reason == _NOT_GATHERED.reason
             if old or isinstance(value, NotGathered):
                 msgspec.structs.force_setattr(self, group, _NOT_GATHERED)
+
+    def is_gathered(self, group: str) -> bool:
+        """Whether somebody looked at that group of facts, with whatever result."""
+        return not isinstance(getattr(self, group), NotGathered)
+
+    def gathered_groups(self) -> tuple[str, ...]:
+        """The groups that a check can need and that somebody looked at."""
+        return tuple(group for group in FACT_GROUPS if self.is_gathered(group))
 
     def read_nodes(self) -> tuple[Node, ...]:
         """The nodes that could be read."""

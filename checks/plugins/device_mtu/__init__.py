@@ -9,7 +9,7 @@ from itertools import pairwise
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, DeviceHistory, History, Interface, Unknown
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.instance_facts import instance_name, node_of, nodes_of
+from checks.model.known_instances import instance_name, node_of, nodes_of
 from checks.model.wording import counted, listed
 from checks.plugins.device_mtu.device_faults import FAULTS, device_faults
 from checks.plugins.device_mtu.device_names import (

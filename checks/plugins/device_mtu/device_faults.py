@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import Kind
 from checks.model.facts import Cluster, DeviceHistory
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.instance_facts import nodes_of
+from checks.model.known_instances import nodes_of
 from checks.model.wording import counted, listed
 from checks.plugins.device_mtu.device_names import (
     device_evidence,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from checks.model.facts import Cluster, DeviceHistory, InterconnectInUse
 from checks.model.finding import Table
-from checks.model.instance_facts import instance_name, node_of
+from checks.model.known_instances import instance_name, node_of
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import alike, named
 from checks.plugins.shared.instance_words import moment

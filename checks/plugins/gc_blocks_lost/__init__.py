@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import check
 from checks.model.facts import Activity, Cluster
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.instance_facts import Unseen, active, database_of, instance_name, unseen
+from checks.model.known_instances import Unseen, active, database_of, instance_name, unseen
 from checks.model.wording import counted, listed
 from checks.plugins.gc_blocks_lost.loss_counts import loss_lines, loss_table, loss_title
 from checks.plugins.gc_blocks_lost.loss_groups import (

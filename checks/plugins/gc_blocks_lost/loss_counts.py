@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from checks.model.facts import Activity, Cluster, Unknown, WaitEvent
 from checks.model.finding import Table
-from checks.model.instance_facts import instance_name
+from checks.model.known_instances import instance_name
 from checks.model.wording import counted, listed
 from checks.plugins.shared.grouping import MOST_NAMED, named, some
 from checks.plugins.shared.instance_pairs import pairs_table

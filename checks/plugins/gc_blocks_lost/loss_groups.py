@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from checks.model.facts import Activity, Cluster
 from checks.model.finding import Remedy, Scalar, Status
-from checks.model.instance_facts import instance_name, nodes_of
+from checks.model.known_instances import instance_name, nodes_of
 from checks.plugins.gc_blocks_lost.loss_signs import LossSigns, signs_of
 from checks.plugins.shared.grouping import alike, briefly, named
 from checks.plugins.shared.instance_words import span

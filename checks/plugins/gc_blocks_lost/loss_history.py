@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.facts import Cluster, History, LossHistory, Unknown
-from checks.model.instance_facts import instance_name
+from checks.model.known_instances import instance_name
 from checks.model.wording import counted, listed
 from checks.plugins.shared.grouping import named, some
 from checks.plugins.shared.instance_words import moment, span, sql

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import Kind
 from checks.model.facts import Cluster
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.instance_facts import database_of, instance_name, nodes_of
+from checks.model.known_instances import database_of, instance_name, nodes_of
 from checks.model.wording import counted
 from checks.plugins.gc_blocks_lost.loss_groups import MAY_BE_FALSE, see_patch
 from checks.plugins.gc_blocks_lost.loss_history import (

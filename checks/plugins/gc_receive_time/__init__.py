@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import check
 from checks.model.facts import Activity, Cluster
 from checks.model.finding import Finding, Remedy, Status, Table
-from checks.model.instance_facts import Unseen, active, instance_name, unseen
+from checks.model.known_instances import Unseen, active, instance_name, unseen
 from checks.model.wording import counted
 from checks.plugins.gc_receive_time.receive_times import time_lines, times_table
 from checks.plugins.gc_receive_time.time_faults import STATEMENTS, event_findings, histogram_statement, time_faults

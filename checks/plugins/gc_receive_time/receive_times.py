@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from checks.model.facts import Activity, Cluster, InstanceActivity
 from checks.model.finding import Table
-from checks.model.instance_facts import active, database_of, instance_name
+from checks.model.known_instances import active, database_of, instance_name
 from checks.model.wording import counted
 from checks.plugins.shared.instance_words import milliseconds, percent, span
 from checks.rules.cache_fusion import estimated_traffic_kb_per_s

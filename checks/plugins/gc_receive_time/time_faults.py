@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.facts import Activity, Cluster, InstanceActivity, WaitEvent, release
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.instance_facts import database_of, instance_name, nodes_of
+from checks.model.known_instances import database_of, instance_name, nodes_of
 from checks.model.wording import counted, listed
 from checks.plugins.gc_receive_time.receive_times import tail_lines, time_lines, top_lines, traffic_lines
 from checks.plugins.gc_receive_time.time_kinds import DOUBTFUL, EVENTS, SLOW, TAIL

@@ -8,7 +8,7 @@ from itertools import combinations
 from checks.model.check import check
 from checks.model.facts import Cluster, Clusterware, Database, Unknown
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.instance_facts import Unseen, instance_name, interconnects_of, nodes_of
+from checks.model.known_instances import Unseen, instance_name, interconnects_of, nodes_of
 from checks.model.wording import counted, listed
 from checks.plugins.interconnect_in_use.use_kinds import (
     APART,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from checks.model.facts import Cluster, PrivateNetwork, Unknown
-from checks.model.instance_facts import database_of
+from checks.model.known_instances import database_of
 from checks.model.packet_sizes import fragments_of
 
 USUAL_BLOCK_BYTES = 8192

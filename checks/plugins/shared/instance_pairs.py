@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from checks.model.facts import Cluster
 from checks.model.finding import Table
-from checks.model.instance_facts import instance_name
+from checks.model.known_instances import instance_name
 from checks.model.wording import counted
 
 Pair = tuple[int, int]

@@ -12,7 +12,7 @@ from checks.model.facts import (
     Cluster,
 )
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.instance_facts import Unseen, database_of, instance_name, nodes_of
+from checks.model.known_instances import Unseen, database_of, instance_name, nodes_of
 from checks.plugins.shared.grouping import alike, briefly, named, some
 
 

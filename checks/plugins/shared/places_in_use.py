@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from checks.model.facts import Address, Cluster, Clusterware, InterconnectInUse, PrivateNetwork, Unknown
-from checks.model.instance_facts import node_of
+from checks.model.known_instances import node_of
 from checks.model.networks import in_subnet
 
 PARAMETER = "cluster_interconnects"
