@@ -1,7 +1,9 @@
 """The whole: what checks judge."""
 
 from __future__ import annotations
+
 import msgspec
+
 from checks.model.facts.base import Fact, NotAsked, NotGathered, Unknown
 from checks.model.facts.change_facts import Changing
 from checks.model.facts.database_facts import Activity, Database, History
