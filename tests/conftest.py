@@ -18,6 +18,24 @@ settings.register_profile("racwire", deadline=None, max_examples=30)
 settings.load_profile("racwire")
 
 
+def pytest_configure() -> None:
+    """Take SIGINT as from a terminal.
+
+    A script's `nohup make test &` starts us with SIGINT and SIGHUP ignored. All that we start would inherit that: a
+    command that a test interrupts would go on for good, and the tests themselves could not be interrupted either.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A Python handler: exec resets it to the default, for the workers of the tests and all that they start.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def hangups_end_what_tests_start() -> None:
+    """As above for SIGHUP, where tests run. The tests themselves, and who hands them out, outlive a hangup as asked."""
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)
+
+
 def pytest_collection_finish() -> None:
     """What was loaded for all tests is there to stay: to look through it for garbage, over and over, takes a tenth of
     their time."""

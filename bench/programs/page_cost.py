@@ -9,7 +9,7 @@ import json
 import sys
 import time
 
-from checks.report.evidence import Evidence
+from checks.report.report_evidence import Evidence
 from tests.fixtures.large import large_report, large_track
 
 

@@ -21,8 +21,8 @@ from pathlib import Path
 
 import msgspec
 
+from checks.change.change_events import AnyEvent, JournalLine, ObservedState, Opened
 from checks.change.change_plan import SCHEMA, Plan
-from checks.change.events import AnyEvent, Line, Look, Opened
 from checks.change.state import Change, ChangeError, advance, fold
 from checks.model.journal import now
 
@@ -57,7 +57,7 @@ class ChangeJournal:
     def read(cls, path: Path) -> ChangeJournal:
         """The journal in a file. Raises ChangeJournalError."""
         data = _bytes_of(path)
-        lines: list[Line] = []
+        lines: list[JournalLine] = []
         last = b""
         size = 0
         for raw in _whole_lines(data):
@@ -72,7 +72,7 @@ class ChangeJournal:
             raise ChangeJournalError(f"{path} cannot be followed: {error}") from None
 
     @classmethod
-    def open_new(cls, directory: Path, plan: Plan, look: Look, *, who: str, version: str) -> ChangeJournal:
+    def open_new(cls, directory: Path, plan: Plan, look: ObservedState, *, who: str, version: str) -> ChangeJournal:
         """Begin a change. Raises ChangeJournalError, also where another one of this cluster is open there."""
         try:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -84,29 +84,29 @@ class ChangeJournal:
                             "finish it, go back, or give it up first."
                         )
                 path = directory / f"{name_of(plan.cluster)}-{name_of(plan.id)}{SUFFIX}"
-                line = Line(number=1, at=now(), who=who, racwire=version, after="", event=Opened(plan, look))
+                line = JournalLine(number=1, at=now(), who=who, racwire=version, after="", event=Opened(plan, look))
                 raw = _encoded(line)
                 _create(path, raw + b"\n")
         except OSError as error:
             raise ChangeJournalError(f"No journal could be begun in {directory}: {error.strerror}.") from error
         return cls(path, fold([line]), raw, len(raw) + 1, len(raw) + 1)
 
-    def append(self, event: AnyEvent, *, who: str, version: str) -> Line:
+    def append(self, event: AnyEvent, *, who: str, version: str) -> JournalLine:
         """Write an event; it is on the disk when this returns. Raises what `extend` raises."""
         return self.extend((event,), who=who, version=version)[0]
 
-    def extend(self, events: Sequence[AnyEvent], *, who: str, version: str) -> tuple[Line, ...]:
+    def extend(self, events: Sequence[AnyEvent], *, who: str, version: str) -> tuple[JournalLine, ...]:
         """Write events, one after the other and in one go; they are on the disk when this returns.
 
         Raises MovedOnError when somebody else has written meanwhile, ChangeJournalError when they cannot be written,
         and ChangeError when one does not fit; then nothing is written.
         """
         change, last = self.change, self._last
-        written: list[Line] = []
+        written: list[JournalLine] = []
         data = b""
         for event in events:
             number = change.lines[-1].number + 1
-            line = Line(number=number, at=now(), who=who, racwire=version, after=digest(last), event=event)
+            line = JournalLine(number=number, at=now(), who=who, racwire=version, after=digest(last), event=event)
             change = advance(change, line)
             last = _encoded(line)
             written.append(line)
@@ -156,7 +156,7 @@ class ChangeJournal:
             os.close(handle)
 
 
-class Found(msgspec.Struct, frozen=True):
+class FoundJournal(msgspec.Struct, frozen=True):
     """A journal that lies in a directory."""
 
     path: Path
@@ -165,7 +165,7 @@ class Found(msgspec.Struct, frozen=True):
     """Why there is no change to see; empty where there is."""
 
 
-def find(directory: Path) -> tuple[Found, ...]:
+def find(directory: Path) -> tuple[FoundJournal, ...]:
     """All journals in a directory, by name; the broken ones too. Raises ChangeJournalError where it cannot be read."""
     try:
         paths = sorted(path for path in directory.iterdir() if path.name.endswith(SUFFIX))
@@ -194,11 +194,11 @@ def digest(raw: bytes) -> str:
     return hashlib.sha256(raw).hexdigest()
 
 
-def _found(path: Path) -> Found:
+def _found(path: Path) -> FoundJournal:
     try:
-        return Found(path, ChangeJournal.read(path).change)
+        return FoundJournal(path, ChangeJournal.read(path).change)
     except ChangeJournalError as error:
-        return Found(path, None, str(error))
+        return FoundJournal(path, None, str(error))
 
 
 def _bytes_of(path: Path) -> bytes:
@@ -224,9 +224,9 @@ def _whole_lines(data: bytes) -> Iterator[bytes]:
     yield from lines
 
 
-def _decode(path: Path, raw: bytes, number: int, last: str) -> Line:
+def _decode(path: Path, raw: bytes, number: int, last: str) -> JournalLine:
     try:
-        line = msgspec.json.decode(raw, type=Line)
+        line = msgspec.json.decode(raw, type=JournalLine)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         before = f": what stands before it can be had by `head -n {number - 1}` into a file of its own"
         raise ChangeJournalError(
@@ -242,7 +242,7 @@ def _decode(path: Path, raw: bytes, number: int, last: str) -> Line:
     return line
 
 
-def _encoded(line: Line) -> bytes:
+def _encoded(line: JournalLine) -> bytes:
     """Raises ChangeError for a text that is none: a name of a file can hold any bytes."""
     try:
         return msgspec.json.encode(line)

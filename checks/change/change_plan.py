@@ -9,7 +9,7 @@ import msgspec
 SCHEMA = "racwire-change/1"
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     """Which way a plan goes."""
 
     RAISE = "raise"
@@ -114,7 +114,7 @@ class Accepted(msgspec.Struct, frozen=True):
     reason: str
 
 
-class Known(msgspec.Struct, frozen=True):
+class KnownWarning(msgspec.Struct, frozen=True):
     """A warning that stood before the change was begun: it is not of the change's making."""
 
     code: str
@@ -129,7 +129,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     """`2026-11-20-a`: the day and a letter; unique for a cluster."""
     cluster: str
-    kind: Kind
+    kind: ChangeKind
     made_at: str
     made_by: str
     """`oracle@rac1`."""
@@ -148,7 +148,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """What the target means on this cluster: fragments of a block before and after, HAIP, limits found; a sentence
     each."""
     accepted: tuple[Accepted, ...] = ()
-    known: tuple[Known, ...] = ()
+    known: tuple[KnownWarning, ...] = ()
     """The warnings of the checks that the plan was made from."""
     record_s: int = 600
     """How long each of the two recordings must be, in seconds."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from checks.change.change_plan import Kind, Plan
-from checks.change.events import (
+from checks.change.change_events import (
     AnyEvent,
     Attested,
     Closed,
@@ -18,10 +17,11 @@ from checks.change.events import (
     Surprised,
     Verified,
 )
-from checks.change.state import Standing
+from checks.change.change_plan import ChangeKind, Plan
+from checks.change.state import StepStatus
 from checks.model.finding import Status
 
-STEP_SIGNS = {Standing.DONE: "✓", Standing.OVERRIDDEN: "!", Standing.CURRENT: "▶", Standing.AHEAD: "·"}
+STEP_SIGNS = {StepStatus.DONE: "✓", StepStatus.OVERRIDDEN: "!", StepStatus.CURRENT: "▶", StepStatus.AHEAD: "·"}
 """The sign before a step: how it stands."""
 GATE_SIGNS = {
     Status.PASS: "✓",
@@ -36,7 +36,7 @@ GATE_SIGNS = {
 
 def headline(plan: Plan) -> str:
     """What a plan is to do, for a heading: `MTU 1500 → 9000`, `back to MTU 1500`."""
-    if plan.kind is Kind.ROLLBACK:
+    if plan.kind is ChangeKind.ROLLBACK:
         return f"back to MTU {plan.mtu_after}"
     return f"MTU {plan.mtu_before} → {plan.mtu_after}"
 

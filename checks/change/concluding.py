@@ -4,16 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from checks.change.change_events import AnyEvent, GateResult, ObservedState, Reopened, Surprise, Surprised, Verified
 from checks.change.change_plan import Gate, Step
-from checks.change.events import AnyEvent, GateResult, Look, Reopened, Surprise, Surprised, Verified
-from checks.change.figures import figures_of
-from checks.change.gates import GATES, Scene, watched
-from checks.change.gates.built_in import stood_before, weighed
+from checks.change.gates import GATES, GateContext, watched
+from checks.change.gates.built_in_checks import stood_before, weighed
 from checks.change.planning import look_of
 from checks.change.state import Change
 from checks.change.surprises import surprises
+from checks.model.facts import Activity, BeforeAfter, Cluster, Database, InstanceActivity, RecordingsCompared, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.report import Report
+from checks.model.wording import counted
+from checks.rules.cache_fusion import BLOCKS_LOST, CR_RECEIVED, CURRENT_RECEIVED
+
+
+def figures_of(cluster: Cluster) -> dict[str, str | BeforeAfter]:
+    """Each by its name, with its unit; what was not measured is not there. A comparison has both times at once."""
+    found: dict[str, str | BeforeAfter] = dict(_of_kernels(cluster))
+    if isinstance(cluster.activity, Activity):
+        found |= dict(_of_instances(cluster, cluster.activity))
+    compared = cluster.changing if isinstance(cluster.changing, Unknown) else cluster.changing.compared
+    if isinstance(compared, RecordingsCompared):
+        found |= compared.figures
+    return found
+
+
+def _of_kernels(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    if isinstance(cluster.counters, Unknown):
+        return
+    for change in cluster.counters.nodes:
+        failed, asked = (change.counters.value("Ip", name) for name in ("ReasmFails", "ReasmReqds"))
+        if failed is not None and asked is not None:
+            yield f"reassemblies failed {change.node}", f"{failed:,} of {counted(asked, 'fragment')}"
+
+
+def _of_instances(cluster: Cluster, activity: Activity) -> Iterator[tuple[str, str]]:
+    def name(number: int) -> str:
+        database = cluster.database
+        return database.instance_name(number) if isinstance(database, Database) else f"instance {number}"
+
+    for own in activity.instances:
+        if isinstance(own, InstanceActivity) and BLOCKS_LOST in own.statistics:
+            received = sum(own.statistics.get(statistic, 0) for statistic in (CR_RECEIVED, CURRENT_RECEIVED))
+            yield (
+                f"gc blocks lost {name(own.instance)}",
+                f"{own.statistics[BLOCKS_LOST]:,} of {counted(received, 'block')} in {own.seconds:.0f} s",
+            )
+    for ping in () if isinstance(activity.pings, Unknown) else activity.pings:
+        if ping.instance == ping.target:
+            continue
+        for size, average_us in (("500 B", ping.average_500b_us), ("8 KB", ping.average_8k_us)):
+            if average_us is not None:
+                yield f"IC ping {size} {name(ping.instance)} -> {name(ping.target)}", f"{average_us / 1000:.2f} ms"
+
 
 _OWN = frozenset(gate.id for gate in GATES)
 _SET_MTU, _SURVIVES, _PROVE = "set-mtu", "survives-boot", "prove-paths"
@@ -26,7 +69,7 @@ def conclude(change: Change, step: Step, report: Report) -> tuple[AnyEvent, ...]
     Surprises stand first: were the run to end after the first line, the next look would tell them once more, and
     none is lost.
     """
-    scene = Scene(change, step)
+    scene = GateContext(change, step)
     look = _carried_over(change.look, look_of(report.cluster, change.plan))
     own = _results(scene, step.gates, report.findings)
     held = [(earlier, gate, _looked_at(scene, gate, report.findings)) for earlier, gate in change.held(step)]
@@ -54,17 +97,17 @@ def results_of(
     For what is shown while a look goes on, too; nothing where the check has not concluded. The step that is looked at
     and the change decide which warnings of built-in checks hold.
     """
-    scene = Scene(change, step) if change is not None and step is not None else None
+    scene = GateContext(change, step) if change is not None and step is not None else None
     results = (r for f in findings if f.check == gate.check for r in _of_finding(scene, f))
     return tuple(r for r in results if not r.node or not gate.nodes or r.node in gate.nodes)
 
 
-def _results(scene: Scene, gates: Iterable[Gate], findings: Iterable[Finding]) -> tuple[GateResult, ...]:
+def _results(scene: GateContext, gates: Iterable[Gate], findings: Iterable[Finding]) -> tuple[GateResult, ...]:
     found = tuple(findings)
     return tuple(_each_once(r for gate in gates for r in _looked_at(scene, gate, found)))
 
 
-def _looked_at(scene: Scene, gate: Gate, findings: tuple[Finding, ...]) -> tuple[GateResult, ...]:
+def _looked_at(scene: GateContext, gate: Gate, findings: tuple[Finding, ...]) -> tuple[GateResult, ...]:
     """As `results_of`; a gate of which nothing was said was not proved."""
     return results_of(gate, findings, scene.step, scene.change) or (
         GateResult(
@@ -81,7 +124,7 @@ def _each_once(results: Iterable[GateResult]) -> list[GateResult]:
     return list(dict.fromkeys(results))
 
 
-def _of_finding(scene: Scene | None, finding: Finding) -> Iterator[GateResult]:
+def _of_finding(scene: GateContext | None, finding: Finding) -> Iterator[GateResult]:
     """A built-in check tells several nodes together where one thing is so of them all, or of the paths between them:
     so does its result."""
     is_own = finding.check in _OWN
@@ -114,9 +157,9 @@ def _steps(remedies: Iterable[Remedy]) -> Iterator[str]:
         yield from remedy.commands
 
 
-def _carried_over(before: Look, now: Look) -> Look:
+def _carried_over(before: ObservedState, now: ObservedState) -> ObservedState:
     """What of a node could not be read now stands as it was: else it would be news the next time."""
-    return Look(
+    return ObservedState(
         boot_ids={**before.boot_ids, **now.boot_ids},
         mtus={**before.mtus, **now.mtus},
         running={**before.running, **now.running},
@@ -138,7 +181,7 @@ def _other_surprises(broken: Broken, seen: Iterable[Surprised]) -> Iterator[Surp
             yield Surprised(what or Surprise.OTHER, result.node, result.sentence)
 
 
-def _reopened(scene: Scene, broken: Broken, seen: Iterable[Surprised]) -> Iterator[Reopened]:
+def _reopened(scene: GateContext, broken: Broken, seen: Iterable[Surprised]) -> Iterator[Reopened]:
     """The steps whose proof is gone, the earliest first. Not knowing takes no proof away.
 
     Where the MTU has to be set again, every path has to be proved again; and where it was a boot that lost it, a boot

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
+from checks.change.change_events import Closed, JournalLine
 from checks.change.change_journal import SUFFIX, name_of
-from checks.change.events import Closed, Line
 from checks.model.facts import JournalCopy, Unknown
 from checks.model.journal import Journal
 from checks.sources.nodes.sections import program, sections
@@ -74,7 +74,7 @@ def parse_copy(node: str, path: str, text: str) -> JournalCopy:
     begins, _, rest = text.partition("\n")
     for raw in reversed(rest.splitlines()):
         try:
-            line = msgspec.json.decode(raw, type=Line)
+            line = msgspec.json.decode(raw, type=JournalLine)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             continue
         outcome = line.event.outcome if isinstance(line.event, Closed) else ""

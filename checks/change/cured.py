@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from checks.change.layers import ports_of
-from checks.change.limits import STANDARD
+from checks.change.mtu_limits import STANDARD
 from checks.model.facts import Cluster, Unknown, Verdict
 from checks.model.finding import Finding
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from checks.change.change_events import Attested, Closed, Noted, Overridden, RolledBack
 from checks.change.change_plan import Plan, Step
-from checks.change.events import Attested, Closed, Noted, Overridden, RolledBack
-from checks.change.state import Change, ChangeError, Standing
+from checks.change.state import Change, ChangeError, StepStatus
 
 _FEW_CHARACTERS = 10
 """A reason shorter than this is no reason: it is to be read months later."""
@@ -89,7 +89,7 @@ def _current(change: Change, step_id: str) -> Step:
         known = ", ".join(step.id for step in change.plan.steps)
         raise ChangeError(f"There is no step {step_id!r}; there are {known}.") from None
     standing = change.standing(step)
-    if standing is Standing.CURRENT:
+    if standing is StepStatus.CURRENT:
         return step
     if standing.is_behind:
         raise ChangeError(f"Step {step.id} is done.")

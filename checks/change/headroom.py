@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.change.change_plan import Layer
 from checks.change.layers import is_tagged
-from checks.change.limits import (
+from checks.change.mtu_limits import (
     CLOUDS,
     DATAGRAM,
     LARGEST_CONNECTED,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from checks.change.change_journal import SUFFIX, ChangeJournal, ChangeJournalError, Found, find
+from checks.change.change_journal import SUFFIX, ChangeJournal, ChangeJournalError, FoundJournal, find
 from checks.change.state import ChangeError
 from checks.model.settings import Settings
 
@@ -23,7 +23,7 @@ def directory_of(settings: Settings) -> Path:
         ) from None
 
 
-def journals(settings: Settings) -> tuple[Found, ...]:
+def journals(settings: Settings) -> tuple[FoundJournal, ...]:
     """All journals that lie there, the broken ones too. Raises ChangeJournalError."""
     return find(directory_of(settings))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from checks.change.change_plan import Kind, Layer
+from checks.change.change_plan import ChangeKind, Layer
 from checks.model.facts import Cluster, Interface, Keeper, KeptMtu, Node, NodeSetup, Port, PrivateNetwork, Unknown
 
 PORT, MEMBER, PARENT, BOND, BRIDGE_PORT = "port", "member", "parent", "bond", "bridge port"
@@ -35,10 +35,10 @@ def networks_of(cluster: Cluster) -> tuple[PrivateNetwork, ...]:
     return cluster.networks if isinstance(cluster.networks, tuple) else ()
 
 
-def kind_of(cluster: Cluster, target: int) -> Kind:
+def kind_of(cluster: Cluster, target: int) -> ChangeKind:
     """Whether the target is above what some port has, or not."""
     mtus = [i.mtu for n in networks_of(cluster) for p in n.ports if (i := cluster.interface(p))]
-    return Kind.RAISE if any(mtu < target for mtu in mtus) else Kind.LOWER
+    return ChangeKind.RAISE if any(mtu < target for mtu in mtus) else ChangeKind.LOWER
 
 
 def layers_of(cluster: Cluster, target: int) -> tuple[Layer, ...]:
@@ -101,7 +101,7 @@ def _stands_on(node: Node, interface: Interface, seen: dict[str, None]) -> dict[
     return seen
 
 
-def _of_node(cluster: Cluster, node: Node, target: int, kind: Kind) -> Iterator[Layer]:
+def _of_node(cluster: Cluster, node: Node, target: int, kind: ChangeKind) -> Iterator[Layer]:
     found: dict[str, _Found] = {}
     for network in networks_of(cluster):
         port = network.port(node.name)
@@ -143,7 +143,9 @@ def _level(node: Node, name: str, ours: frozenset[str]) -> int:
     return 1 + max(_level(node, lower, ours - {name}) for lower in below) if below else 0
 
 
-def _after(node: Node, one: _Found, found: dict[str, _Found], target: int, kind: Kind, ours: frozenset[str]) -> int:
+def _after(
+    node: Node, one: _Found, found: dict[str, _Found], target: int, kind: ChangeKind, ours: frozenset[str]
+) -> int:
     if one.role == PORT:
         return target
     if one.equal_to:
@@ -151,7 +153,7 @@ def _after(node: Node, one: _Found, found: dict[str, _Found], target: int, kind:
     before = one.interface.mtu
     if before <= target:
         return target
-    return before if kind is Kind.RAISE or is_shared(node, one.interface, ours) else target
+    return before if kind is ChangeKind.RAISE or is_shared(node, one.interface, ours) else target
 
 
 def _layer(node: Node, setup: NodeSetup | None, name: str, one: _Found, level: int, after: int) -> Layer:

@@ -13,14 +13,14 @@ from pathlib import Path
 
 from checks.change.change_journal import ChangeJournal, ChangeJournalError, find, login, name_of
 from checks.change.change_plan import Accepted, Plan
+from checks.change.change_session import ChangeSession
 from checks.change.codes import ASKED
 from checks.change.copies import other_copies
 from checks.change.journal_files import directory_of
 from checks.change.planning import cluster_name, default_target, look_of, make_plan, needed_checks, next_id
-from checks.change.session import Conduct
 from checks.change.state import ChangeError
-from checks.change.threads import to_its_end
 from checks.change.verifying import node_here
+from checks.change.worker_threads import run_to_completion
 from checks.model.check import Check, Checks
 from checks.model.facts import Changing, Cluster, JournalCopy, Unknown
 from checks.model.finding import Finding, Status
@@ -38,10 +38,10 @@ _COPIES_LIMIT_S = 5.0
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpeningResult:
     """A change was begun."""
 
-    conduct: Conduct
+    conduct: ChangeSession
 
 
 async def open_change(
@@ -52,7 +52,7 @@ async def open_change(
     accepted: tuple[Accepted, ...] = (),
     switches: tuple[str, ...] = (),
     password: Secret | None = None,
-) -> AsyncGenerator[Event | Opened, None]:
+) -> AsyncGenerator[Event | OpeningResult, None]:
     """Run all checks, plan the change (to the usual target where none is named), begin its journal.
 
     Tells the engine's events, then `Opened`. Raises planning.PlanError with what stands in the way, ChangeError where
@@ -76,7 +76,7 @@ async def open_change(
             yield event
     if report is not None:
         begun = partial(_begun, report, settings, directory, target, accepted, switches, password)
-        yield Opened(await to_its_end(begun))
+        yield OpeningResult(await run_to_completion(begun))
 
 
 def _begun(
@@ -87,7 +87,7 @@ def _begun(
     accepted: tuple[Accepted, ...],
     switches: tuple[str, ...],
     password: Secret | None,
-) -> Conduct:
+) -> ChangeSession:
     cluster = report.cluster
     _refuse_second(cluster, directory)
     wanted = default_target(report) if target is None else target
@@ -106,7 +106,7 @@ def _begun(
         switches=switches,
     )
     journal = ChangeJournal.open_new(directory, plan, look_of(cluster, plan), who=who, version=racwire_version())
-    return Conduct(journal, settings, password, cluster.local_node)
+    return ChangeSession(journal, settings, password, cluster.local_node)
 
 
 def _refuse_open_here(directory: Path, host: str) -> None:

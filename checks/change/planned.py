@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from checks.change.copies import planned_copies
-from checks.change.gates.backups import backup_paths
+from checks.change.gates.backup_gates import backup_paths
 from checks.model.facts import Cluster, Unknown
 from checks.run.gathering import Gatherer
 from checks.sources.nodes.change_files import OLR_COMMAND
@@ -15,7 +15,7 @@ async def _nothing(session: Session, cluster: Cluster) -> Unknown:
 
 
 PLANNED = Gatherer("changing", ("clusterware",), _nothing, limit_s=300)
-"""What the group is gathered from and how long that may take; `checks.change.evidence` gathers it."""
+"""What the group is gathered from and how long that may take; `checks.change.change_evidence` gathers it."""
 
 
 def planned_evidence() -> tuple[str, ...]:

@@ -11,38 +11,66 @@ from string import ascii_lowercase
 import msgspec
 
 from checks.change import codes
-from checks.change.change_plan import Accepted, Kind, Known, Layer, Plan, PlannedNetwork, Step
-from checks.change.commands.recording import options_of
-from checks.change.databases import databases_of
-from checks.change.events import Look
+from checks.change.change_events import ObservedState
+from checks.change.change_plan import (
+    Accepted,
+    ChangeKind,
+    KnownWarning,
+    Layer,
+    Plan,
+    PlannedDatabase,
+    PlannedNetwork,
+    Step,
+)
 from checks.change.layers import inheriting, kind_of, layers_of, networks_of
-from checks.change.limits import JUMBO, offered, switch_ports
+from checks.change.mtu_limits import JUMBO, offered, switch_ports
+from checks.change.next_boot_limits import fragile_of
 from checks.change.obstacles import Obstacle, PlanError
-from checks.change.persistence import fragile_of
+from checks.change.packets import block_size
 from checks.change.preflight import all_obstacles
 from checks.change.remarks import remarks, remarks_back
 from checks.change.state import Change
 from checks.change.steps import after, back, before, outage, people, starting
 from checks.change.steps.draft import Draft, Fragile
+from checks.change.steps.recording_commands import options_of
 from checks.change.vendors import keys, recognised, vendor
 from checks.model.check import Check
-from checks.model.facts import Cluster, Clusterware, Database, PrivateNetwork, Unknown
+from checks.model.facts import Cluster, Clusterware, Database, Managed, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Status
 from checks.model.report import Report
 from checks.model.settings import Settings
 from checks.model.wording import all_nodes, listed
 
-__all__ = [
-    "Obstacle",
-    "PlanError",
-    "default_target",
-    "interconnect_lines",
-    "look_of",
-    "make_plan",
-    "make_way_back",
-    "needed_checks",
-    "next_id",
-]
+
+def databases_of(cluster: Cluster) -> tuple[PlannedDatabase, ...]:
+    """Each database that runs, with its instance on each node; those that are down already are left as they are.
+
+    Where Clusterware does not tell, the one that was connected to; `instances` has the node first.
+    """
+    managed = cluster.managed
+    if isinstance(managed, Managed) and not isinstance(managed.databases, Unknown):
+        running = {
+            d.name: {} if isinstance(d.instances, Unknown) else {node: instance for instance, node in d.instances}
+            for d in managed.databases
+            if isinstance(d.instances, Unknown) or d.instances
+        }
+    elif isinstance(cluster.database, Database):
+        running = {cluster.database.name: {_node(cluster, i.host): i.name for i in cluster.database.instances}}
+    else:
+        return ()
+    return tuple(PlannedDatabase(name=n, instances=i, block_bytes=_block(cluster, n)) for n, i in running.items())
+
+
+def _node(cluster: Cluster, host: str) -> str:
+    """The node of that host name, in the spelling of Clusterware."""
+    return next((n.name for n in cluster.read_nodes() if n.name.casefold() == host.casefold()), host)
+
+
+def _block(cluster: Cluster, name: str) -> int | None:
+    database = cluster.database
+    if isinstance(database, Database) and database.name.casefold() == name.casefold():
+        return block_size(cluster)
+    return None
 
 
 def needed_checks(found: Iterable[Check]) -> tuple[Check, ...]:
@@ -109,7 +137,7 @@ def make_plan(
         switches=draft.switches,
         remarks=remarks(report, target, draft.networks, draft.layers, draft.databases, draft.switches),
         accepted=outweighed,
-        known=tuple(Known(f.code, f.subject) for f in report.findings if f.status is Status.WARN and f.subject),
+        known=tuple(KnownWarning(f.code, f.subject) for f in report.findings if f.status is Status.WARN and f.subject),
         record_s=draft.record_s,
         baseline_file=draft.baseline_file,
         after_file=draft.after_file,
@@ -126,7 +154,7 @@ def make_way_back(change: Change, *, made_by: str, made_at: str) -> Plan:
     opened = change.opened
     draft = Draft(
         id=opened.id,
-        kind=Kind.ROLLBACK,
+        kind=ChangeKind.ROLLBACK,
         nodes=opened.nodes,
         first=_first_node(opened),
         made_by=made_by,
@@ -146,7 +174,7 @@ def make_way_back(change: Change, *, made_by: str, made_at: str) -> Plan:
     )
     return msgspec.structs.replace(
         opened,
-        kind=Kind.ROLLBACK,
+        kind=ChangeKind.ROLLBACK,
         made_at=made_at,
         made_by=made_by,
         networks=draft.networks,
@@ -156,7 +184,7 @@ def make_way_back(change: Change, *, made_by: str, made_at: str) -> Plan:
     )
 
 
-def look_of(cluster: Cluster, plan: Plan) -> Look:
+def look_of(cluster: Cluster, plan: Plan) -> ObservedState:
     """How the nodes of a plan are now, as far as they could be read."""
     setups = [setup for setup in cluster.read_setups() if setup.name in plan.nodes]
     mtus: dict[str, dict[str, int]] = {}
@@ -164,7 +192,7 @@ def look_of(cluster: Cluster, plan: Plan) -> Look:
         node = cluster.node(layer.node)
         if node and (interface := node.interface(layer.interface)):
             mtus.setdefault(layer.node, {})[layer.interface] = interface.mtu
-    return Look(
+    return ObservedState(
         boot_ids={s.name: s.boot_id for s in setups if isinstance(s.boot_id, str)},
         mtus=mtus,
         running={s.name: not s.is_down for s in setups if s.is_down is not None},
@@ -255,10 +283,10 @@ def _steps(draft: Draft) -> Iterator[Step]:
     yield people.console_access(draft)
     # A switch that is reloaded cuts every port: what runs over it would be evicted.
     is_cut = people.reloads(draft)
-    if draft.kind is Kind.RAISE and not is_cut:
+    if draft.kind is ChangeKind.RAISE and not is_cut:
         yield people.switch(draft)
     yield outage.stack_down(draft)
-    if draft.kind is Kind.RAISE and is_cut:
+    if draft.kind is ChangeKind.RAISE and is_cut:
         yield people.switch(draft)
     yield outage.set_mtu(draft)
     yield outage.survives_boot(draft)

@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from checks.change import codes
 from checks.change.change_plan import Accepted, Layer
 from checks.change.cured import is_cured
-from checks.change.layers import has_address, layers_of
-from checks.change.limits import limits, ports_without_networks
+from checks.change.layers import has_address, layers_of, ports_of
+from checks.change.mtu_limits import limits, ports_without_networks
+from checks.change.next_boot_limits import keeping
 from checks.change.obstacles import Obstacle
-from checks.change.persistence import keeping
-from checks.change.systems import engineered
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Clusterware, Unknown, UnreadNode
 from checks.model.finding import Finding, Status
 from checks.model.networks import subnet_of
 from checks.model.report import Report
 from checks.model.wording import listed
+
+PLATFORM = "Oracle Engineered System"
+_NIC = re.compile(r"(bondib|(st|cl)(ib|re)|re)\d.*")
+"""Names that only engineered systems give their private interfaces; a plain `ib0` is any InfiniBand card."""
+
+
+def engineered(cluster: Cluster) -> Iterator[Obstacle]:
+    """The obstacle that no reason outweighs: RDS and the storage cells depend on the interconnect's MTU there."""
+    nodes = [s.name for s in cluster.read_setups() if s.platform == PLATFORM]
+    nics = sorted({p.interface for p in ports_of(cluster) if _NIC.fullmatch(p.interface)})
+    if not nodes and not nics:
+        return
+    seen = f"{listed(nodes)} belong to one" if nodes else f"its private interfaces are named so ({listed(nics)})"
+    yield Obstacle(
+        code=codes.ENGINEERED.code,
+        title="An engineered system",
+        sentence=f"This is an engineered system: {seen}. Its interconnect carries RDS and the storage cells' traffic, "
+        "and is changed by the vendor's procedure only.",
+        next=("Follow the vendor's document for your system, or open a service request.",),
+    )
+
 
 _MUST_BE_KNOWN = ("df-ping", "mtu-consistency", "clusterware")
 """Checks whose UNKNOWN stands in the way: what they look at is what the change is about."""

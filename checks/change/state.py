@@ -8,14 +8,13 @@ from enum import StrEnum
 
 import msgspec
 
-from checks.change.change_plan import Gate, Kind, Plan, Step
-from checks.change.events import (
+from checks.change.change_events import (
     Attested,
     Closed,
     GateResult,
-    Line,
-    Look,
+    JournalLine,
     Noted,
+    ObservedState,
     Opened,
     Overridden,
     Reopened,
@@ -23,13 +22,14 @@ from checks.change.events import (
     Surprised,
     Verified,
 )
+from checks.change.change_plan import ChangeKind, Gate, Plan, Step
 
 
 class ChangeError(Exception):
     """What was asked for does not fit where the change stands: one sentence with what to do."""
 
 
-class Standing(StrEnum):
+class StepStatus(StrEnum):
     """How a step stands."""
 
     AHEAD = "ahead"
@@ -41,19 +41,19 @@ class Standing(StrEnum):
     @property
     def is_behind(self) -> bool:
         """Whether the way leads on from it."""
-        return self in (Standing.DONE, Standing.OVERRIDDEN)
+        return self in (StepStatus.DONE, StepStatus.OVERRIDDEN)
 
 
 @dataclass(frozen=True)
-class Mark:
+class StepRecord:
     """What is known of one step."""
 
-    verified: Line | None = None
+    verified: JournalLine | None = None
     """The last time that its gates were looked at, whatever came of it."""
     passed: bool = False
-    attested: Line | None = None
-    overridden: Line | None = None
-    reopened: Line | None = None
+    attested: JournalLine | None = None
+    overridden: JournalLine | None = None
+    reopened: JournalLine | None = None
     """Why it is to be done again; None once it is done."""
 
     @property
@@ -78,11 +78,11 @@ class Change:
     """The plan that it began with."""
     plan: Plan
     """The plan that is followed: the same, or the way back."""
-    lines: tuple[Line, ...]
-    look: Look = field(default_factory=Look)
+    lines: tuple[JournalLine, ...]
+    look: ObservedState = field(default_factory=ObservedState)
     """How the nodes were when they were last looked at."""
-    marks: dict[str, Mark] = field(default_factory=dict)
-    behind: tuple[tuple[Plan, dict[str, Mark]], ...] = ()
+    marks: dict[str, StepRecord] = field(default_factory=dict)
+    behind: tuple[tuple[Plan, dict[str, StepRecord]], ...] = ()
     """Plans that were left for the way back, with how their steps stood."""
     outcome: str = ""
     """`signed off`, `rolled back`, `abandoned`; empty while it goes on."""
@@ -95,18 +95,18 @@ class Change:
     @property
     def is_way_back(self) -> bool:
         """Whether the plan that is followed is the way back."""
-        return self.plan.kind is Kind.ROLLBACK
+        return self.plan.kind is ChangeKind.ROLLBACK
 
-    def mark(self, step: Step) -> Mark:
+    def mark(self, step: Step) -> StepRecord:
         """What is known of a step of the plan that is followed."""
-        return self.marks.get(step.id, Mark())
+        return self.marks.get(step.id, StepRecord())
 
-    def standing(self, step: Step) -> Standing:
+    def standing(self, step: Step) -> StepStatus:
         """How a step stands."""
         if self._is_done(step):
-            return Standing.OVERRIDDEN if self.mark(step).overridden else Standing.DONE
+            return StepStatus.OVERRIDDEN if self.mark(step).overridden else StepStatus.DONE
         current = self.current
-        return Standing.CURRENT if current is not None and current.id == step.id else Standing.AHEAD
+        return StepStatus.CURRENT if current is not None and current.id == step.id else StepStatus.AHEAD
 
     @property
     def current(self) -> Step | None:
@@ -152,16 +152,16 @@ class Change:
         return msgspec.structs.replace(gate, nodes=nodes) if nodes else None
 
     @property
-    def surprises(self) -> tuple[Line, ...]:
+    def surprises(self) -> tuple[JournalLine, ...]:
         """Where the cluster changed under it."""
         return tuple(line for line in self.lines if isinstance(line.event, Surprised))
 
-    def notes(self, step: Step) -> tuple[Line, ...]:
+    def notes(self, step: Step) -> tuple[JournalLine, ...]:
         """The remarks on a step."""
         return tuple(line for line in self.lines if isinstance(line.event, Noted) and line.event.step == step.id)
 
 
-def fold(lines: Iterable[Line]) -> Change:
+def fold(lines: Iterable[JournalLine]) -> Change:
     """The change after these lines. Raises ChangeError where they make no sense together."""
     all_lines = tuple(lines)
     if not all_lines:
@@ -176,12 +176,12 @@ def fold(lines: Iterable[Line]) -> Change:
     return replace(change, lines=all_lines)
 
 
-def advance(change: Change, line: Line) -> Change:
+def advance(change: Change, line: JournalLine) -> Change:
     """The change after one more line. Raises ChangeError where it does not fit."""
     return replace(_after(change, line), lines=(*change.lines, line))
 
 
-def _after(change: Change, line: Line) -> Change:
+def _after(change: Change, line: JournalLine) -> Change:
     """What becomes of it; the line itself is added by whoever has all of them."""
     if not change.is_open:
         raise ChangeError(f"The change {change.opened.id} is over ({change.outcome}); nothing can follow.")
@@ -218,12 +218,12 @@ def _followable(plan: Plan) -> Plan:
     return plan
 
 
-def _mark(change: Change, step: str) -> Mark:
+def _mark(change: Change, step: str) -> StepRecord:
     try:
         return change.mark(change.plan.step(step))
     except KeyError:
         raise ChangeError(f"The journal speaks of a step {step!r} that its plan does not have.") from None
 
 
-def _with(change: Change, step: str, mark: Mark) -> Change:
+def _with(change: Change, step: str, mark: StepRecord) -> Change:
     return replace(change, marks={**change.marks, step: mark})

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
+from checks.change.change_events import ObservedState, Surprise, Surprised
 from checks.change.change_plan import Layer
-from checks.change.events import Look, Surprise, Surprised
-from checks.change.gates import Scene, looked_at
-from checks.change.gates.mtu import VANISH, is_harmless
+from checks.change.gates import GateContext, looked_at
+from checks.change.gates.mtu_gates import VANISH, is_harmless
 from checks.model.report import Report
 from checks.model.wording import listed
 
 _SET_MTU, _SURVIVES, _STOPPED = "set-mtu", "survives-boot", "stack-down"
 
 
-def surprises(scene: Scene, now: Look, report: Report) -> Iterator[Surprised]:
+def surprises(scene: GateContext, now: ObservedState, report: Report) -> Iterator[Surprised]:
     """Each once: what is different from the last look, node by node."""
     before = scene.change.look
     running = [node for node in scene.plan.nodes if now.running.get(node)]
@@ -32,7 +32,7 @@ def surprises(scene: Scene, now: Look, report: Report) -> Iterator[Surprised]:
             yield _started(scene, node, now)
 
 
-def _moved(scene: Scene, node: str, before: Look, now: Look) -> list[Layer]:
+def _moved(scene: GateContext, node: str, before: ObservedState, now: ObservedState) -> list[Layer]:
     """The layers whose MTU is another one than at the last look."""
     old, new = before.mtus.get(node, {}), now.mtus.get(node, {})
     return [
@@ -42,7 +42,7 @@ def _moved(scene: Scene, node: str, before: Look, now: Look) -> list[Layer]:
     ]
 
 
-def _is_to_be(scene: Scene, moved: list[Layer], now: Look) -> bool:
+def _is_to_be(scene: GateContext, moved: list[Layer], now: ObservedState) -> bool:
     """Whether a move is what the plan asks for at this step: while MTUs are being set, towards what was planned."""
     position = scene.plan.position(scene.step.id)
     if position < scene.plan.position(_STOPPED) < len(scene.plan.steps):
@@ -52,7 +52,7 @@ def _is_to_be(scene: Scene, moved: list[Layer], now: Look) -> bool:
     return all(now.mtus[layer.node][layer.interface] == layer.mtu_after for layer in moved)
 
 
-def _booted(scene: Scene, node: str, now: Look, running: list[str], report: Report) -> Surprised:
+def _booted(scene: GateContext, node: str, now: ObservedState, running: list[str], report: Report) -> Surprised:
     """An expected boot is told, and not alarming; one that lost the MTU is."""
     mtus = now.mtus.get(node, {})
     layers = [layer for layer in scene.layers(node) if layer.interface in mtus]
@@ -73,7 +73,7 @@ def _booted(scene: Scene, node: str, now: Look, running: list[str], report: Repo
     return Surprised(Surprise.REBOOTED, node, f"{sentence}.", danger)
 
 
-def _is_set(scene: Scene) -> bool:
+def _is_set(scene: GateContext) -> bool:
     """Whether the nodes were all at the planned MTU once."""
     position = scene.plan.position(_SET_MTU)
     if position == len(scene.plan.steps):
@@ -81,7 +81,7 @@ def _is_set(scene: Scene) -> bool:
     return scene.change.standing(scene.plan.steps[position]).is_behind
 
 
-def _time_of(scene: Scene, node: str, report: Report) -> str:
+def _time_of(scene: GateContext, node: str, report: Report) -> str:
     """` at 18:02`, in the zone of the node that racwire runs on. A time from before the last look is no time of this
     boot: a clock that is wrong, or a container's."""
     setup = report.cluster.setup(node)
@@ -96,7 +96,9 @@ def _time_of(scene: Scene, node: str, report: Report) -> str:
         return ""
 
 
-def _live(scene: Scene, node: str, moved: list[Layer], before: Look, now: Look, running: list[str]) -> Surprised:
+def _live(
+    scene: GateContext, node: str, moved: list[Layer], before: ObservedState, now: ObservedState, running: list[str]
+) -> Surprised:
     """One that is set back to what it has to be is told, too, and alarms nobody."""
     change = f"{_change(node, moved, before, now)} while Clusterware runs on {listed(running)}"
     # A way back that sets nothing has to find what was before, which is what it calls after.
@@ -108,13 +110,13 @@ def _live(scene: Scene, node: str, moved: list[Layer], before: Look, now: Look, 
     return Surprised(Surprise.LIVE_CHANGE, node, f"{change}. {VANISH} Set it back at once.", dangerous=True)
 
 
-def _lost(scene: Scene, node: str, moved: list[Layer], before: Look, now: Look) -> str:
+def _lost(scene: GateContext, node: str, moved: list[Layer], before: ObservedState, now: ObservedState) -> str:
     planned = listed(dict.fromkeys(str(layer.mtu_after) for layer in moved))
     wanted = f"{planned} was planned" if _is_set(scene) else "the step that changes it has not come yet"
     return f"{_change(node, moved, before, now)}; {wanted}."
 
 
-def _change(node: str, moved: list[Layer], before: Look, now: Look) -> str:
+def _change(node: str, moved: list[Layer], before: ObservedState, now: ObservedState) -> str:
     """`eth1 of rac2 was changed from 9000 to 1500`, with the layers that were changed alike told together."""
     alike: dict[tuple[int, int], list[str]] = {}
     for layer in moved:
@@ -126,13 +128,13 @@ def _change(node: str, moved: list[Layer], before: Look, now: Look) -> str:
     )
 
 
-def _must_be_down(scene: Scene) -> frozenset[str]:
+def _must_be_down(scene: GateContext) -> frozenset[str]:
     """The nodes on which nothing may run at this step."""
     gates = [gate for gate in looked_at(scene.change, scene.step) if gate.check == "stack-down"]
     return frozenset(node for gate in gates for node in gate.nodes or scene.plan.nodes)
 
 
-def _started(scene: Scene, node: str, now: Look) -> Surprised:
+def _started(scene: GateContext, node: str, now: ObservedState) -> Surprised:
     differ = _differ(scene, now)
     if differ:
         sentence = f"Clusterware was started on {node} while the nodes do not have one MTU. {VANISH} Stop it at once."
@@ -141,7 +143,7 @@ def _started(scene: Scene, node: str, now: Look) -> Surprised:
     return Surprised(Surprise.STACK_STARTED, node, sentence, dangerous=differ)
 
 
-def _differ(scene: Scene, now: Look) -> bool:
+def _differ(scene: GateContext, now: ObservedState) -> bool:
     """Whether some private network has ports of different MTU, as far as they are known."""
     for network in scene.plan.networks:
         mtus = {

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import msgspec
 
+from checks.change.change_events import AnyEvent
+from checks.change.change_evidence import evidence_gatherer
 from checks.change.change_plan import Plan
 from checks.change.codes import LOOKED
 from checks.change.concluding import conclude, results_of
-from checks.change.events import AnyEvent
-from checks.change.evidence import evidence_gatherer
 from checks.change.gates import gate_checks
 from checks.change.state import Change
 from checks.model.check import Check

@@ -62,7 +62,7 @@ def is_derived(name: str, known: Iterable[str], vocabulary: Iterable[str] = ()) 
     )
 
 
-class Names:
+class NamePseudonyms:
     """Replaces the names that it was made with."""
 
     def __init__(self, pseudonyms: Mapping[str, str], vocabulary: Iterable[str] = ()) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -12,17 +13,82 @@ from checks.model.report import Report
 from checks.redact.addresses import Addresses, is_kept
 from checks.redact.fields import Treatment
 from checks.redact.learning import Learnt
-from checks.redact.names import Names, Reach, is_derived, reach_of
+from checks.redact.names import NamePseudonyms, Reach, is_derived, reach_of
 from checks.redact.originals import Identity
 from checks.redact.pseudonyms import Pseudonyms
 from checks.redact.spellings import Spellings
 from checks.redact.text import Text
-from checks.redact.tracks import RedactedTrack, all_events
 from checks.redact.walk import rebuilt
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Header, Recording
-from checks.traffic.samples import Event, Gap
+from checks.traffic.samples import Event, Gap, Links
 from checks.traffic.timeline import Track
+
+_BEFORE_ALL, _AFTER_ALL = float("-inf"), float("inf")
+
+
+class Replaces(Protocol):
+    """What replaces names (`checks.redact.redactor.Redactor`)."""
+
+    def event(self, event: Event) -> Event:
+        """A sample with pseudonyms."""
+
+    def source(self, source: str) -> str:
+        """What samples are of, with pseudonyms."""
+
+    def text(self, text: str) -> str:
+        """A text with pseudonyms."""
+
+
+def all_events(track: Track) -> Iterator[Event]:
+    """Every sample, gap and change of the interfaces. Raises RecordingError."""
+    if isinstance(track, Recording):
+        yield from track.events()
+        return
+    for source in track.sources():
+        kind, _, node = source.partition(" ")
+        if kind == "node" and (links := track.links(node, _AFTER_ALL)):
+            yield links
+        yield from track.window(source, _BEFORE_ALL, _AFTER_ALL)
+
+
+class RedactedTrack:
+    """A `checks.traffic.timeline.Track` of another one, in which everything has its pseudonym."""
+
+    def __init__(self, track: Track, redactor: Replaces) -> None:
+        self._track = track
+        self._redactor = redactor
+
+    def sources(self) -> tuple[str, ...]:
+        """All sources, in the order in which they were first heard of."""
+        return tuple(self._redactor.source(source) for source in self._track.sources())
+
+    def window(self, source: str, begin: float, end: float) -> list[Event]:
+        """The samples and gaps of a source that ended after `begin` and not after `end`, in order of time."""
+        return [self._redactor.event(e) for e in self._track.window(self._original(source), begin, end)]
+
+    def newest(self, source: str) -> Event | None:
+        """The last sample or gap of a source; None where there is none."""
+        event = self._track.newest(self._original(source))
+        return None if event is None else self._redactor.event(event)
+
+    def links(self, node: str, at: float) -> Links | None:
+        """The interfaces of a node as they were then; None where that is not known."""
+        links = self._track.links(self._original(f"node {node}").removeprefix("node "), at)
+        if links is None:
+            return None
+        replaced = self._redactor.event(links)
+        assert isinstance(replaced, Links)
+        return replaced
+
+    def span(self) -> tuple[float, float] | None:
+        """The time of the first and of the last event; None while there is none."""
+        return self._track.span()
+
+    def _original(self, source: str) -> str:
+        """The source that is told under that name; the name itself where there is none."""
+        return next((s for s in self._track.sources() if self._redactor.source(s) == source), source)
+
 
 T = TypeVar("T", bound=msgspec.Struct)
 _EVENTS_AT_ONCE = 1000
@@ -138,7 +204,7 @@ class Redactor:
             if "@" not in name and (name in names or reach_of(name, learnt.vocabulary) is not Reach.WORD)
         }  # an e-mail address is known by its shape
         spellings = Spellings(self._addresses, learnt.addresses, learnt.originals, learnt.networks)
-        names_of_all = Names({**self._numbers(), **known}, learnt.vocabulary)
+        names_of_all = NamePseudonyms({**self._numbers(), **known}, learnt.vocabulary)
         text = Text(pseudonyms, spellings, self._addresses, names_of_all)
         for told in learnt.told:
             text.replaced(told)

@@ -11,7 +11,7 @@ import re
 
 from checks.redact.addresses import Addresses
 from checks.redact.blocks import SHORTEST
-from checks.redact.names import Names
+from checks.redact.names import NamePseudonyms
 from checks.redact.pseudonyms import Pseudonyms
 from checks.redact.spellings import Spellings
 from checks.redact.well_known import stays
@@ -45,14 +45,16 @@ _SHAPES = r"""
 class Text:
     """Replaces what is in a text, by the pseudonyms that are there when it is made."""
 
-    def __init__(self, pseudonyms: Pseudonyms, spellings: Spellings, addresses: Addresses, names: Names) -> None:
+    def __init__(
+        self, pseudonyms: Pseudonyms, spellings: Spellings, addresses: Addresses, names: NamePseudonyms
+    ) -> None:
         self._pseudonyms = pseudonyms
         self._spellings = spellings
         self._addresses = addresses
         self._names = names
         self._pattern = re.compile(rf"{_SHAPES} | (?P<name> (?-x:{names.pattern}) )", re.IGNORECASE | re.VERBOSE)
         phrases = {name: p for name, p in names.pseudonyms.items() if re.search(r"\s", name)}
-        self._phrases = Names(phrases) if phrases else None
+        self._phrases = NamePseudonyms(phrases) if phrases else None
         self._words: dict[str, str] = {}
 
     def replaced(self, text: str) -> str:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from checks.model.wording import counted
 from checks.report import svg
-from checks.traffic.compare.comparison import Compared, Comparison, Pair, Side, Verdict, folded
+from checks.traffic.compare.comparison import Compared, Comparison, ComparisonVerdict, Pair, Side, folded
+from checks.traffic.compare.comparison_text import change_of, number
 from checks.traffic.compare.metrics import LOAD
-from checks.traffic.compare.words import change_of, number
 
 _WIDTH, _MARGIN = 960, 24
 _NAMES, _PLOT, _PLOT_END, _RIGHT = _MARGIN, 300, 700, 760
@@ -21,10 +21,10 @@ _MOST_ROWS = 40
 _MOST_COURSES = 8
 _COURSE_WIDTH, _COURSE_HEIGHT = 448, 120
 _CLASSES = {
-    Verdict.WORSE: "worse",
-    Verdict.BETTER: "better",
-    Verdict.DIFFERS: "differs",
-    Verdict.ENVIRONMENT_SHIFTED: "shifted",
+    ComparisonVerdict.WORSE: "worse",
+    ComparisonVerdict.BETTER: "better",
+    ComparisonVerdict.DIFFERS: "differs",
+    ComparisonVerdict.ENVIRONMENT_SHIFTED: "shifted",
 }
 Scale = Callable[[float], float]
 
@@ -71,7 +71,7 @@ def _pair(pair: Pair, y: float) -> tuple[list[svg.Markup], float]:
     """The rows and the courses of a pair, and where they end."""
     parts: list[svg.Markup] = []
     moving = [m for m in folded(pair.metrics) if not m.is_still]
-    moving.sort(key=lambda m: list(Verdict).index(m.verdict))
+    moving.sort(key=lambda m: list(ComparisonVerdict).index(m.verdict))
     # Controls first: they decide whether the rest may be believed.
     moving.sort(key=lambda m: not m.is_control)
     shown = moving[:_MOST_ROWS]

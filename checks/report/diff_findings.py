@@ -8,14 +8,14 @@ from enum import StrEnum
 import msgspec
 
 from checks.model.finding import PROBLEMS, Finding, Key, Status, could_not_look, keyed
-from checks.report.diff_noise import differ
+from checks.report.diff_facts import differ
 
 _MOST_PAIRS = 50_000
 """Pairs of findings of one kind that are looked at for shared nodes. Where there are more, which takes hundreds that
 changed, each is told by itself."""
 
 
-class Change(StrEnum):
+class DiffKind(StrEnum):
     """What became of a finding. Each has its counterpart, which it is when the reports are taken the other way."""
 
     GRAVER = "graver"
@@ -43,13 +43,23 @@ class Change(StrEnum):
     SAME = "same"
 
 
-_WORSE = frozenset({Change.GRAVER, Change.MORE, Change.WIDER, Change.ELSEWHERE, Change.LIFTED, Change.NEW, Change.TOLD})
+_WORSE = frozenset(
+    {
+        DiffKind.GRAVER,
+        DiffKind.MORE,
+        DiffKind.WIDER,
+        DiffKind.ELSEWHERE,
+        DiffKind.LIFTED,
+        DiffKind.NEW,
+        DiffKind.TOLD,
+    }
+)
 
 
 class FindingChange(msgspec.Struct, frozen=True, kw_only=True):
     """A finding of one of the two reports, or of both."""
 
-    change: Change
+    change: DiffKind
     before: Finding | None = None
     after: Finding | None = None
 
@@ -68,7 +78,7 @@ class FindingChange(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def worse(self) -> Status | None:
         """How grave it is that it got worse; None where it did not, or is waived now."""
-        if self.change is Change.UNTOLD:
+        if self.change is DiffKind.UNTOLD:
             return None if self.after and self.after.waived else Status.UNKNOWN
         if self.change not in _WORSE or not self.after or self.after.waived:
             return None
@@ -109,7 +119,7 @@ class _Looked:
 
 def _worst_first(change: FindingChange) -> tuple[int, int, int]:
     gravity = change.worse.gravity if change.worse else len(Status)
-    return gravity, list(Change).index(change.change), change.finding.status.gravity
+    return gravity, list(DiffKind).index(change.change), change.finding.status.gravity
 
 
 def _known(findings: Iterable[Finding], by_name: bool) -> dict[Key, Finding]:
@@ -172,23 +182,41 @@ def _is_left_of(one: Finding, other: Finding) -> bool:
 
 def _told(one: Finding | None, other: Finding | None, before: _Looked, after: _Looked, by_name: bool) -> FindingChange:
     if one and other:
-        change = _between(one, other, by_name) if {one.status, other.status} & PROBLEMS else Change.SAME
+        change = _between(one, other, by_name) if {one.status, other.status} & PROBLEMS else DiffKind.SAME
     elif one:
-        change = _alone(one, after, unknown=Change.TOLD, unseen=Change.UNTOLD, rest=Change.GONE, left=Change.LEFT_OUT)
+        change = _alone(
+            one,
+            after,
+            unknown=DiffKind.TOLD,
+            unseen=DiffKind.UNTOLD,
+            rest=DiffKind.GONE,
+            left=DiffKind.LEFT_OUT,
+        )
     else:
         assert other is not None
         change = _alone(
-            other, before, unknown=Change.UNTOLD, unseen=Change.TOLD, rest=Change.NEW, left=Change.FIRST_LOOK
+            other,
+            before,
+            unknown=DiffKind.UNTOLD,
+            unseen=DiffKind.TOLD,
+            rest=DiffKind.NEW,
+            left=DiffKind.FIRST_LOOK,
         )
     return FindingChange(change=change, before=one, after=other)
 
 
 def _alone(
-    finding: Finding, elsewhere: _Looked, *, unknown: Change, unseen: Change, rest: Change, left: Change
-) -> Change:
+    finding: Finding,
+    elsewhere: _Looked,
+    *,
+    unknown: DiffKind,
+    unseen: DiffKind,
+    rest: DiffKind,
+    left: DiffKind,
+) -> DiffKind:
     """What became of a finding that the other report, which looked there, does not have."""
     if finding.status not in PROBLEMS:
-        return Change.CALM
+        return DiffKind.CALM
     if not elsewhere.ran(finding.check):
         return left
     if finding.status is Status.UNKNOWN:
@@ -196,24 +224,24 @@ def _alone(
     return rest if elsewhere.sees(finding) else unseen
 
 
-def _between(one: Finding, other: Finding, by_name: bool) -> Change:
+def _between(one: Finding, other: Finding, by_name: bool) -> DiffKind:
     """What became of a finding that both reports have."""
     if (one.status is Status.UNKNOWN) is not (other.status is Status.UNKNOWN):
-        return Change.UNTOLD if other.status is Status.UNKNOWN else Change.TOLD
+        return DiffKind.UNTOLD if other.status is Status.UNKNOWN else DiffKind.TOLD
     if one.status is not other.status:
-        return Change.GRAVER if other.status.gravity < one.status.gravity else Change.MILDER
+        return DiffKind.GRAVER if other.status.gravity < one.status.gravity else DiffKind.MILDER
     if bool(one.waived) is not bool(other.waived):
-        return Change.WAIVED if other.waived else Change.LIFTED
+        return DiffKind.WAIVED if other.waived else DiffKind.LIFTED
     if by_name and set(one.nodes) != set(other.nodes):
         more = len(set(other.nodes)) - len(set(one.nodes))
-        return Change.WIDER if more > 0 else Change.NARROWER if more < 0 else Change.ELSEWHERE
+        return DiffKind.WIDER if more > 0 else DiffKind.NARROWER if more < 0 else DiffKind.ELSEWHERE
     return _by_extent(one, other)
 
 
-def _by_extent(one: Finding, other: Finding) -> Change:
+def _by_extent(one: Finding, other: Finding) -> DiffKind:
     if one.extent is None or other.extent is None or one.extent.unit != other.extent.unit:
-        return Change.SAME
+        return DiffKind.SAME
     left, right = one.extent.value, other.extent.value
     if left == right or (one.extent.is_measured and not differ(left, right)):
-        return Change.SAME
-    return Change.MORE if right > left else Change.LESS
+        return DiffKind.SAME
+    return DiffKind.MORE if right > left else DiffKind.LESS

@@ -7,17 +7,80 @@ text of unknown origin is written.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
 from checks.model.facts import PathProbe
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, Remedy, Status, Table
 from checks.model.report import Report
+from checks.model.sanitize import shown
 from checks.model.wording import counted, few, listed
 from checks.report.actions import brief
 from checks.report.folding import left_out_together, told_together
-from checks.report.markdown_text import fence, inline, table
 from checks.report.summary import counts, facts, headline, problems, sentences, waived
+
+_CODE_WORD = re.compile(
+    r"@|://|^\W*www\.|\b(?:mailto|xmpp):|(?<!\w)[#!&~$%]\d|\w#\d|(?<!\w)GH-\d", re.IGNORECASE | re.ASCII
+)
+_OBEYED = re.compile(
+    r"[\\`*\[\]~$]"
+    r"|<(?=[A-Za-z/!?])"
+    r"|(?<![^\W_])_|_(?![^\W_])"  # within a word an underscore is a letter
+    r"|&(?=#|\w)"
+    r"|(?<!\S)#"  # a heading, or the end of one
+)
+_BEGINS_A_BLOCK = re.compile(r"[-+=>]|\d{1,9}(?=[.)](?:\s|$))")
+
+
+def inline(text: str, most: int | None = None, *, in_cell: bool = False) -> str:
+    """The text on one line, for wherever a text can stand; of a longer one than `most`, its beginning, and that it is.
+
+    `in_cell`: within a cell of a table, which a pipe would end.
+    """
+    plain = shown(re.sub(r"[ \t\n]+", " ", text)).strip(" ")
+    if most is not None and len(plain) > most:
+        plain = f"{plain[:most].rstrip()}… ({len(plain) - most:,} characters more)"
+    written = " ".join(
+        _code(word) if _CODE_WORD.search(word) else _OBEYED.sub(r"\\\g<0>", word) for word in plain.split(" ")
+    )
+    if in_cell:
+        written = written.replace("|", r"\|")  # in code, too
+    begin = _BEGINS_A_BLOCK.match(written)
+    if begin is None:
+        return written
+    at = begin.end() if begin[0].isdigit() else 0
+    return f"{written[:at]}\\{written[at:]}"
+
+
+def fence(text: str, indent: int = 0) -> Iterator[str]:
+    """The lines of a block of code, as they are, between two rows of backticks that none of them can end."""
+    lines = shown(text, keep_lines=True).split("\n")
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    row = "`" * max(3, longest + 1)
+    yield from (f"{' ' * indent}{line}".rstrip() for line in (row, *lines, row))
+
+
+def table(of: Table, most: int) -> Iterator[str]:
+    """The lines of a table, each cell of at most that many characters; nothing where it has no columns."""
+    width = max(map(len, (of.columns, *of.rows)))
+    if not width:
+        return
+    yield _row(of.columns, width, most)
+    yield f"|{' --- |' * width}"
+    yield from (_row(row, width, most) for row in of.rows)
+
+
+def _row(cells: Sequence[str], width: int, most: int) -> str:
+    padded = (*cells, *("",) * (width - len(cells)))
+    return f"| {' | '.join(inline(cell, most, in_cell=True) for cell in padded)} |"
+
+
+def _code(word: str) -> str:
+    row = "`" * (1 + max((len(run) for run in re.findall(r"`+", word)), default=0))
+    space = " " if word.startswith("`") or word.endswith("`") else ""
+    return f"{row}{space}{word}{space}{row}"
+
 
 _FULL = 18_000
 """Characters for problems in full. With all else a report stays below 32,767: what a field of Jira takes, the least of

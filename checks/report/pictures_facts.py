@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from checks.model.facts import Activity, Cluster, CounterChanges, Database, History, HistoryPeriod, InstanceActivity
 from checks.report.age import at as moment
 from checks.report.pictures import Curve, Figure, Strip, level, nice_top, strip
-from checks.report.pictures_places import Places, stretch_of
+from checks.report.pictures_places import TrafficPlaces, stretch_of
 from checks.report.quantities import seconds, share, whole
 from checks.rules import cache_fusion
 from checks.traffic.rates import highest
@@ -66,7 +66,7 @@ def history_figure(cluster: Cluster) -> Figure | str | None:
     if not isinstance(history, History) or stretch is None:
         return None
     when = f"{history.source}, {moment(history.begin)} to {moment(history.end)}"
-    places, totals = Places(stretch), Counter[int]()
+    places, totals = TrafficPlaces(stretch), Counter[int]()
     for period, begin, end in spans:
         places.put(period.instance, end, end - begin, period.lost)
         totals[period.instance] += period.lost
@@ -83,7 +83,7 @@ def history_figure(cluster: Cluster) -> Figure | str | None:
     )
 
 
-def _past(cluster: Cluster, places: Places, number: int, top: float, total: int) -> Strip:
+def _past(cluster: Cluster, places: TrafficPlaces, number: int, top: float, total: int) -> Strip:
     values, name = places.values(number), instance_name(cluster, number)
     most = f", at most {whole(highest(values))} at a time" if total else ""
     told = f"{whole(total)} in all{most}" if total else "none"

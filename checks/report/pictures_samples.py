@@ -14,13 +14,12 @@ from statistics import median
 from checks.model.facts import Cluster, Unknown
 from checks.model.wording import counted, few
 from checks.report.pictures import Curve, Figure, Strip, nice_top, strip
-from checks.report.pictures_places import Places, Stretch, stretch_of
+from checks.report.pictures_places import TimeSpan, TrafficPlaces, stretch_of
 from checks.report.quantities import bits, rate, seconds, whole
 from checks.rules import cache_fusion
-from checks.traffic.coverage import Sample
 from checks.traffic.rates import highest, instance_rates, interface_rates, kernel_rates
 from checks.traffic.recording import Recording
-from checks.traffic.samples import Event, Gap, InstanceSample, NodeSample
+from checks.traffic.samples import Event, Gap, InstanceSample, NodeSample, Sample
 from checks.traffic.timeline import Track
 
 _LONGEST_S = 60.0
@@ -42,7 +41,7 @@ class Sampled:
 class _Gathered:
     """Everything of a track that is drawn, gathered in one pass."""
 
-    places: Places
+    places: TrafficPlaces
     private: dict[tuple[str, str], str]
     """The private networks of the interfaces, by node and interface."""
     failed: Counter[str] = field(default_factory=Counter)
@@ -85,7 +84,7 @@ def sampled(track: Track, cluster: Cluster, zone: tzinfo | None) -> Sampled | No
     stretch = _stretch(track)
     if stretch is None:
         return None
-    gathered = _Gathered(Places(stretch), _private(track, cluster))
+    gathered = _Gathered(TrafficPlaces(stretch), _private(track, cluster))
     for event in _events(track):
         gathered.take(event)
     if not gathered.nodes and not gathered.instances:
@@ -104,7 +103,7 @@ def sampled(track: Track, cluster: Cluster, zone: tzinfo | None) -> Sampled | No
     return Sampled(figures, (_what(stretch, times), *(i for i in drawn if isinstance(i, str)), *_doubts(gathered)))
 
 
-def _stretch(track: Track) -> Stretch | None:
+def _stretch(track: Track) -> TimeSpan | None:
     """From the beginning of the first sample to the end of the last."""
     span = track.span()
     if span is None:
@@ -135,7 +134,7 @@ def _private(track: Track, cluster: Cluster) -> dict[tuple[str, str], str]:
     return {(known.node, link.name): link.network for known in links if known for link in known.links if link.network}
 
 
-def _times(stretch: Stretch, zone: tzinfo | None) -> tuple[datetime, ...]:
+def _times(stretch: TimeSpan, zone: tzinfo | None) -> tuple[datetime, ...]:
     """The beginning, the middle and the end by the clock of the node; nothing where these are no times."""
     try:
         middle = (stretch.begin + stretch.end) / 2
@@ -151,7 +150,7 @@ def _axis(times: tuple[datetime, ...]) -> tuple[str, ...]:
     return tuple(f"{time:{form}}" for time in times)
 
 
-def _what(stretch: Stretch, times: tuple[datetime, ...]) -> str:
+def _what(stretch: TimeSpan, times: tuple[datetime, ...]) -> str:
     when = f" from {times[0]:%Y-%m-%d %H:%M:%S} {times[0].isoformat()[-6:]} on" if times else ""
     length, step = seconds(stretch.end - stretch.begin), seconds(stretch.step_s)
     return f"Sampled for {length}{when}; the pictures show the highest of each {step}."
@@ -188,7 +187,7 @@ def _traffic(gathered: _Gathered, network: str, axis: tuple[str, ...]) -> Figure
     )
 
 
-def _port(places: Places, node: str, interface: str, top: float) -> Strip:
+def _port(places: TrafficPlaces, node: str, interface: str, top: float) -> Strip:
     into, out = places.values(("in", node, interface)), places.values(("out", node, interface))
     told = _NEVER
     if ("in", node, interface) in places:
@@ -230,7 +229,7 @@ def _faults(
     )
 
 
-def _fault(places: Places, kind: str, name: str, top: float, title: str, total: int) -> Strip:
+def _fault(places: TrafficPlaces, kind: str, name: str, top: float, title: str, total: int) -> Strip:
     values = places.values((kind, name))
     told = _NEVER
     if (kind, name) in places:
@@ -239,10 +238,10 @@ def _fault(places: Places, kind: str, name: str, top: float, title: str, total: 
     return strip(name, (Curve(values, "bars"),), top, f"{title} of {name} over time", told)
 
 
-def _missing(places: Places, key: tuple[str, ...]) -> str:
+def _missing(places: TrafficPlaces, key: tuple[str, ...]) -> str:
     unknown_s = places.unknown_s(key)
     return f"; nothing known of {seconds(unknown_s)}" if unknown_s else ""
 
 
-def _gap_sign(places: Places, keys: Iterable[tuple[str, ...]]) -> tuple[tuple[str, str], ...]:
+def _gap_sign(places: TrafficPlaces, keys: Iterable[tuple[str, ...]]) -> tuple[tuple[str, str], ...]:
     return (("gap", "not known"),) if any(places.unknown_s(key) for key in keys) else ()

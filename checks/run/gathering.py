@@ -27,9 +27,9 @@ from checks.model.networks import private_networks
 from checks.model.settings import Settings
 from checks.sources.clusterware.clusterware_reader import read_clusterware
 from checks.sources.clusterware.managed import read_managed
-from checks.sources.database.activity import read_activity
 from checks.sources.database.history import read_history
 from checks.sources.database.identity import read_database
+from checks.sources.database.sampling import read_activity
 from checks.sources.nodes.counter_change import read_counter_changes
 from checks.sources.nodes.local import read_local_node
 from checks.sources.nodes.remote import read_peer

@@ -6,7 +6,7 @@ import io
 import os
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import closing, redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -14,10 +14,11 @@ import pytest
 import racwire_lab
 from checks.model.report import Report
 from checks.report.json_report import from_json
+from checks.traffic.recording import Recording, RecordingError
 from racwire_lab.cluster.peers import node_home
 from racwire_lab.database.backend import Cancellation
-from racwire_lab.database.daemons import Daemons
-from tests.lab.database_client import until
+from racwire_lab.database.live import Daemons
+from tests.lab.lab_support import until
 from tests.lab.node_operator import Operator, Said
 from tui.cli.common_options import ENTERED
 from tui.cli.main import main
@@ -104,3 +105,25 @@ class Practice:
             racwire_lab.down()
         finally:
             del os.environ["RACWIRE_LAB_DIR"]
+
+
+def record(practice: Practice, path: Path, *words: str) -> subprocess.Popen[str]:
+    """`racwire record --lab` into that file, under way."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "tui", "record", "--lab", *words, str(path)], env=practice.environment,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def until_it_holds(path: Path, *sources: str, samples: int = 1) -> None:
+    """Wait until the file, which is being written, has samples of a source that begins with each of these words."""
+
+    def holds() -> bool:
+        try:
+            with closing(Recording.open(path)) as recording:
+                told = [source for source, (count, *_) in recording.tallies().items() if count >= samples]
+        except RecordingError:  # it may not be there yet
+            return False
+        return all(any(source.startswith(words) for source in told) for words in sources)
+
+    until(holds, f"{path.name} lacks samples")

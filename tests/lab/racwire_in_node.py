@@ -16,8 +16,8 @@ import sys
 import traceback
 from importlib import import_module
 
-import checks.change.change_api
 import checks.change.gates
+import checks.change.opening
 import checks.change.planning
 import checks.plugins
 import checks.report.json_report  # noqa: F401 - loaded once, for all commands

@@ -55,7 +55,7 @@ def elsewhere(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_checks_find_the_same_in_it_as_they_did_on_the_cluster(night: Path) -> None:
-    live = from_json(members_of(night)["report.json"])
+    live = from_json(members_of(night)["report"])
     ran = elsewhere("check", "--from", str(night), "--format", "json")
     assert ran.returncode == ExitCode.FAILURES
     again = from_json(ran.stdout.encode())
@@ -109,5 +109,5 @@ def test_ended_early_it_keeps_what_there_is(practice: Practice, tmp_path: Path) 
         assert opened.recording is not None
         assert "node rac2" in opened.recording.sources()
     again = json.loads(elsewhere("check", "--from", str(path), "--format", "json").stdout)
-    assert {**again, "saved_at": ""} == json.loads(members_of(path)["report.json"])
+    assert {**again, "saved_at": ""} == json.loads(members_of(path)["report"])
     assert os.listdir(tmp_path) == [path.name]

@@ -8,12 +8,13 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from checks.change.change_api import Conduct, current
-from checks.change.change_journal import ChangeJournal, Found, find
+from checks.change.change_events import AnyEvent
+from checks.change.change_journal import ChangeJournal, FoundJournal, find
 from checks.change.change_plan import Accepted
-from checks.change.events import AnyEvent
+from checks.change.change_session import ChangeSession
+from checks.change.journal_files import current
 from checks.change.obstacles import Obstacle, PlanError
-from checks.change.opening import Opened
+from checks.change.opening import OpeningResult
 from checks.change.verifying import Concluded
 from checks.model.finding import Finding
 from checks.model.report import Report
@@ -28,7 +29,7 @@ REPORT = Report(
 )  # fmt: skip
 
 
-class PaperConduct(Conduct):
+class PaperConduct(ChangeSession):
     """Its looks find what `finds` says, one after the other, and wait while `gate` is closed."""
 
     def __init__(self, journal: ChangeJournal, finds: list[tuple[AnyEvent, ...]], found: tuple[Finding, ...]) -> None:
@@ -67,19 +68,21 @@ class PaperChanges:
         self._found = found
         self._begins = begins
 
-    def journals(self) -> tuple[Found, ...]:
+    def journals(self) -> tuple[FoundJournal, ...]:
         return find(self.directory)
 
-    def follow(self, cluster: str | None, path: Path | None, node: str) -> Conduct:
+    def follow(self, cluster: str | None, path: Path | None, node: str) -> ChangeSession:
         settings = Settings(change=ChangeSettings(directory=str(self.directory)))
         self.conduct = PaperConduct(current(settings, cluster, path), self._finds, self._found)
         return self.conduct
 
-    async def begin(self, target: int | None, accepted: tuple[Accepted, ...]) -> AsyncGenerator[Event | Opened, None]:
+    async def begin(
+        self, target: int | None, accepted: tuple[Accepted, ...]
+    ) -> AsyncGenerator[Event | OpeningResult, None]:
         yield GatherProgress("nodes", "read rac2", 1, 2)
         assert self._begins is not None
         self.conduct = PaperConduct(self._begins(target, accepted), self._finds, self._found)
-        yield Opened(self.conduct)
+        yield OpeningResult(self.conduct)
 
 
 def refuses(*obstacles: Obstacle) -> Callable[[int | None, tuple[Accepted, ...]], ChangeJournal]:

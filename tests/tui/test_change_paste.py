@@ -8,7 +8,7 @@ from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from checks.change.events import Noted
+from checks.change.change_events import Noted
 from tests.tui.change_driving import PaperChanges
 from tests.tui.conftest import NewConsole
 from tests.tui.driving import shown

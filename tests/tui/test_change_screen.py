@@ -14,9 +14,7 @@ from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from checks.change.change_journal import ChangeJournal, find
-from checks.change.change_plan import Accepted, Gate
-from checks.change.events import (
+from checks.change.change_events import (
     AnyEvent,
     Attested,
     Closed,
@@ -27,6 +25,8 @@ from checks.change.events import (
     Surprised,
     Verified,
 )
+from checks.change.change_journal import ChangeJournal, find
+from checks.change.change_plan import Accepted, Gate
 from checks.change.obstacles import Obstacle
 from checks.change.state import Change
 from checks.model.finding import Finding, Status

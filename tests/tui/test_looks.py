@@ -11,7 +11,7 @@ import pytest
 from textual.pilot import Pilot
 
 from checks.change import change_journal as journal_of_changes
-from checks.change.events import Attested
+from checks.change.change_events import Attested
 from checks.model.finding import Status
 from tests.fixtures.databases import asked
 from tests.tui.change_driving import PaperChanges, settled

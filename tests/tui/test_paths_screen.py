@@ -9,8 +9,8 @@ from textual.pilot import Pilot
 from checks.model.check import discover
 from checks.model.facts import Cluster, Unknown
 from checks.model.settings import Settings
-from checks.traffic.judged import JudgedRecording
 from checks.traffic.recording import Header
+from checks.traffic.recording_replay import JudgedRecording
 from tests.fixtures.clusters import cluster
 from tests.tui.clusters import black_hole, engine, healthy, node_unread, without_database
 from tests.tui.conftest import NewConsole

@@ -16,8 +16,8 @@ from textual.pilot import Pilot
 
 from checks.model.facts import Cluster
 from checks.model.report import Report
-from checks.report.evidence import Evidence
 from checks.report.json_report import from_json, to_json
+from checks.report.report_evidence import Evidence
 from checks.saved import open_saved
 from checks.sources.nodes.session import Session
 from checks.traffic.samples import Links

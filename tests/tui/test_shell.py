@@ -15,9 +15,9 @@ from textual.widgets import Input
 
 from checks.model.check import discover
 from checks.model.settings import Settings
-from checks.traffic.judged import JudgedRecording
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Header, Recording
+from checks.traffic.recording_replay import JudgedRecording
 from checks.traffic.samples import Event, Gap, NodeSample
 from tests.tui.clusters import black_hole, engine, healthy
 from tests.tui.conftest import FakeFeed, NewConsole

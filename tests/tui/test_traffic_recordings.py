@@ -14,9 +14,9 @@ import pytest
 from checks.model.check import discover
 from checks.model.facts import Cluster, Unknown
 from checks.model.settings import Settings
-from checks.traffic.judged import JudgedRecording
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Header, Recording
+from checks.traffic.recording_replay import JudgedRecording
 from checks.traffic.samples import Event, Gap
 from tests.fixtures.databases import asked
 from tests.tui.clusters import engine, healthy

@@ -1,7 +1,7 @@
 """What a gate says of a cluster made of facts, as its tests ask for it."""
 
 from checks.change.gates import GATES
-from checks.change.gates.gate import Scene
+from checks.change.gates.gate import GateContext
 from checks.change.state import Change
 from checks.model.facts import Cluster
 from checks.model.finding import Finding
@@ -14,7 +14,7 @@ def found(gate: str, now: Cluster, of: Change | None = None) -> tuple[Finding, .
     of = of or until("set-mtu")
     assert of.current
     declared = next(one for one in GATES if one.id == gate)
-    return declared.made_for(Scene(of, of.current)).run(now)
+    return declared.made_for(GateContext(of, of.current)).run(now)
 
 
 def said(gate: str, now: Cluster, of: Change | None = None) -> dict[str, str]:

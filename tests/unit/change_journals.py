@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from checks.change.change_events import AnyEvent, GateResult, ObservedState, Verified
 from checks.change.change_journal import ChangeJournal
-from checks.change.change_plan import Commands, Gate, Kind, Layer, Plan, PlannedNetwork, Step
-from checks.change.events import AnyEvent, GateResult, Look, Verified
+from checks.change.change_plan import ChangeKind, Commands, Gate, Layer, Plan, PlannedNetwork, Step
 from checks.model.facts import BeforeAfter
 from checks.model.finding import Status
 
 WHO = "oracle@rac1"
-LOOK = Look(
+LOOK = ObservedState(
     boot_ids={"rac1": "b1", "rac2": "b2"}, mtus={"rac1": {"eth1": 1500}, "rac2": {"eth1": 1500}}, running={"rac1": True}
 )
 
@@ -54,7 +54,7 @@ STEPS = (
 
 def plan(id: str = "2026-11-20-a", cluster: str = "prodrac") -> Plan:  # noqa: A002
     return Plan(
-        id=id, cluster=cluster, kind=Kind.RAISE, made_at="2026-11-20T18:02:00+01:00", made_by=WHO,
+        id=id, cluster=cluster, kind=ChangeKind.RAISE, made_at="2026-11-20T18:02:00+01:00", made_by=WHO,
         nodes=("rac1", "rac2"),
         networks=(
             PlannedNetwork(
@@ -80,7 +80,7 @@ def looked(*statuses: Status, rac2_mtu: int = 9000, figures: dict[str, str | Bef
         )
         for number, status in enumerate(statuses, 1)
     )  # fmt: skip
-    look = Look(mtus={"rac1": {"eth1": 9000}, "rac2": {"eth1": rac2_mtu}})
+    look = ObservedState(mtus={"rac1": {"eth1": 9000}, "rac2": {"eth1": rac2_mtu}})
     return Verified("set-mtu", all(result.holds for result in results), results, look, figures or {})
 
 

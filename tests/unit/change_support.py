@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from checks.change.change_plan import Gate, Kind, Layer, Plan, PlannedDatabase, PlannedNetwork, Step
-from checks.change.events import (
-    AnyEvent,
-    Attested,
-    GateResult,
-    Line,
-    Look,
-    Opened,
-    Verified,
-)
+from checks.change.change_events import AnyEvent, Attested, GateResult, JournalLine, ObservedState, Opened, Verified
+from checks.change.change_plan import ChangeKind, Gate, Layer, Plan, PlannedDatabase, PlannedNetwork, Step
 from checks.change.gates import gate_checks
 from checks.change.planning import look_of
 from checks.change.state import Change, fold
@@ -109,7 +101,7 @@ def plan(**more: object) -> Plan:
     facts: dict[str, object] = {
         "id": "2026-11-20-a",
         "cluster": "prodrac",
-        "kind": Kind.RAISE,
+        "kind": ChangeKind.RAISE,
         "made_at": MADE_AT,
         "made_by": "oracle@rac1",
         "nodes": NODES,
@@ -133,16 +125,18 @@ def plan(**more: object) -> Plan:
     return Plan(**{**facts, **more})  # type: ignore[arg-type]
 
 
-def change(*events: AnyEvent, opened: Plan | None = None, look: Look | None = None) -> Change:
+def change(*events: AnyEvent, opened: Plan | None = None, look: ObservedState | None = None) -> Change:
     """The change after these events."""
     first = Opened(opened or plan(), look or look_of(cluster(), opened or plan()))
     return fold(lines(first, *events))
 
 
-def lines(*events: AnyEvent) -> tuple[Line, ...]:
+def lines(*events: AnyEvent) -> tuple[JournalLine, ...]:
     """Lines of a journal, a minute apart."""
     return tuple(
-        Line(number=n, at=f"2026-11-20T18:{n:02}:00.000+01:00", who="oracle@rac1", racwire="1", after="", event=event)
+        JournalLine(
+            number=n, at=f"2026-11-20T18:{n:02}:00.000+01:00", who="oracle@rac1", racwire="1", after="", event=event
+        )
         for n, event in enumerate(events, 1)
     )
 
@@ -150,7 +144,7 @@ def lines(*events: AnyEvent) -> tuple[Line, ...]:
 def passed(step: str, now: Cluster | None = None) -> Verified:
     """A look at a step after which it was done."""
     result = GateResult(check="stack-down", status=Status.PASS, text="down", node="rac1")
-    return Verified(step, True, (result,), look_of(now, plan()) if now else Look())
+    return Verified(step, True, (result,), look_of(now, plan()) if now else ObservedState())
 
 
 AGREED = Attested("agree", "A. Lee")

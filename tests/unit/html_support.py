@@ -7,8 +7,8 @@ from typing import Any
 import html5lib
 
 from checks.model.report import Report
-from checks.report.evidence import Evidence
 from checks.report.html.html_page import to_html
+from checks.report.report_evidence import Evidence
 from checks.traffic.timeline import Timeline, Track
 from tests.fixtures.databases import asked, history, losing, past_loss, period, transfers
 from tests.fixtures.reports import black_hole, report_of

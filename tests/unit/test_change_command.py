@@ -10,11 +10,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from checks.change.change_api import Conduct
+from checks.change.change_events import Attested, Closed, Noted, Overridden, Reopened, RolledBack, Surprise, Surprised
 from checks.change.change_journal import ChangeJournal
-from checks.change.change_plan import Accepted, Kind
-from checks.change.events import Attested, Closed, Noted, Overridden, Reopened, RolledBack, Surprise, Surprised
-from checks.change.report import ChangeReport, report_of
+from checks.change.change_plan import Accepted, ChangeKind
+from checks.change.change_report import ChangeReport, report_of
+from checks.change.change_session import ChangeSession
 from checks.change.state import fold
 from checks.model.facts import BeforeAfter
 from checks.model.finding import Status
@@ -242,7 +242,7 @@ def test_the_exit_code_of_verify_says_whether_the_next_step_may_come(
     racwire, changes, monkeypatch, statuses, code, word
 ):
     journal(changes, AGREED, SWITCHED)
-    monkeypatch.setattr(change_asked, "Conduct", conduct_that_sees(looked(*statuses)))
+    monkeypatch.setattr(change_asked, "ChangeSession", conduct_that_sees(looked(*statuses)))
     found, out, told = racwire("verify")
     assert found == code
     assert out.startswith("Step 3 of 4: set MTU\nGate, looked at ")
@@ -260,7 +260,9 @@ def test_commands_in_what_a_gate_says_can_be_typed_as_they_stand_and_what_people
     look = looked(Status.FAIL)
     again = ("Run what this step has:", "racwire change next --node rac1", "Then look again:", "racwire change verify")
     result = msgspec.structs.replace(look.results[0], next=again)
-    monkeypatch.setattr(change_asked, "Conduct", conduct_that_sees(msgspec.structs.replace(look, results=(result,))))
+    monkeypatch.setattr(
+        change_asked, "ChangeSession", conduct_that_sees(msgspec.structs.replace(look, results=(result,)))
+    )
     for words in (("verify",), ("status",)):
         _, out, _ = racwire(*words)
         typed = out.replace("\\\n", "").split()
@@ -280,7 +282,7 @@ def test_a_refusal_names_the_next_command_as_it_is_typed(racwire, changes):
 def test_what_changed_meanwhile_stands_first_and_a_danger_is_called_one(racwire, changes, monkeypatch):
     journal(changes, AGREED, SWITCHED)
     danger = Surprised(Surprise.LIVE_CHANGE, "rac2", "eth1 of rac2 was set to 9000 while Clusterware runs.", True)
-    monkeypatch.setattr(change_asked, "Conduct", conduct_that_sees(danger, looked(Status.FAIL)))
+    monkeypatch.setattr(change_asked, "ChangeSession", conduct_that_sees(danger, looked(Status.FAIL)))
     _, out, _ = racwire("verify", "--format", "json")
     document = json.loads(out)
     assert [told["sentence"] for told in document["surprises"]] == [danger.sentence]
@@ -291,7 +293,7 @@ def test_what_changed_meanwhile_stands_first_and_a_danger_is_called_one(racwire,
 
 def test_an_interrupted_look_writes_nothing(racwire, changes, monkeypatch):
     opened = journal(changes, AGREED, SWITCHED)
-    monkeypatch.setattr(change_asked, "Conduct", ConductInterrupted)
+    monkeypatch.setattr(change_asked, "ChangeSession", ConductInterrupted)
     code, out, told = racwire("verify")
     assert (code, out, told) == (ExitCode.INTERRUPTED, "", "racwire: interrupted; nothing was written.\n")
     assert len(ChangeJournal.read(opened.path).change.lines) == 3
@@ -300,7 +302,7 @@ def test_an_interrupted_look_writes_nothing(racwire, changes, monkeypatch):
 def conduct_that_sees(*events):
     """Conduct whose look at the cluster has this result, which it writes as the real one does."""
 
-    class Seeing(Conduct):
+    class Seeing(ChangeSession):
         async def verify(self):
             for event in events:
                 self._journal.append(event, who="oracle@rac1", version="0.1.0")
@@ -315,7 +317,7 @@ def change_asked_concluded(events):
     return Concluded(events, None)
 
 
-class ConductInterrupted(Conduct):
+class ConductInterrupted(ChangeSession):
     """While it looks, Ctrl-C is pressed."""
 
     async def verify(self):
@@ -384,7 +386,7 @@ def test_what_was_accepted_at_the_start_keeps_its_reason(whole):
 
 
 def test_the_report_of_a_change_that_went_back_shows_both_ways(changes):
-    back = msgspec.structs.replace(plan(), kind=Kind.ROLLBACK, steps=plan().steps[2:], networks=plan().networks)
+    back = msgspec.structs.replace(plan(), kind=ChangeKind.ROLLBACK, steps=plan().steps[2:], networks=plan().networks)
     report = report_of(
         journal(
             changes,

@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checks.change.change_plan import Layer
-from checks.change.commands.keeping import kept_lines, restored_lines
-from checks.change.commands.recording import duration, options_of, record
-from checks.change.commands.running import run_time_lines
-from checks.change.commands.saving import save_node
+from checks.change.steps.backup_commands import save_node
+from checks.change.steps.mtu_commands import kept_lines, restored_lines, run_time_lines
+from checks.change.steps.recording_commands import duration, options_of, record
 from checks.model.facts import Keeper
 from checks.model.settings import ClusterSettings, DatabaseSettings, Settings
 

@@ -10,13 +10,15 @@ import msgspec
 import pytest
 
 from checks.change import verifying
-from checks.change.change_api import Conduct, current, directory_of, journals, open_change
+from checks.change.change_events import Attested, Closed, Noted, Overridden, RolledBack, Verified
 from checks.change.change_journal import ChangeJournal, ChangeJournalError
+from checks.change.change_session import ChangeSession
 from checks.change.copies import listed_names, other_copies, parse_copy
-from checks.change.events import Attested, Closed, Noted, Overridden, RolledBack, Verified
+from checks.change.journal_files import current, directory_of, journals
+from checks.change.opening import open_change
 from checks.change.planned import PLANNED, planned_evidence
 from checks.change.planning import look_of
-from checks.change.recorded import compare_recordings, see_recording, told_shortly
+from checks.change.recording_evidence import compare_recordings, see_recording, told_shortly
 from checks.change.state import ChangeError
 from checks.change.verifying import Concluded
 from checks.model.check import Checks
@@ -26,8 +28,8 @@ from checks.model.settings import ChangeSettings, Settings
 from checks.run.gathering import GATHERERS
 from checks.sources.nodes.read_only import fault_of_program
 from checks.sources.nodes.shell import Shell
-from checks.traffic.compare.recorded import runs_of
-from checks.traffic.compare.verdict import Runs, compare
+from checks.traffic.compare.comparison_verdict import Runs, compare
+from checks.traffic.compare.recorded_run import runs_of
 from checks.traffic.recorder import Recorder
 from tests.unit.change_support import AGREED, cluster, down, passed, plan, until
 from tests.unit.compare_support import recording
@@ -46,20 +48,20 @@ def journal(settings) -> ChangeJournal:
 
 
 @pytest.fixture
-def conduct(journal, settings) -> Conduct:
-    return Conduct(journal, settings, node="rac1")
+def conduct(journal, settings) -> ChangeSession:
+    return ChangeSession(journal, settings, node="rac1")
 
 
-def elsewhere(conduct: Conduct, *events: object) -> None:
+def elsewhere(conduct: ChangeSession, *events: object) -> None:
     """Somebody else writes to it, at another terminal."""
     ChangeJournal.read(conduct.path).extend(events, **WHO)  # type: ignore[arg-type]
 
 
-def kept(conduct: Conduct) -> list[object]:
+def kept(conduct: ChangeSession) -> list[object]:
     return [line.event for line in ChangeJournal.read(conduct.path).change.lines[1:]]
 
 
-def id_of(conduct: Conduct) -> str:
+def id_of(conduct: ChangeSession) -> str:
     return conduct.change.current.id if conduct.change.current else ""
 
 
@@ -167,14 +169,14 @@ def seen(monkeypatch):
     return answers
 
 
-async def look(conduct: Conduct) -> Concluded:
+async def look(conduct: ChangeSession) -> Concluded:
     async with aclosing(conduct.verify()) as events:
         *_, last = [event async for event in events]
     assert isinstance(last, Concluded)
     return last
 
 
-def at(conduct: Conduct, step: str) -> None:
+def at(conduct: ChangeSession, step: str) -> None:
     """Bring the change to that step."""
     elsewhere(conduct, *(line.event for line in until(step, down()).lines[1:]))
 

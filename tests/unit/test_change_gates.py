@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from checks.change.change_plan import Kind, PlannedDatabase
-from checks.change.events import RolledBack
+from checks.change.change_events import RolledBack
+from checks.change.change_plan import ChangeKind, PlannedDatabase
 from checks.model.facts import FragileMtu, Keeper, Unknown, UnreadNode
 from checks.model.finding import Status
 from tests.unit.change_gate_support import commands, found, said, sentence
@@ -260,7 +260,7 @@ def test_a_script_for_another_interface_is_no_matter_of_the_change():
 
 
 def test_the_usual_mtu_needs_no_file():
-    lowering = plan(kind=Kind.LOWER, layers=tuple(layer(node, mtu_before=9000, mtu_after=1500) for node in NODES))
+    lowering = plan(kind=ChangeKind.LOWER, layers=tuple(layer(node, mtu_before=9000, mtu_after=1500) for node in NODES))
     now = down(1500, rac2=setup("rac2", runs=False, mtu=None), rac3=setup("rac3", runs=False, mtu=9000))
     assert said("kept-mtu", now, until("set-mtu", opened=lowering)) == {
         "rac1": "PASS 1500 kept",
@@ -272,7 +272,7 @@ def test_the_usual_mtu_needs_no_file():
 def test_on_the_way_back_the_files_are_to_keep_what_they_kept():
     """A node that ran at 9000 before the change without any file for it is left so."""
     layers = tuple(layer(node, mtu_before=1500, mtu_after=9000, kept_before=None) for node in NODES)
-    back = plan(kind=Kind.ROLLBACK, layers=layers, steps=plan().steps[3:])
+    back = plan(kind=ChangeKind.ROLLBACK, layers=layers, steps=plan().steps[3:])
     of = after(until("set-mtu"), RolledBack(back, "A. Lee", "a good reason"))
     assert said("kept-mtu", down(9000, rac2=setup("rac2", runs=False, mtu=None)), of)["rac2"] == "PASS 9000 kept"
 

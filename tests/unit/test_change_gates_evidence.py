@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks.change.change_plan import Accepted, Gate, Known
-from checks.change.events import Verified
+from checks.change.change_events import Verified
+from checks.change.change_plan import Accepted, Gate, KnownWarning
 from checks.change.gates import GATES, documented, gate_checks
-from checks.change.gates.built_in import CHECKS, TO_BE_PROVED, WARNINGS_THAT_HOLD, weighed
-from checks.change.gates.gate import Scene
+from checks.change.gates.built_in_checks import CHECKS, TO_BE_PROVED, WARNINGS_THAT_HOLD, weighed
+from checks.change.gates.gate import GateContext
 from checks.change.state import Change
 from checks.change.verifying import results_of
 from checks.model.check import discover
@@ -337,7 +337,7 @@ def as_gate(
     finding = Finding(code=code, check=check, status=status, title="", subject=subject)
     of = until(step, opened=plan(**more))
     assert of.current
-    return weighed(Scene(of, of.current), finding)
+    return weighed(GateContext(of, of.current), finding)
 
 
 def test_what_was_left_out_proves_nothing():
@@ -361,7 +361,7 @@ def test_the_baseline_takes_warnings_and_what_was_accepted_but_no_other_failure(
 
 
 def test_a_warning_that_stood_in_the_same_words_when_the_change_was_opened_holds_and_nothing_worse_does():
-    stood = {"subject": "prod1: 1 of 2", "known": (Known("IC-USE-005", "prod1: 1 of 2"),)}
+    stood = {"subject": "prod1: 1 of 2", "known": (KnownWarning("IC-USE-005", "prod1: 1 of 2"),)}
     assert as_gate("IC-USE-005", Status.WARN, **stood) is Status.INFO
     assert as_gate("IC-USE-005", Status.FAIL, **stood) is Status.FAIL
     assert as_gate("IC-USE-005", Status.WARN, **{**stood, "subject": "prod2: 1 of 2"}) is Status.WARN
@@ -370,7 +370,7 @@ def test_a_warning_that_stood_in_the_same_words_when_the_change_was_opened_holds
 
 @pytest.mark.parametrize("check", TO_BE_PROVED)
 def test_what_a_change_is_to_prove_is_not_excused_by_how_it_was_before(check):
-    stood = {"subject": "rac2: 3 failed", "known": (Known("IC-REASM-002", "rac2: 3 failed"),)}
+    stood = {"subject": "rac2: 3 failed", "known": (KnownWarning("IC-REASM-002", "rac2: 3 failed"),)}
     assert as_gate("IC-REASM-002", Status.WARN, check=check, **stood) is Status.WARN
 
 
@@ -409,7 +409,7 @@ def test_an_instance_that_is_open_alone_has_nobody_to_have_blocks_from():
 
 
 def test_a_result_says_that_it_was_so_before():
-    of = until("prove-paths", opened=plan(known=(Known("IC-USE-005", "prod1: 1 of 2"),)))
+    of = until("prove-paths", opened=plan(known=(KnownWarning("IC-USE-005", "prod1: 1 of 2"),)))
     finding = Finding(
         code="IC-USE-005",
         check="interconnect-in-use",

@@ -12,12 +12,12 @@ import msgspec
 import pytest
 
 from checks.change import change_journal as journal_module
-from checks.change.change_api import directory_of
+from checks.change.change_events import GateResult, Noted, ObservedState, Surprise, Surprised, Verified
 from checks.change.change_journal import ChangeJournal, ChangeJournalError
 from checks.change.change_plan import Commands
-from checks.change.events import GateResult, Look, Noted, Surprise, Surprised, Verified
+from checks.change.journal_files import directory_of
 from checks.change.state import ChangeError
-from checks.change.threads import to_its_end
+from checks.change.worker_threads import run_to_completion
 from checks.model.finding import Status
 from checks.model.settings import ChangeSettings, Settings
 from tests.unit.change_journals import STEPS, WHO, journal, plan
@@ -51,7 +51,7 @@ def hostile(tmp_path) -> Path:
     held = msgspec.structs.replace(result, status=Status.PASS)
     told = (
         Surprised(Surprise.OTHER, f"rac2{OBEYED}", OBEYED),
-        Verified("set-mtu", False, (result, held), Look(), {OBEYED: OBEYED}),
+        Verified("set-mtu", False, (result, held), ObservedState(), {OBEYED: OBEYED}),
         Noted("set-mtu", OBEYED),
     )
     of = msgspec.structs.replace(plan(cluster=f"prod{OBEYED}"), steps=(*STEPS[:2], own, STEPS[3]))
@@ -148,7 +148,7 @@ async def test_what_is_being_written_is_written_though_it_is_given_up_and_the_lo
         assert may_end.wait(5)
         return "written"
 
-    task = asyncio.create_task(to_its_end(write))
+    task = asyncio.create_task(run_to_completion(write))
     await begun.wait()
     task.cancel()
     await asyncio.sleep(0)

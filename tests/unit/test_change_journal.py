@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from checks.change.change_events import Closed, JournalLine, Noted, ObservedState, Opened, Reopened
 from checks.change.change_journal import (
     SUFFIX,
     ChangeJournal,
@@ -26,7 +27,6 @@ from checks.change.change_journal import (
     login,
     name_of,
 )
-from checks.change.events import Closed, Line, Look, Noted, Opened, Reopened
 from checks.change.state import ChangeError
 from tests.unit.change_support import AGREED, plan
 
@@ -40,7 +40,7 @@ def journal(tmp_path: Path) -> ChangeJournal:
 
 
 def begun(directory: Path, **more: object) -> ChangeJournal:
-    return ChangeJournal.open_new(directory, plan(**more), Look(), **WHO)
+    return ChangeJournal.open_new(directory, plan(**more), ObservedState(), **WHO)
 
 
 def notes(path: Path) -> list[str]:
@@ -98,7 +98,7 @@ def test_whether_somebody_else_was_at_it_is_seen_without_reading_it(journal):
 def test_ten_thousand_lines_are_read_and_gone_on_with(journal):
     raw = [journal.path.read_bytes().rstrip(b"\n")]
     for number in range(2, 10_001):
-        line = Line(number=number, at="", who="", racwire="1", after=digest(raw[-1]), event=NOTE)
+        line = JournalLine(number=number, at="", who="", racwire="1", after=digest(raw[-1]), event=NOTE)
         raw.append(msgspec.json.encode(line))
     journal.path.write_bytes(b"\n".join(raw) + b"\n")
     read = ChangeJournal.read(journal.path)
@@ -211,7 +211,7 @@ def test_a_line_that_was_being_written_when_the_node_went_down_is_not_there_yet(
 WRITER = """
     import sys
     from pathlib import Path
-    from checks.change.events import Noted
+    from checks.change.change_events import Noted
     from checks.change.change_journal import ChangeJournal
     path = Path(sys.argv[1])
     number = len(ChangeJournal.read(path).change.lines) - 1
@@ -368,7 +368,7 @@ def test_the_login_is_what_the_system_knows(monkeypatch):
 
 
 def test_a_line_of_an_event_says_when_and_with_which_version(journal):
-    line = msgspec.json.decode(journal.path.read_bytes().splitlines()[0], type=Line)
+    line = msgspec.json.decode(journal.path.read_bytes().splitlines()[0], type=JournalLine)
     assert isinstance(line.event, Opened)
     assert line.at[:4].isdigit()
     assert line.racwire == "1"

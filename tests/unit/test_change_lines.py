@@ -11,16 +11,14 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.color import Color
 
-from checks.change.change_plan import Commands, Gate, Kind, Plan, Step
-from checks.change.change_text import GATE_SIGNS, STEP_SIGNS
-from checks.change.events import (
+from checks.change.change_events import (
     AnyEvent,
     Attested,
     Closed,
     GateResult,
-    Line,
-    Look,
+    JournalLine,
     Noted,
+    ObservedState,
     Opened,
     Overridden,
     Reopened,
@@ -29,6 +27,8 @@ from checks.change.events import (
     Surprised,
     Verified,
 )
+from checks.change.change_plan import ChangeKind, Commands, Gate, Plan, Step
+from checks.change.change_text import GATE_SIGNS, STEP_SIGNS
 from checks.change.obstacles import Obstacle
 from checks.change.state import Change, fold
 from checks.model.finding import Status
@@ -57,7 +57,7 @@ def change(*events: AnyEvent, of: Plan | None = None) -> Change:
     """A change in which this has happened, a minute after the other."""
     all_events = (Opened(of or plan(), LOOK), *events)
     return fold(
-        Line(number=n, at=f"2026-11-20T18:{n:02}:31+01:00", who=WHO, racwire="1", after="", event=event)
+        JournalLine(number=n, at=f"2026-11-20T18:{n:02}:31+01:00", who=WHO, racwire="1", after="", event=event)
         for n, event in enumerate(all_events, 1)
     )
 
@@ -86,7 +86,7 @@ def test_the_head_says_which_change_from_what_to_what_whose_and_how_far():
 
 
 def test_the_head_of_the_way_back_and_of_a_change_that_is_over():
-    back = msgspec.structs.replace(plan(), kind=Kind.ROLLBACK)
+    back = msgspec.structs.replace(plan(), kind=ChangeKind.ROLLBACK)
     assert "back to MTU 1500" in text([head_line(change(RolledBack(back, "Ann", "The window ends.")), 80)])
     assert text([head_line(change(Closed("abandoned", "Ann")), 80)]).endswith("abandoned")
 
@@ -130,19 +130,19 @@ def test_a_danger_stands_first_and_says_so_in_a_word():
 @pytest.mark.parametrize(
     ("surprise", "look", "is_over"),
     [
-        (LIVE, Look(mtus={"rac2": {"eth1": 9000}}, running={"rac1": True}), False),
-        (LIVE, Look(mtus={"rac2": {"eth1": 1500}}, running={"rac1": True}), True),
-        (LIVE, Look(mtus={"rac2": {"eth1": 9000}}, running={"rac1": False, "rac2": False}), True),
-        (LIVE, Look(mtus={"rac2": {"eth1": 9000}}, running={"rac1": False}), False),
-        (WENT_DOWN, Look(running={"rac2": True}), False),
-        (WENT_DOWN, Look(running={}), False),
-        (WENT_DOWN, Look(running={"rac2": False}), True),
-        (Surprised(Surprise.MTU_LOST, "rac2", "lost"), Look(mtus={"rac2": {"eth1": 1500}}), False),
-        (Surprised(Surprise.MTU_LOST, "rac2", "lost"), Look(mtus={"rac2": {"eth1": 9000}}), True),
-        (REBOOTED, Look(mtus={"rac2": {"eth1": 9000}}), False),
+        (LIVE, ObservedState(mtus={"rac2": {"eth1": 9000}}, running={"rac1": True}), False),
+        (LIVE, ObservedState(mtus={"rac2": {"eth1": 1500}}, running={"rac1": True}), True),
+        (LIVE, ObservedState(mtus={"rac2": {"eth1": 9000}}, running={"rac1": False, "rac2": False}), True),
+        (LIVE, ObservedState(mtus={"rac2": {"eth1": 9000}}, running={"rac1": False}), False),
+        (WENT_DOWN, ObservedState(running={"rac2": True}), False),
+        (WENT_DOWN, ObservedState(running={}), False),
+        (WENT_DOWN, ObservedState(running={"rac2": False}), True),
+        (Surprised(Surprise.MTU_LOST, "rac2", "lost"), ObservedState(mtus={"rac2": {"eth1": 1500}}), False),
+        (Surprised(Surprise.MTU_LOST, "rac2", "lost"), ObservedState(mtus={"rac2": {"eth1": 9000}}), True),
+        (REBOOTED, ObservedState(mtus={"rac2": {"eth1": 9000}}), False),
     ],
 )
-def test_it_stands_until_a_look_shows_that_it_is_over(surprise: Surprised, look: Look, is_over: bool):
+def test_it_stands_until_a_look_shows_that_it_is_over(surprise: Surprised, look: ObservedState, is_over: bool):
     fails = GateResult(check="kept-mtu", status=Status.FAIL, text="1500", node="rac1")
     now = change(AGREED, SWITCHED, surprise, Verified("set-mtu", False, (fails,), look))
     assert (standing_alarms(now) == ()) is is_over
@@ -162,10 +162,10 @@ def test_the_way_back_keeps_only_what_is_dangerous():
 @pytest.mark.parametrize(("mtu", "is_over"), [(9000, False), (1500, True)])
 def test_on_the_way_back_a_live_change_is_over_once_the_node_has_what_it_had_at_first(mtu: int, is_over: bool):
     layers = tuple(msgspec.structs.replace(own, mtu_before=9000, mtu_after=1500) for own in plan().layers)
-    back = msgspec.structs.replace(plan(), kind=Kind.ROLLBACK, layers=layers)
+    back = msgspec.structs.replace(plan(), kind=ChangeKind.ROLLBACK, layers=layers)
     up = {"rac1": True, "rac2": True}
     fails = GateResult(check="kept-mtu", status=Status.FAIL, text="1500", node="rac1")
-    look = Verified("set-mtu", False, (fails,), Look(mtus={"rac2": {"eth1": mtu}}, running=up))
+    look = Verified("set-mtu", False, (fails,), ObservedState(mtus={"rac2": {"eth1": mtu}}, running=up))
     now = change(LIVE, RolledBack(back, "Ann", "The window ends."), look)
     assert (standing_alarms(now) == ()) is is_over
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks.change.change_plan import Accepted, Kind, Known
+from checks.change.change_plan import Accepted, ChangeKind, KnownWarning
 from checks.change.gates import GATES
 from checks.change.planning import PlanError, default_target, look_of, make_plan, needed_checks, next_id
 from checks.model.check import discover
@@ -58,14 +58,14 @@ def gates_of(plan, step):
 def test_a_plan_to_jumbo_has_all_steps_in_the_order_of_the_procedure():
     plan = plan_for(to_change())
     assert [step.id for step in plan.steps] == STEPS
-    assert (plan.kind, plan.mtu_before, plan.mtu_after) == (Kind.RAISE, 1500, 9000)
+    assert (plan.kind, plan.mtu_before, plan.mtu_after) == (ChangeKind.RAISE, 1500, 9000)
     assert plan.cluster == "prodrac"
     assert all(len(step.title) <= 16 for step in plan.steps)
 
 
 def test_lowering_leaves_the_switch_as_it_is():
     plan = plan_for(to_change([node(1), node(2)]), 1500)
-    assert plan.kind is Kind.LOWER
+    assert plan.kind is ChangeKind.LOWER
     assert [step.id for step in plan.steps] == [step for step in STEPS if step != "switch"]
 
 
@@ -359,7 +359,7 @@ def test_the_warnings_of_the_start_are_remembered():
     home = msgspec.structs.replace(built.clusterware.grid_home, stale=(stale,))
     warned = msgspec.structs.replace(built, clusterware=msgspec.structs.replace(built.clusterware, grid_home=home))
     assert plan_for(built).known == ()
-    assert plan_for(warned).known == (Known("IC-GRID-002", "/etc/oratab is stale"),)
+    assert plan_for(warned).known == (KnownWarning("IC-GRID-002", "/etc/oratab is stale"),)
 
 
 def test_every_gate_is_one_that_racwire_can_look_at():

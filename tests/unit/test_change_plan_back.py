@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from checks.change.change_plan import Kind
-from checks.change.events import Attested, GateResult, Line, Look, Opened, Verified
+from checks.change.change_events import Attested, GateResult, JournalLine, ObservedState, Opened, Verified
+from checks.change.change_plan import ChangeKind
 from checks.change.planning import make_way_back
 from checks.change.state import fold
 from checks.model.facts import Keeper
@@ -21,12 +21,12 @@ def standing_at(step, plan=PLAN, look=None):
     for done in plan.steps[: plan.position(step)]:
         if done.gates:
             seen = (GateResult(check=done.gates[0].check, status=Status.PASS, text="ok"),)
-            events.append(Verified(done.id, True, seen, look or Look()))
+            events.append(Verified(done.id, True, seen, look or ObservedState()))
         if done.attest:
             events.append(Attested(done.id, "Ann"))
     lines = [Opened(plan), *events]
     return fold(
-        Line(number=n, at="2026-11-20T15:00:00+01:00", who="oracle@rac1", racwire="1", after="", event=event)
+        JournalLine(number=n, at="2026-11-20T15:00:00+01:00", who="oracle@rac1", racwire="1", after="", event=event)
         for n, event in enumerate(lines, 1)
     )
 
@@ -62,7 +62,7 @@ def test_from_a_half_stopped_cluster_nothing_more_is_stopped():
 
 
 def test_a_look_that_saw_another_mtu_outweighs_where_the_steps_stand():
-    changed = Look(mtus={"rac1": {"eth1": 9000, "eth2": 1500}})
+    changed = ObservedState(mtus={"rac1": {"eth1": 9000, "eth2": 1500}})
     assert ids(way_back(standing_at("stack-down", look=changed)))[:2] == ["stack-down", "set-mtu"]
 
 
@@ -84,7 +84,7 @@ def test_once_the_files_were_changed_the_way_back_proves_a_boot_too(step):
 
 
 def test_a_stack_that_was_stopped_before_its_step_is_started_again():
-    seen = Look(running={"rac1": True, "rac2": False})
+    seen = ObservedState(running={"rac1": True, "rac2": False})
     assert ids(way_back(standing_at("switch", look=seen))) == ["untouched", "other-nodes", "interconnect", "sign-off"]
 
 
@@ -92,7 +92,7 @@ def test_a_stack_that_was_stopped_before_its_step_is_started_again():
 @pytest.mark.parametrize("mtus", [{}, {"rac2": {"eth1": 9000}}])
 @pytest.mark.parametrize("runs", [True, False])
 def test_wherever_it_begins_the_way_back_ends_with_what_was_recorded_proved_and_all_up(step, mtus, runs):
-    back = way_back(standing_at(step, look=Look(mtus=mtus, running={"rac2": runs})))
+    back = way_back(standing_at(step, look=ObservedState(mtus=mtus, running={"rac2": runs})))
     assert {(one.node, one.interface, one.mtu_after, one.kept_before) for one in back.layers} == {
         (one.node, one.interface, one.mtu_before, one.kept_before) for one in PLAN.layers
     }
@@ -112,7 +112,7 @@ def test_autostart_that_was_off_before_the_change_is_left_off():
 
 def test_every_layer_gets_back_what_it_had_and_every_file_what_it_set():
     plan = way_back(standing_at("prove-paths"))
-    assert plan.kind is Kind.ROLLBACK
+    assert plan.kind is ChangeKind.ROLLBACK
     assert (plan.mtu_before, plan.mtu_after) == (9000, 1500)
     assert lines_of(plan, "set-mtu", "rac1") == [
         "ip link set dev eth1 mtu 1500",

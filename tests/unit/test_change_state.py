@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checks.change import decisions
-from checks.change.change_plan import Gate, Kind, Step
-from checks.change.events import (
+from checks.change.change_events import (
     AnyEvent,
     Attested,
     Closed,
@@ -19,11 +18,12 @@ from checks.change.events import (
     RolledBack,
     Verified,
 )
-from checks.change.state import Change, ChangeError, Standing, advance, fold
+from checks.change.change_plan import ChangeKind, Gate, Step
+from checks.change.state import Change, ChangeError, StepStatus, advance, fold
 from checks.model.finding import Status
 from tests.unit.change_support import AGREED, STEPS, after, change, lines, passed, plan, until
 
-BACK = plan(kind=Kind.ROLLBACK, steps=(STEPS[3], STEPS[8]))
+BACK = plan(kind=ChangeKind.ROLLBACK, steps=(STEPS[3], STEPS[8]))
 
 
 def current(of: Change) -> str:
@@ -128,7 +128,7 @@ def test_on_the_way_back_its_own_plan_is_followed_and_what_was_left_is_kept():
     assert current(back) == "set-mtu"
     assert not back.mark(BACK.steps[0]).passed
     assert [kept.id for kept, _ in back.behind] == ["2026-11-20-a"]
-    assert back.opened.kind is Kind.RAISE
+    assert back.opened.kind is ChangeKind.RAISE
 
 
 # --- what makes no sense ----------------------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ def test_whatever_happens_there_is_one_next_step_and_all_before_it_are_behind(ev
     step = whole.current
     behind = whole.plan.steps[: whole.plan.position(step.id) if step else None]
     assert all(whole.standing(one).is_behind for one in behind)
-    assert [s for s in whole.plan.steps if whole.standing(s) is Standing.CURRENT] == ([step] if step else [])
+    assert [s for s in whole.plan.steps if whole.standing(s) is StepStatus.CURRENT] == ([step] if step else [])
     assert msgspec.json.decode(msgspec.json.encode(whole.lines[-1]), type=type(whole.lines[-1])) == whole.lines[-1]
 
 

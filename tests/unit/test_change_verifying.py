@@ -8,17 +8,9 @@ import msgspec
 import pytest
 
 from checks.change import verifying
-from checks.change.change_plan import Gate, Kind, Step
-from checks.change.events import (
-    AnyEvent,
-    Overridden,
-    Reopened,
-    RolledBack,
-    Surprise,
-    Surprised,
-    Verified,
-)
-from checks.change.figures import figures_of
+from checks.change.change_events import AnyEvent, Overridden, Reopened, RolledBack, Surprise, Surprised, Verified
+from checks.change.change_plan import ChangeKind, Gate, Step
+from checks.change.concluding import figures_of
 from checks.change.gates import looked_at, watched
 from checks.change.state import Change
 from checks.change.verifying import Concluded, Verification, conclude, node_here, results_of, settings_for
@@ -214,7 +206,7 @@ def test_a_live_change_that_is_taken_back_is_told_and_alarms_nobody():
 def test_on_a_way_back_that_sets_nothing_the_mtu_of_before_is_what_has_to_be():
     untouched = Step(id="untouched", title="", what="", why="", gates=(Gate("running-mtu"), Gate("kept-mtu")))
     back = plan(
-        kind=Kind.ROLLBACK,
+        kind=ChangeKind.ROLLBACK,
         steps=(untouched, STEPS[-1]),
         layers=tuple(layer(node, mtu_before=9000, mtu_after=1500) for node in NODES),
     )
@@ -293,7 +285,7 @@ def test_an_mtu_that_is_lost_before_the_signature_is_seen_by_the_last_look():
 
 def test_on_the_way_back_a_boot_is_told_and_an_mtu_on_its_way_is_no_surprise():
     layers = tuple(layer(node, mtu_before=9000, mtu_after=1500) for node in NODES)
-    back = plan(kind=Kind.ROLLBACK, layers=layers, steps=(*STEPS[2:4], STEPS[-1]))
+    back = plan(kind=ChangeKind.ROLLBACK, layers=layers, steps=(*STEPS[2:4], STEPS[-1]))
     of = after(until("survives-boot", down(9000)), RolledBack(back, "A. Lee", "a good reason"))
     assert verified(looked(of, down(9000))).passed
     of = after(of, *looked(of, down(9000)))

@@ -13,9 +13,9 @@ from checks.model.report import ExitCode
 from checks.report.compare_pictures import picture_of
 from checks.report.svg import document, element, label, text
 from checks.traffic.compare.comparison import Comparison
-from checks.traffic.compare.recorded import runs_of
-from checks.traffic.compare.run import Better, Measured, Run
-from checks.traffic.compare.verdict import Runs, compare
+from checks.traffic.compare.comparison_verdict import Runs, compare
+from checks.traffic.compare.recorded_run import runs_of
+from checks.traffic.compare.run import Better, ComparedRun, Measured
 from checks.traffic.recorder import Recorder
 from tests.unit.compare_support import FakeRecording, recording
 from tui.cli.compare_command import exit_code
@@ -144,7 +144,7 @@ def test_more_losses_than_before_are_no_success_though_too_rare_for_a_verdict(tm
     quiet = Measured("blocks lost", "1/s", (0.0,) * 12, Better.LOWER)
     burst = Measured("blocks lost", "1/s", (0.0,) * 11 + (4.0,), Better.LOWER)
     steady = Measured("load", "", tuple(range(1, 13)))
-    runs = [Run("recording", "r", measured=(measured, steady)) for measured in (quiet, burst)]
+    runs = [ComparedRun("recording", "r", measured=(measured, steady)) for measured in (quiet, burst)]
     assert exit_code(compare([Runs(*runs)])) == ExitCode.COULD_NOT_TELL
     assert exit_code(compare([Runs(*reversed(runs))])) == ExitCode.PASS
 
@@ -201,7 +201,7 @@ def hostile() -> Comparison:
     """Names and facts with all that a terminal or a browser might obey."""
     name = "</text><script>alert(1)</script>\x1b[2J\u202e&\"'\ud800"
     runs = [
-        Run("Swingbench", name, environment={name: str(n)}, warnings=(name,),
+        ComparedRun("Swingbench", name, environment={name: str(n)}, warnings=(name,),
             measured=(Measured(name, name, tuple(float(n * v) for v in range(1, 9)), group=name, note=name),))
         for n in (1, 4)
     ]  # fmt: skip
@@ -250,7 +250,10 @@ def test_names_from_files_are_text_in_the_picture_and_nothing_else():
 
 
 def test_a_comparison_of_nothing_is_a_picture_too():
-    assert ET.fromstring(picture_of(compare([Runs(Run("HammerDB", "a"), Run("HammerDB", "b"))])).encode()) is not None
+    assert (
+        ET.fromstring(picture_of(compare([Runs(ComparedRun("HammerDB", "a"), ComparedRun("HammerDB", "b"))])).encode())
+        is not None
+    )
 
 
 def test_the_writer_escapes_what_it_is_given():

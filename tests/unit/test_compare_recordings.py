@@ -8,21 +8,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from checks.traffic.compare.environment import FEWEST, are_alike, piece_length, thinned, times_longer
 from checks.traffic.compare.metrics import packets_per_block
 from checks.traffic.compare.readings import read
-from checks.traffic.compare.recorded import runs_of
-from checks.traffic.compare.run import Better, Run
+from checks.traffic.compare.recorded_run import runs_of
+from checks.traffic.compare.run import Better, ComparedRun
 from checks.traffic.compare.statistics import dependence_of, median
-from checks.traffic.compare.stretches import FEWEST, are_alike, piece_length, thinned, times_longer
 from checks.traffic.samples import Event, InstanceSample, InterfaceCounts, NodeSample
 from tests.unit.compare_support import BEGIN, FakeRecording, gap, links, recording
 
 
-def run_of(of: FakeRecording, **options) -> Run:
+def run_of(of: FakeRecording, **options) -> ComparedRun:
     return runs_of([("it", of)], **options)[0][0]
 
 
-def values(run: Run, name: str) -> tuple[float, ...]:
+def values(run: ComparedRun, name: str) -> tuple[float, ...]:
     return next((m.values for m in run.measured if m.name == name), ())
 
 

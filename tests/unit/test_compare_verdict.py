@@ -5,11 +5,11 @@ import random
 import msgspec
 import pytest
 
-from checks.traffic.compare.comparison import Compared, Comparison, Verdict, to_json
-from checks.traffic.compare.recorded import runs_of
-from checks.traffic.compare.run import Better, Measured, Run
-from checks.traffic.compare.verdict import Runs, compare
-from checks.traffic.compare.words import change_of, number
+from checks.traffic.compare.comparison import Compared, Comparison, ComparisonVerdict, to_json
+from checks.traffic.compare.comparison_text import change_of, number
+from checks.traffic.compare.comparison_verdict import Runs, compare
+from checks.traffic.compare.recorded_run import runs_of
+from checks.traffic.compare.run import Better, ComparedRun, Measured
 from tests.unit.compare_support import FakeRecording, recording
 
 
@@ -24,10 +24,12 @@ def series(centre: float, spread: float = 0.01, count: int = 20, seed: int = 0) 
     return tuple(centre * (1 + chance.gauss(0, spread)) for _ in range(count))
 
 
-def run(kind: str = "recording", environment: dict[str, str] | None = None, **measured: tuple[float, ...]) -> Run:
+def run(
+    kind: str = "recording", environment: dict[str, str] | None = None, **measured: tuple[float, ...]
+) -> ComparedRun:
     """Metrics by name: `c_...` a control, `n_...` neither way better, `h_...` higher is better, others lower."""
     better = {"c": Better.LOWER, "n": Better.NEITHER, "h": Better.HIGHER}
-    return Run(
+    return ComparedRun(
         kind=kind,
         name=kind,
         environment=environment or {},
@@ -38,7 +40,7 @@ def run(kind: str = "recording", environment: dict[str, str] | None = None, **me
     )
 
 
-def verdicts(comparison: Comparison) -> dict[str, Verdict]:
+def verdicts(comparison: Comparison) -> dict[str, ComparisonVerdict]:
     return {metric.name: metric.verdict for metric in comparison.metrics}
 
 
@@ -53,18 +55,18 @@ def test_each_metric_is_judged_by_which_way_it_gets_better():
     before = run(time=series(10), h_rate=series(10), n_packets=series(6), c_ping=series(5), still=(3.0,) * 20)
     after = run(time=series(5), h_rate=series(5), n_packets=series(1), c_ping=series(5, seed=1), still=(3.0,) * 20)
     assert verdicts(compare([Runs(before, after)])) == {
-        "time": Verdict.BETTER,
-        "h_rate": Verdict.WORSE,
-        "n_packets": Verdict.DIFFERS,
-        "c_ping": Verdict.NO_DIFFERENCE,
-        "still": Verdict.NO_DIFFERENCE,
+        "time": ComparisonVerdict.BETTER,
+        "h_rate": ComparisonVerdict.WORSE,
+        "n_packets": ComparisonVerdict.DIFFERS,
+        "c_ping": ComparisonVerdict.NO_DIFFERENCE,
+        "still": ComparisonVerdict.NO_DIFFERENCE,
     }
 
 
 @pytest.mark.parametrize("count", [1, 3, 5])
 def test_fewer_than_six_values_get_no_verdict_however_far_apart(count):
     comparison = compare([Runs(run(time=series(10, count=count)), run(time=series(1, count=count)))])
-    assert verdicts(comparison) == {"time": Verdict.TOO_FEW_SAMPLES}
+    assert verdicts(comparison) == {"time": ComparisonVerdict.TOO_FEW_SAMPLES}
     assert metric(comparison, "time").p is None
     assert not comparison.is_telling
     assert metric(comparison, "time").change == pytest.approx(-9, abs=0.5)
@@ -73,35 +75,35 @@ def test_fewer_than_six_values_get_no_verdict_however_far_apart(count):
 def test_single_figures_of_another_tool_are_shown_and_not_judged():
     comparison = compare([Runs(run("HammerDB", h_nopm=(53.0,)), run("HammerDB", h_nopm=(80.0,)))])
     (shown,) = comparison.metrics
-    assert (shown.before.centre, shown.after.centre, shown.verdict) == (53, 80, Verdict.TOO_FEW_SAMPLES)
+    assert (shown.before.centre, shown.after.centre, shown.verdict) == (53, 80, ComparisonVerdict.TOO_FEW_SAMPLES)
     assert comparison.summary == ("Nothing can be told of these runs: they have too few samples.",)
 
 
 def test_a_small_p_alone_is_not_enough():
     close = compare([Runs(run(time=series(100, 0.001)), run(time=series(103, 0.001)), run(time=series(100, 0.001)))])
     assert metric(close, "time").p < 0.001
-    assert verdicts(close) == {"time": Verdict.NO_DIFFERENCE}
+    assert verdicts(close) == {"time": ComparisonVerdict.NO_DIFFERENCE}
 
 
 def test_what_two_runs_before_the_change_differ_by_is_noise_afterwards_too():
     before, after = run(time=series(100)), run(time=series(80))
     calm, loud = run(time=series(101)), run(time=series(75))
-    assert verdicts(compare([Runs(before, after, calm)])) == {"time": Verdict.BETTER}
-    assert verdicts(compare([Runs(before, after, loud)])) == {"time": Verdict.NO_DIFFERENCE}
+    assert verdicts(compare([Runs(before, after, calm)])) == {"time": ComparisonVerdict.BETTER}
+    assert verdicts(compare([Runs(before, after, loud)])) == {"time": ComparisonVerdict.NO_DIFFERENCE}
 
 
 def test_without_a_second_run_before_less_than_25_percent_is_not_believed_and_it_is_said():
     comparison = compare([Runs(run(time=series(100)), run(time=series(80)))])
-    assert verdicts(comparison) == {"time": Verdict.NO_DIFFERENCE}
+    assert verdicts(comparison) == {"time": ComparisonVerdict.NO_DIFFERENCE}
     assert any("--same" in warning for warning in comparison.pairs[0].warnings)
-    assert verdicts(compare([Runs(run(time=series(100)), run(time=series(70)))])) == {"time": Verdict.BETTER}
+    assert verdicts(compare([Runs(run(time=series(100)), run(time=series(70)))])) == {"time": ComparisonVerdict.BETTER}
 
 
 def test_losses_in_a_few_stretches_are_compared_by_their_mean():
     chance = random.Random(1)
     lost = tuple(float(chance.random() < 0.4) for _ in range(60))
     comparison = compare([Runs(run(lost=(0.0,) * 60), run(lost=lost), run(lost=(0.0,) * 60))])
-    assert verdicts(comparison) == {"lost": Verdict.WORSE}
+    assert verdicts(comparison) == {"lost": ComparisonVerdict.WORSE}
     assert metric(comparison, "lost").is_mean
     assert metric(comparison, "lost").change_percent is None
 
@@ -111,8 +113,8 @@ def test_blocks_lost_in_one_burst_are_neither_no_difference_nor_the_fault_of_the
     quiet, burst = (0.0,) * 6, (0.0,) * (6 - hit) + (0.44,) * hit
     others = {f"m{n}": series(10, seed=n, count=6) for n in range(10)}
     comparison = compare([Runs(run(lost=quiet, **others), run(lost=burst, **others), run(lost=quiet, **others))])
-    assert verdicts(comparison)["lost"] is Verdict.TOO_FEW_SAMPLES
-    assert verdicts(comparison)["m1"] is Verdict.NO_DIFFERENCE
+    assert verdicts(comparison)["lost"] is ComparisonVerdict.TOO_FEW_SAMPLES
+    assert verdicts(comparison)["m1"] is ComparisonVerdict.NO_DIFFERENCE
     said = " ".join(comparison.summary)
     assert f"Too rare to tell whether the change did it: lost in 0 of 6 stretches before, {hit} of 6 after." in said
     assert "Nothing else got worse" in said
@@ -121,18 +123,18 @@ def test_blocks_lost_in_one_burst_are_neither_no_difference_nor_the_fault_of_the
 
 def test_losses_that_are_as_rare_as_they_were_are_no_difference():
     rare, as_rare = (0.0,) * 19 + (0.1,), (0.1,) + (0.0,) * 19
-    assert verdicts(compare([Runs(run(lost=rare), run(lost=as_rare))])) == {"lost": Verdict.NO_DIFFERENCE}
+    assert verdicts(compare([Runs(run(lost=rare), run(lost=as_rare))])) == {"lost": ComparisonVerdict.NO_DIFFERENCE}
 
 
 def test_runs_that_are_alike_to_the_last_digit_are_told_by_their_medians():
     one = compare([Runs(run(time=series(10)), run(time=series(10)))]).metrics[0]
-    assert (one.is_mean, one.verdict) == (False, Verdict.NO_DIFFERENCE)
+    assert (one.is_mean, one.verdict) == (False, ComparisonVerdict.NO_DIFFERENCE)
 
 
 def test_losses_that_came_before_the_change_too_are_noise():
     before, after, same = ((0.0,) * 10 + (lost,) * 2 for lost in (0.0, 0.3, 0.4))
     comparison = compare([Runs(run(lost=before), run(lost=after), run(lost=same))])
-    assert verdicts(comparison) == {"lost": Verdict.NO_DIFFERENCE}
+    assert verdicts(comparison) == {"lost": ComparisonVerdict.NO_DIFFERENCE}
 
 
 def test_runs_that_do_not_overlap_are_never_called_no_different():
@@ -140,7 +142,7 @@ def test_runs_that_do_not_overlap_are_never_called_no_different():
     moved = {f"m{n}": series(10, spread=0.3, seed=100 + n, count=6) for n in range(60)}
     comparison = compare([Runs(run(time=series(10, count=6), **others), run(time=series(20, count=6), **moved))])
     assert metric(comparison, "time").p_adjusted > 0.05
-    assert verdicts(comparison)["time"] is Verdict.TOO_FEW_SAMPLES
+    assert verdicts(comparison)["time"] is ComparisonVerdict.TOO_FEW_SAMPLES
     assert any("Too few samples for" in sentence and "time" in sentence for sentence in comparison.summary)
 
 
@@ -152,8 +154,8 @@ def test_a_difference_is_found_among_many_nodes_as_among_few():
     ]
     wholes = (Measured("lost", "", (0.0,) * 6, Better.LOWER), *run(m1=series(10, count=6)).measured)
     lossy = (Measured("lost", "", (1.0, 2.0, 1.5, 0.5, 1.0, 2.0), Better.LOWER), *wholes[1:])
-    before, after = (Run("recording", "r", measured=(*some, *parts)) for some in (wholes, lossy))
-    assert verdicts(compare([Runs(before, after)]))["lost"] is Verdict.WORSE
+    before, after = (ComparedRun("recording", "r", measured=(*some, *parts)) for some in (wholes, lossy))
+    assert verdicts(compare([Runs(before, after)]))["lost"] is ComparisonVerdict.WORSE
 
 
 def test_two_runs_before_that_are_nothing_alike_are_a_doubt():
@@ -169,7 +171,7 @@ def test_one_odd_p_among_many_metrics_is_chance():
     after = {f"m{n}": tuple(chance.gauss(100, 30) for _ in range(12)) for n in range(60)}
     comparison = compare([Runs(run(**before), run(**after))])
     assert any(m.p < 0.05 for m in comparison.metrics)
-    assert {m.verdict for m in comparison.metrics} == {Verdict.NO_DIFFERENCE}
+    assert {m.verdict for m in comparison.metrics} == {ComparisonVerdict.NO_DIFFERENCE}
 
 
 # --- the environment --------------------------------------------------------------------------------------------------
@@ -178,7 +180,7 @@ def test_one_odd_p_among_many_metrics_is_chance():
 def test_a_control_that_moved_takes_every_verdict_away_and_leaves_the_numbers():
     before, after = run(time=series(10), c_ping=series(1)), run(time=series(5), c_ping=series(2))
     comparison = compare([Runs(before, after)])
-    assert set(verdicts(comparison).values()) == {Verdict.ENVIRONMENT_SHIFTED}
+    assert set(verdicts(comparison).values()) == {ComparisonVerdict.ENVIRONMENT_SHIFTED}
     assert metric(comparison, "time").change_percent == pytest.approx(-50, abs=2)
     assert comparison.shifted[0].startswith("c_ping went from ")
     assert "record again" in " ".join(comparison.summary)
@@ -188,15 +190,15 @@ def test_a_control_that_moved_takes_every_verdict_away_and_leaves_the_numbers():
 def test_new_losses_are_told_even_where_the_environment_shifted():
     before, after = run(c_ping=series(5), lost=(0.0,) * 20), run(c_ping=series(15), lost=series(3))
     comparison = compare([Runs(before, after)])
-    assert verdicts(comparison)["lost"] is Verdict.ENVIRONMENT_SHIFTED
+    assert verdicts(comparison)["lost"] is ComparisonVerdict.ENVIRONMENT_SHIFTED
     assert any("there was none of it before: lost from 0 to 3.0" in sentence for sentence in comparison.summary)
 
 
 def test_a_shift_seen_by_one_tool_holds_for_what_the_others_measured_at_that_time():
     swing = Runs(run("Swingbench", h_tps=series(100)), run("Swingbench", h_tps=series(200)))
     shifted = Runs(run(c_ping=series(1)), run(c_ping=series(2)))
-    assert verdicts(compare([shifted, swing]))["h_tps"] is Verdict.ENVIRONMENT_SHIFTED
-    assert verdicts(compare([swing]))["h_tps"] is Verdict.BETTER
+    assert verdicts(compare([shifted, swing]))["h_tps"] is ComparisonVerdict.ENVIRONMENT_SHIFTED
+    assert verdicts(compare([swing]))["h_tps"] is ComparisonVerdict.BETTER
 
 
 @pytest.mark.parametrize("fact", ["users", "virtual users", "think time between transactions", "streams"])
@@ -204,7 +206,7 @@ def test_another_number_of_users_is_another_load(fact):
     before = run("Swingbench", {fact: "100"}, h_tps=series(100))
     after = run("Swingbench", {fact: "200"}, h_tps=series(200))
     comparison = compare([Runs(before, after)])
-    assert verdicts(comparison) == {"h_tps": Verdict.ENVIRONMENT_SHIFTED}
+    assert verdicts(comparison) == {"h_tps": ComparisonVerdict.ENVIRONMENT_SHIFTED}
     assert comparison.shifted == (f"{fact}: 100 before, 200 after: the load was not the same.",)
 
 
@@ -220,7 +222,7 @@ def test_a_second_run_of_other_conditions_is_no_measure_of_the_noise():
     comparison = compared(recording(1), recording(2, mtu=9000), recording(3, mtu=9000))
     assert any(warning.startswith("SAME is not of the same conditions") for warning in comparison.pairs[0].warnings)
     assert {m.same for m in comparison.metrics} == {None}
-    assert "ping 8 KB" in {m.name for m in comparison.having(Verdict.BETTER)}
+    assert "ping 8 KB" in {m.name for m in comparison.having(ComparisonVerdict.BETTER)}
 
 
 def test_runs_of_unequal_length_and_metrics_of_one_run_only_are_told():
@@ -237,13 +239,13 @@ def test_jumbo_frames_under_the_same_load_are_told_in_plain_words():
     comparison = compared(recording(1, mtu=1500), recording(2, mtu=9000), recording(3, mtu=1500))
     assert comparison.shifted == ()
     packets = metric(comparison, "packets per block received")
-    assert (packets.before.centre, packets.after.centre, packets.verdict) == (6, 1, Verdict.DIFFERS)
-    assert {m.name for m in comparison.having(Verdict.BETTER)} >= {
+    assert (packets.before.centre, packets.after.centre, packets.verdict) == (6, 1, ComparisonVerdict.DIFFERS)
+    assert {m.name for m in comparison.having(ComparisonVerdict.BETTER)} >= {
         "softirq per MB",
         "ping 8 KB",
         "block-sized ping p99",
     }
-    assert comparison.having(Verdict.WORSE) == ()
+    assert comparison.having(ComparisonVerdict.WORSE) == ()
     assert comparison.summary[:2] == (
         "At MTU 1500 a block came in 6.0 packets, at 9000 in 1.0 (messages not counted).",
         "Nothing got worse by more than noise.",
@@ -284,14 +286,14 @@ def test_interfaces_of_other_names_or_unknown_ones_are_never_said_to_be_unchange
 )
 def test_a_slower_small_ping_or_another_load_is_an_environment_that_shifted(other, control):
     comparison = compared(recording(1), recording(2, mtu=9000, **other), recording(3))
-    assert metric(comparison, control).verdict is Verdict.ENVIRONMENT_SHIFTED
+    assert metric(comparison, control).verdict is ComparisonVerdict.ENVIRONMENT_SHIFTED
     assert any(sentence.startswith(f"{control} went ") for sentence in comparison.shifted)
-    assert comparison.having(Verdict.BETTER) == comparison.having(Verdict.DIFFERS) == ()
+    assert comparison.having(ComparisonVerdict.BETTER) == comparison.having(ComparisonVerdict.DIFFERS) == ()
 
 
 def test_losses_after_the_change_are_found():
     comparison = compared(recording(1), recording(2, lost_per_s=0.3), recording(3))
-    assert "blocks lost" in {m.name for m in comparison.having(Verdict.WORSE)}
+    assert "blocks lost" in {m.name for m in comparison.having(ComparisonVerdict.WORSE)}
 
 
 def test_of_a_change_that_changes_nothing_hardly_ever_is_anything_said():
@@ -302,7 +304,10 @@ def test_of_a_change_that_changes_nothing_hardly_ever_is_anything_said():
         for same in (None, runs[2]):
             comparison = compare([Runs(runs[0], runs[1], same, stretch_s)])
             said += bool(comparison.shifted)
-            judged += any(comparison.having(v) for v in (Verdict.BETTER, Verdict.WORSE, Verdict.DIFFERS))
+            judged += any(
+                comparison.having(v)
+                for v in (ComparisonVerdict.BETTER, ComparisonVerdict.WORSE, ComparisonVerdict.DIFFERS)
+            )
     assert said <= 0.05 * 2 * of
     assert judged <= 0.02 * 2 * of
 
@@ -310,7 +315,7 @@ def test_of_a_change_that_changes_nothing_hardly_ever_is_anything_said():
 def test_a_change_of_a_third_is_found_in_five_minutes():
     for seed in range(10):
         runs = [recording(1000 + 3 * seed + n, receive_cs_per_block=cs) for n, cs in enumerate((0.06, 0.04, 0.06))]
-        assert "CR receive time" in {m.name for m in compared(*runs).having(Verdict.BETTER)}, seed
+        assert "CR receive time" in {m.name for m in compared(*runs).having(ComparisonVerdict.BETTER)}, seed
 
 
 # --- as data and in words ---------------------------------------------------------------------------------------------

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks.traffic.compare.run import ImportProblem, Run
+from checks.traffic.compare.run import ComparedRun, ImportProblem
 from checks.traffic.imports import load, load_result
 from checks.traffic.imports.load import parse_result
-from checks.traffic.imports.reading import number, without_login
+from checks.traffic.imports.result_text import number, without_login
 
 RESULTS = Path(__file__).parent.parent / "fixtures" / "results"
 SAMPLES = {path.name: path.read_text() for path in sorted(RESULTS.iterdir())}
@@ -27,7 +27,7 @@ KINDS = {
 }
 
 
-def values(run: Run) -> dict[str, tuple[float, ...]]:
+def values(run: ComparedRun) -> dict[str, tuple[float, ...]]:
     return {m.name: m.values for m in run.measured}
 
 

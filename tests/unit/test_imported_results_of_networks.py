@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from checks.traffic.compare.run import Better, ImportProblem, Measured, Run
+from checks.traffic.compare.run import Better, ComparedRun, ImportProblem, Measured
 from checks.traffic.imports.iperf3 import parse_iperf3
 from checks.traffic.imports.sadf import parse_sadf
 from tests.unit.test_imported_results import SAMPLES, values
@@ -15,7 +15,7 @@ from tests.unit.test_imported_results import SAMPLES, values
 TCP, UDP = SAMPLES["iperf3_tcp.json"], SAMPLES["iperf3_udp_stream.json"]
 
 
-def metric(run: Run, name: str) -> Measured:
+def metric(run: ComparedRun, name: str) -> Measured:
     return next(m for m in run.measured if m.name == name)
 
 

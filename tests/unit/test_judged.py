@@ -10,8 +10,8 @@ from checks.model.finding import Status
 from checks.model.report import Report
 from checks.model.settings import Settings
 from checks.report.json_report import from_json, to_json
-from checks.traffic.judged import JudgedRecording
 from checks.traffic.recording import Header
+from checks.traffic.recording_replay import JudgedRecording
 from tests.fixtures.clusters import cluster, node, with_interface
 
 AT = "2026-11-20T14:02:31.000+01:00"

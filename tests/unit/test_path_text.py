@@ -10,7 +10,7 @@ from checks.model.facts import Cluster, Leg, PathProbe, PingSeries, Port, Privat
 from checks.model.finding import Status
 from checks.model.report import make_report
 from checks.plugins.df_ping import df_ping
-from checks.report.path_text import path_line
+from checks.report.path_lines import path_line
 from checks.rules.path_matrix import Grid, grids_of, problems
 from tests.fixtures.clusters import cluster, clusterware, node, path, with_paths
 from tui.screens.paths.lines import foot_lines, page_of

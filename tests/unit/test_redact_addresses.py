@@ -11,7 +11,7 @@ from checks.model.facts import IPAddress, IPNetwork
 from checks.redact import Pseudonyms, RedactionError
 from checks.redact.addresses import Addresses, is_kept
 from checks.redact.blocks import Blocks
-from checks.redact.names import Names
+from checks.redact.names import NamePseudonyms
 from checks.redact.spellings import Spellings
 from checks.redact.text import Text
 from checks.redact.well_known import KEPT_NETWORKS
@@ -42,7 +42,7 @@ def subnets_of(address: st.SearchStrategy[IPAddress], least: int, most: int) -> 
 def text_of(pseudonyms: Pseudonyms | None = None) -> Text:
     pseudonyms = pseudonyms or Pseudonyms()
     addresses = Addresses(pseudonyms)
-    return Text(pseudonyms, Spellings(addresses), addresses, Names({}))
+    return Text(pseudonyms, Spellings(addresses), addresses, NamePseudonyms({}))
 
 
 @given(st.lists(one_ip4 | one_ip6, unique=True, max_size=30))
@@ -249,7 +249,7 @@ def test_a_known_address_is_found_in_other_spellings_and_numbers_that_look_alike
 
     spellings = Spellings(addresses, known, [ipaddress.ip_address("10.0.0.0")], networks)
 
-    assert Text(pseudonyms, spellings, addresses, Names({})).replaced(text) == replaced
+    assert Text(pseudonyms, spellings, addresses, NamePseudonyms({})).replaced(text) == replaced
 
 
 def test_four_numbers_that_look_like_a_release_are_an_address_where_their_network_is_known() -> None:

@@ -14,7 +14,7 @@ import pytest
 from checks.redact import Pseudonyms, RedactionError, held
 from checks.redact.addresses import Addresses
 from checks.redact.pseudonyms import MappingFile
-from checks.report.evidence import Evidence
+from checks.report.report_evidence import Evidence
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording
 from checks.traffic.samples import Gap

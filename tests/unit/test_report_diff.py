@@ -13,9 +13,8 @@ from checks.model.facts import Clusterware, UnreadNode, Verdict
 from checks.model.finding import Extent, Finding, Status, Waived
 from checks.model.report import ExitCode, Report
 from checks.report import diff_findings
-from checks.report.diff import Difference, diff, exit_code, to_json
-from checks.report.diff_findings import Change, FindingChange, finding_changes
-from checks.report.diff_verdict import verdict
+from checks.report.diff import ReportDiff, diff, exit_code, to_json, verdict
+from checks.report.diff_findings import DiffKind, finding_changes
 from tests.fixtures.clusters import cluster, clusterware, node, path, with_interface, with_paths
 from tests.fixtures.databases import asked, losing
 from tests.fixtures.reports import black_hole, report_of
@@ -39,9 +38,9 @@ def extent(value: float, unit: str = "% lost") -> Extent:
     return Extent(value, unit)
 
 
-def change(before: list[Finding], after: list[Finding]) -> FindingChange:
+def change(before: list[Finding], after: list[Finding]) -> DiffKind:
     """The one thing that changed."""
-    (told,) = [c for c in finding_changes(before, after) if c.change not in (Change.SAME, Change.CALM)]
+    (told,) = [c for c in finding_changes(before, after) if c.change not in (DiffKind.SAME, DiffKind.CALM)]
     return told
 
 
@@ -51,25 +50,25 @@ CALM = finding(PASS, code="T-2")
 @pytest.mark.parametrize(
     ("before", "after", "told", "worse"),
     [
-        ([CALM], [finding()], Change.NEW, FAIL),
-        ([finding()], [CALM], Change.GONE, None),
-        ([finding(WARN)], [finding(FAIL)], Change.GRAVER, FAIL),
-        ([finding(INFO)], [finding(WARN)], Change.GRAVER, WARN),
-        ([finding(FAIL)], [finding(WARN)], Change.MILDER, None),
-        ([finding(extent=extent(1))], [finding(extent=extent(2))], Change.MORE, FAIL),
-        ([finding(extent=extent(2))], [finding(extent=extent(1))], Change.LESS, None),
-        ([finding(nodes=["rac1"])], [finding(nodes=["rac1", "rac2"])], Change.WIDER, FAIL),
-        ([finding(nodes=["rac1", "rac2"])], [finding(nodes=["rac1"])], Change.NARROWER, None),
-        ([finding(nodes=["rac1", "rac2"])], [finding(nodes=["rac1", "rac3"])], Change.ELSEWHERE, FAIL),
-        ([finding()], [finding(waived=WAIVED)], Change.WAIVED, None),
-        ([finding(waived=WAIVED)], [finding()], Change.LIFTED, FAIL),
-        ([finding()], [finding(UNKNOWN)], Change.UNTOLD, UNKNOWN),
-        ([CALM], [finding(UNKNOWN)], Change.UNTOLD, UNKNOWN),
-        ([finding(UNKNOWN)], [finding(WARN)], Change.TOLD, WARN),
-        ([finding(UNKNOWN)], [CALM], Change.TOLD, None),
-        ([finding()], [], Change.LEFT_OUT, None),
-        ([finding()], [finding(SKIPPED, code="RW-ENGINE-005")], Change.LEFT_OUT, None),
-        ([], [finding()], Change.FIRST_LOOK, None),
+        ([CALM], [finding()], DiffKind.NEW, FAIL),
+        ([finding()], [CALM], DiffKind.GONE, None),
+        ([finding(WARN)], [finding(FAIL)], DiffKind.GRAVER, FAIL),
+        ([finding(INFO)], [finding(WARN)], DiffKind.GRAVER, WARN),
+        ([finding(FAIL)], [finding(WARN)], DiffKind.MILDER, None),
+        ([finding(extent=extent(1))], [finding(extent=extent(2))], DiffKind.MORE, FAIL),
+        ([finding(extent=extent(2))], [finding(extent=extent(1))], DiffKind.LESS, None),
+        ([finding(nodes=["rac1"])], [finding(nodes=["rac1", "rac2"])], DiffKind.WIDER, FAIL),
+        ([finding(nodes=["rac1", "rac2"])], [finding(nodes=["rac1"])], DiffKind.NARROWER, None),
+        ([finding(nodes=["rac1", "rac2"])], [finding(nodes=["rac1", "rac3"])], DiffKind.ELSEWHERE, FAIL),
+        ([finding()], [finding(waived=WAIVED)], DiffKind.WAIVED, None),
+        ([finding(waived=WAIVED)], [finding()], DiffKind.LIFTED, FAIL),
+        ([finding()], [finding(UNKNOWN)], DiffKind.UNTOLD, UNKNOWN),
+        ([CALM], [finding(UNKNOWN)], DiffKind.UNTOLD, UNKNOWN),
+        ([finding(UNKNOWN)], [finding(WARN)], DiffKind.TOLD, WARN),
+        ([finding(UNKNOWN)], [CALM], DiffKind.TOLD, None),
+        ([finding()], [], DiffKind.LEFT_OUT, None),
+        ([finding()], [finding(SKIPPED, code="RW-ENGINE-005")], DiffKind.LEFT_OUT, None),
+        ([], [finding()], DiffKind.FIRST_LOOK, None),
     ],
 )
 def test_what_became_of_a_finding_and_how_grave_that_is(before, after, told, worse):
@@ -78,18 +77,18 @@ def test_what_became_of_a_finding_and_how_grave_that_is(before, after, told, wor
 
 def test_what_is_waived_now_is_told_and_is_not_worse():
     found = change([CALM], [finding(waived=WAIVED)])
-    assert (found.change, found.worse) == (Change.NEW, None)
+    assert (found.change, found.worse) == (DiffKind.NEW, None)
 
 
 @pytest.mark.parametrize(
     ("before", "after", "told"),
     [
-        (extent(14.98), extent(20.71), Change.SAME),
-        (extent(14.98), extent(23), Change.MORE),
-        (extent(23), extent(14.98), Change.LESS),
-        (extent(10, "paths"), extent(11, "paths"), Change.MORE),
-        (extent(1, "paths"), extent(3, "% lost"), Change.SAME),
-        (None, extent(1), Change.SAME),
+        (extent(14.98), extent(20.71), DiffKind.SAME),
+        (extent(14.98), extent(23), DiffKind.MORE),
+        (extent(23), extent(14.98), DiffKind.LESS),
+        (extent(10, "paths"), extent(11, "paths"), DiffKind.MORE),
+        (extent(1, "paths"), extent(3, "% lost"), DiffKind.SAME),
+        (None, extent(1), DiffKind.SAME),
     ],
 )
 def test_what_is_measured_counts_as_more_from_half_as_much_again_and_a_count_from_one_on(before, after, told):
@@ -100,7 +99,7 @@ def test_what_is_measured_counts_as_more_from_half_as_much_again_and_a_count_fro
 def test_a_warning_where_its_check_had_a_failure_is_milder_whatever_its_code():
     failing = finding(nodes=["rac2", "rac1"])
     left = finding(WARN, code="T-9", nodes=["rac2"])
-    assert change([failing], [left]).change is Change.MILDER
+    assert change([failing], [left]).change is DiffKind.MILDER
     assert change([left], [failing]).worse is FAIL
 
 
@@ -119,35 +118,39 @@ def test_a_warning_about_something_else_is_none_that_a_failure_has_left(other):
     left = finding(**{"status": WARN, "code": "T-9", "nodes": ["rac2"], **other})
     calm = [CALM, finding(PASS, code="T-8", check="u")]
     changes = finding_changes([finding(nodes=["rac2", "rac1"]), *calm], [left, *calm])
-    assert {c.change for c in changes if c.is_problem} == {Change.GONE, Change.NEW}
+    assert {c.change for c in changes if c.is_problem} == {DiffKind.GONE, DiffKind.NEW}
 
 
 def test_the_same_finding_comes_before_another_one_of_its_check():
     failing, warning = finding(nodes=["rac1"]), finding(WARN, code="T-9", nodes=["rac1"])
     changes = finding_changes([failing, warning], [finding(nodes=["rac1", "rac2"]), warning])
-    assert {(c.finding.code, c.change) for c in changes} == {("T-1", Change.WIDER), ("T-9", Change.SAME)}
+    assert {(c.finding.code, c.change) for c in changes} == {("T-1", DiffKind.WIDER), ("T-9", DiffKind.SAME)}
 
 
 def test_where_far_too_many_findings_changed_each_is_told_by_itself(monkeypatch):
     before = [finding(nodes=["rac1", str(n)]) for n in range(8)]
     after = [finding(nodes=["rac1", str(n), "rac9"]) for n in range(8)]
-    assert {c.change for c in finding_changes(before, after)} == {Change.WIDER}
+    assert {c.change for c in finding_changes(before, after)} == {DiffKind.WIDER}
     monkeypatch.setattr(diff_findings, "_MOST_PAIRS", 63)
-    assert {c.change for c in finding_changes(before, after)} == {Change.NEW, Change.GONE}
+    assert {c.change for c in finding_changes(before, after)} == {DiffKind.NEW, DiffKind.GONE}
 
 
 def test_a_fault_whose_place_could_not_be_looked_at_again_is_not_gone():
     unseen = finding(UNKNOWN, code="T-3", nodes=["rac1"])
     lost = finding(nodes=["rac1"])
-    assert {c.change for c in finding_changes([lost, CALM], [unseen, CALM]) if c.is_problem} == {Change.UNTOLD}
+    assert {c.change for c in finding_changes([lost, CALM], [unseen, CALM]) if c.is_problem} == {DiffKind.UNTOLD}
     elsewhere = finding(UNKNOWN, code="T-3", nodes=["rac9"])
     told = {c.finding.code: c.change for c in finding_changes([lost, CALM], [elsewhere, CALM])}
-    assert told["T-1"] is Change.GONE
+    assert told["T-1"] is DiffKind.GONE
 
 
 def test_two_findings_of_one_kind_about_different_networks_are_two():
     one, other = finding(network="eth1"), finding(network="eth2")
-    assert {c.change for c in finding_changes([one, CALM], [other, CALM])} == {Change.SAME, Change.NEW, Change.GONE}
+    assert {c.change for c in finding_changes([one, CALM], [other, CALM])} == {
+        DiffKind.SAME,
+        DiffKind.NEW,
+        DiffKind.GONE,
+    }
 
 
 def test_what_got_worse_stands_first():
@@ -216,20 +219,20 @@ findings = st.lists(
     max_size=8,
 )
 MIRRORED = {
-    Change.GRAVER: Change.MILDER,
-    Change.MORE: Change.LESS,
-    Change.WIDER: Change.NARROWER,
-    Change.LIFTED: Change.WAIVED,
-    Change.NEW: Change.GONE,
-    Change.UNTOLD: Change.TOLD,
-    Change.FIRST_LOOK: Change.LEFT_OUT,
+    DiffKind.GRAVER: DiffKind.MILDER,
+    DiffKind.MORE: DiffKind.LESS,
+    DiffKind.WIDER: DiffKind.NARROWER,
+    DiffKind.LIFTED: DiffKind.WAIVED,
+    DiffKind.NEW: DiffKind.GONE,
+    DiffKind.UNTOLD: DiffKind.TOLD,
+    DiffKind.FIRST_LOOK: DiffKind.LEFT_OUT,
 }
 MIRRORED |= {other: one for one, other in MIRRORED.items()}
 
 
 @given(findings)
 def test_nothing_differs_from_itself(found):
-    assert {c.change for c in finding_changes(found, found)} <= {Change.SAME}
+    assert {c.change for c in finding_changes(found, found)} <= {DiffKind.SAME}
 
 
 @given(findings, findings, st.booleans())
@@ -247,7 +250,7 @@ def test_every_finding_of_both_is_accounted_for_once(before, after, by_name):
 def test_taken_the_other_way_everything_is_its_counterpart(before, after, by_name):
     def told(changes, mirror=False):
         one, other = ("after", "before") if mirror else ("before", "after")
-        kind = {c: c for c in Change} | (MIRRORED if mirror else {})
+        kind = {c: c for c in DiffKind} | (MIRRORED if mirror else {})
         return sorted(
             (kind[c.change], msgspec.json.encode(getattr(c, one)), msgspec.json.encode(getattr(c, other)))
             for c in changes
@@ -266,7 +269,7 @@ def later(report: Report, **more: object) -> Report:
     return msgspec.structs.replace(report, started_at="2026-11-21T09:00:00.000+01:00", **more)
 
 
-def facts_of(difference: Difference) -> dict[tuple[str, str], tuple[str, str]]:
+def facts_of(difference: ReportDiff) -> dict[tuple[str, str], tuple[str, str]]:
     return {(f.group, f.name): (f.before, f.after) for f in difference.facts}
 
 
@@ -389,7 +392,7 @@ def test_names_that_are_pseudonyms_in_one_of_them_are_not_compared():
     renamed = tuple(msgspec.structs.replace(f, network="net1", nodes=("node-1", "node-2")) for f in hole.findings)
     plain = msgspec.structs.replace(hole, settings={"cluster": {"nodes": ["rac1"]}}, racwire_version="1.0")
     told = diff(plain, later(hole, findings=renamed, is_redacted=True, settings={"cluster": {"nodes": ["node-1"]}}))
-    assert {c.change for c in told.findings} == {Change.SAME}
+    assert {c.change for c in told.findings} == {DiffKind.SAME}
     assert facts_of(told) == {("Versions", "racwire"): ("1.0", "1.2.3")}
 
 
@@ -399,4 +402,4 @@ def test_as_json_it_has_the_documented_shape():
     assert list(told) == ["schema", "before", "after", "cautions", "findings", "facts"]
     assert told["after"]["name"] == "b\\x1b.json"
     assert (told["findings"][0]["change"], told["findings"][0]["after"]["code"]) == ("new", "IC-PATH-003")
-    assert msgspec.convert(told, Difference).findings[0].worse is FAIL
+    assert msgspec.convert(told, ReportDiff).findings[0].worse is FAIL

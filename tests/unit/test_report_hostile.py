@@ -20,8 +20,8 @@ from checks.model.facts import Cluster
 from checks.model.finding import PROBLEMS, Finding, Status, Table
 from checks.model.report import Report
 from checks.model.sanitize import shown
-from checks.report.evidence import Evidence
 from checks.report.json_report import from_json, schema
+from checks.report.report_evidence import Evidence
 from tests.fixtures.clusters import cluster
 from tests.fixtures.hostile import TEXTS, hostile_report
 from tests.fixtures.reports import report_of

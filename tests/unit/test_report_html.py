@@ -10,9 +10,9 @@ from checks.model.facts import Unknown
 from checks.model.finding import Finding, Remedy, Status, Waived
 from checks.model.journal import Entry
 from checks.model.report import Report, Rerun, WaiverStanding
-from checks.report.evidence import Evidence
 from checks.report.html.html_page import to_html
 from checks.report.html.output_section import MOST_IN_ALL, MOST_OF_ONE
+from checks.report.report_evidence import Evidence
 from checks.report.summary import headline
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import asked

@@ -9,8 +9,8 @@ from checks.model.facts import CounterChange, KernelCounters
 from checks.model.finding import Extent, Status
 from checks.model.journal import Entry
 from checks.model.report import Rerun
-from checks.report.evidence import Evidence
 from checks.report.html.html_page import to_html
+from checks.report.report_evidence import Evidence
 from checks.traffic.samples import Gap, InstanceSample, InterfaceCounts, Link, Links, NodeSample
 from checks.traffic.timeline import Timeline
 from tests.fixtures.clusters import cluster

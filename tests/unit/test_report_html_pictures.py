@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 
 from checks.model.facts import Cluster, History, NotAsked, Unknown
-from checks.report.evidence import Evidence
 from checks.report.html.traffic_section import traffic_of
 from checks.report.pictures import Curve, level, nice_top, strip
 from checks.report.pictures_facts import history_figure, interval_figures
-from checks.report.pictures_places import MOST_PLACES, Places, stretch_of
+from checks.report.pictures_places import MOST_PLACES, TrafficPlaces, stretch_of
 from checks.report.pictures_samples import sampled as pictures_of
+from checks.report.report_evidence import Evidence
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording
 from checks.traffic.samples import Gap, InstanceSample, InterfaceCounts, NodeSample
@@ -80,7 +80,7 @@ def test_the_full_height_holds_the_highest_and_is_not_far_above_it(highest):
 def test_no_peak_is_lost_and_nothing_is_made_up(samples, count):
     stretch = stretch_of(0.0, 100.0, 100 / count)
     assert stretch
-    places = Places(stretch)
+    places = TrafficPlaces(stretch)
     inside = [value for at, seconds, value in samples if 0 <= at - seconds / 2 < 100]
     for at, seconds, value in samples:
         places.put("x", at, seconds, value)
@@ -92,7 +92,7 @@ def test_no_peak_is_lost_and_nothing_is_made_up(samples, count):
 def test_time_that_no_sample_covers_is_not_known():
     stretch = stretch_of(0.0, 6.0, 1.0)
     assert stretch
-    places = Places(stretch)
+    places = TrafficPlaces(stretch)
     for at in (1.0, 2.01, 2.99, 6.0):
         places.put("x", at, 1.0, 5.0)
     assert places.values("x") == [5.0, 5.0, 5.0, None, None, 5.0]
@@ -102,7 +102,7 @@ def test_time_that_no_sample_covers_is_not_known():
 def test_a_sample_of_long_shows_in_every_place_that_it_covers():
     stretch = stretch_of(0.0, 6.0, 1.0)
     assert stretch
-    places = Places(stretch)
+    places = TrafficPlaces(stretch)
     places.put("x", 5.0, 4.0, 7.0)
     assert places.values("x") == [None, 7.0, 7.0, 7.0, 7.0, None]
 
@@ -111,7 +111,7 @@ def test_a_sample_of_long_shows_in_every_place_that_it_covers():
 def test_what_is_no_number_is_not_known(value):
     stretch = stretch_of(0.0, 2.0, 1.0)
     assert stretch
-    places = Places(stretch)
+    places = TrafficPlaces(stretch)
     for at, seconds in ((1.0, 1.0), (math.nan, 1.0), (1e300, 1.0), (1.0, math.inf), (1.0, 0.0), (1.0, -1.0)):
         places.put("x", at, seconds, value)
         places.put("y", at, seconds, 1.0)

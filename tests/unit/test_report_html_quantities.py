@@ -6,7 +6,7 @@ import pytest
 
 from checks.model.facts import Verdict
 from checks.report import quantities
-from checks.report.path_text import meaning_of, path_line
+from checks.report.path_lines import meaning_of, path_line
 from checks.rules.path_matrix import grids_of
 from tests.fixtures.clusters import cluster, path, with_paths
 

@@ -15,8 +15,7 @@ from checks.model.finding import EvidenceRef, Finding, Remedy, Status, Table, Wa
 from checks.model.journal import Entry
 from checks.model.report import Report, WaiverStanding
 from checks.model.sanitize import shown
-from checks.report.markdown import to_markdown
-from checks.report.markdown_text import fence, inline, table
+from checks.report.markdown import fence, inline, table, to_markdown
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import asked, losing
 from tests.fixtures.reports import black_hole, report_of

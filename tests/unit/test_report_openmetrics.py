@@ -21,8 +21,7 @@ from checks.model.facts import (
 )
 from checks.model.finding import Finding, Status, Waived
 from checks.model.report import ExitCode, Report, WaiverStanding, exit_code
-from checks.report.metrics import METRICS
-from checks.report.openmetrics import to_openmetrics
+from checks.report.openmetrics import METRICS, to_openmetrics
 from tests.fixtures.clusters import cluster, clusterware, node, path, with_paths
 from tests.fixtures.databases import activity, asked, change, counters, database, losing, own_activity
 from tests.fixtures.hostile import hostile_report

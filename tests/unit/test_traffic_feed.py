@@ -12,8 +12,8 @@ from checks.model.facts import Cluster, NotAsked, Unknown, UnreadNode
 from checks.model.journal import Journal
 from checks.model.settings import DatabaseSettings, Settings, SshSettings, TrafficSettings
 from checks.sources.nodes.shell import ShellError
+from checks.traffic import feed, peer, this_node
 from checks.traffic import feed as feed_module
-from checks.traffic import find, peer, this_node
 from checks.traffic.feed import Feed, find_cluster
 from checks.traffic.links import LinkBook
 from checks.traffic.pace import Pace
@@ -364,10 +364,10 @@ async def test_what_to_follow_is_found_without_any_check_and_what_fails_is_unkno
     doings = {"clusterware": known, "nodes": nodes, "networks": fails, "database": hangs}
     changed = [
         dataclasses.replace(g, gather=doings[g.group], limit_s=0.1 if g.group == "database" else 5)
-        for g in find.GATHERERS
+        for g in feed.GATHERERS
         if g.group in doings
     ]
-    monkeypatch.setattr(find, "GATHERERS", changed)
+    monkeypatch.setattr(feed, "GATHERERS", changed)
     found = await find_cluster(Settings(), progress=told.append)
     assert (found.local_node, found.read_nodes()) == ("rac1", (node(1),))
     assert found.networks == Unknown("Gathering the networks failed: ShellError: it broke")

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TextIO
 
-from checks.change.change_api import Conduct, current, journals
 from checks.change.change_journal import ChangeJournal
+from checks.change.change_session import ChangeSession
+from checks.change.journal_files import current, journals
 from checks.change.state import Change, ChangeError
 from checks.model.report import ExitCode
 from checks.model.settings import Settings
@@ -39,13 +40,13 @@ class Asked:
         ChangeJournalError."""
         return current(self.settings, None, self._file)
 
-    def conduct(self, password: Callable[[Change], Secret | None] = lambda _: None) -> Conduct:
+    def conduct(self, password: Callable[[Change], Secret | None] = lambda _: None) -> ChangeSession:
         """The change that is meant, to go on with it; `password` says that of the database, where it is needed.
 
         Raises ChangeError, ChangeJournalError.
         """
         journal = self.journal()
-        return Conduct(journal, self.settings, password(journal.change))
+        return ChangeSession(journal, self.settings, password(journal.change))
 
     def shown(self) -> tuple[Change, str]:
         """The change that is meant, to be looked at, and its journal; the last one where none is open.

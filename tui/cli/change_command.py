@@ -10,9 +10,9 @@ from pathlib import Path
 
 import msgspec
 
-from checks.change.change_api import journals
 from checks.change.change_journal import ChangeJournalError
-from checks.change.report import report_of, to_json
+from checks.change.change_report import report_of, to_json
+from checks.change.journal_files import journals
 from checks.change.state import Change, ChangeError
 from checks.model.report import ExitCode
 from checks.model.settings import Settings

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from checks.change.change_journal import Found
+from checks.change.change_events import JournalLine, Reopened, Surprised, Verified
+from checks.change.change_journal import FoundJournal
 from checks.change.change_plan import Step
-from checks.change.events import Line, Reopened, Surprised, Verified
 from checks.change.state import Change
 from checks.model.sanitize import json_escaped
 from tui.cli.change_text import waits_for
@@ -75,7 +75,7 @@ def steps_document(change: Change, steps: Sequence[Step], path: str, node: str =
     }
 
 
-def verified_document(change: Change, verified: Verified, after: Iterable[Line], path: str) -> dict[str, Any]:
+def verified_document(change: Change, verified: Verified, after: Iterable[JournalLine], path: str) -> dict[str, Any]:
     """A look at a gate, and what it brought to light: `racwire-change-gate/1`."""
     told = list(after)
     return {
@@ -90,7 +90,7 @@ def verified_document(change: Change, verified: Verified, after: Iterable[Line],
     }
 
 
-def list_document(found: Iterable[Found]) -> dict[str, Any]:
+def list_document(found: Iterable[FoundJournal]) -> dict[str, Any]:
     """All changes of a directory: `racwire-changes/1`."""
     return {
         "schema": "racwire-changes/1",

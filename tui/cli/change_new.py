@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from checks.change.change_api import open_change
 from checks.change.change_plan import Accepted
 from checks.change.change_text import headline
 from checks.change.obstacles import Obstacle, PlanError
+from checks.change.opening import open_change
 from checks.change.vendors import keys, vendor
 from checks.model.check import discover
 from checks.model.report import ExitCode

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from checks.change.change_events import GateResult
+from checks.change.change_report import ChangeReport, ReportedOverride, ReportedStep
 from checks.change.change_text import GATE_SIGNS, STEP_SIGNS, gate_word, minute
-from checks.change.events import GateResult
-from checks.change.report import ChangeReport, ReportedOverride, ReportedStep
 from checks.model.facts import Unknown
 from checks.model.finding import Status
 from tui.text.gate_lines import said_by_check

@@ -8,28 +8,29 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TypeVar, cast
 
-from checks.change.change_api import Conduct, Opened
+from checks.change.change_session import ChangeSession
+from checks.change.opening import OpeningResult
 from checks.change.verifying import Concluded
 from checks.run.events import Event
 from tui.cli.interrupts import interrupts
 from tui.cli.own_loop import run_in_own_loop
 from tui.cli.progress import Progress, progress_line
 
-_Last = TypeVar("_Last", Opened, Concluded)
+_Last = TypeVar("_Last", OpeningResult, Concluded)
 
 
 class EndedEarlyError(Exception):
     """The operator ended it: nothing came of it, and nothing was written."""
 
 
-def concluded(conduct: Conduct, *, quiet: bool) -> Concluded:
+def concluded(conduct: ChangeSession, *, quiet: bool) -> Concluded:
     """Look at the gates of the current step. Raises ChangeError, ChangeJournalError, EndedEarlyError."""
     return _shown(conduct.verify(), Concluded, quiet)
 
 
-def opened(beginning: AsyncGenerator[Event | Opened, None], *, quiet: bool) -> Opened:
+def opened(beginning: AsyncGenerator[Event | OpeningResult, None], *, quiet: bool) -> OpeningResult:
     """Begin a change. Raises PlanError, ChangeError, ChangeJournalError, EndedEarlyError."""
-    return _shown(beginning, Opened, quiet)
+    return _shown(beginning, OpeningResult, quiet)
 
 
 def _shown(events: AsyncGenerator[Event | _Last, None], kind: type[_Last], quiet: bool) -> _Last:

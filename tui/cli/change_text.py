@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from checks.change.change_journal import Found
+from checks.change.change_events import JournalLine, Reopened, Surprised
+from checks.change.change_journal import FoundJournal
 from checks.change.change_plan import Plan, Step
 from checks.change.change_text import STEP_SIGNS, headline, minute
-from checks.change.events import Line as JournalLine
-from checks.change.events import Reopened, Surprised
 from checks.change.obstacles import Obstacle
-from checks.change.state import Change, Standing
+from checks.change.state import Change, StepStatus
 from tui.text.gate_lines import gate_lines, step_by_step
 from tui.text.line import Line, hanging, sanitize_line
 from tui.text.step_lines import paragraph, step_lines
 
-_ROLES = {Standing.OVERRIDDEN: "change", Standing.CURRENT: "title", Standing.AHEAD: "faint"}
+_ROLES = {StepStatus.OVERRIDDEN: "change", StepStatus.CURRENT: "title", StepStatus.AHEAD: "faint"}
 _MOST_SURPRISES = 5
 
 
@@ -29,8 +28,8 @@ def status_lines(change: Change, width: int, *, path: str) -> Iterator[Line]:
     wide = max(len(step.title) for step in change.plan.steps) + 2
     for number, step in enumerate(change.plan.steps, 1):
         standing = change.standing(step)
-        if standing is Standing.CURRENT and not change.is_open:
-            standing = Standing.AHEAD  # nobody waits for it any more
+        if standing is StepStatus.CURRENT and not change.is_open:
+            standing = StepStatus.AHEAD  # nobody waits for it any more
         head = f" {STEP_SIGNS[standing]} {number:>2} {sanitize_line(step.title):<{wide}}"
         role = _ROLES.get(standing, "")
         yield from hanging([(head, role)], _how(change, step, standing), width, role)
@@ -101,7 +100,7 @@ def obstacle_lines(obstacles: Sequence[Obstacle], width: int) -> Iterator[Line]:
         yield []
 
 
-def list_lines(found: Iterable[Found], width: int) -> Iterator[Line]:
+def list_lines(found: Iterable[FoundJournal], width: int) -> Iterator[Line]:
     """A line or two for each change of a directory."""
     for each in found:
         if each.change is None:
@@ -121,7 +120,7 @@ def event_lines(lines: Iterable[JournalLine], width: int) -> Iterator[Line]:
             yield from paragraph("Again", f"{line.event.step}: {line.event.why}", width, "warn")
 
 
-def _how(change: Change, step: Step, standing: Standing) -> str:
+def _how(change: Change, step: Step, standing: StepStatus) -> str:
     """How a step was done, or what it waits for, in a few words."""
     mark = change.mark(step)
     said = []
@@ -134,7 +133,7 @@ def _how(change: Change, step: Step, standing: Standing) -> str:
         said.append("to be done again")
     if mark.attested is not None:
         said.append(f"attested by {getattr(mark.attested.event, 'by', '')}, {minute(mark.attested.at)}")
-    if standing is Standing.CURRENT:
+    if standing is StepStatus.CURRENT:
         said.append(f"waits for {' and '.join(waits_for(change, step))}")
     return ", ".join(said)
 

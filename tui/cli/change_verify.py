@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from checks.change.change_events import Verified
 from checks.change.change_text import gate_word
-from checks.change.events import Verified
 from checks.change.gates import gate_checks
 from checks.change.state import Change, ChangeError
 from checks.model.check import Check

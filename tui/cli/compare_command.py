@@ -9,10 +9,10 @@ from pathlib import Path
 
 from checks.model.report import ExitCode
 from checks.report.compare_pictures import picture_of
-from checks.traffic.compare.comparison import Comparison, Verdict, to_json
-from checks.traffic.compare.recorded import runs_of
-from checks.traffic.compare.run import ImportProblem, Run
-from checks.traffic.compare.verdict import Runs, compare
+from checks.traffic.compare.comparison import Comparison, ComparisonVerdict, to_json
+from checks.traffic.compare.comparison_verdict import Runs, compare
+from checks.traffic.compare.recorded_run import runs_of
+from checks.traffic.compare.run import ComparedRun, ImportProblem
 from checks.traffic.recording import Recording, RecordingError
 from checks.whole_files import OutputError, write_whole
 from tui.cli.compare_options import add_compare_parser
@@ -59,13 +59,15 @@ def _refuse_twice(names: Sequence[str], instead: str) -> None:
                 raise UsageError(f"{other} and {name} are one and the same file: {instead}.")
 
 
-def _runs(paths: Sequence[Path], skip_first_s: float, stretch_s: float | None) -> dict[Path, tuple[Run, float | None]]:
+def _runs(
+    paths: Sequence[Path], skip_first_s: float, stretch_s: float | None
+) -> dict[Path, tuple[ComparedRun, float | None]]:
     """Each file as a run, and how long its stretches are where it is a recording.
 
     Raises RecordingError, ImportProblem, UsageError.
     """
     recorded = [path for path in dict.fromkeys(paths) if _is_recording(path)]
-    found: dict[Path, tuple[Run, float | None]] = {}
+    found: dict[Path, tuple[ComparedRun, float | None]] = {}
     with ExitStack() as files:
         recordings = [(path, files.enter_context(closing(Recording.open(path)))) for path in recorded]
         named = [(_named(recording.header.label, path), recording) for path, recording in recordings]
@@ -96,7 +98,7 @@ def _named(label: str, path: Path) -> str:
     return f"{label} ({name})" if label else name
 
 
-def _paired(args: argparse.Namespace, found: dict[Path, tuple[Run, float | None]]) -> list[Runs]:
+def _paired(args: argparse.Namespace, found: dict[Path, tuple[ComparedRun, float | None]]) -> list[Runs]:
     """What is compared with what. Raises UsageError where two runs are not of one kind."""
     paired = []
     wanted = [(args.before, args.after, args.same), *((before, after, None) for before, after in args.also)]
@@ -114,7 +116,7 @@ def _paired(args: argparse.Namespace, found: dict[Path, tuple[Run, float | None]
 
 def exit_code(comparison: Comparison) -> ExitCode:
     """What the exit status says: something got worse, before something that cannot be told."""
-    if comparison.having(Verdict.WORSE):
+    if comparison.having(ComparisonVerdict.WORSE):
         return ExitCode.WARNINGS
     open_question = not comparison.is_telling or any(metric.change > 0 for metric in comparison.too_rare)
     return ExitCode.COULD_NOT_TELL if open_question else ExitCode.PASS

@@ -10,22 +10,22 @@ from typing import TextIO
 from checks.traffic.compare.comparison import (
     Compared,
     Comparison,
+    ComparisonVerdict,
     EnvironmentDifference,
     Pair,
     RunFacts,
     Side,
-    Verdict,
     folded,
 )
+from checks.traffic.compare.comparison_text import change_of, number
 from checks.traffic.compare.metrics import CPU, DATABASE, KERNEL, LATENCY, LOAD, NETWORK
-from checks.traffic.compare.words import change_of, number
 from tui.cli.output import columns_of, printed
 from tui.text.line import Line, hanging, sanitize_line, wrapped
 
 _GROUPS = (NETWORK, DATABASE, LATENCY, CPU, KERNEL, LOAD)
-_ROLES = {Verdict.WORSE: "fail", Verdict.BETTER: "pass", Verdict.DIFFERS: "info"}
+_ROLES = {ComparisonVerdict.WORSE: "fail", ComparisonVerdict.BETTER: "pass", ComparisonVerdict.DIFFERS: "info"}
 _MOVED = "unknown"
-_SHORT = {Verdict.ENVIRONMENT_SHIFTED: "env. shifted", Verdict.TOO_FEW_SAMPLES: "too few"}
+_SHORT = {ComparisonVerdict.ENVIRONMENT_SHIFTED: "env. shifted", ComparisonVerdict.TOO_FEW_SAMPLES: "too few"}
 _NARROWEST, _WIDE, _WIDEST = 80, 118, 120
 _PERCENT, _UNPARTED = re.compile(r"(?<=\d) %"), "\ue000%"
 _MOST_DIFFERENCES = 12
@@ -130,7 +130,7 @@ def _telling(metric: Compared) -> tuple[int, float]:
     """What there is something to say of comes first, and of that what changed most."""
     percent = metric.change_percent
     size = abs(percent) if percent is not None else (float("inf") if metric.change else 0.0)
-    return list(Verdict).index(metric.verdict), -size
+    return list(ComparisonVerdict).index(metric.verdict), -size
 
 
 class _Columns:
@@ -155,7 +155,7 @@ class _Columns:
         figures = f"{self._value_of(metric.before):>{self._value}}{self._value_of(metric.after):>{self._value}}"
         figures += f"{change_of(metric):>9}{_p(metric.p_adjusted):>6} "
         verdict = metric.verdict if self._wide else _SHORT.get(metric.verdict, metric.verdict)
-        moved = metric.is_control and metric.verdict is Verdict.ENVIRONMENT_SHIFTED
+        moved = metric.is_control and metric.verdict is ComparisonVerdict.ENVIRONMENT_SHIFTED
         role = _MOVED if moved else _ROLES.get(metric.verdict, "faint")
         yield [(f"{first:<{self._name}}", ""), (figures, ""), (str(verdict), role)]
         yield from ([(f"  {more}", "")] for more in rest)

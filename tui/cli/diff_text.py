@@ -8,10 +8,9 @@ from typing import TextIO
 from checks.model.finding import PROBLEMS, Finding
 from checks.model.wording import few, listed
 from checks.report.age import at
-from checks.report.diff import Difference, Side
+from checks.report.diff import DiffSide, ReportDiff, verdict
 from checks.report.diff_facts import FactChange
-from checks.report.diff_findings import Change, FindingChange
-from checks.report.diff_verdict import verdict
+from checks.report.diff_findings import DiffKind, FindingChange
 from checks.rules.waivers import waived_text
 from tui.cli.output import columns_of, printed
 from tui.text.finding_lines import finding_head
@@ -22,17 +21,17 @@ _MOST_FACTS = 12
 """Lines of one group of facts."""
 _INDENT = "  "
 
-_WORSE = (Change.GRAVER, Change.MORE, Change.WIDER, Change.ELSEWHERE, Change.LIFTED)
-_BETTER = (Change.MILDER, Change.LESS, Change.NARROWER, Change.WAIVED)
+_WORSE = (DiffKind.GRAVER, DiffKind.MORE, DiffKind.WIDER, DiffKind.ELSEWHERE, DiffKind.LIFTED)
+_BETTER = (DiffKind.MILDER, DiffKind.LESS, DiffKind.NARROWER, DiffKind.WAIVED)
 _HEADINGS = ("Worse", "New", "Cannot be told any more", "Better", "Gone", "Not compared")
 
 
-def diff_text(difference: Difference, stream: TextIO) -> str:
+def diff_text(difference: ReportDiff, stream: TextIO) -> str:
     """The whole comparison for that stream: coloured for a terminal (unless NO_COLOR), plain for a pipe or a file."""
     return printed(lines_of(difference, columns_of(stream, narrowest=_NARROWEST, widest=_WIDEST)), stream)
 
 
-def lines_of(difference: Difference, width: int) -> Iterator[Line]:
+def lines_of(difference: ReportDiff, width: int) -> Iterator[Line]:
     """The lines, for so many columns."""
     yield from _paragraph("", verdict(difference.findings), width, "title")
     yield []
@@ -55,7 +54,7 @@ def lines_of(difference: Difference, width: int) -> Iterator[Line]:
     yield from _paragraph("", _same(difference), width)
 
 
-def _named(side: Side) -> str:
+def _named(side: DiffSide) -> str:
     who = side.cluster_name or listed(side.nodes)
     return ", ".join(filter(None, (side.name, who, at(side.started_at), f"racwire {side.racwire_version}")))
 
@@ -63,17 +62,17 @@ def _named(side: Side) -> str:
 def _heading(change: FindingChange) -> str:
     """Under which heading it stands; empty where there is nothing to tell of it."""
     match change.change:
-        case Change.SAME | Change.CALM:
+        case DiffKind.SAME | DiffKind.CALM:
             return ""
-        case Change.UNTOLD:
+        case DiffKind.UNTOLD:
             return "Cannot be told any more"
-        case Change.LEFT_OUT | Change.FIRST_LOOK:
+        case DiffKind.LEFT_OUT | DiffKind.FIRST_LOOK:
             return "Not compared"
-        case Change.NEW:
+        case DiffKind.NEW:
             return "New"
-        case Change.TOLD:
+        case DiffKind.TOLD:
             return "New" if change.after and change.after.status in PROBLEMS else "Gone"
-        case Change.GONE:
+        case DiffKind.GONE:
             return "Gone"
     return "Worse" if change.change in _WORSE else "Better"
 
@@ -102,7 +101,7 @@ def _remark(change: FindingChange, by_name: bool) -> str:
         told.append(f"also on {listed(came)}")
     if by_name and (left := [node for node in one.nodes if node not in other.nodes]):
         told.append(f"not on {listed(left)} any more")
-    if change.change is Change.LIFTED and one.waived:
+    if change.change is DiffKind.LIFTED and one.waived:
         told.append(f"was waived until {one.waived.expires} by {one.waived.by}")
     sentence = "; ".join(told)
     return ". ".join(filter(None, (sentence[:1].upper() + sentence[1:], waived)))
@@ -110,15 +109,15 @@ def _remark(change: FindingChange, by_name: bool) -> str:
 
 def _alone(change: FindingChange) -> str:
     match change.change:
-        case Change.UNTOLD if change.after is None:
+        case DiffKind.UNTOLD if change.after is None:
             return "It was found before, and could not be looked at again."
-        case Change.TOLD if change.before is None:
+        case DiffKind.TOLD if change.before is None:
             return "It could not be looked at before."
-        case Change.TOLD:
+        case DiffKind.TOLD:
             return "It is known now."
-        case Change.LEFT_OUT:
+        case DiffKind.LEFT_OUT:
             return "Its check was not run again."
-        case Change.FIRST_LOOK:
+        case DiffKind.FIRST_LOOK:
             return "Its check was not run before."
     return ""
 
@@ -145,9 +144,9 @@ def _facts(facts: Sequence[FactChange], width: int) -> Iterator[Line]:
             yield from _paragraph(f"{_INDENT}{label}", f"and {len(alike) - _MOST_FACTS} more (--format json)", width)
 
 
-def _same(difference: Difference) -> str:
+def _same(difference: ReportDiff) -> str:
     """How much is as it was."""
-    same = [c.finding for c in difference.findings if c.change is Change.SAME]
+    same = [c.finding for c in difference.findings if c.change is DiffKind.SAME]
     problems = sum(f.status in PROBLEMS for f in same)
     of_them = f", {problems} of them {'a problem' if problems == 1 else 'problems'}" if problems else ""
     waived = sum(bool(f.waived) for f in same)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from checks.change.events import AnyEvent, Line, Opened, RolledBack, Surprised, Verified
+from checks.change.change_events import AnyEvent, JournalLine, Opened, RolledBack, Surprised, Verified
 from checks.change.state import Change, fold
 from tui.cli.change_text import waits_for
 from tui.cli.common_options import ENTERED
@@ -55,7 +55,7 @@ class Hints:
         """The same change as it is shown to who typed these options: in what racwire says, not in what people said."""
         return fold(self._in_line(line) for line in change.lines) if self.options else change
 
-    def _in_line(self, line: Line) -> Line:
+    def _in_line(self, line: JournalLine) -> JournalLine:
         return msgspec.structs.replace(line, event=self._in_event(line.event))
 
     def _in_event(self, event: AnyEvent) -> AnyEvent:

@@ -20,7 +20,7 @@ from checks.model.check import discover
 from checks.model.report import Report
 from checks.model.settings import Settings
 from checks.model.wording import listed
-from checks.report.evidence import Evidence
+from checks.report.report_evidence import Evidence
 from checks.run.engine import Engine
 from checks.traffic.recording import Recording, RecordingError
 from checks.whole_files import OutputError

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from checks.redact import Identity, RedactionError, Redactor, held
-from checks.report.evidence import Evidence
+from checks.report.report_evidence import Evidence
 from tui.cli.errors import UsageError
 from tui.cli.streams import tell
 from tui.console.start import state_directory

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from checks.model.report import exit_code
 from checks.model.settings import Settings
-from checks.report.evidence import Evidence
+from checks.report.report_evidence import Evidence
 from checks.traffic.recording import RecordingError
 from tui.cli.document import Handout, output_file
 from tui.cli.errors import UsageError

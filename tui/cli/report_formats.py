@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from checks.report.evidence import Evidence
+    from checks.report.report_evidence import Evidence
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from checks.model.report import Report
 from checks.run.events import CheckConcluded, Event, Gathered, GatherProgress, RunStarted
 
 if TYPE_CHECKING:
-    from checks.change.change_journal import Found
+    from checks.change.change_journal import FoundJournal
     from checks.change.change_plan import Accepted
     from checks.change.obstacles import Obstacle
     from checks.change.state import Change
@@ -84,7 +84,7 @@ class JournalsRead(msgspec.Struct, frozen=True):
     change: Change | None
     """The change that is followed, or looked at; None where there is none."""
     path: Path | None = None
-    others: tuple[Found, ...] = ()
+    others: tuple[FoundJournal, ...] = ()
     """All journals that lie in the directory, the newest first."""
     problem: str = ""
     """Why there is no change to see though there are journals; a sentence."""
@@ -178,7 +178,7 @@ class ChangeState:
     def __init__(self) -> None:
         self.change: Change | None = None
         self.path: Path | None = None
-        self.others: tuple[Found, ...] = ()
+        self.others: tuple[FoundJournal, ...] = ()
         self.problem = ""
         self.work = Work(Doing.READING)
         self.report: Report | None = None

@@ -33,8 +33,8 @@ from tui.console.journal_watcher import ChangeSource, JournalWatcher
 from tui.console.messages import ChangeReported
 
 if TYPE_CHECKING:
-    from checks.change.change_api import Conduct
-    from checks.change.events import AnyEvent
+    from checks.change.change_events import AnyEvent
+    from checks.change.change_session import ChangeSession
 
 log = logging.getLogger(__name__)
 
@@ -137,12 +137,12 @@ class ChangeWorker:
 
     async def _make_plan(self, source: ChangeSource, following: JournalWatcher, want: MakePlan) -> WorkEnded:
         from checks.change.obstacles import PlanError
-        from checks.change.opening import Opened
+        from checks.change.opening import OpeningResult
 
         events = source.begin(want.target, want.accepted)
         try:
             async for event in events:
-                if isinstance(event, Opened):
+                if isinstance(event, OpeningResult):
                     following.take(event.conduct)
                 else:
                     self._post(WorkGoesOn(event))
@@ -166,7 +166,7 @@ class ChangeWorker:
 
 def _told(events: Sequence[AnyEvent]) -> str:
     """How a look ended, where the screen does not say it by itself."""
-    from checks.change.events import Surprised, Verified
+    from checks.change.change_events import Surprised, Verified
 
     looked = next((event for event in events if isinstance(event, Verified)), None)
     if looked is None or not looked.passed or any(isinstance(event, Surprised) for event in events):
@@ -174,7 +174,7 @@ def _told(events: Sequence[AnyEvent]) -> str:
     return "The gate passed." if looked.results else "Looked: nothing has changed under the change."
 
 
-def _carry_out(conduct: Conduct, want: Decide) -> None:
+def _carry_out(conduct: ChangeSession, want: Decide) -> None:
     carry_out: dict[Decision, Callable[[], object]] = {
         Decision.ATTEST: lambda: conduct.attest(want.by, want.text),
         Decision.OVERRIDE: lambda: conduct.override(want.by, want.text),
@@ -186,7 +186,7 @@ def _carry_out(conduct: Conduct, want: Decide) -> None:
     carry_out[want.decision]()
 
 
-def _sign_off(conduct: Conduct, want: Decide) -> None:
+def _sign_off(conduct: ChangeSession, want: Decide) -> None:
     """Attest the last step where that is still to be done, and end the change."""
     if conduct.change.current is not None:
         conduct.attest(want.by, want.text)

@@ -23,10 +23,10 @@ from tui.console.change_state import Follow, JournalsRead
 from tui.console.messages import ChangeReported
 
 if TYPE_CHECKING:
-    from checks.change.change_api import Conduct
-    from checks.change.change_journal import Found
+    from checks.change.change_journal import FoundJournal
     from checks.change.change_plan import Accepted
-    from checks.change.opening import Opened
+    from checks.change.change_session import ChangeSession
+    from checks.change.opening import OpeningResult
     from checks.model.check import Checks
     from tui.cli.password import Secret
 
@@ -44,13 +44,13 @@ class ChangeSource(Protocol):
     def directory(self) -> Path:
         """Where the journals are."""
 
-    def journals(self) -> tuple[Found, ...]:
+    def journals(self) -> tuple[FoundJournal, ...]:
         """All that lie there."""
 
-    def follow(self, cluster: str | None, path: Path | None, node: str) -> Conduct:
+    def follow(self, cluster: str | None, path: Path | None, node: str) -> ChangeSession:
         """The change in that journal, or else the only open one of that cluster, as it is conducted on that node."""
 
-    def begin(self, target: int | None, accepted: tuple[Accepted, ...]) -> AsyncGenerator[Event | Opened, None]:
+    def begin(self, target: int | None, accepted: tuple[Accepted, ...]) -> AsyncGenerator[Event | OpeningResult, None]:
         """Plan and begin one. Raises PlanError too."""
 
 
@@ -58,7 +58,7 @@ class JournalWatcher:
     """Follows one change, and tells the app what its journal says as long as its screen is shown."""
 
     def __init__(self, app: App[None], state: AppState, source: ChangeSource) -> None:
-        self.conduct: Conduct | None = None
+        self.conduct: ChangeSession | None = None
         """The change that is followed."""
         self._app = app
         self._state = state
@@ -77,7 +77,7 @@ class JournalWatcher:
         if self._worker is None or self._worker.is_finished:
             self._worker = self._app.run_worker(self._watch(), group="change-watch", exit_on_error=False)
 
-    def take(self, conduct: Conduct) -> None:
+    def take(self, conduct: ChangeSession) -> None:
         """Follow the change that was just begun."""
         self.conduct, self._path = conduct, None
 
@@ -127,7 +127,7 @@ class JournalWatcher:
         from checks.change.change_journal import ChangeJournalError
         from checks.change.state import ChangeError
 
-        others: tuple[Found, ...] = ()
+        others: tuple[FoundJournal, ...] = ()
         try:
             others = self._source.journals()[::-1]
             if self.conduct is not None:
@@ -145,7 +145,7 @@ class JournalWatcher:
         return JournalsRead(self.conduct.change, self.conduct.path, others)
 
 
-def _may_be_open(found: Found, cluster: str | None) -> bool:
+def _may_be_open(found: FoundJournal, cluster: str | None) -> bool:
     """Whether it is of a change that goes on; one that is broken may be."""
     change = found.change
     return change is None or (change.is_open and cluster in (None, change.opened.cluster))
@@ -171,23 +171,24 @@ class ClusterChanges:
     @property
     def directory(self) -> Path:
         """Where the journals are."""
-        from checks.change.change_api import directory_of
+        from checks.change.journal_files import directory_of
 
         return directory_of(self._settings)
 
-    def journals(self) -> tuple[Found, ...]:
+    def journals(self) -> tuple[FoundJournal, ...]:
         """All that lie there."""
-        from checks.change.change_api import journals
+        from checks.change.journal_files import journals
 
         return journals(self._settings)
 
-    def follow(self, cluster: str | None, path: Path | None, node: str) -> Conduct:
+    def follow(self, cluster: str | None, path: Path | None, node: str) -> ChangeSession:
         """The change in that journal, or else the only open one of that cluster, as it is conducted on that node."""
-        from checks.change.change_api import Conduct, current
+        from checks.change.change_session import ChangeSession
+        from checks.change.journal_files import current
 
-        return Conduct(current(self._settings, cluster, path), self._settings, self._password, node)
+        return ChangeSession(current(self._settings, cluster, path), self._settings, self._password, node)
 
-    def begin(self, target: int | None, accepted: tuple[Accepted, ...]) -> AsyncGenerator[Event | Opened, None]:
+    def begin(self, target: int | None, accepted: tuple[Accepted, ...]) -> AsyncGenerator[Event | OpeningResult, None]:
         """Plan and begin one."""
         from checks.change.opening import open_change
 

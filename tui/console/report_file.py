@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from checks.model.report import Report
-from checks.report.evidence import Evidence
+from checks.report.report_evidence import Evidence
 from checks.whole_files import OutputError, write_whole
 from tui.cli.durations import size_of
 from tui.console.export_state import SAVED, SAVED_ENDING, new_name, stem_of

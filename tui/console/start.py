@@ -55,8 +55,8 @@ def run_console_on_recording(path: Path, settings: Settings) -> int:
     """Show a recording in the console, where `no_console` has nothing against it; returns 0 once it is left, whatever
     is in it. Raises RecordingError where it cannot be read."""
     prepare(os.environ)
-    from checks.traffic.judged import JudgedRecording
     from checks.traffic.recording import Recording
+    from checks.traffic.recording_replay import JudgedRecording
     from tui.console.live import of_recording
 
     def judge(checks: Sequence[Check], broken: Sequence[BrokenPlugin]) -> Engine:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from checks.change.change_events import Reopened
 from checks.change.change_plan import Commands, Step
 from checks.change.change_text import STEP_SIGNS, minute
-from checks.change.events import Reopened
-from checks.change.state import Change, Standing
+from checks.change.state import Change, StepStatus
 from tui.text.line import Line, Span, cell_len, command_lines, hanging, sanitize_line, width_of, wrapped
 
 STEP_ROLES = {
-    Standing.DONE: "pass",
-    Standing.OVERRIDDEN: "warn",
-    Standing.CURRENT: "accent",
-    Standing.AHEAD: "faint",
+    StepStatus.DONE: "pass",
+    StepStatus.OVERRIDDEN: "warn",
+    StepStatus.CURRENT: "accent",
+    StepStatus.AHEAD: "faint",
 }
 _LABEL = 11
 
 
-def sign_of_step(standing: Standing) -> Span:
+def sign_of_step(standing: StepStatus) -> Span:
     """How a step stands, in a sign."""
     return STEP_SIGNS[standing], STEP_ROLES[standing]
 

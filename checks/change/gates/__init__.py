@@ -8,21 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from checks.change.change_plan import Gate, Step
-from checks.change.gates.backups import backups_made
-from checks.change.gates.built_in import CHECKS, as_gate
-from checks.change.gates.configuration import oifcfg_unchanged, switch_frames
-from checks.change.gates.gate import GateCheck, Scene
-from checks.change.gates.kept import kept_mtu, rebooted
-from checks.change.gates.members import members_unchanged
-from checks.change.gates.mtu import mtu_untouched, running_mtu
-from checks.change.gates.paths import one_byte_more, quiet_counters
-from checks.change.gates.reach import only_journal, ssh_apart
-from checks.change.gates.recordings import after_recording, baseline_recording, comparison
-from checks.change.gates.stack import autostart_off, autostart_on, instances_up, stack_down, stack_up
+from checks.change.gates.backup_gates import backups_made
+from checks.change.gates.boot_gates import kept_mtu, rebooted
+from checks.change.gates.built_in_checks import CHECKS, as_gate
+from checks.change.gates.configuration_gates import oifcfg_unchanged, switch_frames
+from checks.change.gates.gate import GateCheck, GateContext
+from checks.change.gates.members_gate import members_unchanged
+from checks.change.gates.mtu_gates import mtu_untouched, running_mtu
+from checks.change.gates.path_gates import one_byte_more, quiet_counters
+from checks.change.gates.reach_gates import only_journal, ssh_apart
+from checks.change.gates.recording_gates import after_recording, baseline_recording, comparison
+from checks.change.gates.stack_gates import autostart_off, autostart_on, instances_up, stack_down, stack_up
 from checks.change.state import Change
 from checks.model.check import Check, discover
 
-__all__ = ["GATES", "Scene", "documented", "gate_checks", "looked_at", "watched"]
+__all__ = ["GATES", "GateContext", "documented", "gate_checks", "looked_at", "watched"]
 
 GATES: tuple[GateCheck, ...] = (
     baseline_recording,
@@ -58,7 +58,7 @@ def documented() -> tuple[Check, ...]:
 def gate_checks(change: Change, step: Step | None = None, built_in: Iterable[Check] | None = None) -> dict[str, Check]:
     """The checks that look at the gates of a step (the current one where none is given), by id: our own, and built-in
     ones (racwire's where none are given). A gate that this racwire does not know is left out."""
-    scene = Scene(change, step or change.current or change.plan.steps[-1])
+    scene = GateContext(change, step or change.current or change.plan.steps[-1])
     wanted = {gate.check for gate in (*looked_at(change, scene.step), *watched(change, scene.step))}
     own = {gate.id: gate.made_for(scene) for gate in GATES if gate.id in wanted}
     found = (discover() if built_in is None else built_in) if wanted - own.keys() else ()

@@ -16,7 +16,7 @@ LOOK_AGAIN = "racwire change verify"
 
 
 @dataclass(frozen=True)
-class Scene:
+class GateContext:
     """What a gate knows beside the facts of the cluster."""
 
     change: Change
@@ -38,7 +38,7 @@ class Scene:
         return f"{home}/bin/{words}" if home else words
 
 
-GateJudge = Callable[[Scene, Cluster], Iterable[Finding]]
+GateJudge = Callable[[GateContext, Cluster], Iterable[Finding]]
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class GateCheck:
     judge: GateJudge = field(repr=False)
     uses: tuple[str, ...] = ()
 
-    def made_for(self, scene: Scene) -> Check:
+    def made_for(self, scene: GateContext) -> Check:
         """The check that looks at this gate."""
 
         @wraps(self.judge)
@@ -101,7 +101,7 @@ def of_node(
     return kind.finding(status, sentence, subject=text, next=then, evidence=[(node, topic)], nodes=[node])
 
 
-def setups(scene: Scene, cluster: Cluster) -> Iterator[tuple[str, NodeSetup | Unknown]]:
+def setups(scene: GateContext, cluster: Cluster) -> Iterator[tuple[str, NodeSetup | Unknown]]:
     """The setup of every node of the plan, in its order; why it is not known, where it is not."""
     found = () if isinstance(cluster.setups, Unknown) else cluster.setups
     known = {setup.name: setup for setup in found}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from checks.change.change_plan import Commands, Gate, Kind, Step
-from checks.change.commands import awr, recording
+from checks.change.change_plan import ChangeKind, Commands, Gate, Step
+from checks.change.steps import recording_commands
 from checks.change.steps.before import cluvfy
 from checks.change.steps.draft import Draft
 
@@ -44,7 +44,7 @@ def interconnect(draft: Draft) -> Step:
         "networks; oifcfg as before.",
         gates=tuple(Gate(check) for check in gates),
         if_rolled_back=""
-        if draft.kind is Kind.ROLLBACK
+        if draft.kind is ChangeKind.ROLLBACK
         else "Everything is stopped again, the MTU set back on all nodes, and started: another full outage.",
     )
 
@@ -54,23 +54,23 @@ def compare(draft: Draft) -> Step:
     return Step(
         id="compare",
         title="compare",
-        what=f"Record {recording.in_words(draft.record_s)} of the same load as before, now at MTU {draft.after}, and "
-        "compare.",
+        what=f"Record {recording_commands.for_time(draft.record_s)} of the same load as before, now at MTU "
+        f"{draft.after}, and compare.",
         why="What was promised is to be seen: fewer packets and fragments for the same blocks, no loss, receive times "
         "no worse. A load that differs makes the comparison say so.",
         commands=(
-            *awr.begun(draft.databases, draft.has_pack),
+            *recording_commands.begun(draft.databases, draft.has_pack),
             Commands(
                 f"As {draft.made_by.partition('@')[0] or 'the user of racwire'} on {draft.first}, while the same load "
                 "runs:",
                 (
-                    recording.record(draft.after_file, f"mtu{draft.after}", draft.record_s, draft.options),
-                    recording.compare(draft.baseline_file, draft.after_file, draft.record_s),
+                    recording_commands.record(draft.after_file, f"mtu{draft.after}", draft.record_s, draft.options),
+                    recording_commands.compare(draft.baseline_file, draft.after_file, draft.record_s),
                 ),
                 draft.first,
                 "A recording that is there already and not good enough: add --force.",
             ),
-            *awr.over(draft.databases, draft.has_pack),
+            *recording_commands.over(draft.databases, draft.has_pack),
         ),
         expected="The comparison finds nothing worse in losses, reassembly, errors and receive times.",
         gates=(Gate("after-recording"), Gate("comparison")),

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 
 from checks.change.change_plan import Commands, Gate, Layer, Step
-from checks.change.commands import awr, recording, restoring, saving
+from checks.change.steps import backup_commands, recording_commands
 from checks.change.steps.draft import Draft
 
 FIGURES = ("gc-blocks-lost", "instance-ping")
@@ -21,19 +21,19 @@ def baseline(draft: Draft) -> Step:
     return Step(
         id="baseline",
         title="baseline",
-        what=f"Record {recording.in_words(draft.record_s)} of the usual load, at MTU {draft.before}. Choose a time "
-        "that you can have again afterwards: the same job, the same users.",
+        what=f"Record {recording_commands.for_time(draft.record_s)} of the usual load, at MTU {draft.before}. Choose a "
+        "time that you can have again afterwards: the same job, the same users.",
         why="Without a recording from before, nobody can tell afterwards what the change brought, or broke.",
         commands=(
-            *awr.begun(draft.databases, draft.has_pack),
+            *recording_commands.begun(draft.databases, draft.has_pack),
             Commands(
                 f"As {_login(draft)}, while the usual load runs:",
-                (recording.record(draft.baseline_file, f"mtu{draft.before}", draft.record_s, draft.options),),
+                (recording_commands.record(draft.baseline_file, f"mtu{draft.before}", draft.record_s, draft.options),),
                 draft.first,
                 "With --probe it also records how long packets take on each private path. A recording that is there "
                 "already and not good enough: add --force.",
             ),
-            *awr.over(draft.databases, draft.has_pack),
+            *recording_commands.over(draft.databases, draft.has_pack),
             cluvfy(draft, "before"),
         ),
         expected="The recording holds every node for the whole time.",
@@ -45,7 +45,7 @@ def baseline(draft: Draft) -> Step:
 def cluvfy(draft: Draft, when: str) -> Commands:
     """Oracle's own look at the network, where it is installed."""
     tool = shlex.quote(f"{draft.home(draft.first)}/bin/cluvfy")
-    file = f"{saving.backup_directory(draft.id)}-cluvfy-{when}.txt"
+    file = f"{backup_commands.backup_directory(draft.id)}-cluvfy-{when}.txt"
     return Commands(
         f"As the Grid owner{f' ({draft.grid_owner})' if draft.grid_owner else ''} on {draft.first}, if you like:",
         (f"if [ -x {tool} ]; then {tool} comp nodecon -n all -verbose > {file}; fi",),
@@ -64,12 +64,15 @@ def backups(draft: Draft) -> Step:
         why="The MTU stands in none of these: Clusterware keeps it neither in the OCR nor in the GPnP profile. They "
         "are for the case that somebody's hand slips.",
         commands=(
-            saving.save_registry(draft.first, draft.home(draft.first)),
-            *(saving.save_node(node, draft.home(node), draft.id, _places(draft, node)) for node in draft.nodes),
-            *restoring.create(draft.databases, draft.id),
+            backup_commands.save_registry(draft.first, draft.home(draft.first)),
+            *(
+                backup_commands.save_node(node, draft.home(node), draft.id, _places(draft, node))
+                for node in draft.nodes
+            ),
+            *backup_commands.create(draft.databases, draft.id),
         ),
-        expected=f"An OCR backup of today, and {', '.join(saving.BACKUP_FILES)} in "
-        f"{saving.backup_directory(draft.id)} on every node.",
+        expected=f"An OCR backup of today, and {', '.join(backup_commands.BACKUP_FILES)} in "
+        f"{backup_commands.backup_directory(draft.id)} on every node.",
         gates=(Gate("backups-made"),),
         if_rolled_back="Nothing has been changed: give the change up. The backups may stay.",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from checks.change.change_plan import Kind, Layer, PlannedDatabase, PlannedNetwork
+from checks.change.change_plan import ChangeKind, Layer, PlannedDatabase, PlannedNetwork
 from checks.model.facts import FragileMtu, LldpNeighbour
 from checks.model.wording import listed
 
@@ -27,7 +27,7 @@ class Draft:
     """A plan before its steps are there."""
 
     id: str
-    kind: Kind
+    kind: ChangeKind
     nodes: tuple[str, ...]
     first: str
     """The node that Clusterware is started on first, and that racwire's own commands are for: this one."""

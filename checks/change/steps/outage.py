@@ -5,13 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from checks.change.change_plan import Commands, Gate, Kind, Step
-from checks.change.commands import stack
-from checks.change.commands.keeping import Kept, kept_lines, restored_lines
-from checks.change.commands.running import run_time_lines
-from checks.change.commands.stack import root
+from checks.change.change_plan import ChangeKind, Commands, Gate, Step
 from checks.change.packets import full_size
+from checks.change.steps import stack_commands
 from checks.change.steps.draft import SAFE_ORDER, Draft, briefly
+from checks.change.steps.mtu_commands import Kept, kept_lines, restored_lines, run_time_lines
+from checks.change.steps.stack_commands import root
 
 DOWN = (
     Gate("stack-down", until="first-node"),
@@ -41,7 +40,7 @@ def stack_down(draft: Draft) -> Step:
     """Nothing of Oracle's cluster runs, and nothing starts by itself."""
     homes = {node: draft.home(node) for node in draft.nodes}
     names = ", ".join(d.name for d in draft.databases)
-    back = draft.kind is Kind.ROLLBACK
+    back = draft.kind is ChangeKind.ROLLBACK
     return Step(
         id="stack-down",
         title="stack down",
@@ -51,9 +50,12 @@ def stack_down(draft: Draft) -> Step:
         "would evict nodes. With autostart on, a node that is booted by accident would join half changed "
         f"({SAFE_ORDER}).",
         commands=(
-            *(stack.disable(node, home) for node, home in homes.items()),
-            *(stack.stop_database(database, draft.first, draft.home(draft.first)) for database in draft.databases),
-            *(stack.stop(node, home) for node, home in homes.items()),
+            *(stack_commands.disable(node, home) for node, home in homes.items()),
+            *(
+                stack_commands.stop_database(database, draft.first, draft.home(draft.first))
+                for database in draft.databases
+            ),
+            *(stack_commands.stop(node, home) for node, home in homes.items()),
         ),
         expected="No ohasd.bin, ocssd.bin, crsd.bin or evmd.bin, no ASM and no database instance on any node; "
         "`crsctl config crs` says disabled.",
@@ -64,7 +66,7 @@ def stack_down(draft: Draft) -> Step:
 
 def set_mtu(draft: Draft) -> Step:
     """Every layer of every node, now and for the next boot."""
-    back = draft.kind is Kind.ROLLBACK
+    back = draft.kind is ChangeKind.ROLLBACK
     word = "back to" if back else "to"
     return Step(
         id="set-mtu",
@@ -140,7 +142,7 @@ def one_node_per_keeper(draft: Draft) -> tuple[str, ...]:
 
 def _node_blocks(draft: Draft, node: str) -> Iterator[Commands]:
     layers = draft.layers_of(node)
-    kept: Kept = restored_lines(layers) if draft.kind is Kind.ROLLBACK else kept_lines(layers)
+    kept: Kept = restored_lines(layers) if draft.kind is ChangeKind.ROLLBACK else kept_lines(layers)
     yield Commands(root(node), (*run_time_lines(layers), *kept.lines), node, f"{kept.note}." if kept.note else "")
     if kept.unknown:
         names = [word for name in kept.unknown for word in ("-e", name)]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.change.change_plan import Commands, Gate, Kind, Step
-from checks.change.commands import restoring
-from checks.change.limits import frame_bytes, not_yet_jumbo, port_name
+from checks.change.change_plan import ChangeKind, Commands, Gate, Step
+from checks.change.mtu_limits import frame_bytes, not_yet_jumbo, port_name
+from checks.change.steps import backup_commands
 from checks.change.steps.draft import SAFE_ORDER, Draft, briefly
 from checks.change.vendors import PORT, QUESTIONS, Vendor, commands_of, kind_of_neighbour, showing, vendor
 
@@ -101,7 +101,7 @@ def _fabric(draft: Draft) -> Step:
 
 def sign_off(draft: Draft) -> Step:
     """Somebody says that it is good."""
-    back = draft.kind is Kind.ROLLBACK
+    back = draft.kind is ChangeKind.ROLLBACK
     return Step(
         id="sign-off",
         title="sign off",
@@ -111,7 +111,7 @@ def sign_off(draft: Draft) -> Step:
         "the report what was done, by whom, what was seen, and what was gone past.",
         commands=(
             Commands("Where racwire runs:", ("racwire change report",)),
-            *restoring.drop(draft.databases, draft.id),
+            *backup_commands.drop(draft.databases, draft.id),
         ),
         expected=f"Every layer still runs and is kept {'as before the change' if back else 'as planned'} (MTU "
         f"{draft.after}), and Clusterware is up on every node. The report is filed with the change.",

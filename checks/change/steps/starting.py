@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from checks.change.change_plan import Gate, Kind, Step
-from checks.change.commands import stack
+from checks.change.change_plan import ChangeKind, Gate, Step
+from checks.change.steps import stack_commands
 from checks.change.steps.draft import Draft, briefly
 
 
@@ -16,7 +16,7 @@ def first_node(draft: Draft) -> Step:
         "minutes after the prompt is back. Its autostart stays off.",
         why="One node alone shows whether Clusterware, its HAIP and ASM come up on the interfaces as they are now, "
         "while there is nobody yet to quarrel with.",
-        commands=(stack.start(draft.first, draft.home(draft.first)),),
+        commands=(stack_commands.start(draft.first, draft.home(draft.first)),),
         expected=f"`crsctl check crs` on {draft.first} says online four times; nothing runs on the other nodes.",
         gates=(
             Gate("stack-up", nodes=(draft.first,)),
@@ -30,7 +30,7 @@ def first_node(draft: Draft) -> Step:
 def other_nodes(draft: Draft) -> Step:
     """All nodes are up, will be after a boot, and the databases are open."""
     databases = tuple(
-        stack.start_database(database, draft.first, draft.home(draft.first)) for database in draft.databases
+        stack_commands.start_database(database, draft.first, draft.home(draft.first)) for database in draft.databases
     )
     return Step(
         id="other-nodes",
@@ -42,15 +42,15 @@ def other_nodes(draft: Draft) -> Step:
         why="A node that cannot exchange full-size packets with those that are up hangs in ora.cssd STARTING and does "
         "not join (MOS 563566.1): one at a time, it is seen which.",
         commands=(
-            *(stack.start(node, draft.home(node)) for node in draft.others),
-            *(stack.enable(node, draft.home(node)) for node in draft.starting),
+            *(stack_commands.start(node, draft.home(node)) for node in draft.others),
+            *(stack_commands.enable(node, draft.home(node)) for node in draft.starting),
             *databases,
         ),
         expected=f"Clusterware is up on every node, {_enabled(draft)}and every instance that ran before runs again.",
         gates=_all_up(draft),
         if_rolled_back="Clusterware is stopped on all nodes, the MTU set back, and all is started again: another full "
         "outage."
-        if draft.kind is not Kind.ROLLBACK
+        if draft.kind is not ChangeKind.ROLLBACK
         else "",
     )
 
@@ -64,9 +64,12 @@ def all_nodes(draft: Draft) -> Step:
         "the nodes does not matter.",
         why="Nothing but the stack was touched.",
         commands=(
-            *(stack.start(node, draft.home(node)) for node in draft.nodes),
-            *(stack.enable(node, draft.home(node)) for node in draft.starting),
-            *(stack.start_database(database, draft.first, draft.home(draft.first)) for database in draft.databases),
+            *(stack_commands.start(node, draft.home(node)) for node in draft.nodes),
+            *(stack_commands.enable(node, draft.home(node)) for node in draft.starting),
+            *(
+                stack_commands.start_database(database, draft.first, draft.home(draft.first))
+                for database in draft.databases
+            ),
         ),
         expected=f"Clusterware is up on every node, {_enabled(draft)}and every instance that ran before runs again. "
         "Where it is so already, there is nothing to do.",

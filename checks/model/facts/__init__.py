@@ -7,7 +7,7 @@ never None and never zero; None means "read, and there is none".
 """
 
 from checks.model.facts.base import Fact, NotAsked, Unknown
-from checks.model.facts.changing import (
+from checks.model.facts.change_facts import (
     BeforeAfter,
     Changing,
     JournalCopy,
@@ -16,27 +16,37 @@ from checks.model.facts.changing import (
     SeenRecording,
 )
 from checks.model.facts.cluster import FACT_GROUPS, Cluster, Thresholds
-from checks.model.facts.clusterware import (
+from checks.model.facts.grid import (
     ActiveVersion,
     ClusterMember,
     Clusterware,
     ConfiguredInterface,
+    FileSeen,
     GridHome,
     Haip,
     InterfaceConfiguration,
     ListedInterface,
+    Managed,
+    ManagedDatabase,
+    OcrBackup,
     StaleHome,
     ToolMessage,
 )
-from checks.model.facts.database import (
+from checks.model.facts.instance_facts import (
     Activity,
     ActivityGap,
     BlockTransfer,
+    ClientTraffic,
     Database,
+    DeviceHistory,
+    History,
+    HistoryPeriod,
     Instance,
     InstanceActivity,
+    InstanceHistory,
     InstancePing,
     InterconnectInUse,
+    LossHistory,
     Parameter,
     UnaskedInstance,
     UnreadView,
@@ -44,29 +54,25 @@ from checks.model.facts.database import (
     WaitEvent,
     release,
 )
-from checks.model.facts.history import (
-    ClientTraffic,
-    DeviceHistory,
-    History,
-    HistoryPeriod,
-    InstanceHistory,
-    LossHistory,
-)
-from checks.model.facts.kernel import CounterChange, CounterChanges
-from checks.model.facts.managed import FileSeen, Managed, ManagedDatabase, OcrBackup
 from checks.model.facts.node import (
     Address,
+    CounterChange,
+    CounterChanges,
+    FragileMtu,
     Interface,
     IPAddress,
     IPNetwork,
+    Keeper,
+    KeptMtu,
     KernelCounters,
+    LldpNeighbour,
     Neighbour,
     Node,
+    NodeSetup,
     Route,
     UnreadNode,
 )
-from checks.model.facts.paths import Leg, PathProbe, PingSeries, Port, PrivateNetwork, Verdict
-from checks.model.facts.setup import FragileMtu, Keeper, KeptMtu, LldpNeighbour, NodeSetup
+from checks.model.facts.path_probe import Leg, PathProbe, PingSeries, Port, PrivateNetwork, Verdict
 
 __all__ = [
     "FACT_GROUPS",

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from checks.model.facts.base import Fact, NotAsked, Unknown
-from checks.model.facts.changing import Changing
-from checks.model.facts.clusterware import Clusterware
-from checks.model.facts.database import Activity, Database
-from checks.model.facts.history import History
-from checks.model.facts.kernel import CounterChanges
-from checks.model.facts.managed import Managed
-from checks.model.facts.node import Interface, Node, UnreadNode
-from checks.model.facts.paths import PathProbe, Port, PrivateNetwork
-from checks.model.facts.setup import NodeSetup
+from checks.model.facts.change_facts import Changing
+from checks.model.facts.grid import Clusterware, Managed
+from checks.model.facts.instance_facts import Activity, Database, History
+from checks.model.facts.node import CounterChanges, Interface, Node, NodeSetup, UnreadNode
+from checks.model.facts.path_probe import PathProbe, Port, PrivateNetwork
 
 
 class Thresholds(Fact, frozen=True):

@@ -15,13 +15,13 @@ from checks.model.finding import Status
 from checks.model.sanitize import shown
 from checks.report import actions
 from checks.report.age import at
-from checks.report.evidence import Evidence
 from checks.report.folding import left_out_together
-from checks.report.html import journal_section, path_section
+from checks.report.html import problem_sections
 from checks.report.html.evidence_sheets import cluster_sheets, settings_sheets, versions_sheet
-from checks.report.html.finding_section import calm, problem_parts, together
 from checks.report.html.output_section import Outputs
+from checks.report.html.problem_sections import calm, problem_parts, together
 from checks.report.html.traffic_section import traffic_of
+from checks.report.report_evidence import Evidence
 from checks.report.summary import cluster_name, counts, facts, first_steps, headline, place, sentences
 
 
@@ -43,13 +43,13 @@ def to_html(evidence: Evidence) -> bytes:
         told_together=together(problems + lived_with, report),
         calm=calm(report),
         left_out=tuple(left_out_together(report.findings)),
-        squares=path_section.squares(report.cluster),
-        no_squares=path_section.why_none(report.cluster),
+        squares=problem_sections.squares(report.cluster),
+        no_squares=problem_sections.why_none(report.cluster),
         traffic=traffic_of(evidence),
         sheets=cluster_sheets(report.cluster),
         settings=settings_sheets(report),
         versions=versions_sheet(report),
-        journals=journal_section.journals(report, outputs),
+        journals=problem_sections.journals(report, outputs),
         cluster=cluster_name(report),
     )
     return page.encode() + b"\n"
@@ -72,7 +72,7 @@ def _template() -> Template:
         "took": actions.took,
         "clock": actions.clock,
         "time": at,
-        "tip": path_section.tip,
+        "tip": problem_sections.tip,
     }
     environment.tests["brief"] = actions.is_brief
     environment.globals["Status"] = Status

@@ -21,7 +21,7 @@ that the page stays one that can be mailed."""
 
 
 @dataclass(frozen=True)
-class Output:
+class ShownOutput:
     """What was read or sent, where it is shown."""
 
     anchor: str
@@ -43,21 +43,21 @@ class Outputs:
         told = sum(finding.status in PROBLEMS for finding in report.findings)
         self._room = max(MOST_IN_ALL - _OF_A_PROBLEM * told, _LEAST_IN_ALL)
 
-    def take(self, entries: Iterable[Entry]) -> tuple[Output, ...]:
+    def take(self, entries: Iterable[Entry]) -> tuple[ShownOutput, ...]:
         """The outputs of these entries: those that are shown already are only named."""
         return tuple(self._take(entry) for entry in entries)
 
-    def _take(self, entry: Entry) -> Output:
+    def _take(self, entry: Entry) -> ShownOutput:
         anchor = self._anchors[id(entry)]
         if anchor in self._shown:
-            return Output(anchor, entry, is_elsewhere=True)
+            return ShownOutput(anchor, entry, is_elsewhere=True)
         self._shown.add(anchor)
         text = escape(shown(entry.text[:MOST_OF_ONE], keep_lines=True))
         if len(text) > self._room:
-            return Output(anchor, entry, cut=f"No room here for {len(entry.text):,} characters{_WHERE}")
+            return ShownOutput(anchor, entry, cut=f"No room here for {len(entry.text):,} characters{_WHERE}")
         self._room -= len(text)
         rest = len(entry.text) - MOST_OF_ONE
-        return Output(anchor, entry, text, f"Cut here: {rest:,} characters more{_WHERE}" if rest > 0 else "")
+        return ShownOutput(anchor, entry, text, f"Cut here: {rest:,} characters more{_WHERE}" if rest > 0 else "")
 
 
 _WHERE = "; the report as JSON and the saved file have them."

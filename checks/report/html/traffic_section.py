@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
 from checks.model.facts import Activity, ActivityGap, BlockTransfer, Cluster, CounterChanges, Database, History, Unknown
-from checks.report.evidence import Evidence
 from checks.report.html.evidence_sheets import Sheet
 from checks.report.pictures import Figure
 from checks.report.pictures_facts import history_figure, instance_name, interval_figures
 from checks.report.pictures_samples import sampled
 from checks.report.quantities import milliseconds, seconds, share, whole
+from checks.report.report_evidence import Evidence
 from checks.rules import cache_fusion
 
 _COUNTED = (

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
+
+import msgspec
 
 from checks.model.facts import (
     Activity,
@@ -25,6 +27,10 @@ from checks.model.facts import (
 
 Key = tuple[Any, ...]
 """What is counted: `("gc blocks lost",)`, `("gc cr block 2-way", "waits")`, `(sender, "lost")`."""
+
+Pair = TypeVar("Pair", BlockTransfer, InstancePing)
+_CACHE_FUSION = "gc"
+"""How the names of these statistics begin."""
 
 Counters = Mapping[int, Mapping[Key, int]]
 """By the number of the instance that counts, and by what it counts."""
@@ -86,6 +92,25 @@ def difference(before: Mapping[Key, int], after: Mapping[Key, int], *, absent_is
     return Difference(grown, fallen)
 
 
+def began_anew(before: Mapping[Key, int], after: Mapping[Key, int]) -> Key | None:
+    """The first of an instance's Cache Fusion statistics that fell or vanished; None where all of them went on.
+
+    They only ever grow while an instance runs. A count of buffers or disk reads that falls leaves them as good as they
+    are.
+    """
+    fallen = difference(before, after, absent_is_zero=False).fallen
+    return next((key for key in fallen if str(key[0]).startswith(_CACHE_FUSION)), None)
+
+
+def pairs_of(kind: type[Pair], number: int, grown: Mapping[Key, int]) -> list[Pair]:
+    """What the instance of that number counted of each other one, from `(other, column)`; a pair of which a column is
+    missing, because it fell, is left out."""
+    first, second, *columns = (column.name for column in msgspec.structs.fields(kind))
+    return [
+        kind(**{first: number, second: other}, **counts) for (other,), counts in sorted(_rows(grown, columns).items())
+    ]
+
+
 def activity_between(before: Sample, after: Sample, database: Database) -> Activity:
     """What each instance of the database did between the two samples."""
     return _Interval(before, after, database).activity()
@@ -114,8 +139,8 @@ class _Interval:
             ended_at=self._after.at,
             seconds=self._seconds,
             instances=instances,
-            transfers=self._transfers(),
-            pings=self._pings(),
+            transfers=self._pairs("cache_transfer", BlockTransfer),
+            pings=self._pairs("instance_ping", InstancePing),
             unread=tuple(self._unread),
         )
 
@@ -132,13 +157,10 @@ class _Interval:
         before, after = (s.readings["sysstat"].counters.get(number, {}) for s in (self._before, self._after))
         if not before or not after:
             return f"{self._name(number)} did not answer {self._view('sysstat')}."
-        fallen = difference(before, after, absent_is_zero=False).fallen
-        # A count of buffers or disk reads that falls leaves those of Cache Fusion as good as they are.
-        if telling := [key for key in fallen if str(key[0]).startswith("gc")]:
-            (counter,) = telling[0]
-            now = f"fell from {before[telling[0]]:,} to {after[telling[0]]:,}" if telling[0] in after else "vanished"
+        if key := began_anew(before, after):
+            now = f"fell from {before[key]:,} to {after[key]:,}" if key in after else "vanished"
             return (
-                f"The statistic '{counter}' of {self._name(number)} {now} within the interval: the instance was "
+                f"The statistic '{key[0]}' of {self._name(number)} {now} within the interval: the instance was "
                 "restarted, or its counters began anew."
             )
         return ""
@@ -186,26 +208,16 @@ class _Interval:
             if counts["waits"]:
                 yield WaitEvent(event, counts["waits"], counts["time_us"], tuple(histograms.get(event, ())))
 
-    def _transfers(self) -> tuple[BlockTransfer, ...] | Unknown:
-        wanted = ("cr_blocks", "current_blocks", "lost", "cr_time_us", "current_time_us", "lost_time_us")
-        pairs = self._pairs("cache_transfer", wanted)
-        return pairs if isinstance(pairs, Unknown) else tuple(BlockTransfer(a, b, **c) for a, b, c in pairs)
-
-    def _pings(self) -> tuple[InstancePing, ...] | Unknown:
-        wanted = ("count_500b", "time_500b_us", "count_8k", "time_8k_us")
-        pairs = self._pairs("instance_ping", wanted)
-        return pairs if isinstance(pairs, Unknown) else tuple(InstancePing(a, b, **c) for a, b, c in pairs)
-
-    def _pairs(self, name: str, columns: tuple[str, ...]) -> list[tuple[int, int, dict[str, int]]] | Unknown:
-        """Of each instance that ran all the time, and each other one: what the columns grew by."""
+    def _pairs(self, name: str, kind: type[Pair]) -> tuple[Pair, ...] | Unknown:
+        """Of each instance that ran all the time, and each other one: what they counted of each other."""
         if reason := self._why_unread(name):
             return Unknown(reason)
-        return [
-            (number, other, counts)
+        return tuple(
+            pair
             for number in self._all_instances()
             if not self._interruption(number)
-            for (other,), counts in sorted(_rows(self._grown(name, number, absent_is_zero=True), columns).items())
-        ]
+            for pair in pairs_of(kind, number, self._grown(name, number, absent_is_zero=True))
+        )
 
     def _grown(self, name: str, number: int, *, absent_is_zero: bool = False) -> Mapping[Key, int]:
         """What an instance's counters in one view grew by; those that fell are left out and told."""

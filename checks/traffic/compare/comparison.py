@@ -13,7 +13,7 @@ from checks.traffic.json_text import to_json_text
 SCHEMA = "racwire-comparison/1"
 
 
-class Verdict(StrEnum):
+class ComparisonVerdict(StrEnum):
     """What can be said of a metric after the change against before it."""
 
     WORSE = "worse"
@@ -71,7 +71,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     """As it counts among all metrics (Benjamini and Hochberg; controls among themselves)."""
     believed_from: float
     """The size of change below which it is taken for noise, in the metric's unit."""
-    verdict: Verdict
+    verdict: ComparisonVerdict
 
     @property
     def is_still(self) -> bool:
@@ -137,7 +137,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
         """Those of all pairs."""
         return tuple(metric for pair in self.pairs for metric in pair.metrics)
 
-    def having(self, verdict: Verdict) -> tuple[Compared, ...]:
+    def having(self, verdict: ComparisonVerdict) -> tuple[Compared, ...]:
         """The metrics with that verdict; controls are left out, and so are parts where the whole has it too."""
         return tuple(
             m for pair in self.pairs for m in folded(pair.metrics) if m.verdict is verdict and not m.is_control
@@ -146,7 +146,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def too_rare(self) -> tuple[Compared, ...]:
         """What should not be, differs by more than noise, and is too rare for telling whether the change did it."""
-        return tuple(m for m in self.having(Verdict.TOO_FEW_SAMPLES) if m.p is not None and m.is_rare)
+        return tuple(m for m in self.having(ComparisonVerdict.TOO_FEW_SAMPLES) if m.p is not None and m.is_rare)
 
     @property
     def new_losses(self) -> tuple[Compared, ...]:
@@ -161,7 +161,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_telling(self) -> bool:
         """Whether anything at all could be told."""
-        untold = (Verdict.TOO_FEW_SAMPLES, Verdict.ENVIRONMENT_SHIFTED)
+        untold = (ComparisonVerdict.TOO_FEW_SAMPLES, ComparisonVerdict.ENVIRONMENT_SHIFTED)
         return any(m.verdict not in untold for m in self.metrics if not m.is_control)
 
 

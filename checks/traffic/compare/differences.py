@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.wording import counted, listed
 from checks.traffic.compare.comparison import Compared, EnvironmentDifference
-from checks.traffic.compare.environment import MTU
-from checks.traffic.compare.recorded import KIND
-from checks.traffic.compare.run import Run
-from checks.traffic.compare.stretches import FEWEST
-from checks.traffic.compare.words import number
+from checks.traffic.compare.comparison_text import number
+from checks.traffic.compare.environment import FEWEST, MTU
+from checks.traffic.compare.recorded_run import KIND
+from checks.traffic.compare.run import ComparedRun
 
 _ASKS_FOR_LOAD = re.compile(r"\b(users|think time|streams|target rate|block size|protocol|direction)\b")
 """Facts of load generators that say how much they were told to ask for."""
@@ -21,7 +20,7 @@ _MOST_NOISE = 0.25
 _NAMED = 4
 
 
-def environment_differences(before: Run, after: Run) -> tuple[EnvironmentDifference, ...]:
+def environment_differences(before: ComparedRun, after: ComparedRun) -> tuple[EnvironmentDifference, ...]:
     """What is known of both and not the same: the change itself first, then the load, then the rest."""
     found = [
         EnvironmentDifference(
@@ -37,7 +36,7 @@ def environment_differences(before: Run, after: Run) -> tuple[EnvironmentDiffere
     return tuple(sorted(found, key=lambda d: (not d.is_change, not d.is_load)))
 
 
-def pair_warnings(before: Run, after: Run, same: Run | None) -> Iterator[str]:
+def pair_warnings(before: ComparedRun, after: ComparedRun, same: ComparedRun | None) -> Iterator[str]:
     """What speaks against trusting the comparison, a sentence each."""
     runs = [("BEFORE", before), ("AFTER", after), *([("SAME", same)] if same else [])]
     for word, run in runs:
@@ -86,5 +85,5 @@ def noise_warnings(metrics: Sequence[Compared]) -> Iterator[str]:
             )
 
 
-def _lasting(run: Run) -> str:
+def _lasting(run: ComparedRun) -> str:
     return "for an unknown time" if run.seconds is None else f"{run.seconds:.0f} s"

@@ -36,7 +36,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Run:
+class ComparedRun:
     """One run."""
 
     kind: str

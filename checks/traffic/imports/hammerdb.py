@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from checks.model.wording import counted, listed
-from checks.traffic.compare.run import Better, ImportProblem, Measured, Run
-from checks.traffic.imports.reading import number, without_idle_ends, word
+from checks.traffic.compare.run import Better, ComparedRun, ImportProblem, Measured
+from checks.traffic.imports.result_text import number, without_idle_ends, word
 
 GROUP = "HammerDB"
 _RESULT = re.compile(
@@ -69,7 +69,7 @@ def looks_like_hammerdb(text: str) -> bool:
     return any(sign.search(text) for sign in _SIGNS)
 
 
-def parse_hammerdb(text: str, name: str) -> Run:
+def parse_hammerdb(text: str, name: str) -> ComparedRun:
     """What a log says. Raises ImportProblem."""
     log = _Log()
     in_summary, procedure = False, ""
@@ -125,12 +125,12 @@ def _take_result(log: _Log, result: re.Match[str]) -> None:
         log.nothing_counted += 1
 
 
-def _run(log: _Log, name: str) -> Run:
+def _run(log: _Log, name: str) -> ComparedRun:
     counter, before, after = without_idle_ends(log.counter)
     measured = [*_measured(log, counter)]
     if not measured:
         raise ImportProblem(f"{name} is a log of HammerDB without a result: the test did not end.")
-    return Run(
+    return ComparedRun(
         kind="HammerDB",
         name=name,
         seconds=60 * sum(float(period) for period in log.periods) or None,

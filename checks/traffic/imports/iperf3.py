@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from checks.traffic.compare.run import Better, ImportProblem, Measured, Run
-from checks.traffic.imports.reading import decoded, moment, number, plain, table, tables, word
+from checks.traffic.compare.run import Better, ComparedRun, ImportProblem, Measured
+from checks.traffic.imports.result_text import decoded, moment, number, plain, table, tables, word
 
 GROUP = "iperf3"
 CONTROL = (
@@ -27,7 +27,7 @@ def looks_like_iperf3(text: str) -> bool:
     return _SIGN.search(text[:2000]) is not None
 
 
-def parse_iperf3(text: str, name: str) -> Run:
+def parse_iperf3(text: str, name: str) -> ComparedRun:
     """What a result says. Raises ImportProblem."""
     whole = _document(text, name)
     if error := word(whole.get("error")):
@@ -41,7 +41,7 @@ def parse_iperf3(text: str, name: str) -> Run:
     if not measured:
         raise ImportProblem(f"{name} is a result of iperf3 without any interval: the test did not run.")
     seconds = number(table(end.get("sum_sent")).get("seconds")) or number(table(end.get("sum")).get("seconds"))
-    return Run(
+    return ComparedRun(
         kind="iperf3",
         name=name,
         begun_at=moment(number(table(start.get("timestamp")).get("timesecs"))),

@@ -7,10 +7,10 @@ import re
 import stat
 from pathlib import Path
 
-from checks.traffic.compare.run import ImportProblem, Run
+from checks.traffic.compare.run import ComparedRun, ImportProblem
 from checks.traffic.imports.hammerdb import looks_like_hammerdb, parse_hammerdb
 from checks.traffic.imports.iperf3 import looks_like_iperf3, parse_iperf3
-from checks.traffic.imports.reading import decoded
+from checks.traffic.imports.result_text import decoded
 from checks.traffic.imports.sadf import looks_like_sadf, parse_sadf
 from checks.traffic.imports.swingbench import looks_like_swingbench, parse_swingbench
 
@@ -25,12 +25,12 @@ _SAR_TEXT = re.compile(r"^Linux \S+ \([^)\n]*\)", re.MULTILINE)
 _BEGINNING = 20_000
 
 
-def load_result(path: Path) -> Run:
+def load_result(path: Path) -> ComparedRun:
     """Read a result of another tool. Blocking. Raises ImportProblem: one sentence with the file and what is wrong."""
     return parse_result(_read(path), path.name)
 
 
-def parse_result(text: str, name: str) -> Run:
+def parse_result(text: str, name: str) -> ComparedRun:
     """What a result says. Raises ImportProblem."""
     if not text.strip():
         raise ImportProblem(f"{name} is empty.")

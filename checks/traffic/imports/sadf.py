@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from checks.traffic.compare.run import Better, ImportProblem, Measured, Run
-from checks.traffic.imports.reading import decoded, number, plain, table, tables, word
+from checks.traffic.compare.run import Better, ComparedRun, ImportProblem, Measured
+from checks.traffic.imports.result_text import decoded, number, plain, table, tables, word
 
 ROUNDED = "sysstat rounds to 0.01 a second: a rare one shows as 0."
 _SIGN = re.compile(r'"sysstat"\s*:')
@@ -93,7 +93,7 @@ def looks_like_sadf(text: str) -> bool:
     return _SIGN.search(text[:2000]) is not None
 
 
-def parse_sadf(text: str, name: str) -> Run:
+def parse_sadf(text: str, name: str) -> ComparedRun:
     """What a file says. Raises ImportProblem."""
     hosts = tables(table(table(decoded(text, name)).get("sysstat")).get("hosts"))
     series: _Series = {}
@@ -119,7 +119,7 @@ def parse_sadf(text: str, name: str) -> Run:
             f"{name} has no figures of network or CPU: print it with "
             "`sadf -j -- -n DEV,EDEV,IP,EIP,UDP,SOFT -u ALL -q FILE`."
         )
-    return Run(
+    return ComparedRun(
         kind="sadf",
         name=name,
         begun_at=min(begun, default=""),

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from checks.traffic.compare.run import Better, ImportProblem, Measured, Run
-from checks.traffic.imports.reading import moment, number, plain, without_idle_ends, without_login, word
+from checks.traffic.compare.run import Better, ComparedRun, ImportProblem, Measured
+from checks.traffic.imports.result_text import moment, number, plain, without_idle_ends, without_login, word
 from checks.traffic.imports.swingbench_xml import elements
 
 GROUP = "Swingbench"
@@ -42,7 +42,7 @@ def looks_like_swingbench(text: str) -> bool:
     return text.lstrip("\ufeff \t\r\n").startswith("<") and _ROOT.search(text[:20_000]) is not None
 
 
-def parse_swingbench(text: str, name: str) -> Run:
+def parse_swingbench(text: str, name: str) -> ComparedRun:
     """What a results.xml says. Raises ImportProblem."""
     read = elements(text, name)
     if read.root != "Results":
@@ -55,7 +55,7 @@ def parse_swingbench(text: str, name: str) -> Run:
         measured += _transaction(word(transaction), read.transactions[transaction])
     if not measured:
         raise ImportProblem(f"{name} is a result of Swingbench without any figure: the run did not end by itself.")
-    return Run(
+    return ComparedRun(
         kind="Swingbench",
         name=name,
         begun_at=moment(readings[0][0] / 1000) if readings else "",

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from racwire_lab.errors import LabError
+from racwire_lab.lab_errors import LabError
 
 _MARKER = ".racwire-lab"
 _PLAIN = re.compile(r"/[A-Za-z0-9._/+@:,=-]+")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from racwire_lab.cluster.topology import PRIVATE, STANDARD_MTU, Shape
-from racwire_lab.errors import LabUsageError
+from racwire_lab.lab_errors import LabUsageError
 
 Scope = Literal["nic", "node", "network", "cluster"]
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from racwire_lab.history.plan import LOST_BEFORE, NOISE_STEPS, PRIME, SHAPE, UNITS_BEFORE, HistoryPlan
+from racwire_lab.history.history_plan import LOST_BEFORE, NOISE_STEPS, PRIME, SHAPE, UNITS_BEFORE, HistoryPlan
 from racwire_lab.history.recipes import PING_EVERY_S
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NoReturn, TypeVar
 
 from racwire_lab.database.backend import OracleError
-from racwire_lab.oracle_net.faults import Faults
+from racwire_lab.oracle_net.listener_faults import Faults
 from racwire_lab.oracle_net.packets import Channel, Marker, PacketType
 from racwire_lab.oracle_net.wire import NeedMoreError, ProtocolError, Reader, Writer
 

@@ -12,8 +12,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TypeVar
 
-from racwire_lab.oracle_net.connecting import Request, receive_request
-from racwire_lab.oracle_net.faults import Faults
+from racwire_lab.oracle_net.connecting import ConnectRequest, receive_request
+from racwire_lab.oracle_net.listener_faults import Faults
 from racwire_lab.oracle_net.packets import Channel
 from racwire_lab.oracle_net.wire import ProtocolError
 
@@ -72,7 +72,7 @@ class Listener(ABC):
         self._in_loop(self._drop)
 
     @abstractmethod
-    async def serve(self, channel: Channel, request: Request) -> None:
+    async def serve(self, channel: Channel, request: ConnectRequest) -> None:
         """Answer a client's request, and serve it to its end."""
 
     def _listen(self) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from racwire_lab.database.backend import Caller, OracleError
 from racwire_lab.oracle_net import logon_messages as messages
-from racwire_lab.oracle_net.connecting import Request
+from racwire_lab.oracle_net.connecting import ConnectRequest
 from racwire_lab.oracle_net.conversation import BrokenOffError, Conversation
 from racwire_lab.oracle_net.listener import hang
 from racwire_lab.oracle_net.logon_messages import AuthRequest, DataTypesRequest, FastRequest, ProtocolRequest
@@ -37,7 +37,13 @@ class Logon:
     """The logon of one session."""
 
     def __init__(
-        self, server: OracleServer, conversation: Conversation, number: int, request: Request, *, marks_ends: bool
+        self,
+        server: OracleServer,
+        conversation: Conversation,
+        number: int,
+        request: ConnectRequest,
+        *,
+        marks_ends: bool,
     ) -> None:
         self._server = server
         self._conversation = conversation

@@ -14,7 +14,7 @@ _BLOCKS = frozenset({"BEGIN", "DECLARE", "CALL"})
 
 
 @dataclass(frozen=True)
-class Statement:
+class SentStatement:
     """A statement as it was sent."""
 
     sql: str

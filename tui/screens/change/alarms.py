@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from checks.change.change_events import GateResult, ObservedState, RolledBack, Surprise, Surprised, Verified
 from checks.change.change_plan import Plan
-from checks.change.events import GateResult, Look, RolledBack, Surprise, Surprised, Verified
 from checks.change.state import Change
 from tui.screens.change.change_words import next_in_keys
 from tui.text.gate_lines import step_by_step
@@ -85,11 +85,11 @@ def _is_over(alarm: Surprised, change: Change) -> bool:
     return False
 
 
-def _is_all_down(look: Look, change: Change) -> bool:
+def _is_all_down(look: ObservedState, change: Change) -> bool:
     return all(look.running.get(node) is False for node in change.plan.nodes)
 
 
-def _has(look: Look, node: str, plan: Plan, *, after: bool) -> bool:
+def _has(look: ObservedState, node: str, plan: Plan, *, after: bool) -> bool:
     """Whether the node was last seen with the MTUs of after the plan, or of before it."""
     seen = look.mtus.get(node, {})
     layers = [layer for layer in plan.layers if layer.node == node]

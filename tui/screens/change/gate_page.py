@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from checks.change.change_events import GateResult, Verified
 from checks.change.change_plan import Step
 from checks.change.change_text import GATE_SIGNS, gate_word, minute, sentence_of
-from checks.change.events import GateResult, Verified
-from checks.change.state import Change, Mark
+from checks.change.state import Change, StepRecord
 from checks.model.facts import BeforeAfter
 from checks.model.finding import Status
 from checks.model.report import Report
@@ -54,7 +54,7 @@ def live_results(change: Change, step: Step, work: Work) -> tuple[GateResult, ..
     return tuple(dict.fromkeys(r for gate in gates for r in results_of(gate, work.found[gate.check], step, change)))
 
 
-def waiting_for(mark: Mark) -> str:
+def waiting_for(mark: StepRecord) -> str:
     """What the gate waits for, in a few words for a rule; empty where it waits for nothing."""
     waiting = [result for result in mark.results if not result.holds]
     if not waiting:

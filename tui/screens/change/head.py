@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.cells import cell_len
 
 from checks.change.change_plan import Step
-from checks.change.state import Change, Standing
+from checks.change.state import Change, StepStatus
 from tui.text.line import Line, Span, fitted, sanitize_line, width_of
 from tui.text.step_lines import sign_of_step
 
@@ -84,4 +84,4 @@ def _spans(change: Change, step: Step, text: str, gap: str) -> Iterator[Span]:
     standing = change.standing(step)
     sign, role = sign_of_step(standing)
     yield f"{gap}{sign}", role
-    yield text, "" if standing is Standing.CURRENT else "faint"
+    yield text, "" if standing is StepStatus.CURRENT else "faint"

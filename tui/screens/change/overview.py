@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.change.change_journal import Found
+from checks.change.change_journal import FoundJournal
 from checks.change.change_text import headline
 from checks.change.state import Change
 from checks.model.facts import Cluster, Unknown
@@ -98,7 +98,7 @@ def _next(desk: ChangeState) -> str:
     return "plans a change for this cluster. Nothing is changed by that."
 
 
-def _other(found: Found, is_chosen: bool, width: int) -> Line:
+def _other(found: FoundJournal, is_chosen: bool, width: int) -> Line:
     sign: Span = ("▸ ", "accent") if is_chosen else ("  ", "")
     told = _told(found.change) if found.change else f"{sanitize_line(found.path.name)}  {sanitize_line(found.problem)}"
     line: list[Span] = [(" ", ""), sign]

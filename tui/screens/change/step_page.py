@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from checks.change.change_events import Attested, Noted, Overridden
 from checks.change.change_plan import Commands, Plan, Step
 from checks.change.change_text import minute
-from checks.change.events import Attested, Noted, Overridden
-from checks.change.state import Change, Mark, Standing
+from checks.change.state import Change, StepRecord, StepStatus
 from tui.console.change_state import Work
 from tui.screens.change.change_words import in_keys
 from tui.screens.change.gate_page import INDENT, LABEL, gate_lines, waiting_for
@@ -96,7 +96,7 @@ def _heading(change: Change, step: Step, width: int) -> Iterator[Line]:
     number = change.plan.position(step.id) + 1
     sign, role = sign_of_step(standing)
     line: list[Span] = [(f" {sign} ", role), (f"{number} {sanitize_line(step.title)}", "title")]
-    if standing is not Standing.CURRENT:
+    if standing is not StepStatus.CURRENT:
         line += [(f"   {_standing_words(standing)}", STEP_ROLES[standing])]
     yield line
     yield from _paragraph("", in_keys(step.what), width)
@@ -105,12 +105,12 @@ def _heading(change: Change, step: Step, width: int) -> Iterator[Line]:
     yield from _part("Why", step.why, width, "faint")
 
 
-def _standing_words(standing: Standing) -> str:
+def _standing_words(standing: StepStatus) -> str:
     return {
-        Standing.DONE: "done",
-        Standing.OVERRIDDEN: "gone past without proof",
-        Standing.AHEAD: "not reached yet",
-        Standing.CURRENT: "",
+        StepStatus.DONE: "done",
+        StepStatus.OVERRIDDEN: "gone past without proof",
+        StepStatus.AHEAD: "not reached yet",
+        StepStatus.CURRENT: "",
     }[standing]
 
 
@@ -139,7 +139,7 @@ def _people(change: Change, step: Step, width: int) -> Iterator[Line]:
             yield from _paragraph(" " if number else "Notes", text, width)
 
 
-def _attested(change: Change, step: Step, mark: Mark) -> str:
+def _attested(change: Change, step: Step, mark: StepRecord) -> str:
     if mark.attested and isinstance(mark.attested.event, Attested):
         told = mark.attested.event
         return f"✓ {told.by}, {minute(mark.attested.at)}{': ' + told.note if told.note else ''}"

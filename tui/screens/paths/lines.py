@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from checks.model.facts import Cluster, Unknown
 from checks.model.wording import counted
-from checks.report.path_text import meaning_of, path_line
+from checks.report.path_lines import meaning_of, path_line
 from checks.rules.path_matrix import MEANINGS, Cell, Grid
 from tui.screens.paths.matrix import Place, matrix_lines
 from tui.text.line import Line, fitted, hanging, sanitize_line, wrapped

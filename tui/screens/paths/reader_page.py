@@ -10,7 +10,7 @@ from checks.model.journal import Journal
 from checks.model.packet_sizes import packet_of
 from checks.model.report import Report
 from checks.model.wording import counted
-from checks.report.path_text import LEGS, full_payload, version_of
+from checks.report.path_lines import LEGS, full_payload, version_of
 from checks.rules.path_matrix import MEANINGS, Cell, Grid
 from tui.text.evidence_lines import evidence_lines
 from tui.text.line import Line, hanging, sanitize_line, wrapped

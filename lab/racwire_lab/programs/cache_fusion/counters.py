@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .wire import BLOCK_BYTES, HEADER_BYTES, MESSAGE_BYTES, Block
+from .messages import BLOCK_BYTES, HEADER_BYTES, MESSAGE_BYTES, Block
 
 _NAMES = {Block.CR: "cr", Block.CURRENT: "current"}
 _CENTISECOND_US = 10_000

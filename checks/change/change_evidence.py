@@ -1,0 +1,160 @@
+"""What the gates of a change ask for beside the facts of the cluster: gathered as one more group, by one more gatherer.
+
+Only what the checks of this look need is read: a recording can be large, and most steps ask for none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeVar
+
+from checks.change.change_plan import Plan
+from checks.change.copies import other_copies
+from checks.change.gates.backup_gates import backup_paths
+from checks.change.planned import PLANNED
+from checks.change.recording_evidence import compare_recordings, see_recording
+from checks.change.steps.recording_commands import stretch_s
+from checks.model.facts import (
+    Changing,
+    Cluster,
+    FileSeen,
+    JournalCopy,
+    NoRecording,
+    OcrBackup,
+    RecordingsCompared,
+    SeenRecording,
+    Unknown,
+)
+from checks.run.gathering import Gatherer
+from checks.sources.database.worker import Worker
+from checks.sources.nodes.change_files import read_change_files, read_olr_backup
+from checks.sources.nodes.session import Session
+from checks.sources.nodes.shell import Shell, ShellError
+
+_NOT_ASKED = Unknown("not asked for")
+_RECORDING_LIMIT_S = 240.0
+_RESOLVE_LIMIT_S = 3.0
+_COPIES_LIMIT_S = 5.0
+
+T = TypeVar("T")
+
+
+@dataclass
+class _OfNodes:
+    """What the nodes told."""
+
+    backups: dict[str, dict[str, FileSeen | Unknown]] = field(default_factory=dict)
+    registries: dict[str, OcrBackup | Unknown | None] = field(default_factory=dict)
+    unasked: dict[str, Unknown] = field(default_factory=dict)
+    copies: dict[str, tuple[JournalCopy, ...]] = field(default_factory=dict)
+
+
+def evidence_gatherer(plan: Plan, checks: Collection[str], directory: Path) -> Gatherer:
+    """The gatherer for a look at these checks. `directory` is where this change's journal is, here and on the peers."""
+
+    async def gather(session: Session, cluster: Cluster) -> Changing:
+        files = _recordings(plan, checks)
+        names = _addresses(plan) if "ssh-apart" in checks else _none()
+        nodes = _of_nodes(session, plan, "backups-made" in checks, directory)
+        (before, after, compared), addresses, found = await asyncio.gather(files, names, nodes)
+        return Changing(
+            before=before,
+            after=after,
+            compared=compared,
+            addresses=addresses,
+            backups=found.backups,
+            registries=found.registries,
+            unasked=found.unasked,
+            copies=found.copies,
+        )
+
+    return replace(PLANNED, gather=gather)
+
+
+async def _none() -> dict[str, tuple[str, ...]]:
+    return {}
+
+
+async def _recordings(
+    plan: Plan, checks: Collection[str]
+) -> tuple[
+    SeenRecording | NoRecording | Unknown,
+    SeenRecording | NoRecording | Unknown,
+    RecordingsCompared | NoRecording | Unknown,
+]:
+    """One after the other: each keeps a processor busy, on a node that may be in production."""
+    before, after = Path(plan.baseline_file), Path(plan.after_file)
+    by_s = stretch_s(plan.record_s)
+    return (
+        await _in_thread(lambda: see_recording(before)) if "baseline-recording" in checks else _NOT_ASKED,
+        await _in_thread(lambda: see_recording(after)) if "after-recording" in checks else _NOT_ASKED,
+        await _in_thread(lambda: compare_recordings(before, after, by_s)) if "comparison" in checks else _NOT_ASKED,
+    )
+
+
+async def _in_thread(function: Callable[[], T]) -> T | Unknown:
+    """A thread of its own, that nobody waits for when the look is given up."""
+    worker = Worker("recording")
+    try:
+        return await worker.call(function, _RECORDING_LIMIT_S)
+    except TimeoutError:
+        return Unknown(f"Reading it took over {_RECORDING_LIMIT_S:.0f} s and was given up.")
+    finally:
+        worker.end()
+
+
+async def _addresses(plan: Plan) -> dict[str, tuple[str, ...]]:
+    """What the nodes' names resolve to here: files, DNS, whatever the system asks."""
+
+    def resolve(name: str) -> tuple[str, ...]:
+        try:
+            return tuple(dict.fromkeys(str(found[4][0]) for found in socket.getaddrinfo(name, None)))
+        except OSError:
+            return ()
+
+    async def one(name: str) -> tuple[str, tuple[str, ...]]:
+        worker = Worker("resolver")
+        try:
+            return name, await worker.call(lambda: resolve(name), _RESOLVE_LIMIT_S)
+        except TimeoutError:
+            return name, ()
+        finally:
+            worker.end()
+
+    found = await asyncio.gather(*map(one, plan.nodes))
+    return {name: addresses for name, addresses in found if addresses}
+
+
+async def _of_nodes(session: Session, plan: Plan, wants_backups: bool, directory: Path) -> _OfNodes:
+    found = _OfNodes()
+    asked = plan.nodes if wants_backups else [node for node in plan.nodes if node != session.local_node]
+    done = 0
+
+    async def ask(node: str) -> None:
+        nonlocal done
+        try:
+            shell = await session.shell(node)
+            if wants_backups:
+                await _backups(session, plan, shell, found)
+            if node != session.local_node:
+                found.copies[node] = await other_copies(
+                    shell, session.journal, directory, plan.cluster, _COPIES_LIMIT_S
+                )
+        except ShellError as error:
+            found.unasked[node] = Unknown(str(error))
+        finally:
+            done += 1
+            session.progress(PLANNED.group, f"asked {node} for files of the change", done, len(asked))
+
+    await asyncio.gather(*map(ask, asked))
+    return found
+
+
+async def _backups(session: Session, plan: Plan, shell: Shell, found: _OfNodes) -> None:
+    limit_s = session.settings.ssh.read_timeout_s
+    found.backups[shell.node] = await read_change_files(shell, session.journal, backup_paths(plan.id), limit_s)
+    found.registries[shell.node] = await read_olr_backup(shell, session.journal, limit_s)

@@ -1,0 +1,277 @@
+"""Gates: does Clusterware run where it must, and nowhere else; does it start by itself?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from checks.change.change_plan import PlannedDatabase
+from checks.change.gates.gate import LOOK_AGAIN, GateContext, as_root, gate, not_known, of_node, setups
+from checks.model.check import Kind
+from checks.model.facts import Cluster, NodeSetup, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import counted, listed
+
+_FLAT = (
+    "The MTU of a private network can only be changed while nothing uses it: from the first node that is changed to "
+    "the last, large packets pass one way and vanish the other."
+)
+_ORDER = ("MOS 283684.1",)
+
+IS_DOWN = Kind("CH-STACK-001", "Nothing of Clusterware and no instance runs on a node", sources=_ORDER)
+RUNS = Kind("CH-STACK-002", "Clusterware or an instance still runs on a node", _FLAT, _ORDER)
+DOWN_NOT_KNOWN = Kind("CH-STACK-003", "What runs on a node is not known", _FLAT)
+IS_UP = Kind("CH-STACK-004", "Clusterware is fully up on a node")
+NOT_UP = Kind(
+    "CH-STACK-005",
+    "Clusterware is not fully up on a node",
+    "A node that cannot exchange large packets with the others often hangs while it joins the cluster.",
+    ("Clusterware Administration Guide, crsctl check crs",),
+)
+UP_NOT_KNOWN = Kind("CH-STACK-006", "Whether Clusterware is up on a node is not known")
+OFF = Kind("CH-STACK-007", "Clusterware does not start by itself when a node boots")
+STARTS = Kind(
+    "CH-STACK-008",
+    "Clusterware would start by itself when a node boots",
+    "A node that reboots in the middle of the change would join with whatever MTU it came up with.",
+    ("Clusterware Administration Guide, crsctl disable crs",),
+)
+ON = Kind("CH-STACK-009", "Clusterware starts by itself again when a node boots")
+STAYS_OFF = Kind(
+    "CH-STACK-010",
+    "Clusterware would not start by itself when a node boots",
+    "It was turned off for the change. Left so, the node stays out of the cluster after its next reboot.",
+    ("Clusterware Administration Guide, crsctl enable crs",),
+)
+AUTOSTART_NOT_KNOWN = Kind("CH-STACK-011", "Whether Clusterware starts by itself on a node is not known")
+INSTANCES_RUN = Kind("CH-STACK-012", "The instances that ran on a node before run on it again")
+INSTANCE_MISSING = Kind("CH-STACK-013", "An instance that ran on a node before does not run on it")
+INSTANCES_NOT_KNOWN = Kind("CH-STACK-014", "Which instances run on a node is not known")
+
+_SERVICES = ("CRS-4638", "CRS-4537", "CRS-4529", "CRS-4533")
+"""Of `crsctl check crs`, where all is well: the High Availability Services, CRS, CSS and the Event Manager."""
+_NAMED = 4
+_NUMBER = re.compile(r"_?\d+$")
+
+
+@gate(
+    "stack-down",
+    question="Is nothing of Clusterware and no instance running?",
+    needs=("setups",),
+    kinds=(IS_DOWN, RUNS, DOWN_NOT_KNOWN),
+)
+def stack_down(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
+    """Looks on every node for the processes of Clusterware (`ohasd.bin`, `ocssd.bin`, `crsd.bin`, ...) and of
+    instances (PMON). Both must be gone: also an instance that was started by hand uses the private network.
+    """
+    for node, setup in setups(scene, cluster):
+        if isinstance(setup, Unknown):
+            yield not_known(DOWN_NOT_KNOWN, node, f"What runs on {node} is not known", setup.reason)
+            continue
+        running = running_on(setup)
+        if running:
+            yield of_node(
+                RUNS,
+                Status.FAIL,
+                node,
+                _briefly(running),
+                f"{_named(running)} {'runs' if len(running) == 1 else 'run'} on {node}.",
+                then=_stop(scene, node, setup),
+            )
+        elif setup.is_down is None:
+            why = next(f.reason for f in (setup.daemons, setup.instances) if isinstance(f, Unknown))
+            yield not_known(DOWN_NOT_KNOWN, node, f"What runs on {node} is not known", why)
+        else:
+            yield of_node(IS_DOWN, Status.PASS, node, "down", f"Nothing of Clusterware runs on {node}.")
+
+
+def running_on(setup: NodeSetup) -> tuple[str, ...]:
+    """What of Oracle's cluster is known to run on a node: instances first."""
+    return tuple(name for names in (setup.instances, setup.daemons) if not isinstance(names, Unknown) for name in names)
+
+
+def _named(names: tuple[str, ...]) -> str:
+    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
+    return listed([*names[:_NAMED], *more])
+
+
+def _briefly(names: tuple[str, ...]) -> str:
+    if len(names) == 1:
+        return f"{names[0]} runs"
+    return f"{names[0]} and {len(names) - 1} more run"
+
+
+def _stop(scene: GateContext, node: str, setup: NodeSetup) -> Iterator[Remedy]:
+    instances = () if isinstance(setup.instances, Unknown) else setup.instances
+    for database in scene.plan.databases:
+        if not set(database.instances.values()).isdisjoint(instances):
+            yield Remedy(
+                f"Stop the database {database.name}.",
+                (f"srvctl stop database -d {database.name} -o immediate",),
+                "its owner, on any node",
+                is_change=True,
+            )
+    if setup.daemons:
+        yield as_root(f"Stop Clusterware on {node}.", node, scene.tool(node, "crsctl stop crs"))
+    elif instances:
+        yield Remedy(f"Stop by hand what was started by hand: {listed(instances)}.", where=f"its owner on {node}")
+
+
+@gate(
+    "stack-up",
+    question="Is Clusterware fully up?",
+    needs=("setups",),
+    kinds=(IS_UP, NOT_UP, UP_NOT_KNOWN),
+)
+def stack_up(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
+    """Asks `crsctl check crs` on every node: all four services must be online."""
+    for node, setup in setups(scene, cluster):
+        services = setup if isinstance(setup, Unknown) else setup.services
+        if not isinstance(services, Unknown):
+            missing = [line for line in services if not line.rstrip(". ").endswith("is online")]
+            codes = {line.partition(":")[0] for line in services}
+            if not missing and codes.issuperset(_SERVICES):
+                yield of_node(IS_UP, Status.PASS, node, "up", f"Clusterware is up on {node}: all its services.")
+            else:
+                yield _not_up(scene, node, missing, is_down=isinstance(setup, NodeSetup) and setup.daemons == ())
+        elif not isinstance(setup, Unknown) and not isinstance(setup.daemons, Unknown) and not setup.daemons:
+            yield _not_up(scene, node, [], is_down=True)
+        else:
+            yield not_known(UP_NOT_KNOWN, node, f"Whether Clusterware is up on {node} is not known", services.reason)
+
+
+def _not_up(scene: GateContext, node: str, missing: list[str], *, is_down: bool) -> Finding:
+    said = [line.partition(": ")[2].rstrip(". ") or line for line in missing]
+    start = scene.tool(node, "crsctl start crs")
+    return of_node(
+        NOT_UP,
+        Status.FAIL,
+        node,
+        "not up",
+        f"Clusterware is not fully up on {node}{f': {listed(said)}' if said else ''}.",
+        then=[
+            *([as_root(f"Nothing of it runs: start it on {node}.", node, start)] if is_down else []),
+            Remedy("It takes some minutes after its start: look again.", (LOOK_AGAIN,)),
+            Remedy(
+                "Where it stays so, see which resource it waits for.",
+                (scene.tool(node, "crsctl stat res -t -init"),),
+                f"root on {node}",
+            ),
+        ],
+    )
+
+
+@gate(
+    "autostart-off",
+    question="Does Clusterware stay down when a node boots?",
+    needs=("setups",),
+    kinds=(OFF, STARTS, AUTOSTART_NOT_KNOWN),
+)
+def autostart_off(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
+    """Asks `crsctl config crs` on every node (where it does not answer, the file that keeps it): it must be disabled
+    until every path is proved.
+    """
+    for node, setup in setups(scene, cluster):
+        found = setup if isinstance(setup, Unknown) else setup.autostart
+        if isinstance(found, Unknown):
+            yield not_known(
+                AUTOSTART_NOT_KNOWN, node, f"Whether Clusterware starts when {node} boots is not known", found.reason
+            )
+        elif found:
+            yield of_node(
+                STARTS,
+                Status.FAIL,
+                node,
+                "starts at boot",
+                f"Clusterware would start by itself when {node} boots.",
+                then=[as_root(f"Turn it off on {node}.", node, scene.tool(node, "crsctl disable crs"))],
+            )
+        else:
+            yield of_node(OFF, Status.PASS, node, "no autostart", f"Clusterware stays down when {node} boots.")
+
+
+@gate(
+    "autostart-on",
+    question="Does Clusterware start by itself again when a node boots?",
+    needs=("setups",),
+    kinds=(ON, STAYS_OFF, AUTOSTART_NOT_KNOWN),
+)
+def autostart_on(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
+    """Asks `crsctl config crs` on every node: what was turned off for the change must be on again."""
+    for node, setup in setups(scene, cluster):
+        found = setup if isinstance(setup, Unknown) else setup.autostart
+        if isinstance(found, Unknown):
+            yield not_known(
+                AUTOSTART_NOT_KNOWN, node, f"Whether Clusterware starts when {node} boots is not known", found.reason
+            )
+        elif found:
+            yield of_node(ON, Status.PASS, node, "autostart", f"Clusterware starts by itself when {node} boots.")
+        else:
+            yield of_node(
+                STAYS_OFF,
+                Status.FAIL,
+                node,
+                "no autostart",
+                f"Clusterware would not start by itself when {node} boots.",
+                then=[as_root(f"Turn it on on {node}.", node, scene.tool(node, "crsctl enable crs"))],
+            )
+
+
+@gate(
+    "instances-up",
+    question="Do the instances run that ran before?",
+    needs=("setups",),
+    kinds=(INSTANCES_RUN, INSTANCE_MISSING, INSTANCES_NOT_KNOWN),
+)
+def instances_up(scene: GateContext, cluster: Cluster) -> Iterator[Finding]:
+    """Looks whether each database has as many instances as when the plan was made. Which they are, and on which nodes,
+    does not matter: of RAC One Node and of policy-managed databases Clusterware may place them anew.
+    """
+    read = dict(setups(scene, cluster))
+    whole = {d.name for d in scene.plan.databases if _instances_of(scene, d, read.values()) >= len(d.instances)}
+    for node, setup in read.items():
+        found = setup if isinstance(setup, Unknown) else setup.instances
+        if isinstance(found, Unknown):
+            yield not_known(INSTANCES_NOT_KNOWN, node, f"Which instances run on {node} is not known", found.reason)
+            continue
+        planned = [database for database in scene.plan.databases if node in database.instances]
+        missing = [one for one in planned if one.name not in whole and set(one.instances.values()).isdisjoint(found)]
+        if missing:
+            yield of_node(
+                INSTANCE_MISSING,
+                Status.FAIL,
+                node,
+                f"{missing[0].instances[node]} missing",
+                f"No instance of {listed(database.name for database in missing)} runs on {node}.",
+                then=[
+                    Remedy(
+                        f"Start {database.name}, or its instance on {node}.",
+                        (f"srvctl start database -d {database.name}",),
+                        "its owner, on any node",
+                        is_change=True,
+                    )
+                    for database in missing
+                ],
+            )
+        else:
+            text = counted(len(planned), "instance") if planned else "none planned"
+            yield of_node(INSTANCES_RUN, Status.PASS, node, text, f"The instances of {node} run as before.")
+
+
+def _instances_of(scene: GateContext, database: PlannedDatabase, read: Iterable[NodeSetup | Unknown]) -> int:
+    """How many instances of the database run: those named in the plan, and others that are named alike."""
+    named = {name for one in scene.plan.databases for name in one.instances.values()}
+    own = set(database.instances.values())
+    stems = {_stem(name) for name in own}
+    running = [
+        name
+        for setup in read
+        if isinstance(setup, NodeSetup) and not isinstance(setup.instances, Unknown)
+        for name in setup.instances
+    ]
+    return sum(name in own or (name not in named and _stem(name) in stems) for name in running)
+
+
+def _stem(instance: str) -> str:
+    """The name without its number: `prod` of prod1, prod_1 and prod12."""
+    return _NUMBER.sub("", instance)

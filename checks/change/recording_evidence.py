@@ -1,0 +1,148 @@
+"""What the gates of a change ask of its two recordings: read from the files, and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+from checks.model.facts import BeforeAfter, NoRecording, RecordingsCompared, SeenRecording, Unknown
+from checks.model.wording import listed
+from checks.traffic.compare.comparison import Compared, Comparison, ComparisonVerdict
+from checks.traffic.compare.comparison_text import change_of, with_unit
+from checks.traffic.compare.comparison_verdict import Runs, compare
+from checks.traffic.compare.metrics import PACKETS_PER_BLOCK
+from checks.traffic.compare.recorded_run import runs_of
+from checks.traffic.recording import Recording, RecordingError
+from checks.traffic.samples import Links, NodeSample
+
+HARMFUL = (
+    "drops and errors",
+    "reassembly failed",
+    "reassembly timed out",
+    "receive-buffer errors",
+    "softnet dropped",
+    "CR receive time",
+    "current receive time",
+    "blocks lost",
+    "lost of 100,000 blocks",
+    "small pings lost",
+    "block-sized pings lost",
+)
+"""The metrics that a change of MTU must not make worse, by the last words of their names."""
+_FIGURES = (PACKETS_PER_BLOCK, "ping 8 KB", "CPU per MB", "softirq per MB", "mean packet in", *HARMFUL)
+"""Of these, both values stand in the report."""
+
+
+def see_recording(path: Path) -> SeenRecording | NoRecording | Unknown:
+    """What a recording holds. It may still be written to. Reads the whole file: not to be called on an event loop."""
+    if not path.exists():
+        return NoRecording(str(path))
+    try:
+        with closing(Recording.open(path)) as recording:
+            return _seen(path, recording)
+    except RecordingError as error:
+        return Unknown(str(error))
+
+
+def _seen(path: Path, recording: Recording) -> SeenRecording:
+    covered: dict[str, float] = {}
+    moved: dict[str, float] = {}
+    private: dict[str, dict[str, tuple[int, ...]]] = {}
+    first, last = float("inf"), float("-inf")
+    for event in recording.events():
+        if isinstance(event, Links):
+            _note(private.setdefault(event.node, {}), event)
+        elif isinstance(event, NodeSample):
+            first, last = min(first, event.at - event.seconds), max(last, event.at)
+            covered[event.node] = covered.get(event.node, 0.0) + event.seconds
+            counts = (c for name, c in event.interfaces.items() if name in private.get(event.node, ()))
+            moved[event.node] = moved.get(event.node, 0.0) + sum(c.rx_bytes + c.tx_bytes for c in counts)
+    seconds = max(last - first, 0.0)
+    return SeenRecording(
+        path=str(path),
+        begun_at=recording.header.started_at,
+        seconds=round(seconds, 3),
+        sampled={node: round(min(own / seconds, 1.0), 4) for node, own in covered.items()} if seconds else {},
+        mtus=private,
+        private_bytes_per_s={node: round(own / seconds, 1) for node, own in moved.items()} if seconds else {},
+    )
+
+
+def _note(known: dict[str, tuple[int, ...]], links: Links) -> None:
+    for link in links.links:
+        if link.network and link.mtu and link.mtu not in known.get(link.name, ()):
+            known[link.name] = (*known.get(link.name, ()), link.mtu)
+
+
+def compare_recordings(
+    before: Path, after: Path, stretch_s: float | None = None
+) -> RecordingsCompared | NoRecording | Unknown:
+    """What the second recording shows against the first, by stretches of that length where one is given.
+
+    Not to be called on an event loop.
+    """
+    for path in (before, after):
+        if not path.exists():
+            return NoRecording(str(path))
+    try:
+        with ExitStack() as files:
+            opened = [(str(path), files.enter_context(closing(Recording.open(path)))) for path in (before, after)]
+            (first, second), length_s = runs_of(opened, stretch_s=stretch_s)
+            return told_shortly(compare([Runs(first, second, None, length_s)]))
+    except RecordingError as error:
+        return Unknown(str(error))
+
+
+def told_shortly(comparison: Comparison) -> RecordingsCompared:
+    """What the gate needs of a comparison."""
+    worse = comparison.having(ComparisonVerdict.WORSE)
+    return RecordingsCompared(
+        summary=comparison.summary,
+        harm=tuple(_moved(m) for m in worse if _is_harmful(m)),
+        worse=tuple(_moved(m) for m in worse if not _is_harmful(m)),
+        open=tuple(_open(comparison)),
+        figures={m.name: _both(m) for m in _wholes(comparison) if m.name.endswith(_FIGURES) and not m.is_still},
+    )
+
+
+def _wholes(comparison: Comparison) -> Iterable[Compared]:
+    return (metric for metric in comparison.metrics if not metric.part_of)
+
+
+def _is_harmful(metric: Compared) -> bool:
+    return metric.name.endswith(HARMFUL)
+
+
+def _moved(metric: Compared) -> str:
+    """`blocks lost from 0 to 3.20 1/s`, `CR receive time +34 %`."""
+    if metric.before.centre:
+        return f"{metric.name} {change_of(metric)}"
+    return f"{metric.name} from 0 to {with_unit(metric.after.centre, metric.unit)}"
+
+
+def _both(metric: Compared) -> BeforeAfter:
+    return BeforeAfter(
+        before=with_unit(metric.before.centre, metric.unit), after=with_unit(metric.after.centre, metric.unit)
+    )
+
+
+def _open(comparison: Comparison) -> Sequence[str]:
+    """Why nothing is proved, where nothing is."""
+    if comparison.shifted:
+        return tuple(reason_once(comparison.shifted))
+    if not comparison.is_telling:
+        return ("They have too few samples: record for longer.",)
+    rare = [m.name for m in comparison.too_rare if m.change > 0]
+    return (f"Too rare to tell, and more often than before: {', '.join(rare)}. Record for longer.",) if rare else ()
+
+
+def reason_once(sentences: Iterable[str]) -> Iterable[str]:
+    """Sentences that end alike, after a colon, as one: each says what moved, and then what that means."""
+    moved: dict[str, list[str]] = {}
+    for sentence in sentences:
+        what, _, meaning = sentence.rpartition(": ")
+        moved.setdefault(meaning, []).append(what)
+    for meaning, whats in moved.items():
+        told = listed(what for what in whats if what)
+        yield f"{told}: {meaning}" if told else meaning

@@ -1,0 +1,163 @@
+"""Facts that Grid Infrastructure tells of the cluster."""
+
+from __future__ import annotations
+
+from checks.model.facts.base import Fact, Unknown
+
+
+class ToolMessage(Fact, frozen=True):
+    """A message line of an Oracle tool, such as `PRIF-29: Warning: wildcard in network parameters ...`."""
+
+    code: str
+    text: str
+
+
+class StaleHome(Fact, frozen=True):
+    """A place that names a Grid home other than the one in use."""
+
+    path: str
+    named_by: str
+    reason: str
+
+
+class GridHome(Fact, frozen=True):
+    """Where Grid Infrastructure is installed, and how that is known."""
+
+    path: str
+    named_by: str
+    """`settings`, `environment GRID_HOME`, `/etc/oracle/olr.loc`, `running ocssd.bin`, `/etc/oratab`, `inventory`."""
+    owner: str = ""
+    """The user who owns it: the one who may run oifcfg."""
+    stale: tuple[StaleHome, ...] = ()
+
+
+class ConfiguredInterface(Fact, frozen=True):
+    """A line of `oifcfg getif`."""
+
+    name: str
+    """May be a pattern (`eth*`, `*`): then the subnet decides which interface is meant."""
+    subnet: str
+    scope: str
+    """`global` or `node-specific`."""
+    roles: tuple[str, ...]
+    """Sorted: `asm`, `cluster_interconnect`, `public`, ..."""
+
+    @property
+    def is_private(self) -> bool:
+        """Whether Cache Fusion and the Clusterware may use it."""
+        return "cluster_interconnect" in self.roles
+
+    @property
+    def is_public(self) -> bool:
+        """Whether clients come in on it."""
+        return "public" in self.roles
+
+    @property
+    def is_pattern(self) -> bool:
+        """Whether the name is a wildcard, as the installer stores it when names differ between nodes."""
+        return "*" in self.name or "?" in self.name
+
+
+class InterfaceConfiguration(Fact, frozen=True):
+    """What `oifcfg getif` printed: the networks, and the messages between them."""
+
+    interfaces: tuple[ConfiguredInterface, ...] = ()
+    messages: tuple[ToolMessage, ...] = ()
+    only_in_ocr: tuple[ConfiguredInterface, ...] = ()
+    """Entries under `Only in OCR:`: the OCR has them and the GPnP profile has not."""
+    not_understood: tuple[str, ...] = ()
+    """Lines that are none of the known shapes, as printed."""
+
+
+class ListedInterface(Fact, frozen=True):
+    """A line of `oifcfg iflist -p -n`: an interface of this node. Its PRIVATE/PUBLIC is a guess and decides nothing."""
+
+    name: str
+    subnet: str
+    guess: str = ""
+    prefix_length: int | None = None
+
+
+class ClusterMember(Fact, frozen=True):
+    """A line of `olsnodes -n -i -s -t`."""
+
+    name: str
+    number: int | Unknown = Unknown("not printed")
+    vip: str = ""
+    status: str = ""
+    """`Active` or `Inactive`."""
+    pinning: str = ""
+    """`Pinned` or `Unpinned`."""
+
+
+class ActiveVersion(Fact, frozen=True):
+    """`crsctl query crs activeversion -f`."""
+
+    version: str
+    upgrade_state: str | Unknown = Unknown("crsctl did not print it (before 12.1)")
+    """`NORMAL`, `ROLLING PATCH`, `ROLLING UPGRADE`, ..."""
+    patch_level: str | Unknown = Unknown("crsctl did not print it (before 12.1)")
+
+
+class Haip(Fact, frozen=True):
+    """The resource ora.cluster_interconnect.haip on this node."""
+
+    present: bool
+    """False where this Grid Infrastructure has no such resource (Exadata, Oracle Restart, disabled at install)."""
+    target: str = ""
+    state: str = ""
+    server: str = ""
+
+
+class Clusterware(Fact, frozen=True):
+    """What Grid Infrastructure says of the cluster, asked on this node."""
+
+    grid_home: GridHome
+    local_node: str | Unknown
+    cluster_name: str | Unknown
+    members: tuple[ClusterMember, ...] | Unknown
+    configuration: InterfaceConfiguration | Unknown
+    listed: tuple[ListedInterface, ...] | Unknown
+    version: ActiveVersion | Unknown
+    services: tuple[ToolMessage, ...] | Unknown
+    """The lines of `crsctl check crs`."""
+    haip: Haip | Unknown
+    misscount_s: int | Unknown
+    """Seconds without network heartbeat after which CSS evicts a node."""
+
+
+class ManagedDatabase(Fact, frozen=True):
+    """A database that Clusterware starts and stops."""
+
+    name: str
+    """Its DB_UNIQUE_NAME, by which srvctl knows it."""
+    instances: tuple[tuple[str, str], ...] | Unknown = ()
+    """Those that run: instance and node. Unknown where srvctl does not tell, as for a database of an older release."""
+    not_running: tuple[tuple[str, str], ...] = ()
+    """Those that do not: instance and node, the node empty where srvctl names none."""
+
+
+class OcrBackup(Fact, frozen=True):
+    """A backup of the cluster's registry (OCR) or of a node's own (OLR) that an administrator took."""
+
+    node: str
+    taken_at: str
+    """ISO 8601 without a zone: the clock of that node."""
+    file: str
+    """A path, or from 12.2 on mostly a file in ASM: `+DATA:/prodrac/OCRBACKUP/backup_20261121_091849.ocr.258....`."""
+
+
+class Managed(Fact, frozen=True):
+    """What Clusterware manages, asked on this node."""
+
+    databases: tuple[ManagedDatabase, ...] | Unknown
+    ocr_backup: OcrBackup | Unknown | None
+    """The newest one taken by hand; None where there is none."""
+
+
+class FileSeen(Fact, frozen=True):
+    """A file that is there."""
+
+    size_bytes: int
+    mtime_s: float
+    """When it was last written, in seconds since 1970."""

@@ -1,0 +1,209 @@
+"""What is said of each metric. The rules, in the order in which they hold:
+
+1. Fewer than six values on a side: too few samples.
+2. A control moved, or the load did: environment shifted, for every metric of every pair. A control is what the change
+   cannot touch (a ping of 500 bytes), so whatever moved it may have moved all else.
+3. p, adjusted for the number of metrics, is below 0.05 and the change is larger than the noise floor: better, worse,
+   or "differs" for what is neither (packets per block: fewer is what jumbo frames do, and no merit of its own).
+4. Too few samples: the runs are as far apart as they can be, and that is not enough for p; or it is something that
+   should not be at all (losses, drops), is 0 in most stretches, and its mean changed by more than noise. Forty blocks
+   lost in one stretch and none before are no proof that the change did it, and still less that nothing differs.
+5. Else: no difference.
+
+The noise floor is what two runs before the change differ by (`same`), and at least 5 %. Without such a pair, or where
+these two were not of the same conditions, it is not known, and 25 % is taken: on an idle machine, runs one after the
+other differed by 23 % with p = 0.03 for no reason. The load is held to 5 % then too: it was chosen, not measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from checks.traffic.compare.comparison import (
+    Compared,
+    Comparison,
+    ComparisonVerdict,
+    EnvironmentDifference,
+    Pair,
+    RunFacts,
+    Side,
+    folded,
+)
+from checks.traffic.compare.comparison_text import control_moved, fact_moved, summary_of
+from checks.traffic.compare.differences import environment_differences, noise_warnings, pair_warnings
+from checks.traffic.compare.environment import FEWEST, thinned
+from checks.traffic.compare.metrics import LOAD
+from checks.traffic.compare.recorded_run import KIND
+from checks.traffic.compare.run import Better, ComparedRun, Measured
+from checks.traffic.compare.statistics import (
+    adjusted,
+    dependence_of,
+    mann_whitney,
+    mean,
+    median,
+    median_interval,
+    shift_interval,
+)
+
+SIGNIFICANT = 0.05
+FLOOR = 0.05
+FLOOR_WITHOUT_SAME = 0.25
+
+
+@dataclass(frozen=True)
+class Runs:
+    """What is compared: two runs of one kind."""
+
+    before: ComparedRun
+    after: ComparedRun
+    same: ComparedRun | None = None
+    stretch_s: float | None = None
+
+
+def compare(runs: Sequence[Runs]) -> Comparison:
+    """Judge all pairs together: they are of the same two times."""
+    drafts = _with_adjusted([_drafts(each) for each in runs])
+    differences = [environment_differences(pair.before, pair.after) for pair in runs]
+    shifted = [*_moved_facts(differences), *_moved_controls(drafts)]
+    pairs = tuple(
+        Pair(
+            before=_facts(each.before),
+            after=_facts(each.after),
+            same=_facts(each.same) if each.same else None,
+            stretch_s=each.stretch_s,
+            differences=differing,
+            metrics=tuple(replace(m, verdict=_verdict(m, bool(shifted))) for m in metrics),
+            warnings=(*pair_warnings(each.before, each.after, each.same), *noise_warnings(folded(metrics))),
+        )
+        for each, metrics, differing in zip(runs, drafts, differences, strict=True)
+    )
+    comparison = Comparison(pairs=pairs, shifted=tuple(shifted), summary=())
+    return replace(comparison, summary=tuple(summary_of(comparison)))
+
+
+def _drafts(runs: Runs) -> list[Compared]:
+    after = {metric.name: metric for metric in runs.after.measured}
+    alike = runs.same is not None and not environment_differences(runs.before, runs.same)
+    same = {metric.name: metric for metric in runs.same.measured} if runs.same and alike else {}
+    return [
+        _draft(metric, after[metric.name], same.get(metric.name), runs.before.kind == KIND)
+        for metric in runs.before.measured
+        if metric.name in after
+    ]
+
+
+def _draft(before: Measured, after: Measured, same: Measured | None, independent: bool) -> Compared:
+    """What can be told of one metric alone. Values of recordings are stretches already."""
+    b, a = (metric.values if independent else thinned(metric.values) for metric in (before, after))
+    s = () if same is None else same.values if independent else thinned(same.values)
+    is_mean = median(b) == median(a) and mean(b) != mean(a)
+    enough = min(len(a), len(b)) >= FEWEST
+    dependence = dependence_of(b, a)
+    shift = shift_interval(b, a, dependence) if enough else None
+    is_load = LOAD in (before.group, after.group)
+    sides = [_side(values, is_mean) for values in (b, a)]
+    change = sides[1].centre - sides[0].centre
+    noise = _side(s, is_mean) if s else None
+    floor = FLOOR if noise or is_load else FLOOR_WITHOUT_SAME
+    return Compared(
+        name=before.name,
+        unit=before.unit,
+        group=LOAD if is_load else before.group,
+        better=before.better,
+        is_control=before.is_control or after.is_control,
+        note=before.note,
+        part_of=before.part_of,
+        before=sides[0],
+        after=sides[1],
+        same=noise,
+        is_mean=is_mean,
+        change=change,
+        change_percent=100 * change / abs(sides[0].centre) if sides[0].centre else None,
+        change_low=shift[0] if shift else None,
+        change_high=shift[1] if shift else None,
+        p=mann_whitney(b, a, dependence) if enough else None,
+        p_adjusted=None,
+        believed_from=max(floor * abs(sides[0].centre), abs(noise.centre - sides[0].centre) if noise else 0.0),
+        verdict=ComparisonVerdict.TOO_FEW_SAMPLES,
+    )
+
+
+def _side(values: Sequence[float], is_mean: bool) -> Side:
+    interval = None if is_mean else median_interval(values)
+    return Side(
+        centre=mean(values) if is_mean else median(values),
+        low=interval[0] if interval else None,
+        high=interval[1] if interval else None,
+        values=tuple(values),
+    )
+
+
+def _with_adjusted(drafts: list[list[Compared]]) -> list[list[Compared]]:
+    """With the p of each among all of its family. What never moved at all was no chance for a false find, and what is
+    told of one node is no find beside what is told of all: else more nodes would make it harder to find anything.
+    Controls are one family, since any of them is enough for the environment to count as shifted."""
+    found: dict[tuple[bool, bool, bool], list[float]] = {}
+    for metric in (m for drafted in drafts for m in drafted if m.p is not None):
+        found.setdefault(_family(metric), []).append(metric.p or 0.0)
+    last = {family: iter(adjusted(ps)) for family, ps in found.items()}
+    return [
+        [m if m.p is None else replace(m, p_adjusted=next(last[_family(m)])) for m in drafted] for drafted in drafts
+    ]
+
+
+def _family(metric: Compared) -> tuple[bool, bool, bool]:
+    return metric.is_control, metric.is_still, bool(metric.part_of) and not metric.is_control
+
+
+def _differs(metric: Compared) -> bool:
+    return (
+        metric.p_adjusted is not None and metric.p_adjusted < SIGNIFICANT and abs(metric.change) > metric.believed_from
+    )
+
+
+def _is_open(metric: Compared) -> bool:
+    """Whether a difference that is not proven cannot be called none either."""
+    if abs(metric.change) <= metric.believed_from:
+        return False
+    b, a = metric.before.values, metric.after.values
+    return metric.is_rare or max(b) < min(a) or max(a) < min(b)
+
+
+def _verdict(metric: Compared, shifted: bool) -> ComparisonVerdict:
+    if metric.p is None:
+        return ComparisonVerdict.TOO_FEW_SAMPLES
+    if metric.is_control:
+        return ComparisonVerdict.ENVIRONMENT_SHIFTED if _differs(metric) else ComparisonVerdict.NO_DIFFERENCE
+    if shifted:
+        return ComparisonVerdict.ENVIRONMENT_SHIFTED
+    if not _differs(metric):
+        return ComparisonVerdict.TOO_FEW_SAMPLES if _is_open(metric) else ComparisonVerdict.NO_DIFFERENCE
+    if metric.better is Better.NEITHER:
+        return ComparisonVerdict.DIFFERS
+    return (
+        ComparisonVerdict.BETTER if (metric.change > 0) is (metric.better is Better.HIGHER) else ComparisonVerdict.WORSE
+    )
+
+
+def _moved_controls(drafts: Sequence[Sequence[Compared]]) -> Iterator[str]:
+    for metric in (m for drafted in drafts for m in drafted if m.is_control and _differs(m)):
+        yield control_moved(metric)
+
+
+def _moved_facts(differences: Sequence[tuple[EnvironmentDifference, ...]]) -> Iterator[str]:
+    for difference in (d for differing in differences for d in differing if d.is_load):
+        yield fact_moved(difference)
+
+
+def _facts(run: ComparedRun) -> RunFacts:
+    return RunFacts(
+        kind=run.kind,
+        name=run.name,
+        begun_at=run.begun_at,
+        seconds=run.seconds,
+        environment=dict(run.environment),
+        warnings=run.warnings,
+    )

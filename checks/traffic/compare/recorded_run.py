@@ -1,0 +1,169 @@
+"""Recordings as runs: all those of one comparison together, since their stretches have to be of one length."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from checks.model.wording import counted
+from checks.traffic.compare.environment import are_alike, environment_of, piece_length, times_longer
+from checks.traffic.compare.metrics import (
+    BLOCKS,
+    DATAGRAMS_IN,
+    INSTANCE_METRICS,
+    LOAD,
+    NODE_METRICS,
+    PATH_METRICS,
+    PING_METRICS,
+    Metric,
+)
+from checks.traffic.compare.readings import Rates, Readings, Recorded, Subject, read, short, time_of
+from checks.traffic.compare.run import ComparedRun, Measured
+from checks.traffic.compare.statistics import median
+
+KIND = "recording"
+_RAMP = 0.8
+"""A first stretch with less than this share of the usual load is a ramp-up."""
+_SAMPLED = 0.9
+_GAPS_TOLD = 4
+_MOST_PIECES = 5000
+_TOLERANCE = 0.1
+_KINDS = ("node", "instance", "pings", "path")
+
+
+def runs_of(
+    recordings: Sequence[tuple[str, Recorded]], *, skip_first_s: float = 0.0, stretch_s: float | None = None
+) -> tuple[list[ComparedRun], float]:
+    """The recordings, each with its name, as runs in the same order; and how many seconds a stretch of theirs lasts:
+    never less than the time between two samples, also where that was changed while it was recorded.
+
+    Raises RecordingError where a file is found to be damaged while it is read.
+    """
+    lasting = [time_of(recording, skip_first_s)[1] for _, recording in recordings]
+    interval_s = max((recording.header.interval_s for _, recording in recordings), default=1.0)
+    least_s = max(interval_s, max(lasting, default=0.0) / _MOST_PIECES)
+    piece_s = max(stretch_s or piece_length(lasting, interval_s), least_s)
+    all_readings = [read(recording, piece_s, skip_first_s) for _, recording in recordings]
+    subjects = {kind: sorted({n for r in all_readings for n in r.subjects(kind)}) for kind in _KINDS}
+    longest_s = max((readings.intervals_s[1] for readings in all_readings), default=0.0)
+    times = fewest = max(math.ceil(longest_s / piece_s - _TOLERANCE), 1)
+    measured = [_measured(readings, subjects, fewest) for readings in all_readings]
+    if stretch_s is None:
+        for longer in times_longer([[m.values for m in each] for each in measured]):
+            times = longer * fewest
+            measured = [_measured(readings, subjects, times) for readings in all_readings]
+            if not any(are_alike([m.values for m in each]) for each in measured):
+                break
+    runs = [
+        ComparedRun(
+            kind=KIND,
+            name=name,
+            begun_at=recording.header.started_at,
+            seconds=seconds,
+            measured=tuple(found),
+            environment=environment_of(recording.header, readings),
+            warnings=tuple(_warnings(readings, found, seconds, skip_first_s)),
+        )
+        for (name, recording), readings, found, seconds in zip(recordings, all_readings, measured, lasting, strict=True)
+    ]
+    return runs, times * piece_s
+
+
+def _measured(readings: Readings, subjects: Mapping[str, Sequence[str]], pieces_each: int) -> list[Measured]:
+    """`subjects` are those of all runs, by kind: where one of them was not sampled, nothing is told of all together.
+    Else a node that refuses ssh after the change would halve every sum, failures too, and that would be "better"."""
+    stretches = readings.stretches(pieces_each)
+    for stretch in stretches:
+        for node in readings.subjects("node"):
+            if ("node", node) in stretch:
+                stretch["node", node] = _with_blocks(node, stretch, readings.hosts)
+    node_metrics = NODE_METRICS if readings.subjects("instance") else [_as_load(metric) for metric in NODE_METRICS]
+    of_kind = zip(_KINDS, (node_metrics, INSTANCE_METRICS, PING_METRICS, PATH_METRICS), strict=True)
+    return [m for kind, metrics in of_kind for m in _told(stretches, kind, subjects[kind], metrics)]
+
+
+def _as_load(metric: Metric) -> Metric:
+    """Where no database tells how many blocks came, datagrams tell the load: a block is one at every MTU."""
+    return replace(metric, is_control=True, group=LOAD) if metric.name == DATAGRAMS_IN else metric
+
+
+def _with_blocks(node: str, stretch: Mapping[Subject, Rates], hosts: Mapping[str, str]) -> Rates:
+    """The node's rates, with the blocks of its instances among them where all of these are known."""
+    own = [instance for instance, host in hosts.items() if host == short(node)]
+    received = ("gc cr blocks received", "gc current blocks received")
+    try:
+        blocks = sum(stretch["instance", instance][name] for instance in own for name in received)
+    except KeyError:
+        return stretch["node", node]
+    return {**stretch["node", node], BLOCKS: blocks} if own else stretch["node", node]
+
+
+def _told(
+    stretches: Sequence[Mapping[Subject, Rates]], kind: str, names: Sequence[str], metrics: Iterable[Metric]
+) -> Iterator[Measured]:
+    """Each metric of all subjects of a kind together, under its own name, and of each one of them."""
+    together = [_summed([stretch.get((kind, name), {}) for name in names]) for stretch in stretches]
+    alone = {name: [stretch.get((kind, name), {}) for stretch in stretches] for name in names}
+    for metric in metrics:
+        whole = [together] if metric.adds_up else []
+        parts = alone if len(names) > 1 or not metric.adds_up else {}
+        named = [(metric.name, "", rates) for rates in whole]
+        named += [(f"{name} {metric.name}", metric.name if whole else "", rates) for name, rates in parts.items()]
+        for name, part_of, all_rates in named:
+            values = tuple(value for rates in all_rates if (value := _value(metric.formula, rates)) is not None)
+            if values:
+                yield Measured(
+                    name=name,
+                    unit=metric.unit,
+                    values=values,
+                    better=metric.better,
+                    is_control=metric.is_control,
+                    group=metric.group,
+                    note=metric.note,
+                    part_of=part_of,
+                )
+
+
+def _summed(all_rates: Sequence[Rates]) -> Rates:
+    """What all of them counted; what one of them does not tell cannot be told of all."""
+    first, *others = all_rates or [{}]
+    return {name: sum(rates[name] for rates in all_rates) for name in first if all(name in o for o in others)}
+
+
+def _value(formula: Callable[[Rates], float], rates: Rates) -> float | None:
+    try:
+        value = formula(rates)
+    except (KeyError, ZeroDivisionError):
+        return None
+    # Rounded, since a rank test would take what is left of a division for a difference.
+    return float(f"{value:.9g}") if math.isfinite(value) else None
+
+
+def _warnings(readings: Readings, measured: Sequence[Measured], seconds: float, skip_first_s: float) -> Iterator[str]:
+    if not readings.pieces:
+        after = f" after the first {skip_first_s:g} s" if skip_first_s else ""
+        yield f"It holds {seconds:.0f} s{after}: less than one stretch of {readings.piece_s:g} s."
+        return
+    yield from readings.changes
+    if readings.is_uneven:
+        shortest_s, longest_s = readings.intervals_s
+        yield (
+            f"Its samples are of {shortest_s:g} to {longest_s:g} s: the interval was changed while it was recorded, or "
+            "a source was slow to answer."
+        )
+    for source, reasons in list(readings.gaps.items())[:_GAPS_TOLD]:
+        yield f"{source}: {counted(len(reasons), 'gap')}, first: {reasons[0]}"
+    if len(readings.gaps) > _GAPS_TOLD:
+        yield f"{counted(len(readings.gaps) - _GAPS_TOLD, 'further source')} had gaps."
+    for node in readings.subjects("node"):
+        sampled = [piece["node", node].rates(readings.piece_s) for piece in readings.pieces if ("node", node) in piece]
+        share = sum(map(bool, sampled)) / len(readings.pieces)
+        if share < _SAMPLED:
+            yield f"{node} was sampled during {100 * share:.0f} % of the time only."
+        links = readings.links.get(node)
+        if links is None or not any(link.network for link in links.links):
+            yield f"Which interfaces of {node} are private is not known: what they carried is left out."
+    load = next((m.values for m in measured if m.group == LOAD), ())
+    if len(load) > 2 and load[0] < _RAMP * median(load):
+        yield "It begins with less load than it goes on with: leave the ramp-up out with --skip-first."

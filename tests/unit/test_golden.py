@@ -1,0 +1,182 @@
+"""Files that racwire 0.1.0 wrote open, and mean what they meant to it: saved files, recordings, change journals,
+settings, redaction maps, JSON reports. tests/golden/README.md explains the files and the recorded answers."""
+
+import json
+import tomllib
+import zipfile
+from datetime import date, timedelta
+from pathlib import Path
+
+import jsonschema
+import msgspec
+import pytest
+
+from checks.run.settings_file import load_settings
+from tests.golden.outcomes import CASES, JOURNALS, RECORDINGS, REPORTS, SAVED, comparable, copied, is_within, outcome
+from tui.cli.main import main
+
+FILES = Path(__file__).parents[1] / "golden" / "v0_1_0"
+EXPECTED = {path.stem: json.loads(path.read_text()) for path in (FILES / "expected").iterdir()}
+UNTIL = str(date.today() + timedelta(30))
+
+
+@pytest.fixture
+def racwire(tmp_path, monkeypatch, capsys):
+    """Run the command in a copy of the files, without the user's settings or state; returns exit code and stdout."""
+    here = tmp_path / "here"
+    copied(FILES, here)
+    monkeypatch.chdir(here)
+    for name in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name.lower()))
+    monkeypatch.delenv("RACWIRE_SETTINGS", raising=False)
+
+    def run(argv: list[str]) -> tuple[int, str]:
+        code = main(argv)
+        return int(code), capsys.readouterr().out
+
+    return run
+
+
+def document(racwire, *argv: str):
+    """Run a command and return the JSON that it prints."""
+    return json.loads(racwire([*argv, "--format", "json"])[1])
+
+
+def report_in(file: str):
+    """Return the report as 0.1.0 wrote it."""
+    if file.endswith(".json"):
+        return json.loads((FILES / file).read_text())
+    with zipfile.ZipFile(FILES / file) as archive:
+        return json.loads(archive.read("report.json"))
+
+
+def fields(schema, described, path="", seen=frozenset()):
+    """Yield the path of each field that a JSON Schema describes, such as `findings[].code`."""
+    for reference in (schema.get("$ref"), *(schema.get("discriminator", {}).get("mapping", {}).values())):
+        name = (reference or "").rpartition("/")[2]
+        if name and name not in seen:
+            yield from fields(described[name], described, path, seen | {name})
+    for part in ("anyOf", "oneOf", "allOf", "prefixItems"):
+        for each in schema.get(part, ()):
+            yield from fields(each, described, path, seen)
+    for part, sign in (("items", "[]"), ("additionalProperties", ".*")):
+        if isinstance(schema.get(part), dict):
+            yield from fields(schema[part], described, path + sign, seen)
+    for name, each in schema.get("properties", {}).items():
+        if name == "fact":  # the tag of a union: the name of a type
+            continue
+        yield f"{path}.{name}".lstrip(".")
+        yield from fields(each, described, f"{path}.{name}", seen)
+
+
+def fields_of(schema) -> set[str]:
+    return set(fields(schema, schema["$defs"]))
+
+
+# --- the same answers -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_answer_is_that_of_the_version_that_wrote_the_files(name, racwire):
+    then, now = comparable(EXPECTED[name]), comparable(outcome(CASES[name], racwire, UNTIL))
+    for before, after in zip(then, now, strict=True):
+        if not is_within(before, after):
+            assert before == after  # pytest shows the difference
+
+
+def test_each_golden_file_is_in_a_case_and_each_case_has_an_answer():
+    words = " ".join(word for case in CASES.values() for argv, _ in case for word in argv)
+    files = {path.name for path in FILES.iterdir() if path.is_file()}
+    assert {*REPORTS, *SAVED, *RECORDINGS, *JOURNALS} < files
+    assert {name for name in files if name not in words} == {"schema.json"}
+    assert EXPECTED.keys() == CASES.keys()
+
+
+# --- reports as JSON --------------------------------------------------------------------------------------------------
+
+
+def same_facts(then, now) -> list[str]:
+    """Return the paths where `now` lacks or contradicts `then`."""
+    if isinstance(then, dict) and isinstance(now, dict):
+        missing = [key for key in then if key not in now]
+        deeper = [f"{key}.{path}" for key in then if key in now for path in same_facts(then[key], now[key])]
+        return missing + deeper
+    if isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
+        return [f"{i}.{path}" for i, (a, b) in enumerate(zip(then, now, strict=True)) for path in same_facts(a, b)]
+    return [] if then == now else [f"{then!r} is {now!r}"]
+
+
+@pytest.mark.parametrize("file", [*REPORTS, *SAVED])
+def test_a_report_keeps_its_fields_and_all_facts(file, racwire):
+    then, now = report_in(file), document(racwire, "check", "-q", "--from", file)
+    told_anew = ("findings", "waivers", "saved_at", "schema")
+    assert same_facts({k: v for k, v in then.items() if k not in told_anew}, now) == []
+    assert set(then) <= set(now)
+    assert {key for finding in then["findings"] for key in finding} <= {key for f in now["findings"] for key in f}
+
+
+@pytest.mark.parametrize("file", [*REPORTS, *SAVED])
+def test_a_report_is_valid_under_the_schema_that_it_names(file, racwire):
+    published, then = json.loads(racwire(["schema"])[1]), report_in(file)
+    assert then["schema"] == "racwire-report/1"
+    if published["$id"] == then["schema"]:
+        jsonschema.Draft202012Validator(published).validate(then)
+
+
+def test_the_schema_keeps_every_field_or_changes_its_name(racwire):
+    then, now = json.loads((FILES / "schema.json").read_text()), json.loads(racwire(["schema"])[1])
+    was = fields_of(then)
+    assert len(was) > 200
+    if now["$id"] == then["$id"]:
+        assert was - fields_of(now) == set()
+
+
+# --- settings and pseudonyms ------------------------------------------------------------------------------------------
+
+
+def test_every_setting_of_an_old_file_is_read(racwire):
+    then = tomllib.loads((FILES / "settings.toml").read_text())
+    template = tomllib.loads((FILES / "template.toml").read_text())
+    assert {section: set(then[section]) for section in template} == {s: set(template[s]) for s in template}
+    now = msgspec.to_builtins(load_settings("settings.toml"))
+    assert same_facts(json.loads(json.dumps(then, default=str)), json.loads(json.dumps(now))) == []
+
+
+def test_every_default_setting_keeps_its_value(racwire):
+    then, (_, now) = (FILES / "template.toml").read_text(), racwire(["settings"])
+    assert is_within(tomllib.loads(then), tomllib.loads(now))
+
+
+@pytest.mark.parametrize(("file", "alike"), [("faults.racwire", "redacted.racwire"), ("switch-mtu.json", None)])
+def test_an_old_map_gives_the_same_pseudonyms(file, alike, racwire):
+    then = json.loads(Path("redaction.json").read_text())
+    report = document(racwire, "check", "-q", "--from", file, "--redact", "--redaction-map", "redaction.json")
+    hosts = then["names"]["host"]
+    assert [node["name"] for node in report["cluster"]["nodes"]] == [
+        hosts[node["name"]] for node in report_in(file)["cluster"]["nodes"]
+    ]
+    assert {then["networks"].get(network["name"]) for network in report_in(file)["cluster"]["networks"]} == {
+        network["name"] for network in report["cluster"]["networks"]
+    }
+    if alike:
+        assert same_facts(report_in(alike)["cluster"], report["cluster"]) == []
+    assert is_within(then, json.loads(Path("redaction.json").read_text()))
+
+
+# --- a change that is under way ---------------------------------------------------------------------------------------
+
+
+def test_a_change_can_be_resumed_after_each_of_its_events(racwire):
+    whole = (FILES / "outage.change").read_bytes().splitlines(keepends=True)
+    steps = [step["id"] for step in document(racwire, "change", "status", "--file", "outage.change")["steps"]]
+    reached = []
+    for moment in range(1, len(whole) + 1):
+        Path("then.change").write_bytes(b"".join(whole[:moment]))
+        reached.append(steps.index(document(racwire, "change", "status", "--file", "then.change")["current"]))
+    assert reached == sorted(reached)
+    assert (reached[0], steps[reached[-1]]) == (0, "survives-boot")
+
+    Path("then.change").write_bytes(whole[0])
+    assert racwire(["change", "attest", "--by", "Ann Lee", "--file", "then.change"])[0] == 0
+    assert document(racwire, "change", "status", "--file", "then.change")["current"] == steps[1]
+    assert Path("then.change").read_bytes().startswith(whole[0])
