@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.cells import cell_len
-
-from tui.text.line import fitted
+from tui.text.line import cell_len, fitted
 
 
 def short_names(names: Sequence[str]) -> list[str]:
