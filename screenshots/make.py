@@ -94,7 +94,7 @@ def of_a_change() -> None:
 
 async def take_pictures(screens: dict[str, str], first: str = "checks") -> None:
     """Run the console at each size and save what it shows after each key."""
-    from checks.model.check import discover
+    from checks.run.check_discovery import discover
     from checks.run.engine import Engine
     from checks.run.settings_file import load_settings
     from checks.traffic.feed import Feed

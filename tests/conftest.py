@@ -12,6 +12,10 @@ from hypothesis import settings
 
 from tui.cli import streams
 
+# A suite that a script started with `&` finds SIGINT ignored, and so would every process that it starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # No test is about a time, since the machine may be busy; a third of the usual examples find what more would, in a few
 # runs.
 settings.register_profile("racwire", deadline=None, max_examples=30)

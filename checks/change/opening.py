@@ -21,12 +21,13 @@ from checks.change.planning import cluster_name, default_target, look_of, make_p
 from checks.change.state import ChangeError
 from checks.change.verifying import node_here
 from checks.change.worker_threads import run_to_completion
-from checks.model.check import Check, Checks
+from checks.model.check import Check
 from checks.model.facts import Changing, Cluster, JournalCopy, Unknown
 from checks.model.finding import Finding, Status
 from checks.model.journal import now
 from checks.model.report import Report
 from checks.model.settings import Settings
+from checks.run.check_discovery import Checks
 from checks.run.engine import Engine, racwire_version
 from checks.run.events import Event, RunFinished
 from checks.run.gathering import GATHERERS, Gatherer

@@ -8,13 +8,14 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from checks.model.check import BrokenPlugin, Check
+from checks.model.check import Check
 from checks.model.facts import FACT_GROUPS, NotAsked, Unknown
 from checks.model.finding import Finding, worst_first
 from checks.model.journal import Journal
 from checks.model.report import Report
 from checks.model.settings import Settings
 from checks.rules.waivers import NOT_CHECKED, apply, day_of, waivers_in
+from checks.run.check_discovery import BrokenPlugin, known_codes
 from checks.run.engine import INTERRUPTED, KINDS, PLUGIN_BROKEN, needed_groups
 from checks.run.replay import GivenFacts
 
@@ -63,7 +64,7 @@ class Replay(GivenFacts):
         fresh, saved = super().report(interrupted=interrupted), self._saved
         day = day_of(saved.reruns[-1].started_at if saved.reruns else saved.started_at)
         findings, standings = apply(
-            self._in_saved_order(fresh.findings), waivers_in(self._settings), day, self._finders
+            self._in_saved_order(fresh.findings), waivers_in(self._settings), day, self._finders, known_codes
         )
         return replace(
             saved,

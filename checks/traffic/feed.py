@@ -16,6 +16,7 @@ from typing import Self
 
 import msgspec
 
+from checks.model.broken_dependency import error_text
 from checks.model.facts import Cluster, Database, NotAsked, Unknown
 from checks.model.journal import Journal, now
 from checks.model.settings import Settings
@@ -82,7 +83,7 @@ async def _found(gatherer: Gatherer, session: Session, cluster: Cluster) -> obje
     except TimeoutError:
         return Unknown(f"Gathering the {gatherer.group} took over {gatherer.limit_s:.0f} s and was given up.")
     except Exception as error:  # a source may fail in any way; what it would have told is unknown, the rest goes on
-        return Unknown(f"Gathering the {gatherer.group} failed: {type(error).__name__}: {error}")
+        return Unknown(f"Gathering the {gatherer.group} failed: {error_text(error)}")
 
 
 log = logging.getLogger(__name__)
@@ -214,7 +215,7 @@ class Feed:
                 return
             except Exception as error:
                 log.exception("the source %s of the live feed broke down", name)
-                words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+                words = error_text(error)
                 self._tell(Gap(self._source(name), time.time(), f"Sampling broke down and is begun again: {words}."))
             await asyncio.sleep(backoff.next_s())
 

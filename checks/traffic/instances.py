@@ -16,6 +16,7 @@ from checks.sources.database.errors import DatabaseError, ErrorKind
 from checks.sources.database.instance_views import InstanceViews, ends_everything
 from checks.sources.database.sampling import counters_in, instances_statement
 from checks.sources.database.statements import statement
+from checks.sources.registry import INVENTORY_S
 from checks.traffic.all_instances import NOT_AGAIN, AllInstances, is_refused
 from checks.traffic.pace import Backoff, Pace
 from checks.traffic.samples import Event, Gap, InstanceSample, PairsSample
@@ -23,27 +24,11 @@ from checks.traffic.samples import Event, Gap, InstanceSample, PairsSample
 PURPOSE = "traffic"
 """The connection's own: what the checks ask meanwhile is not held up by it, nor it by them."""
 
-_AGAIN_S = 60.0
-"""How often the list of instances is read anew, and a view that may not be read asked for."""
-
 _CONNECTED, _STATISTICS, _MESSAGES = "connected", "sysstat", "dlm_misc"
 _TRANSFERS, _PINGS = _PAIRS = ("cache_transfer", "instance_ping")
 """The statements on pairs."""
 
 Tell = Callable[[Event], None]
-
-
-def planned_statements(settings: TrafficSettings) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """What is asked of the instances: when, and the names of the statements."""
-    return (
-        ("once it is connected", (_CONNECTED,)),
-        (f"every {settings.interval_s:g} s", (_STATISTICS, _MESSAGES)),
-        (f"every {settings.pairs_interval_s:g} s", _PAIRS),
-        (
-            f"every {_AGAIN_S:g} s, and when an instance is seen that is not known, what the release has of",
-            ("instances", "instances_before_18c"),
-        ),
-    )
 
 
 @dataclass(frozen=True)
@@ -192,7 +177,7 @@ class InstanceSampler:
         if self._views.only_here:
             self.here = next(iter(answer.statistics), self.here)  # a connection made anew can be to another one
         unknown = answer.statistics.keys() - self._names.by_number.keys()
-        if unknown or time.monotonic() - self._listed_s >= _AGAIN_S:
+        if unknown or time.monotonic() - self._listed_s >= INVENTORY_S:
             await self._list()
         before, self._before = self._before, answer
         for number in sorted(self._names.by_number.keys() | answer.statistics.keys()):
@@ -211,7 +196,7 @@ class InstanceSampler:
         clock_s = time.monotonic()
         unread: tuple[str, ...] = ("GV$DLM_MISC",)
         messages: Counters = {}
-        if time.monotonic() - self._messages_refused_s >= _AGAIN_S:
+        if time.monotonic() - self._messages_refused_s >= INVENTORY_S:
             try:
                 messages = counters_in(await self._views.rows(statement(_MESSAGES)), _MESSAGES)
                 unread = ()

@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from checks.model.facts import Cluster, Database, Unknown
-from checks.model.packet_sizes import ICMP_HEADER, IP_HEADER, SMALL_PAYLOAD, fragments_of, packet_of
+from checks.model.packet_sizes import BLOCK_HEADER_BYTES, SMALL_PAYLOAD, USUAL_BLOCK_BYTES, ping_bytes
 from checks.model.settings import ProbeSettings
 from checks.model.wording import listed
 from checks.sources.probes.path import Path
@@ -64,10 +64,6 @@ class Schedule:
         return stream
 
 
-USUAL_BLOCK_BYTES = 8192
-BLOCK_HEADER_BYTES = 136
-"""What Oracle sends with a block: 8,328 bytes of UDP data for one of 8 KB, seen with Don't Fragment set at MTU 9000
-and cut into six at 1500 (packet dumps in Shamsudeen and others, Expert Oracle RAC 12c)."""
 NO_PATH = "There is no other node on a private network to ping."
 NO_PRIVILEGE = (
     "Latency is not measured: this user may open no ICMP socket. Run racwire as root, or have root put this user's "
@@ -96,9 +92,7 @@ class LatencyPath:
     def bytes_of_both(self) -> int:
         """What a ping of each size puts on the wire, IP headers of all fragments included."""
         small, large = self.payloads
-        version = self.path.version
-        headers = fragments_of(large, self.path.mtu, version) * IP_HEADER[version]
-        return packet_of(small, version) + large + ICMP_HEADER + headers
+        return ping_bytes(small, self.path.mtu, self.path.version) + ping_bytes(large, self.path.mtu, self.path.version)
 
 
 def latency_paths(cluster: Cluster) -> tuple[LatencyPath, ...]:

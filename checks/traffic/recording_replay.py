@@ -6,15 +6,14 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from checks.model.check import BrokenPlugin, Check
-from checks.model.facts import FACT_GROUPS, Unknown
+from checks.model.check import Check
+from checks.model.facts import FACT_GROUPS, NotGathered, Unknown
 from checks.model.report import Report
 from checks.model.settings import Settings
+from checks.run.check_discovery import BrokenPlugin
 from checks.run.replay import GivenFacts
 from checks.traffic.recording import Header
 
-_NEVER_GATHERED = Unknown("not asked for")
-"""As `Cluster` has it for a group that nothing has been found out of, not even why."""
 _NOT_HELD = Unknown(
     "A recording holds samples and what the cluster is; for more, run the checks on the cluster itself."
 )
@@ -29,7 +28,7 @@ class JudgedRecording(GivenFacts):
     def __init__(
         self, header: Header, checks: Iterable[Check], settings: Settings, *, broken: Iterable[BrokenPlugin] = ()
     ) -> None:
-        held = {group for group in FACT_GROUPS if getattr(header.cluster, group) != _NEVER_GATHERED}
+        held = {group for group in FACT_GROUPS if not isinstance(getattr(header.cluster, group), NotGathered)}
         able = [check for check in checks if held.issuperset(check.needs)]
         super().__init__(header.cluster, able, settings, broken=broken)
         self._recorded_at = header.started_at

@@ -20,8 +20,8 @@ from racwire_lab.database.backend import Cancellation
 from racwire_lab.database.live import Daemons
 from tests.lab.lab_support import until
 from tests.lab.node_operator import Operator, Said
-from tui.cli.common_options import ENTERED
 from tui.cli.main import main
+from tui.cli.options import ENTERED
 
 _ENOUGH = 60
 """So many blocks come to an instance in half a second; what was under way at a fault is settled by then."""
@@ -39,7 +39,7 @@ class Practice:
     def racwire(self, *words: str) -> subprocess.CompletedProcess[str]:
         """What the command says and how it ends."""
         return subprocess.run(
-            [sys.executable, "-m", "tui", *words],
+            [sys.executable, "-P", "-m", "tui", *words],
             env=self.environment, capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL,
         )  # fmt: skip
 

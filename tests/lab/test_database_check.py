@@ -152,7 +152,7 @@ def check_on_a_terminal(cluster: Practice) -> tuple[Report, str]:
     """The report, and what its stderr, a terminal, showed meanwhile."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
-        [sys.executable, "-m", "tui", "check", "--lab", "--format", "json"],
+        [sys.executable, "-P", "-m", "tui", "check", "--lab", "--format", "json"],
         env=cluster.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs,
     ) as running:  # fmt: skip
         os.close(theirs)

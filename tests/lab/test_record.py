@@ -20,7 +20,7 @@ from checks.traffic.recording import Recording
 from checks.traffic.samples import InstanceSample, LatencySample, NodeSample
 from tests.lab.lab_support import PATIENCE_S, needs_namespaces, until
 from tests.lab.practice_command import Practice, record, until_it_holds
-from tui.cli.record_command import WRITE_EVERY_S
+from tui.cli.record import WRITE_EVERY_S
 
 pytestmark = [pytest.mark.lab, needs_namespaces]
 
@@ -81,7 +81,7 @@ def last_sample(path: Path) -> float:
 
 
 def test_the_same_comes_as_json_lines_into_a_pipe_that_ends_early(practice: Practice) -> None:
-    line = f"{sys.executable} -m tui watch --lab --for 20s | head -4; echo ${{PIPESTATUS[0]}}"
+    line = f"{sys.executable} -P -m tui watch --lab --for 20s | head -4; echo ${{PIPESTATUS[0]}}"
     ran = subprocess.run(
         ["bash", "-c", line], env=practice.environment, capture_output=True, text=True, timeout=60, check=False
     )

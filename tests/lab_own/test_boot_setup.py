@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from checks.model.facts import Keeper, NodeSetup
+from checks.sources.node_setup import SETUP
 from checks.sources.nodes.sections import sections
-from checks.sources.nodes.setup_program import PROGRAM
 from checks.sources.nodes.setup_text import parse_setup
 from racwire_lab import Lab, up
 from tests.lab.lab_support import grid, lab_directory, needs_namespaces, run, until
@@ -30,7 +30,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 
 def setup(cluster: Lab, node: str) -> NodeSetup:
-    return parse_setup(node, sections(run(cluster, node, "sh", "-c", PROGRAM).stdout))
+    return parse_setup(node, sections(run(cluster, node, "sh", "-c", SETUP.text).stdout))
 
 
 def mtus(cluster: Lab, node: str) -> dict[str, int]:

@@ -28,15 +28,15 @@ from tests.lab.lab_support import (
     ssh,
     until,
 )
-from tui.cli.lab_commands import add_lab_parser, run_lab
+from tui.cli import lab
 
 pytestmark = needs_namespaces
 
 
 def racwire(*words: str) -> int:
     parser = argparse.ArgumentParser()
-    add_lab_parser(parser.add_subparsers(dest="command"))
-    return run_lab(parser.parse_args(["lab", *words]))
+    lab.add_options(parser)
+    return lab.run(parser.parse_args(words))
 
 
 def test_up_status_down(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

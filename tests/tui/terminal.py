@@ -12,7 +12,7 @@ import termios
 import time
 from pathlib import Path
 
-RACWIRE = [sys.executable, "-m", "tui"]
+RACWIRE = [sys.executable, "-P", "-m", "tui"]
 PATIENCE_S = 60.0
 """How long a test waits for what has to come: a busy machine is no reason to fail."""
 

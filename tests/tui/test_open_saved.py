@@ -15,10 +15,10 @@ import msgspec
 import pytest
 from textual.pilot import Pilot
 
-from checks.model.check import discover
 from checks.model.facts import Cluster
 from checks.model.report import ExitCode, Report
 from checks.report.json_report import from_json, to_json
+from checks.run.check_discovery import discover
 from checks.saved import open_saved, save
 from checks.saved.replay import Replay
 from checks.traffic.samples import Event

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 from textual.pilot import Pilot
 
-from checks.model.check import discover
 from checks.model.facts import Cluster, Unknown
 from checks.model.settings import Settings
+from checks.run.check_discovery import discover
 from checks.traffic.recording import Header
 from checks.traffic.recording_replay import JudgedRecording
 from tests.fixtures.clusters import cluster

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from checks.model.check import discover
 from checks.model.facts import Cluster
+from checks.run.check_discovery import discover
 from checks.run.engine import Engine
 from checks.sources.nodes.session import Session
 from tests.fixtures.clusters import cluster, node, with_interface

@@ -13,8 +13,8 @@ from textual.app import ComposeResult
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from checks.model.check import discover
 from checks.model.settings import Settings
+from checks.run.check_discovery import discover
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Header, Recording
 from checks.traffic.recording_replay import JudgedRecording

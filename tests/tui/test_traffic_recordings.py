@@ -11,9 +11,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from checks.model.check import discover
-from checks.model.facts import Cluster, Unknown
+from checks.model.facts import Cluster, NotGathered, Unknown
 from checks.model.settings import Settings
+from checks.run.check_discovery import discover
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Header, Recording
 from checks.traffic.recording_replay import JudgedRecording
@@ -226,7 +226,7 @@ async def test_a_recording_that_is_damaged_meanwhile_says_so(new_console: NewCon
         await on.until(lambda: "before.rec" in "".join(on.body.split()))
 
 
-NOT_GATHERED = Unknown("not asked for")
+NOT_GATHERED = NotGathered()
 HELD = {"paths": NOT_GATHERED, "counters": NOT_GATHERED, "activity": NOT_GATHERED, "history": NOT_GATHERED}
 """What a recording of the console knows of these."""
 

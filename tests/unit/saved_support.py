@@ -15,9 +15,10 @@ from typing import Any
 
 import msgspec
 
-from checks.model.check import Check, discover
+from checks.model.check import Check
 from checks.model.report import Report
 from checks.report.json_report import to_json
+from checks.run.check_discovery import discover
 from checks.run.events import RunFinished
 from checks.saved import open_saved, save
 from checks.saved.manifest import Proof

@@ -22,7 +22,7 @@ from checks.model.finding import Status
 from checks.model.settings import ChangeSettings, Settings
 from tests.unit.change_journals import STEPS, WHO, journal, plan
 from tests.unit.test_change_command import AGREED, SWITCHED
-from tui.cli import change_command
+from tui.cli.change import change_command
 from tui.cli.main import main
 
 OBEYED = "\x1b]0;mine\x07\x1b[31m\x9b2J\u202e\u061c\ufeff"

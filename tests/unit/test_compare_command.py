@@ -18,7 +18,7 @@ from checks.traffic.compare.recorded_run import runs_of
 from checks.traffic.compare.run import Better, ComparedRun, Measured
 from checks.traffic.recorder import Recorder
 from tests.unit.compare_support import FakeRecording, recording
-from tui.cli.compare_command import exit_code
+from tui.cli.compare import exit_code
 from tui.cli.compare_text import lines_of
 from tui.cli.main import main
 from tui.text.line import plain
@@ -162,7 +162,7 @@ def test_a_broken_file_is_one_sentence(files, capsys, tmp_path, broken):
 
 def test_a_locale_without_unicode_gets_plain_signs(files):
     ran = subprocess.run(
-        [sys.executable, "-m", "tui", "compare", files["small"], files["jumbo"]],
+        [sys.executable, "-P", "-m", "tui", "compare", files["small"], files["jumbo"]],
         capture_output=True, timeout=60, check=False,
         env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", "PYTHONIOENCODING": "ascii"},
     )  # fmt: skip

@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 from checks.model.facts import CounterChange, CounterChanges, KernelCounters, Unknown
 from checks.model.journal import Journal
 from checks.model.settings import Settings, SshSettings
-from checks.sources.nodes.counter_change import COMMAND, TOPIC, planned_counter_reads, read_counter_changes
+from checks.sources.kernel_files import COUNTERS, COUNTERS_OF_THIS_NODE
+from checks.sources.nodes.counter_change import read_counter_changes
 from checks.sources.nodes.counter_difference import Difference, Reading, difference, difference_text, parse_reading
 from checks.sources.nodes.session import Session
 from tests.fixtures.clusters import node
 
 WRAP = 2**32
+TOPIC = "counters over time"
 
 
 def reading(softnet=((5, 0, 0), (7, 1, 2)), **ip):
@@ -145,7 +147,7 @@ async def test_this_node_is_read_twice_from_its_files():
     assert change.counters.value("Ip", "ReasmFails") is not None
     assert change.counters.value("Softnet", "Dropped") is not None
     assert {(e.node, e.topic, e.outcome) for e in journal.entries} == {("rac1", TOPIC, "ok")}
-    assert [e.action for e in journal.entries] == [planned_counter_reads()[0][1]] * 2
+    assert [e.action for e in journal.entries] == [COUNTERS_OF_THIS_NODE.action(TOPIC)] * 2
 
 
 async def test_a_peer_is_read_by_one_cat_through_its_shell(peer, tmp_path):
@@ -162,7 +164,7 @@ async def test_a_peer_is_read_by_one_cat_through_its_shell(peer, tmp_path):
     assert change.counters.value("Ip", "ReasmFails") == 12
     assert change.counters.value("Softnet", "Dropped") == 3
     entries = [e for e in journal.entries if e.topic == TOPIC]
-    assert [e.action for e in entries] == [COMMAND] * 2
+    assert [e.action for e in entries] == [COUNTERS.text] * 2
     assert "Ip.ReasmFails +12" in entries[1].text
     assert again.strip() in entries[1].text
 

@@ -20,7 +20,8 @@ from checks.traffic.recording import Recording
 from checks.traffic.samples import Event
 from checks.whole_files import OutputError
 from tests.unit.saved_support import judged_here, members_of, recording
-from tui.cli import save_command
+from tui.cli import save as save_command
+from tui.cli.interrupts import GOING_ON
 from tui.cli.main import main
 
 FIRST = str(Path(__file__).parents[1] / "fixtures" / "saved" / "first.racwire")
@@ -160,13 +161,25 @@ def test_a_recording_that_cannot_be_put_in_costs_only_itself(tmp_path, monkeypat
     assert open_saved(Path("b.racwire")).recording is None
 
 
-def test_a_request_to_end_it_while_it_is_written_removes_the_temporary_files(monkeypatch):
-    def ended(*_: object, **__: object) -> None:
+def test_a_request_to_end_it_while_it_is_written_lets_it_be_written(monkeypatch, capsys):
+    def ended(*args, **options):
+        os.kill(os.getpid(), signal.SIGTERM)
+        kept(*args, **options)
+
+    kept = save_command.save
+    monkeypatch.setattr(save_command, "save", ended)
+    assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.FAILURES
+    assert open_saved(Path("b.racwire"), recording=False).report == judged_here(Path(FIRST))
+    assert f"racwire: {GOING_ON}\n" in capsys.readouterr().err
+
+
+def test_a_request_to_end_it_before_it_is_written_removes_the_temporary_files(monkeypatch):
+    def ended(*_: object) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
-    monkeypatch.setattr(save_command, "save", ended)
+    monkeypatch.setattr(save_command, "exit_code", ended)
     assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.INTERRUPTED
-    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    assert os.listdir() == []
 
 
 # --- with pseudonyms -------------------------------------------------------------------------------------------------

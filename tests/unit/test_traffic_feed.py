@@ -11,6 +11,7 @@ from checks.model import networks
 from checks.model.facts import Cluster, NotAsked, Unknown, UnreadNode
 from checks.model.journal import Journal
 from checks.model.settings import DatabaseSettings, Settings, SshSettings, TrafficSettings
+from checks.sources import registry
 from checks.sources.nodes.shell import ShellError
 from checks.traffic import feed, peer, this_node
 from checks.traffic import feed as feed_module
@@ -225,8 +226,15 @@ async def test_a_peer_that_refuses_and_one_that_dies_are_told_and_taken_up_again
     await until(feed, sample_of("rac2"))
 
 
+def limited(monkeypatch, name, **limits):
+    """Gives a program of the registry other limits."""
+    other = dataclasses.replace(getattr(peer, name), **limits)
+    monkeypatch.setitem(registry.PROGRAMS, other.text, other)
+    monkeypatch.setattr(peer, name, other)
+
+
 async def test_a_peer_that_hangs_is_a_gap_after_its_time_and_holds_up_nobody(start, peers, monkeypatch, tmp_path):
-    monkeypatch.setattr(peer, "_ANSWER_S", 0.5)
+    limited(monkeypatch, "SAMPLE_AND_LINKS", limit_s=0.5)
     (tmp_path / "hanging").mkdir()
     program(tmp_path / "hanging" / "cat", "exec sleep 60")
     peers(f"[ $1 = rac2 ] && PATH={tmp_path}/hanging:$PATH; exec sh")
@@ -252,7 +260,7 @@ async def test_a_peer_that_answers_something_else_is_a_gap_told_once(start, peer
 
 
 async def test_an_mtu_that_changes_on_a_peer_is_seen(start, peers, monkeypatch, tmp_path):
-    monkeypatch.setattr(peer, "_LINKS_LOOK_S", 0.0)
+    limited(monkeypatch, "SAMPLE_AND_LINKS", every_s=0.0)
     program(tmp_path / "grep", f'case "$*" in *mtu*) cat {tmp_path}/mtu;; *) PATH=/usr/bin:/bin exec grep "$@";; esac')
     words = f"2: eth1: <BROADCAST,UP,LOWER_UP> mtu $(cut -d: -f2 {tmp_path}/mtu) state UP qlen 1000"
     program(tmp_path / "ip", f'echo "{words}"')

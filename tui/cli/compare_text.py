@@ -19,7 +19,7 @@ from checks.traffic.compare.comparison import (
 )
 from checks.traffic.compare.comparison_text import change_of, number
 from checks.traffic.compare.metrics import CPU, DATABASE, KERNEL, LATENCY, LOAD, NETWORK
-from tui.cli.output import columns_of, printed
+from tui.cli.output import columns_of, render
 from tui.text.line import Line, hanging, sanitize_line, wrapped
 
 _GROUPS = (NETWORK, DATABASE, LATENCY, CPU, KERNEL, LOAD)
@@ -39,7 +39,7 @@ def comparison_text(comparison: Comparison, stream: TextIO, *, every: bool = Fal
     Parts of which nothing else can be said than of their whole are left out, unless `every` metric is wanted.
     """
     columns = columns_of(stream, narrowest=_NARROWEST, widest=_WIDEST)
-    return printed(lines_of(comparison, columns, every=every), stream)
+    return render(lines_of(comparison, columns, every=every), stream)
 
 
 def lines_of(comparison: Comparison, width: int, *, every: bool = False) -> Iterator[Line]:

@@ -12,7 +12,7 @@ from checks.report.diff import DiffSide, ReportDiff, verdict
 from checks.report.diff_facts import FactChange
 from checks.report.diff_findings import DiffKind, FindingChange
 from checks.rules.waivers import waived_text
-from tui.cli.output import columns_of, printed
+from tui.cli.output import columns_of, render
 from tui.text.finding_lines import finding_head
 from tui.text.line import Line, hanging
 
@@ -28,7 +28,7 @@ _HEADINGS = ("Worse", "New", "Cannot be told any more", "Better", "Gone", "Not c
 
 def diff_text(difference: ReportDiff, stream: TextIO) -> str:
     """The whole comparison for that stream: coloured for a terminal (unless NO_COLOR), plain for a pipe or a file."""
-    return printed(lines_of(difference, columns_of(stream, narrowest=_NARROWEST, widest=_WIDEST)), stream)
+    return render(lines_of(difference, columns_of(stream, narrowest=_NARROWEST, widest=_WIDEST)), stream)
 
 
 def lines_of(difference: ReportDiff, width: int) -> Iterator[Line]:

@@ -40,7 +40,7 @@ def columns_of(stream: TextIO, *, narrowest: int = 0, widest: int = 110) -> int:
     return min(max(columns, narrowest), widest)
 
 
-def printed(lines: Iterable[Line], stream: TextIO) -> str:
+def render(lines: Iterable[Line], stream: TextIO) -> str:
     """The lines for that stream, in signs that it can carry. None is broken: that was done where they were made."""
     terminal = stream.isatty()
     written = io.StringIO()

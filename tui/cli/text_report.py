@@ -14,16 +14,8 @@ from checks.report.age import at, saved_state
 from checks.report.folding import left_out_together, told_together
 from checks.report.summary import cluster_name, counts
 from checks.rules.waivers import NOT_CHECKED, ended, sentence, waived_text
-from tui.cli.output import columns_of, printed
-from tui.text.finding_lines import (
-    STREAM,
-    finding_head,
-    finding_lines,
-    part_lines,
-    remedy_lines,
-    role_of,
-    status_word,
-)
+from tui.cli.output import columns_of, render
+from tui.text.finding_lines import STREAM, finding_head, finding_lines, part_lines, remedy_lines, role_of, status_word
 from tui.text.line import Line, Span, hanging, sanitize_line
 
 _NARROWEST = 35
@@ -37,7 +29,7 @@ def text_report(report: Report, stream: TextIO, now: datetime | None = None) -> 
     `now`, a time with its zone, tells how old a saved state is; without it, the clock is asked.
     """
     state = saved_state(report, now, kept=not stream.isatty())
-    return printed(_lines(report, columns_of(stream, narrowest=_NARROWEST), state), stream)
+    return render(_lines(report, columns_of(stream, narrowest=_NARROWEST), state), stream)
 
 
 def _summary(report: Report) -> Line:

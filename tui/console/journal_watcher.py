@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from checks.change.change_plan import Accepted
     from checks.change.change_session import ChangeSession
     from checks.change.opening import OpeningResult
-    from checks.model.check import Checks
+    from checks.run.check_discovery import Checks
     from tui.cli.password import Secret
 
 

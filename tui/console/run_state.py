@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from checks.model.facts import Cluster, Unknown
+from checks.model.facts import Cluster, NotGathered
 from checks.model.finding import PROBLEMS, Finding, Key, Status, could_not_look, keyed
 from checks.model.journal import Entry
 from checks.model.report import Report, WaiverStanding
@@ -15,8 +15,6 @@ from checks.rules.waivers import ended
 from checks.run.events import CheckConcluded, Event, Gathered, GatherProgress, RunFinished, RunStarted
 from checks.run.rerun import merged
 
-NOT_GATHERED = Unknown("not asked for")
-"""What a group of facts is until it has been gathered (`checks.model.facts.Cluster`)."""
 _CALM_GRAVITY = Status.INFO.gravity
 _CALM_GROUPS = {Status.INFO: "Worth knowing", Status.PASS: "Well", Status.SKIPPED: "Left out"}
 
@@ -242,7 +240,7 @@ def report_with(board: RunState, group: str) -> Report | None:
 
 
 def _lacks(cluster: Cluster, group: str) -> bool:
-    return bool(getattr(cluster, group) == NOT_GATHERED)
+    return isinstance(getattr(cluster, group), NotGathered)
 
 
 def _may_come(board: RunState, report: Report) -> bool:

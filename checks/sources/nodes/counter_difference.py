@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from checks.model.facts import KernelCounters, Unknown
+from checks.sources.kernel_files import COUNTERS_OF_THIS_NODE
 from checks.sources.nodes.proc import parse_counters
-
-CHANGE_FILES = ("/proc/net/snmp", "/proc/net/netstat", "/proc/net/softnet_stat")
 
 SOFTNET = "Softnet"
 _SOFTNET_COLUMNS = {"Dropped": 1, "TimeSqueezed": 2}
@@ -54,7 +53,7 @@ def parse_reading(text: str) -> Reading | Unknown:
     """
     counters = parse_counters(text)
     if isinstance(counters, Unknown):
-        return Unknown(f"Nothing was understood of {', '.join(CHANGE_FILES)}.")
+        return Unknown(f"Nothing was understood of {', '.join(COUNTERS_OF_THIS_NODE.files)}.")
     return Reading(counters, parse_softnet(text.splitlines()))
 
 

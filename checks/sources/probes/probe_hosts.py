@@ -34,7 +34,7 @@ class ProbeSession(Protocol):
         ...
 
 
-class NodesAtHand:
+class ProbeHosts:
     """The nodes of the cluster as places to ping from. Sockets that were opened are closed with `sockets`."""
 
     def __init__(self, nodes: Sequence[Node | UnreadNode], session: ProbeSession, sockets: ExitStack) -> None:

@@ -10,10 +10,12 @@ from typing import ParamSpec
 
 from rich.cells import cell_len
 
-from checks.model.facts import Database, History, HistoryPeriod, InstanceHistory, LossHistory, Thresholds, Unknown
+from checks.model.facts import Database, History, HistoryPeriod, InstanceHistory, Thresholds, Unknown
 from checks.model.finding import Status
 from checks.model.wording import counted
 from checks.rules import cache_fusion
+from checks.rules.lost_blocks import past_loss_status
+from checks.rules.receive_time import past_time_status
 from tui.screens.database.figures import NONE, UNKNOWN, Value, count, moment, ms, percent, volume
 from tui.screens.database.table import Head, TableRow, table_lines
 from tui.text.line import Line, fitted, hanging, sanitize_line
@@ -64,7 +66,7 @@ def history_lines(
     names = {number: names[number] for number in sorted(names)}
     slots = _slots(history.periods)
     yield from hanging([(" ", "")], _range(history, len(slots)), width, "faint")
-    lost = [_lost(history, names[n], n, slots, limits) for n in names]
+    lost = [_lost(history, database, names[n], n, slots, limits) for n in names]
     times = [_times(history, names[n], n, slots, limits) for n in names]
     longest = max((cell_len(t.text) for t in (*lost, *times)), default=0)
     for title, trends in (("blocks lost in each", lost), ("receive time in each, ms", times)):
@@ -122,7 +124,9 @@ def _own(history: History, instance: int) -> dict[str, HistoryPeriod]:
     return {p.begin: p for p in history.periods if p.instance == instance}
 
 
-def _lost(history: History, name: str, instance: int, slots: Sequence[str], limits: Thresholds) -> _Trend:
+def _lost(
+    history: History, database: Database, name: str, instance: int, slots: Sequence[str], limits: Thresholds
+) -> _Trend:
     own = _own(history, instance)
     past = next((loss for loss in history.losses if loss.instance == instance and loss.lost > 0), None)
     most = max(own.values(), key=lambda p: p.lost, default=None)
@@ -133,16 +137,12 @@ def _lost(history: History, name: str, instance: int, slots: Sequence[str], limi
     if past is not None:
         text += f"; last until {moment(past.last_end)}"
     values = [own[at].lost if at in own else None for at in slots]
-    return _Trend(name, values, _past_status(history, past, limits), text if own or past else "nothing is kept of it")
-
-
-def _past_status(history: History, past: LossHistory | None, limits: Thresholds) -> Status | None:
-    """As gc-blocks-lost judges what is over: a warning where it is recent, else worth knowing."""
-    if past is None:
-        return None
-    end, last = _time(history.end), _time(past.last_end)
-    recent = not (end and last) or (end - last).total_seconds() <= 3600 * limits.recent_loss_h
-    return Status.WARN if recent else Status.INFO
+    return _Trend(
+        name,
+        values,
+        past_loss_status(history, database, past, limits) if past else None,
+        text if own or past else "nothing is kept of it",
+    )
 
 
 def _times(history: History, name: str, instance: int, slots: Sequence[str], limits: Thresholds) -> _Trend:
@@ -154,8 +154,7 @@ def _times(history: History, name: str, instance: int, slots: Sequence[str], lim
     worst = max(own, key=lambda at: own[at])
     highest, newest = (ms(own[at], blocks=periods[at].received) for at in (worst, max(own)))
     text = f"at most {highest} from {moment(worst)}, lately {newest}"
-    slow = own[worst] > limits.receive_warn_ms
-    return _Trend(name, values, Status.INFO if slow else None, text)
+    return _Trend(name, values, past_time_status(own[worst], limits), text)
 
 
 def _receive_ms(period: HistoryPeriod) -> float | None:

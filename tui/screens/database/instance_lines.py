@@ -4,26 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.model.facts import Activity, ActivityGap, Database, InstanceActivity, NotAsked, Thresholds, Unknown
+from checks.model.facts import Activity, ActivityGap, Database, InstanceActivity, NotAsked, Unknown
+from checks.model.finding import Status
 from checks.report.age import offset
 from checks.rules import cache_fusion
 from checks.traffic.rates import instance_rates
 from checks.traffic.samples import InstanceSample
-from tui.screens.database.figures import (
-    NONE,
-    UNKNOWN,
-    Value,
-    moment,
-    ms,
-    of_loss,
-    of_receive_time,
-    percent,
-    rate,
-    span,
-    volume,
-    waits_on_top,
-)
+from tui.screens.database.figures import NONE, UNKNOWN, Value, moment, ms, percent, rate, span, volume
 from tui.screens.database.live_source import LiveFigures, by_the_checks
+from tui.screens.database.statuses import RunStatuses, sampled_activity
 from tui.screens.database.table import Head, TableRow, table_lines
 from tui.text.line import Line, hanging
 from tui.widgets.units import clock
@@ -32,13 +21,14 @@ _FIGURES = (Head("in/s"), Head("out/s"), Head("lost/s"), Head("cr ms"), Head("cu
 
 
 def instances_lines(
-    database: Database, activity: Activity | Unknown | NotAsked, live: LiveFigures, limits: Thresholds, width: int
+    database: Database, activity: Activity | Unknown | NotAsked, live: LiveFigures, statuses: RunStatuses, width: int
 ) -> Iterator[Line]:
     """A row for each instance; one that is not known says why."""
     if live.trouble:
         yield from hanging([(" ", ""), ("? ", "unknown")], f"No {live.word} figures: {live.trouble}", width)
     samples, gaps = figures_of(database, activity, live)
-    on_top = set() if live.instances else waits_on_top(activity)
+    judged = sampled_activity(list(live.instances.values())) if live.instances else activity
+    losses = statuses.losses(judged) if isinstance(judged, Activity) else {}
     versions = {i.version for i in database.instances}
     odd = any(i.status != "OPEN" for i in database.instances)
     heads = [*_FIGURES, Head("node", True), Head("up since", True)]
@@ -56,7 +46,7 @@ def instances_lines(
         static = [own.host, moment(own.startup_time)] if own else [sample.host if sample else still, UNKNOWN]
         static += [own.status if own else UNKNOWN] if odd else []
         static += [own.version if own else UNKNOWN] if len(versions) > 1 else []
-        rows.append(TableRow(name, [*_values(sample, limits, number in on_top), *(Value(text) for text in static)]))
+        rows.append(TableRow(name, [*_values(sample, losses.get(number), statuses), *(Value(text) for text in static)]))
     yield from table_lines("", heads, rows, width)
 
 
@@ -103,22 +93,22 @@ def when(activity: Activity | Unknown | NotAsked, live: LiveFigures) -> str:
     return ""
 
 
-def _values(sample: InstanceSample | None, limits: Thresholds, waits_are_on_top: bool) -> Sequence[Value]:
+def _values(sample: InstanceSample | None, loss: Status | None, judged: RunStatuses) -> Sequence[Value]:
     if sample is None:
         return [Value(UNKNOWN, role="unknown")] * len(_FIGURES)
     rates, statistics = instance_rates(sample), sample.statistics
-    lost, came = cache_fusion.lost(statistics), cache_fusion.received(statistics)
-    times = ((rates.cr_receive_ms, cache_fusion.CR_RECEIVED), (rates.current_receive_ms, cache_fusion.CURRENT_RECEIVED))
+    of_times = judged.times(InstanceActivity(sample.number, sample.seconds, statistics))
+    times = (
+        (rates.cr_receive_ms, cache_fusion.CR_RECEIVED, of_times[0]),
+        (rates.current_receive_ms, cache_fusion.CURRENT_RECEIVED, of_times[1]),
+    )
     return [
         Value(rate(rates.blocks_in_per_s)),
         Value(rate(rates.blocks_out_per_s)),
-        Value(rate(rates.lost_per_s), of_loss(lost or 0, came, limits, waits_are_on_top)),
+        Value(rate(rates.lost_per_s), loss if rates.lost_per_s is not None else None),
         *(
-            Value(
-                ms(time, NONE if blocks in statistics else UNKNOWN, statistics.get(blocks)),
-                of_receive_time(time, statistics.get(blocks, 0), limits),
-            )
-            for time, blocks in times
+            Value(ms(time, NONE if blocks in statistics else UNKNOWN, statistics.get(blocks)), status)
+            for time, blocks, status in times
         ),
     ]
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from checks.model.facts import Activity, Cluster, Database, Fact, History, NotAsked, Unknown
-from tui.console.run_state import NOT_GATHERED
+import msgspec
+
+from checks.model.facts import Activity, Cluster, Database, Fact, History, NotAsked, NotGathered, Unknown
 from tui.screens.database.history_lines import history_lines
 from tui.screens.database.instance_lines import figures_of, instances_lines, names_of, serving_lines, when
 from tui.screens.database.live_source import LiveFigures, by_the_checks
 from tui.screens.database.pair_lines import known_pairs, lost_lines, ping_lines, time_lines
+from tui.screens.database.statuses import RunStatuses
 from tui.text.line import Line, command_lines, hanging, sanitize_line, wrapped
 from tui.widgets.graph import Style
 
@@ -23,7 +25,7 @@ class DatabaseFacts:
     activity: Activity | Unknown | NotAsked
     history: History | Unknown | NotAsked
     cluster: Cluster
-    """For the thresholds."""
+    """For the thresholds, and what else bears the figures out."""
     live: LiveFigures = field(default_factory=LiveFigures)
     progress: str = ""
     """How far the run is, while what it has yet to gather may still come."""
@@ -50,7 +52,8 @@ def sections_of(known: DatabaseFacts, width: int) -> list[DatabaseSection]:
     if not isinstance(database, Database):
         return [DatabaseSection("Database", list(_why_not(database, known, width)))]
     limits, activity, live = known.cluster.thresholds, known.activity, known.live
-    first = [*_head(database, width), *instances_lines(database, activity, live, limits, width)]
+    statuses = RunStatuses(msgspec.structs.replace(known.cluster, database=database, activity=activity))
+    first = [*_head(database, width), *instances_lines(database, activity, live, statuses, width)]
     if known.held_by and not known.is_saved:
         first += hanging([(" ", "")], "What its instances counted is on the Traffic screen (3).", width)
     sections = [DatabaseSection("Instances", first, when(activity, live))]
@@ -61,11 +64,11 @@ def sections_of(known: DatabaseFacts, width: int) -> list[DatabaseSection]:
     else:
         doubts = [line for text in pairs.doubts for line in hanging([(" ", ""), ("? ", "unknown")], text, width)]
         _, silent = figures_of(database, activity, live)
-        lost = [*doubts, *lost_lines(pairs, names, limits, width, silent)]
+        lost = [*doubts, *lost_lines(pairs, names, statuses, width, silent)]
         sections += [
             DatabaseSection("Lost blocks", lost, pairs.when),
-            DatabaseSection("Receive times", list(time_lines(pairs, names, limits, width)), pairs.when),
-            DatabaseSection("Pings between instances", list(ping_lines(pairs, names, limits, width)), pairs.when),
+            DatabaseSection("Receive times", list(time_lines(pairs, names, statuses, width)), pairs.when),
+            DatabaseSection("Pings between instances", list(ping_lines(pairs, names, statuses, width)), pairs.when),
         ]
     if isinstance(activity, Activity):
         serving = list(serving_lines(database, activity, width))
@@ -119,7 +122,7 @@ def _why_not(group: Fact, known: DatabaseFacts, width: int) -> Iterator[Line]:
         for command in group.commands:
             yield from command_lines(command, 3, width)
         return
-    if group == NOT_GATHERED:
+    if isinstance(group, NotGathered):
         text = (
             f"Being read: {sanitize_line(known.progress)}"
             if known.progress

@@ -61,7 +61,7 @@ class DatabaseScreen(ConsoleScreen):
                 [
                     LegendEntry("F", "worse than a check's limit for a failure", Status.FAIL.value.lower()),
                     LegendEntry("W", "worse than a check's limit for a warning", Status.WARN.value.lower()),
-                    LegendEntry("I", "over such a limit in the past", Status.INFO.value.lower()),
+                    LegendEntry("I", "worth knowing: in the past, or likely miscounted", Status.INFO.value.lower()),
                     LegendEntry("?", "not known", Status.UNKNOWN.value.lower()),
                     LegendEntry("-", "nothing to tell: no block, no ping"),
                     LegendEntry("·", "the instance itself"),

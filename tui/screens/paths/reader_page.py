@@ -11,14 +11,14 @@ from checks.model.packet_sizes import packet_of
 from checks.model.report import Report
 from checks.model.wording import counted
 from checks.report.path_lines import LEGS, full_payload, version_of
-from checks.rules.path_matrix import MEANINGS, Cell, Grid
+from checks.rules.path_matrix import MEANINGS, Cell, PathMatrix
 from tui.text.evidence_lines import evidence_lines
 from tui.text.line import Line, hanging, sanitize_line, wrapped
 
 _HEADS = ("payload", "packet", "answered", "round trip ms", "ttl", "")
 
 
-def reader_lines(report: Report, grid: Grid, cell: Cell, width: int) -> Iterator[Line]:
+def reader_lines(report: Report, grid: PathMatrix, cell: Cell, width: int) -> Iterator[Line]:
     """The path, the way back, and the journal's entries of both."""
     back = grid.cells[cell.to_node, cell.from_node]
     for number, way in enumerate(dict.fromkeys((cell, back))):

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from checks.model.report import Report
-from checks.rules.path_matrix import MEANINGS, OWN, Cell, Grid, grids_of, problems
+from checks.rules.path_matrix import MEANINGS, OWN, Cell, PathMatrix, path_matrices, problems
 from tui.console.actions import EXPORT, Action, bindings
 from tui.console.app_state import AppState, News
 from tui.console.run_state import report_with
@@ -63,7 +63,7 @@ class PathsScreen(ConsoleScreen):
     def __init__(self, state: AppState) -> None:
         super().__init__(state)
         self._report: Report | None = None
-        self._grids: Sequence[Grid] = ()
+        self._grids: Sequence[PathMatrix] = ()
         self._place: Place | None = None
         self._moved = False
         self._page = PathsPage((), 0)
@@ -85,7 +85,7 @@ class PathsScreen(ConsoleScreen):
             return
         report = report_with(self.state.run, "paths")
         if report is None or self._report is None or report.cluster is not self._report.cluster:
-            self._grids = grids_of(report.cluster) if report else ()
+            self._grids = path_matrices(report.cluster) if report else ()
         self._report = report
         self._keep_cursor()
         self._lay_out()
@@ -158,7 +158,7 @@ class PathsScreen(ConsoleScreen):
     # --- keys ---------------------------------------------------------------------------------------------------------
 
     @property
-    def _grid(self) -> Grid | None:
+    def _grid(self) -> PathMatrix | None:
         return next((g for g in self._grids if self._place and g.network.name == self._place[0]), None)
 
     @property
