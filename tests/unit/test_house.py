@@ -259,7 +259,6 @@ EXCEPTIONS: dict[str, set[str]] = {
     "repeated_classes": {
         "Difference",
         "Kind",
-        "Lines",
         "Pace",
         "Reading",
         "Session",
