@@ -21,7 +21,7 @@ from checks.sources.probes.verdict import Ends, Judgement, hops_from, judge, not
 
 
 @dataclass(frozen=True, slots=True)
-class OutputLines:
+class PathWording:
     """Words for one path."""
 
     path: Path
@@ -104,7 +104,7 @@ class PathWork:
         self._over: PingSeries | None = None
         self._boundary: tuple[PingSeries, ...] = ()
         self._elapsed_s = 0.0
-        self._lines = OutputLines(path)
+        self._lines = PathWording(path)
 
     @property
     def verdict(self) -> Verdict:
