@@ -459,7 +459,13 @@ async def test_what_somebody_else_writes_is_shown_by_itself_and_nothing_is_told_
 ) -> None:
     monkeypatch.setattr(journal_watcher, "LOOK_EVERY_S", 0.02)
     looks: list[object] = []
-    monkeypatch.setattr(JournalWatcher, "_stamp", _counting(looks, JournalWatcher._stamp))
+    stamp = JournalWatcher._stamp
+
+    def look(watcher: JournalWatcher) -> tuple[object, ...]:
+        looks.append(watcher)
+        return stamp(watcher)
+
+    monkeypatch.setattr(JournalWatcher, "_stamp", look)
     told: list[object] = []
     monkeypatch.setattr(ConsoleApp, "on_change_reported", _counting(told, ConsoleApp.on_change_reported))
     async with console(new_console, changes) as pilot:
@@ -481,10 +487,10 @@ async def _some_more(pilot: Pilot[None], looks: list[object]) -> None:
     await until(pilot, lambda: len(looks) >= enough)
 
 
-def _counting(calls: list[object], handle: Any) -> Any:
-    def counted(*args: object) -> Any:
-        calls.append(args)
-        return handle(*args)
+def _counting(told: list[object], handle: Any) -> Any:
+    def counted(app: ConsoleApp, message: object) -> None:
+        told.append(message)
+        handle(app, message)
 
     return counted
 

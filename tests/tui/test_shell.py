@@ -302,15 +302,17 @@ async def test_what_is_typed_at_once_in_a_line_of_words_keeps_its_order(
         await until(pilot, lambda: isinstance(app.focused, Input) and app.focused.value == words)
 
 
-async def test_what_is_typed_before_the_first_paint_waits_for_it(new_console: NewConsole) -> None:
-    app = new_console(lambda: engine(black_hole()))
-    begin = app.on_mount
+async def test_what_is_typed_before_the_first_paint_waits_for_it(
+    new_console: NewConsole, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin = ConsoleApp.on_mount
 
-    def type_and_begin() -> None:
+    def type_and_begin(app: ConsoleApp) -> None:
         type_at_once(app, "/eth1x<backspace>")
-        begin()
+        begin(app)
 
-    app.on_mount = type_and_begin  # type: ignore[method-assign]
+    monkeypatch.setattr(ConsoleApp, "on_mount", type_and_begin)
+    app = new_console(lambda: engine(black_hole()))
     async with app.run_test() as pilot:
         await concluded(pilot)
         assert isinstance(app.focused, Input)

@@ -369,7 +369,7 @@ def test_a_long_comment_stays_one_on_each_line():
 
 def desk(**read: object) -> ChangeState:
     made = ChangeState()
-    made.tell(JournalsRead(None, **read))  # type: ignore[arg-type]
+    made.apply(JournalsRead(None, **read))  # type: ignore[arg-type]
     return made
 
 

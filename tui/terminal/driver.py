@@ -79,8 +79,8 @@ def console_driver() -> type[Driver]:
 def _key_parser() -> type[XTermParser]:
     """The parser of what is typed, for which Esc and a letter are two keys however soon one follows the other.
 
-    Textual takes them for a letter with Alt, and a digit for what a Mac types with it: Esc 2 would be `™`. Nothing here
-    is done by Alt, and over a slow line two keys often arrive as one.
+    Textual takes them for a letter with Alt, and a digit for the sign that a Mac types with it. Nothing here is done by
+    Alt, and over a slow line two keys often arrive as one.
     """
     from textual import events
     from textual._xterm_parser import XTermParser

@@ -76,7 +76,7 @@ class Memo:
 
 
 @dataclass(frozen=True)
-class TimeSpan:
+class GraphSpan:
     """The time that is drawn: `count` points `step_s` apart, the last one at `end`."""
 
     end: float
@@ -95,7 +95,7 @@ class TimeSpan:
 class RateWindow:
     """What a track holds of a stretch of time."""
 
-    stretch: TimeSpan
+    stretch: GraphSpan
     events: Mapping[str, Sequence[Event]] = field(default_factory=dict)
     links: Mapping[str, Links] = field(default_factory=dict)
     """By node, as they were at the end of the stretch."""
@@ -104,7 +104,7 @@ class RateWindow:
     memo: Memo = field(default_factory=Memo)
 
 
-def read(track: Track, stretch: TimeSpan, sources: Iterable[str], memo: Memo) -> RateWindow:
+def read(track: Track, stretch: GraphSpan, sources: Iterable[str], memo: Memo) -> RateWindow:
     """The events of those sources. Reads a file where the track is one."""
     memo.turn()
     events: dict[str, Sequence[Event]] = {}
@@ -262,7 +262,7 @@ def _first_slot(event: Event, end: float, step_s: float, count: int) -> int:
     return count - round(back) if back > 0 else count
 
 
-def _trouble(last: Event | None, stretch: TimeSpan, following: Event | None) -> str:
+def _trouble(last: Event | None, stretch: GraphSpan, following: Event | None) -> str:
     """Why nothing can be told now. Time that no sample covers is missing; while more may come, only once that is
     late."""
     if last is None:

@@ -73,8 +73,6 @@ class TrafficScreen(ConsoleScreen):
         """What the signs mean."""
         return [SIGNS]
 
-    # --- reading ------------------------------------------------------------------------------------------------------
-
     def _read(self) -> Shown | None:
         wanted = self._view.wanted(self._places.nodes)
         return self._cursor.read(self._places, wanted, points(max(self.size.width - 45, 16), self.state.graphs))
@@ -219,8 +217,7 @@ class TrafficScreen(ConsoleScreen):
 
     def action_interval(self, by: int) -> None:
         """Sample less often or more often; of a recording, show more or less time."""
-        chosen = self._cursor.stride(by)
-        if chosen is None:
+        if (chosen := self._cursor.stride(by)) is None:
             return
         if self._cursor.is_live:
             self.post_message(IntervalWanted(chosen))

@@ -12,7 +12,7 @@ from checks.traffic.recording import Header, Recording
 from checks.traffic.timeline import Timeline, Track
 from tui.console.app_state import AppState
 from tui.screens.traffic.node_lines import KnownNodes
-from tui.screens.traffic.rate_history import Memo, RateWindow, TimeSpan, frozen, read
+from tui.screens.traffic.rate_history import GraphSpan, Memo, RateWindow, frozen, read
 from tui.widgets.units import clock, duration
 
 
@@ -76,7 +76,7 @@ class TrackCursor:
         if span is None:
             return None
         end = span[1] if self.moment is None else self.moment
-        window = read(self.track, TimeSpan(end, step_s, count, interval_s), _sources(places, nodes), self._memo)
+        window = read(self.track, GraphSpan(end, step_s, count, interval_s), _sources(places, nodes), self._memo)
         places.see(window)
         return Shown(span, window)
 
