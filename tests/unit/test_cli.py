@@ -2,13 +2,18 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+from typing import get_args, get_type_hints
 
 import pytest
 
 from checks.model.report import ExitCode
+from checks.model.settings import Settings
+from checks.run.settings_file import limits_of
 from tui.cli.main import build_parser, effective_settings, main
+from tui.cli.options import OPTIONS
 
 ALL_CHECKS = (
     "boot-mtu",
@@ -126,6 +131,25 @@ def test_the_schema_and_the_settings_template_are_printed(capsys):
     assert json.loads(capsys.readouterr().out)["$id"] == "racwire-report/1"
     assert main(["settings"]) == 0
     assert "max_packets_per_path" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
+def test_what_an_option_says_of_its_setting_is_so(option, capsys):
+    """The help is written where nothing may be loaded; type, limits, default and choices are the setting's own."""
+    section, _, name = option.place.partition(".")
+    table = type(getattr(Settings(), section))
+    default = getattr(table(), name)
+    if said := re.search(r"\(default ([\d.]+)\)", option.help):
+        assert float(said[1]) == default
+    if said := re.search(r": (\d+) to (\d+)", option.help):
+        assert limits_of(table, name) == f"from {said[1]} to {said[2]}"
+    if option.choices:
+        assert option.choices == get_args(get_type_hints(table)[name])
+    if option.metavar is None and not option.choices:
+        assert default is not option.means
+    assert option.is_repeatable == (default == () and isinstance(default, tuple))
+    assert main(["settings"]) == 0
+    assert f"# Option: {option.name}.\n{name} = " in capsys.readouterr().out
 
 
 def test_the_command_line_goes_over_the_settings_file(tmp_path):
