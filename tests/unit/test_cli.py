@@ -1,5 +1,6 @@
 """The command line: what it prints where, and its exit codes."""
 
+import importlib.metadata
 import json
 import os
 import re
@@ -259,3 +260,25 @@ def test_too_little_memory_is_one_sentence_and_tells_nothing_of_the_cluster(monk
     told = capsys.readouterr().err
     assert told.startswith("racwire: there is not enough memory")
     assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize("word", ["--help", "--version"])
+def test_help_and_version_load_no_command_and_nothing_that_takes_long(word):
+    """Each is asked for more often than anything else, on nodes that have other work to do."""
+    program = (
+        "import sys\nfrom tui.cli.main import COMMANDS, main\n"
+        f"try:\n    main([{word!r}])\nexcept SystemExit:\n    pass\n"
+        "slow = {'msgspec', 'asyncio', 'textual', 'rich', 'importlib.metadata'}\n"
+        "loaded = {*slow, *(command.module for command in COMMANDS.values())}\n"
+        "sys.exit(str(loaded & set(sys.modules)) if loaded & set(sys.modules) else 0)\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-P", "-c", program], capture_output=True, text=True, timeout=60, check=False,
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(Path(__file__).parents[2])},
+    )  # fmt: skip
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "racwire" in ran.stdout
+
+
+def test_the_version_is_that_of_the_distribution():
+    assert racwire("--version").stdout == f"racwire {importlib.metadata.version('racwire')}\n"
