@@ -79,8 +79,12 @@ def parse_settings(text: str, where: str) -> Settings:
     return settings
 
 
-def template() -> str:
-    """A settings file with every setting at its default, each with its meaning, limits and source as comments."""
+def template(options: Mapping[str, str] | None = None) -> str:
+    """A settings file with every setting at its default, each with its meaning, limits and source as comments.
+
+    `options` has the option of the command line that goes over a setting, by the setting's `section.name`.
+    """
+    options = options or {}
     lines = [
         "# racwire settings (TOML). Every line is optional; what stands here are the defaults.",
         f"# Read from --settings FILE, ${ENVIRONMENT_VARIABLE}, or racwire/settings.toml in $XDG_CONFIG_HOME,",
@@ -95,6 +99,7 @@ def template() -> str:
                 "",
                 *(f"# {line}" for line in _wrapped(meta.description or "")),
                 *_allowed(limits_of(table, field.name)),
+                *([f"# Option: {options[place]}."] if (place := f"{section}.{field.name}") in options else []),
             ]
             if section in _REPEATED:  # has no default, but an example, which is TOML
                 lines += [f"# {field.name} = {example}" for example in meta.examples or ()]

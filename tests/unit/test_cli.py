@@ -1,14 +1,21 @@
 """The command line: what it prints where, and its exit codes."""
 
+import importlib.metadata
 import json
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
+from typing import get_args, get_type_hints
 
 import pytest
 
 from checks.model.report import ExitCode
+from checks.model.settings import Settings
+from checks.run.settings_file import limits_of
 from tui.cli.main import build_parser, effective_settings, main
+from tui.cli.options import OPTIONS
 
 ALL_CHECKS = (
     "boot-mtu",
@@ -128,6 +135,25 @@ def test_the_schema_and_the_settings_template_are_printed(capsys):
     assert "max_packets_per_path" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
+def test_what_an_option_says_of_its_setting_is_so(option, capsys):
+    """The help is written where nothing may be loaded; type, limits, default and choices are the setting's own."""
+    section, _, name = option.place.partition(".")
+    table = type(getattr(Settings(), section))
+    default = getattr(table(), name)
+    if said := re.search(r"\(default ([\d.]+)\)", option.help):
+        assert float(said[1]) == default
+    if said := re.search(r": (\d+) to (\d+)", option.help):
+        assert limits_of(table, name) == f"from {said[1]} to {said[2]}"
+    if option.choices:
+        assert option.choices == get_args(get_type_hints(table)[name])
+    if option.metavar is None and not option.choices:
+        assert default is not option.means
+    assert option.is_repeatable == (default == () and isinstance(default, tuple))
+    assert main(["settings"]) == 0
+    assert f"# Option: {option.name}.\n{name} = " in capsys.readouterr().out
+
+
 def test_the_command_line_goes_over_the_settings_file(tmp_path):
     (tmp_path / "s.toml").write_text('[cluster]\npeers = ["a"]\ngrid_home = "/x"\n')
     words = ["--settings", str(tmp_path / "s.toml"), "check", "--peer", "b", "--peer", "c"]
@@ -235,3 +261,25 @@ def test_too_little_memory_is_one_sentence_and_tells_nothing_of_the_cluster(monk
     told = capsys.readouterr().err
     assert told.startswith("racwire: there is not enough memory")
     assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize("word", ["--help", "--version"])
+def test_help_and_version_load_no_command_and_nothing_that_takes_long(word):
+    """Each is asked for more often than anything else, on nodes that have other work to do."""
+    program = (
+        "import sys\nfrom tui.cli.main import COMMANDS, main\n"
+        f"try:\n    main([{word!r}])\nexcept SystemExit:\n    pass\n"
+        "slow = {'msgspec', 'asyncio', 'textual', 'rich', 'importlib.metadata'}\n"
+        "loaded = {*slow, *(command.module for command in COMMANDS.values())}\n"
+        "sys.exit(str(loaded & set(sys.modules)) if loaded & set(sys.modules) else 0)\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-P", "-c", program], capture_output=True, text=True, timeout=60, check=False,
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(Path(__file__).parents[2])},
+    )  # fmt: skip
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "racwire" in ran.stdout
+
+
+def test_the_version_is_that_of_the_distribution():
+    assert racwire("--version").stdout == f"racwire {importlib.metadata.version('racwire')}\n"

@@ -4,16 +4,19 @@ Each rule lists its exceptions in `EXCEPTIONS`; the list only shrinks.
 """
 
 from __future__ import annotations
+
 import ast
-import pytest
 import re
 import tomllib
-from checks.model.facts import Thresholds
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+import pytest
+
+from checks.model.facts import Thresholds
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = {"checks": ROOT / "checks", "tui": ROOT / "tui", "racwire_lab": ROOT / "lab" / "racwire_lab"}
@@ -249,28 +252,7 @@ RULES = {
     )
 }
 
-<<<<<<< ours
 EXCEPTIONS: dict[str, set[str]] = {}
-=======
-EXCEPTIONS: dict[str, set[str]] = {
-    "half_an_idea": {
-        "checks.sources.database.discovery",
-        "checks.sources.database.rows_text",
-    },
-    "repeated_classes": {
-        "Difference",
-        "Kind",
-        "Pace",
-        "Reading",
-        "Session",
-        "Tally",
-    },
-    "repeated_module_names": {
-        "checks: replay",
-        "checks: versions",
-    },
-}
->>>>>>> theirs
 
 
 @pytest.mark.parametrize("name", RULES)

@@ -36,7 +36,7 @@ _ABOUT = """\
 A practice cluster: RAC nodes as namespaces of this machine, with real NICs, a real network, ssh between them, and an
 oifcfg, olsnodes, crsctl, srvctl and ocrconfig that answer and act as those of Oracle Grid Infrastructure 19c. Its
 database instances exchange real blocks over the private networks, and answer a real Oracle client with what they
-counted (this part needs `pip install 'racwire[lab]'`). Nothing outside it is touched, and `racwire lab down` leaves
+counted. Nothing outside it is touched, and `racwire lab down` leaves
 nothing behind.
 
 With --lab, racwire uses the practice cluster's own settings file, which `racwire lab status` names, and not yours;

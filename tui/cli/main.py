@@ -177,25 +177,24 @@ def _run(words: list[str]) -> int:
     if words == ["--version"]:
         return _print_version()
     args, unknown = build_parser(words).parse_known_args(words)
-    if args.command == "lab" and unknown and "lab_command" not in args:
-        unknown = []  # of a command that is not there
     if hasattr(args, "ids") and not any(word.startswith("-") for word in unknown):
         args.ids, unknown = [*args.ids, *unknown], []  # argparse takes no more of them after an option
-    if unknown:
-        return _refuse(unknown[0], args.command)
-    if args.version:
-        return _print_version()
     from checks.run.settings_file import SettingsError
 
     try:
         command = COMMANDS.get(args.command)
-        if command is not None and not command.takes_settings:
-            return int(_module(command).run(args))
+        module = None if command is None else _module(command)
+        if unknown:
+            return _refuse(unknown[0], args.command)
+        if args.version:
+            return _print_version()
+        if module is not None and command is not None and not command.takes_settings:
+            return int(module.run(args))
         if getattr(args, "lab", False) and not getattr(args, "from_file", None):
             _module(COMMANDS["lab"]).enter_lab(words)
         settings = effective_settings(args)
-        if command is not None:
-            return int(_module(command).run(args, settings))
+        if module is not None:
+            return int(module.run(args, settings))
         from tui.console.start import run_console
 
         return run_console(settings)

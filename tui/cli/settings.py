@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from checks.run.settings_file import template
+from tui.cli.options import OPTIONS
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -14,5 +15,5 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(_: argparse.Namespace) -> int:
     """Print it."""
-    sys.stdout.write(template())
+    sys.stdout.write(template({option.place: option.name for option in OPTIONS}))
     return 0

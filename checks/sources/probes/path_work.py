@@ -1,8 +1,14 @@
 """One path under probe: what has been sent on it, what was answered, what follows, and its line in the journal."""
 
 from __future__ import annotations
-import msgspec
+
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import msgspec
+
 from checks.model.facts import Leg, PathProbe, PingSeries, Unknown, Verdict
 from checks.model.journal import Entry, Journal
 from checks.model.packet_sizes import packet_of, payload_for
@@ -12,17 +18,10 @@ from checks.sources.probes.path_budget import PathPlan
 from checks.sources.probes.path_mtu import Batch, Found, NotFound, Outcome, search_path_mtu
 from checks.sources.probes.pinger import Pinger, Request
 from checks.sources.probes.verdict import Ends, Judgement, hops_from, judge, note_on_one_over
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-<<<<<<< ours
 class ProbeText:
-=======
-class PathWording:
->>>>>>> theirs
     """Words for one path."""
 
     path: Path
@@ -105,11 +104,7 @@ class PathWork:
         self._over: PingSeries | None = None
         self._boundary: tuple[PingSeries, ...] = ()
         self._elapsed_s = 0.0
-<<<<<<< ours
         self._lines = ProbeText(path)
-=======
-        self._lines = PathWording(path)
->>>>>>> theirs
 
     @property
     def verdict(self) -> Verdict:
