@@ -14,19 +14,9 @@ import msgspec
 from checks.model.facts import Cluster
 from checks.traffic.json_text import as_json
 from checks.traffic.recording import Header
-from checks.traffic.recording_codec import (
-    LARGEST_EVENT,
-    LATEST,
-    Packed,
-    Shape,
-    UnpackableError,
-    key_of,
-    pack,
-    rows_of,
-    shape_as_text,
-    shape_of,
-)
+from checks.traffic.recording_codec import LARGEST_EVENT, LATEST, Packed, key_of, pack, rows_of
 from checks.traffic.recording_file import RecordingError, create_file, in_words
+from checks.traffic.recording_shapes import Shape, UnpackableError, shape_as_text, shape_of
 from checks.traffic.samples import Event, Gap, Links
 
 _MOST_REMOVED = 50

@@ -15,17 +15,7 @@ import msgspec
 from checks.model.facts import Cluster
 from checks.traffic import recording_codec, recording_v1
 from checks.traffic.json_text import as_json
-from checks.traffic.recording_codec import (
-    SPAN_S,
-    DamagedError,
-    GapShape,
-    LinksShape,
-    Packed,
-    Shape,
-    from_json,
-    key_of,
-    shape_from_text,
-)
+from checks.traffic.recording_codec import SPAN_S, Packed, key_of
 from checks.traffic.recording_file import (
     APPLICATION_ID,
     BEGINNING,
@@ -41,6 +31,7 @@ from checks.traffic.recording_file import (
     rows_in,
     unreadable,
 )
+from checks.traffic.recording_shapes import DamagedError, GapShape, LinksShape, Shape, from_json, shape_from_text
 from checks.traffic.samples import Event, Gap, Links
 
 __all__ = ["Header", "Recording", "RecordingError", "SourceTally"]

@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from msgspec import Raw
 
 from checks.model.facts import BlockTransfer, InstancePing
-from checks.traffic.recording_codec import (
+from checks.traffic.recording_codec import Packed
+from checks.traffic.recording_shapes import (
     DamagedError,
     GapShape,
     InstanceShape,
     LatencyShape,
     LinksShape,
     NodeShape,
-    Packed,
     PairsShape,
     Shape,
 )

@@ -11,21 +11,16 @@ from hypothesis import strategies as st
 
 from checks.model.facts import BlockTransfer, InstancePing
 from checks.traffic import samples
-from checks.traffic.recording_codec import (
-    LARGEST_EVENT,
+from checks.traffic.recording_codec import LARGEST_EVENT, Packed, events_in, pack, rows_of, unpack
+from checks.traffic.recording_shapes import (
     DamagedError,
     GapShape,
     LatencyShape,
     NodeShape,
-    Packed,
     UnpackableError,
-    events_in,
-    pack,
-    rows_of,
     shape_as_text,
     shape_from_text,
     shape_of,
-    unpack,
 )
 
 LARGEST, SMALLEST = 2**64 - 1, -(2**63)

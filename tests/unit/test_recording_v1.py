@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from checks.traffic import samples
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording, RecordingError
-from checks.traffic.recording_codec import DamagedError, NodeShape, Packed
+from checks.traffic.recording_codec import Packed
+from checks.traffic.recording_shapes import DamagedError, NodeShape
 from checks.traffic.recording_v1 import Unpacker, events_in, unpack
 
 RECORDINGS = Path(__file__).parents[1] / "fixtures" / "recordings"
