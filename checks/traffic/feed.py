@@ -26,7 +26,7 @@ from checks.sources.nodes.session import Session
 from checks.traffic.instances import sample_instances
 from checks.traffic.links import LinkBook
 from checks.traffic.pace import Backoff, Pace
-from checks.traffic.peer import sample_peer
+from checks.traffic.peer_stream import sample_peer
 from checks.traffic.samples import Event, Gap, InstanceSample, Links
 from checks.traffic.this_node import sample_this_node, watch_links
 

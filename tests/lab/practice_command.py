@@ -19,7 +19,7 @@ import racwire_lab
 from checks.model.report import Report
 from checks.report.json_report import from_json
 from checks.traffic.recording import Recording, RecordingError
-from racwire_lab.cluster.peers import node_home
+from racwire_lab.cluster.ssh_configuration import node_home
 from racwire_lab.database.backend import Cancellation
 from racwire_lab.database.live import Daemons
 from tests.lab.lab_support import PATIENCE_S, until

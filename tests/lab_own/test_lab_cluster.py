@@ -17,7 +17,7 @@ import pytest
 
 import racwire_lab
 from racwire_lab import Lab, LabError, down, find, up
-from racwire_lab.cluster import peers
+from racwire_lab.cluster import ssh_configuration
 from tests.lab.lab_support import (
     PATIENCE_S,
     assert_healthy,
@@ -65,7 +65,7 @@ def test_up_status_down(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> No
 
 
 def test_ssh_between_nodes(tmp_path: Path) -> None:
-    if peers.find_sshd() is None:
+    if ssh_configuration.find_sshd() is None:
         pytest.skip("SSH BETWEEN PRACTICE NODES WAS NOT TESTED: sshd is missing on this machine")
     with lab_directory(tmp_path / "lab"):
         cluster = up(3, database=False)
@@ -76,7 +76,7 @@ def test_ssh_between_nodes(tmp_path: Path) -> None:
 
 
 def test_stand_in_for_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(peers, "find_sshd", lambda: None)
+    monkeypatch.setattr(ssh_configuration, "find_sshd", lambda: None)
     with lab_directory(tmp_path / "lab"):
         cluster = up(database=False)
         assert cluster.remote_shell == "direct"
@@ -292,7 +292,7 @@ finally:
         assert database == "2" or (not installed and database == "no database")
         assert said[:2] == ["0", "rac2"]
         assert said[-1] == "True"
-        if peers.find_sshd():
+        if ssh_configuration.find_sshd():
             assert said[2:4] == [str(nobody), "ssh"]
         assert not (source / "lab").exists()
     finally:

@@ -28,7 +28,7 @@ from checks.plugins.df_ping import df_ping
 from checks.plugins.gc_blocks_lost import gc_blocks_lost
 from checks.plugins.gc_receive_time import gc_receive_time
 from checks.plugins.instance_ping import instance_ping
-from checks.report.html.problem_sections import squares
+from checks.report.html.matrix_section import matrices
 from checks.report.json_report import from_json, to_json
 from checks.rules.path_matrix import OWN, path_matrices
 from checks.traffic.samples import InstanceSample, PairsSample
@@ -290,7 +290,7 @@ def test_the_paths_screen_and_the_html_report_judge_paths_as_the_check_does(case
             rows = {row[0]: dict(zip(finding.table.columns[1:], row[1:], strict=True)) for row in finding.table.rows}
             for cell in probed:
                 assert rows[cell.from_node][cell.to_node][0] == cell.letter.replace("R", "P")
-    assert [s.grid for s in squares(built)] == [grid for grid in path_matrices(built) if grid.ways]
+    assert [s.grid for s in matrices(built)] == [grid for grid in path_matrices(built) if grid.ways]
 
 
 # --- reports ----------------------------------------------------------------------------------------------------------

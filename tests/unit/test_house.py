@@ -28,6 +28,7 @@ FEWEST_CODE_LINES = 60
 REGISTRIES = (
     "checks.plugins",
     "checks.model.facts",
+    "checks.report.html",
     "checks.change.gates",
     "checks.change.steps",
     "checks.traffic.imports",

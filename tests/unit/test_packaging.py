@@ -21,6 +21,8 @@ from typing import Any
 import pytest
 from trove_classifiers import classifiers, deprecated_classifiers
 
+from tui import __version__
+
 ROOT = Path(__file__).parents[2]
 IGNORED = {"__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
 
@@ -101,7 +103,7 @@ def test_the_wheel_of_racwire_holds_checks_and_tui_whole_and_nothing_else(racwir
     inside = {name for name in racwire.in_wheel() if ".dist-info/" not in name}
     assert inside == set(files_below(ROOT / "checks", ROOT / "tui", base=ROOT))
     assert {PurePosixPath(name).suffix for name in inside} >= {".py", ".sql", ".j2", ".css", ".tcss", ".typed"}
-    assert "racwire-0.1.0.dist-info/licenses/LICENSE" in racwire.in_wheel()
+    assert f"racwire-{__version__}.dist-info/licenses/LICENSE" in racwire.in_wheel()
 
 
 def test_the_wheel_of_the_lab_holds_the_lab_whole_and_nothing_else(racwire_lab: Built) -> None:

@@ -13,7 +13,7 @@ from checks.model.journal import Journal
 from checks.model.settings import DatabaseSettings, Settings, SshSettings, TrafficSettings
 from checks.sources import registry
 from checks.sources.nodes.shell import ShellError
-from checks.traffic import feed, peer, this_node
+from checks.traffic import feed, peer_stream, this_node
 from checks.traffic import feed as feed_module
 from checks.traffic.feed import Feed, find_cluster
 from checks.traffic.links import LinkBook
@@ -228,9 +228,9 @@ async def test_a_peer_that_refuses_and_one_that_dies_are_told_and_taken_up_again
 
 def limited(monkeypatch, name, **limits):
     """Gives a program of the registry other limits."""
-    other = dataclasses.replace(getattr(peer, name), **limits)
+    other = dataclasses.replace(getattr(peer_stream, name), **limits)
     monkeypatch.setitem(registry.PROGRAMS, other.text, other)
-    monkeypatch.setattr(peer, name, other)
+    monkeypatch.setattr(peer_stream, name, other)
 
 
 async def test_a_peer_that_hangs_is_a_gap_after_its_time_and_holds_up_nobody(start, peers, monkeypatch, tmp_path):

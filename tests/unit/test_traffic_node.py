@@ -10,7 +10,7 @@ from checks.traffic.interface_table import counted_between, parse_table
 from checks.traffic.node_counter import NodeCounter, cpu_time, node_sample
 from checks.traffic.node_text import CpuTicks, NodeReading, parse_files, parse_peer
 from checks.traffic.pace import Backoff, tick_after
-from checks.traffic.peer import PeerClock
+from checks.traffic.peer_stream import PeerClock
 from checks.traffic.samples import KERNEL_COUNTERS, Gap, InterfaceCounts, NodeSample
 from checks.traffic.this_node import KernelFiles
 

@@ -16,7 +16,7 @@ from checks.model.sanitize import shown
 from checks.report import actions
 from checks.report.age import at
 from checks.report.folding import left_out_together
-from checks.report.html import problem_sections
+from checks.report.html import matrix_section, problem_sections
 from checks.report.html.evidence_sheets import cluster_sheets, settings_sheets, versions_sheet
 from checks.report.html.output_section import Outputs
 from checks.report.html.problem_sections import calm, problem_parts, together
@@ -43,8 +43,8 @@ def to_html(evidence: Evidence) -> bytes:
         told_together=together(problems + lived_with, report),
         calm=calm(report),
         left_out=tuple(left_out_together(report.findings)),
-        squares=problem_sections.squares(report.cluster),
-        no_squares=problem_sections.why_none(report.cluster),
+        squares=matrix_section.matrices(report.cluster),
+        no_squares=matrix_section.why_none(report.cluster),
         traffic=traffic_of(evidence),
         sheets=cluster_sheets(report.cluster),
         settings=settings_sheets(report),
@@ -72,7 +72,7 @@ def _template() -> Template:
         "took": actions.took,
         "clock": actions.clock,
         "time": at,
-        "tip": problem_sections.tip,
+        "tip": matrix_section.tip,
     }
     environment.tests["brief"] = actions.is_brief
     environment.globals["Status"] = Status

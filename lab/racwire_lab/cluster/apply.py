@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from racwire_lab.cluster import clusterware, databases, holders, peers, stack, wiring
+from racwire_lab.cluster import clusterware, databases, holders, ssh_configuration, stack, wiring
 from racwire_lab.cluster.desired import Desired
 from racwire_lab.cluster.processes import LabJob, Process, into, run_all
 from racwire_lab.cluster.topology import NETWORKS, PortId
@@ -151,4 +151,4 @@ def _answer(running: RunningCluster, target: Desired) -> None:
     stack.follow(running.directory, target)
     databases.follow(running.directory, target)
     for node, login in target.logins.items():
-        peers.allow(running.directory, node, login)
+        ssh_configuration.allow(running.directory, node, login)

@@ -16,8 +16,8 @@ from racwire_lab.cluster import (
     directory,
     holders,
     node_boot,
-    peers,
-    remote,
+    ssh_configuration,
+    ssh_servers,
     stack,
     topology,
 )
@@ -288,7 +288,7 @@ def _database(wanted: bool, version: str, progress: Callable[[str], None]) -> st
 
 def _bring_up(path: Path, shape: Shape, progress: Callable[[str], None]) -> Lab:
     rootless = holders.needs_user_namespace()
-    sshd = peers.find_sshd()
+    sshd = ssh_configuration.find_sshd()
     progress(f"Making {shape.size} nodes in {path}{' without root' if rootless else ''}.")
     _prepare(path, shape, rootless=rootless, with_ssh=sshd is not None)
     with databases.servers(path, shape) as servers, holders.booted(path, shape, rootless=rootless) as held:
@@ -301,7 +301,7 @@ def _bring_up(path: Path, shape: Shape, progress: Callable[[str], None]) -> Lab:
         run_all(stack.start(path, held.nodes, rootless=rootless))
         if servers:
             servers.start(held.nodes)
-        remote_shell, reason = remote.serve(path, held.nodes, sshd=sshd, rootless=rootless)
+        remote_shell, reason = ssh_servers.serve(path, held.nodes, sshd=sshd, rootless=rootless)
         if reason:
             progress(f"The nodes reach each other by a stand-in for ssh, because {reason}.")
         if servers:
@@ -323,12 +323,12 @@ def _prepare(path: Path, shape: Shape, *, rootless: bool, with_ssh: bool) -> Non
     stack.install(path, shape)
     databases.install(path, shape)
     for node in shape.nodes:
-        (peers.node_home(path, node) / "run").mkdir()
-    peers.write_accounts(path, shape, rootless=rootless)
+        (ssh_configuration.node_home(path, node) / "run").mkdir()
+    ssh_configuration.write_accounts(path, shape, rootless=rootless)
     node_boot.install(path, shape, desired(shape, ()).nics)
     if with_ssh:
-        run_all(peers.keygen_jobs(path, shape))
-        peers.configure(path, shape, rootless=rootless)
+        run_all(ssh_configuration.keygen_jobs(path, shape))
+        ssh_configuration.configure(path, shape, rootless=rootless)
 
 
 def _refuse_inside() -> None:

@@ -18,8 +18,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from racwire_lab.cluster.desired import Desired
-from racwire_lab.cluster.peers import node_home
 from racwire_lab.cluster.processes import LabJob, Process, into, run_all, waiting_program
+from racwire_lab.cluster.ssh_configuration import node_home
 from racwire_lab.cluster.topology import DATABASE, SCAN_NAME, SERVICE_PORT, Shape, index_of
 from racwire_lab.lab_errors import LabError
 from racwire_lab.programs.cache_fusion.settings import FOLLOWED_BY, mark_of

@@ -24,8 +24,8 @@ from pathlib import Path
 from racwire_lab.cluster import network_services, wiring
 from racwire_lab.cluster.desired import Desired
 from racwire_lab.cluster.nics import Nic
-from racwire_lab.cluster.peers import node_home
 from racwire_lab.cluster.processes import Process
+from racwire_lab.cluster.ssh_configuration import node_home
 from racwire_lab.cluster.topology import NETWORKS, STANDARD_MTU, PortId, Shape
 from racwire_lab.lab_errors import LabError
 

@@ -18,8 +18,8 @@ from pathlib import Path
 import msgspec
 
 from racwire_lab.cluster.databases import USER, access
-from racwire_lab.cluster.peers import node_home
 from racwire_lab.cluster.processes import Process
+from racwire_lab.cluster.ssh_configuration import node_home
 from racwire_lab.database.instance_server import InstanceServer
 from racwire_lab.oracle_net.verifier import Verifier
 

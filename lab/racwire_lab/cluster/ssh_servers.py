@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from racwire_lab.cluster import peers
+from racwire_lab.cluster import ssh_configuration
 from racwire_lab.cluster.processes import LabJob, Process, into, run_all
 from racwire_lab.cluster.state import RemoteShell
 from racwire_lab.cluster.topology import PUBLIC, index_of
@@ -36,7 +36,7 @@ def _serve_ssh(directory: Path, nodes: dict[str, Process], sshd: str, *, rootles
     """Start sshd everywhere and log in once; the reason when that does not work here."""
     try:
         for node in nodes:
-            _keep(directory, node, peers.serve_command(directory, node, sshd, rootless=rootless))
+            _keep(directory, node, ssh_configuration.serve_command(directory, node, sshd, rootless=rootless))
         run_all(
             LabJob(
                 [*_inside(holder, rootless=rootless), "sh", str(_kept(directory, node))], "", f"start sshd on {node}"
@@ -69,7 +69,7 @@ def _stop_ssh(directory: Path, nodes: dict[str, Process], *, rootless: bool) -> 
         LabJob(
             [
                 *_inside(holder, rootless=rootless),
-                *("sh", "-c", script, "sh", str(peers.node_home(directory, node) / "sshd.pid")),
+                *("sh", "-c", script, "sh", str(ssh_configuration.node_home(directory, node) / "sshd.pid")),
             ],
             "",
             f"stop sshd on {node}",
@@ -85,7 +85,7 @@ def _serve_stand_in(directory: Path, nodes: dict[str, Process], *, rootless: boo
     caller.chmod(0o755)
     login = str(directory / "scripts" / "login.sh")
     for node in nodes:
-        home = str(peers.node_home(directory, node))
+        home = str(ssh_configuration.node_home(directory, node))
         _keep(directory, node, [*program, "serve", PUBLIC.address(index_of(node)), home, login])
     run_all(
         LabJob(
@@ -103,7 +103,7 @@ def _keep(directory: Path, node: str, argv: Sequence[str]) -> None:
 
 
 def _kept(directory: Path, node: str) -> Path:
-    return peers.node_home(directory, node) / "serve"
+    return ssh_configuration.node_home(directory, node) / "serve"
 
 
 def _inside(holder: Process, *, rootless: bool) -> list[str]:
