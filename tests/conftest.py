@@ -18,6 +18,19 @@ settings.register_profile("racwire", deadline=None, max_examples=30)
 settings.load_profile("racwire")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option of `make cases`."""
+    parser.addoption("--all-cases", action="store_true", help="run every case of tests/cases, not only the sample")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the cases for the practice cluster that are not of the sample, but for `--all-cases`."""
+    if not config.getoption("--all-cases"):
+        left_out = [item for item in items if item.get_closest_marker("beyond_sample")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("beyond_sample")]
+
+
 def pytest_collection_finish() -> None:
     """What was loaded for all tests is there to stay: to look through it for garbage, over and over, takes a tenth of
     their time."""
