@@ -8,7 +8,7 @@ import signal
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
 from tui.cli import streams
 
@@ -18,6 +18,15 @@ settings.register_profile("racwire", deadline=None, max_examples=30)
 settings.load_profile("racwire")
 
 
+def pytest_configure() -> None:
+    """Let an interrupt reach the tests, and the commands that they start, where it arrives ignored.
+
+    A shell starts what runs in its background so: `nohup make test &` in a script.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option of `make cases`."""
     parser.addoption("--all-cases", action="store_true", help="run every case of tests/cases, not only the sample")
@@ -25,6 +34,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the cases for the practice cluster that are not of the sample, but for `--all-cases`."""
+    for item in items:
+        # Measuring doubles what a line costs: properties run the same lines over and over, and what drives a terminal
+        # or a practice cluster runs those that examples have run before.
+        test = getattr(item, "obj", None)
+        if is_hypothesis_test(test) or item.path.parent.name not in ("unit", "cases"):
+            item.add_marker(pytest.mark.no_cover)
     if not config.getoption("--all-cases"):
         left_out = [item for item in items if item.get_closest_marker("beyond_sample")]
         config.hook.pytest_deselected(items=left_out)
