@@ -28,7 +28,7 @@ def practice_cluster(nodes: int) -> Iterator[Lab]:
         try:
             lab = up(nodes=nodes)
             if lab.database is None:
-                raise NoCluster("the practice cluster has no database here: pip install 'racwire[lab]'")
+                raise NoCluster("the practice cluster has no database here: pip install ./lab")
             yield lab
         except LabError as error:
             raise NoCluster(str(error)) from error

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from racwire_lab.cluster.boot import needs_user_namespace
+from racwire_lab.cluster.holders import needs_user_namespace
 from racwire_lab.cluster.processes import Process
 from racwire_lab.programs import enter
 

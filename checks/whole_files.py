@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,38 +23,52 @@ def write_whole(path: Path, data: bytes, *, replace: bool) -> None:
 
 @contextlib.contextmanager
 def whole_file(path: Path, *, replace: bool) -> Iterator[BinaryIO]:
-    """A file to write to, of mode 0600, that is there under its name once the `with` ends well, and not before.
+    """A file to write to, as `whole_path` has it; a terminal, pipe or device is written to as it goes."""
+    if _is_device(path):
+        with _device(path) as device:
+            yield device
+        return
+    with whole_path(path, replace=replace) as temporary, temporary.open("wb") as file:
+        yield file
+
+
+@contextlib.contextmanager
+def whole_path(path: Path, *, replace: bool) -> Iterator[Path]:
+    """An empty file of mode 0600, to be written by its name. What is in it is there under `path` once the `with` ends
+    well, and not before.
 
     Raises OutputError where it cannot be written, or is there already and must not be replaced; what else is raised
     within comes out as it is, and nothing is left there either.
     """
-    if path.exists() and not path.is_file():
-        with _device(path) as device:
-            yield device
-        return
-    if path.exists() and not replace:
+    if path.exists() and not replace and not _is_device(path):
         raise _already_there(path)
     try:
-        path = path.resolve()  # a link stays a link
-        handle, temporary = tempfile.mkstemp(prefix=".racwire-", dir=path.parent)
+        target = path.resolve()  # a link stays a link
+        directory = None if _is_device(path) else target.parent
+        handle, name = tempfile.mkstemp(prefix=".racwire-", dir=directory)
     except RuntimeError:
         raise OutputError(f"{path} could not be written: it is a link to itself.") from None
     except OSError as error:
         raise OutputError(f"{path} could not be written: {error.strerror}.") from error
+    temporary = Path(name)
     try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        _put_in_place(temporary, path, replace=replace)
+        try:
+            yield temporary
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        if directory is None:
+            _copy_to_device(temporary, path)
+        else:
+            _put_in_place(temporary, target, replace=replace)
     except OSError as error:
         raise OutputError(f"{path} could not be written: {error.strerror}; nothing was left there.") from error
     finally:
         with contextlib.suppress(OSError):
-            os.unlink(temporary)
+            temporary.unlink()
 
 
-def _put_in_place(temporary: str, path: Path, *, replace: bool) -> None:
+def _put_in_place(temporary: Path, path: Path, *, replace: bool) -> None:
     """Give the finished file its name; a file that came there meanwhile is not replaced unasked. Raises OSError,
     OutputError."""
     if not replace:
@@ -66,6 +81,15 @@ def _put_in_place(temporary: str, path: Path, *, replace: bool) -> None:
         else:
             return
     os.replace(temporary, path)
+
+
+def _is_device(path: Path) -> bool:
+    return path.exists() and not path.is_file()
+
+
+def _copy_to_device(temporary: Path, path: Path) -> None:
+    with _device(path) as device, temporary.open("rb") as file:
+        shutil.copyfileobj(file, device)
 
 
 @contextlib.contextmanager

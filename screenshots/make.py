@@ -94,13 +94,13 @@ def of_a_change() -> None:
 
 async def take_pictures(screens: dict[str, str], first: str = "checks") -> None:
     """Run the console at each size and save what it shows after each key."""
-    from checks.model.check import discover
+    from checks.run.check_discovery import discover
     from checks.run.engine import Engine
     from checks.run.settings_file import load_settings
     from checks.traffic.feed import Feed
     from tui.cli.password import password_for
     from tui.console.app import ConsoleApp
-    from tui.console.cluster_changes import ClusterChanges
+    from tui.console.journal_watcher import ClusterChanges
 
     settings = load_settings(None)
     found = discover()
@@ -141,7 +141,7 @@ async def write_page(pilot: Pilot[None], app: ConsoleApp) -> None:
     os.environ["HOME"] = str(Path.cwd())
     to_html = ["down"] * list(FORMATS).index("html")
     await pilot.press(*to_html, "enter")
-    while not app.known.outbox.done:
+    while not app.state.exports.done:
         await pilot.pause(0.1)
     await pilot.press("home", *to_html)  # what was told in the rule is read by then
     await pilot.pause(0.2)

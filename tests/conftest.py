@@ -19,12 +19,21 @@ settings.load_profile("racwire")
 
 
 def pytest_configure() -> None:
-    """Let an interrupt reach the tests, and the commands that they start, where it arrives ignored.
+    """Take SIGINT as from a terminal.
 
-    A shell starts what runs in its background so: `nohup make test &` in a script.
+    A script's `nohup make test &` starts us with SIGINT and SIGHUP ignored. All that we start would inherit that: a
+    command that a test interrupts would go on for good, and the tests themselves could not be interrupted either.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A Python handler: exec resets it to the default, for the workers of the tests and all that they start.
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def hangups_end_what_tests_start() -> None:
+    """As above for SIGHUP, where tests run. The tests themselves, and who hands them out, outlive a hangup as asked."""
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

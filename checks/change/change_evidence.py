@@ -15,7 +15,6 @@ from typing import TypeVar
 from checks.change.change_plan import Plan
 from checks.change.copies import other_copies
 from checks.change.gates.backup_gates import backup_paths
-from checks.change.planned import PLANNED
 from checks.change.recording_evidence import compare_recordings, see_recording
 from checks.change.steps.recording_commands import stretch_s
 from checks.model.facts import (
@@ -24,18 +23,18 @@ from checks.model.facts import (
     FileSeen,
     JournalCopy,
     NoRecording,
+    NotGathered,
     OcrBackup,
     RecordingsCompared,
     SeenRecording,
     Unknown,
 )
-from checks.run.gathering import Gatherer
+from checks.run.gathering import CHANGING, Gatherer
 from checks.sources.database.worker import Worker
-from checks.sources.nodes.change_files import read_change_files, read_olr_backup
+from checks.sources.nodes.backup_files import read_change_files, read_olr_backup
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import Shell, ShellError
 
-_NOT_ASKED = Unknown("not asked for")
 _RECORDING_LIMIT_S = 240.0
 _RESOLVE_LIMIT_S = 3.0
 _COPIES_LIMIT_S = 5.0
@@ -72,7 +71,7 @@ def evidence_gatherer(plan: Plan, checks: Collection[str], directory: Path) -> G
             copies=found.copies,
         )
 
-    return replace(PLANNED, gather=gather)
+    return replace(CHANGING, gather=gather)
 
 
 async def _none() -> dict[str, tuple[str, ...]]:
@@ -90,9 +89,9 @@ async def _recordings(
     before, after = Path(plan.baseline_file), Path(plan.after_file)
     by_s = stretch_s(plan.record_s)
     return (
-        await _in_thread(lambda: see_recording(before)) if "baseline-recording" in checks else _NOT_ASKED,
-        await _in_thread(lambda: see_recording(after)) if "after-recording" in checks else _NOT_ASKED,
-        await _in_thread(lambda: compare_recordings(before, after, by_s)) if "comparison" in checks else _NOT_ASKED,
+        await _in_thread(lambda: see_recording(before)) if "baseline-recording" in checks else NotGathered(),
+        await _in_thread(lambda: see_recording(after)) if "after-recording" in checks else NotGathered(),
+        await _in_thread(lambda: compare_recordings(before, after, by_s)) if "comparison" in checks else NotGathered(),
     )
 
 
@@ -148,7 +147,7 @@ async def _of_nodes(session: Session, plan: Plan, wants_backups: bool, directory
             found.unasked[node] = Unknown(str(error))
         finally:
             done += 1
-            session.progress(PLANNED.group, f"asked {node} for files of the change", done, len(asked))
+            session.progress(CHANGING.group, f"asked {node} for files of the change", done, len(asked))
 
     await asyncio.gather(*map(ask, asked))
     return found

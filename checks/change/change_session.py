@@ -16,8 +16,8 @@ from checks.change.change_plan import Plan
 from checks.change.concluding import conclude
 from checks.change.planning import make_way_back
 from checks.change.state import Change, ChangeError
-from checks.change.threads import to_its_end
 from checks.change.verifying import Concluded, Verification, node_here
+from checks.change.worker_threads import run_to_completion
 from checks.model.journal import now
 from checks.model.settings import Settings
 from checks.run.engine import racwire_version
@@ -74,7 +74,7 @@ class ChangeSession:
         async with aclosing(look.events()) as events:
             async for event in events:
                 if isinstance(event, Concluded):
-                    yield Concluded(await to_its_end(partial(self._kept, look, event)), event.report)
+                    yield Concluded(await run_to_completion(partial(self._kept, look, event)), event.report)
                 else:
                     yield event
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from pathlib import Path
 
 import msgspec
@@ -12,11 +11,10 @@ from checks.change.change_events import Closed, JournalLine
 from checks.change.change_journal import SUFFIX, name_of
 from checks.model.facts import JournalCopy, Unknown
 from checks.model.journal import Journal
-from checks.sources.nodes.sections import program, sections
+from checks.sources.node_setup import CHANGE_JOURNALS, JOURNAL_ENDS
+from checks.sources.nodes.sections import section_list
 from checks.sources.nodes.shell import Shell
 
-BEGINS_BYTES = 400
-"""Of a journal's first line: the time, who began it, and the change's name."""
 _MOST = 20
 """Journals that are looked at, the newest by their names; older ones were closed long ago."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}")
@@ -29,36 +27,22 @@ async def other_copies(
 
     Raises ShellError when the node does not answer in time.
     """
-    listing = _listing(directory, name_of(cluster))
-    with journal.entry(shell.node, "change journals", listing) as entry:
-        answer = await shell.run(listing, timeout_s=timeout_s)
+    (topic,) = CHANGE_JOURNALS.topics
+    where = _absolute(directory), name_of(cluster)
+    with journal.entry(shell.node, topic, CHANGE_JOURNALS.action_on(*where)) as entry:
+        answer = await shell.run(CHANGE_JOURNALS, *where, timeout_s=timeout_s)
         names = listed_names(answer.text, directory)
         entry.text = "\n".join(names)
         if not names:
             return ()
-        commands = {str(n): _looking_at(directory / name) for n, name in enumerate(names)}
-        answer = await shell.run(program(commands), timeout_s=timeout_s)
-        told = sections(answer.text)
-    return tuple(
-        parse_copy(shell.node, str(directory / name), told[str(n)].text)
-        for n, name in enumerate(names)
-        if str(n) in told
-    )
+        paths = [str(directory / name) for name in names]
+        answer = await shell.run(JOURNAL_ENDS, *paths, timeout_s=timeout_s)
+        told = [section.text for _, section in section_list(answer.text)]
+    return tuple(parse_copy(shell.node, path, text) for path, text in zip(paths, told, strict=False))
 
 
-def planned_copies() -> tuple[str, str]:
-    """The two programs, for `racwire plan`: one that lists, one that looks at a file."""
-    directory = Path("DIR")
-    return _listing(directory, "CLUSTER"), _looking_at(directory / f"CLUSTER-ID{SUFFIX}")
-
-
-def _listing(directory: Path, cluster: str) -> str:
-    return f"for file in {shlex.quote(str(directory))}/{cluster}-*{SUFFIX}; do printf '%s\\n' \"$file\"; done"
-
-
-def _looking_at(path: Path) -> str:
-    file = shlex.quote(str(path))
-    return f"head -c {BEGINS_BYTES} -- {file}; printf '\\n'; tail -n 2 -- {file}"
+def _absolute(directory: Path) -> str:
+    return str(directory.absolute())
 
 
 def listed_names(text: str, directory: Path) -> list[str]:

@@ -7,16 +7,15 @@ from pathlib import Path
 from checks.change.change_journal import SUFFIX, ChangeJournal, ChangeJournalError, FoundJournal, find
 from checks.change.state import ChangeError
 from checks.model.settings import Settings
-
-_USUAL_DIRECTORY = "~/.local/state/racwire/changes"
+from checks.run.directories import change_directory
 
 
 def directory_of(settings: Settings) -> Path:
     """Where the journals of changes are: as set, else in the user's own state. Raises ChangeJournalError where that is
     below the home of a user that there is none of."""
-    directory = settings.change.directory or _USUAL_DIRECTORY
+    directory = settings.change.directory
     try:
-        return Path(directory).expanduser().absolute()
+        return Path(directory or change_directory()).expanduser().absolute()
     except RuntimeError:
         raise ChangeJournalError(
             f"{directory} names a home directory that is not known: give the whole path with --directory."

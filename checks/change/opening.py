@@ -19,14 +19,15 @@ from checks.change.copies import other_copies
 from checks.change.journal_files import directory_of
 from checks.change.planning import cluster_name, default_target, look_of, make_plan, needed_checks, next_id
 from checks.change.state import ChangeError
-from checks.change.threads import to_its_end
 from checks.change.verifying import node_here
-from checks.model.check import Check, Checks
+from checks.change.worker_threads import run_to_completion
+from checks.model.check import Check
 from checks.model.facts import Changing, Cluster, JournalCopy, Unknown
 from checks.model.finding import Finding, Status
 from checks.model.journal import now
 from checks.model.report import Report
 from checks.model.settings import Settings
+from checks.run.check_discovery import Checks
 from checks.run.engine import Engine, racwire_version
 from checks.run.events import Event, RunFinished
 from checks.run.gathering import GATHERERS, Gatherer
@@ -76,7 +77,7 @@ async def open_change(
             yield event
     if report is not None:
         begun = partial(_begun, report, settings, directory, target, accepted, switches, password)
-        yield OpeningResult(await to_its_end(begun))
+        yield OpeningResult(await run_to_completion(begun))
 
 
 def _begun(

@@ -24,9 +24,9 @@ from checks.change.change_plan import (
 )
 from checks.change.layers import inheriting, kind_of, layers_of, networks_of
 from checks.change.mtu_limits import JUMBO, offered, switch_ports
+from checks.change.next_boot_limits import fragile_of
 from checks.change.obstacles import Obstacle, PlanError
 from checks.change.packets import block_size
-from checks.change.persistence import fragile_of
 from checks.change.preflight import all_obstacles
 from checks.change.remarks import remarks, remarks_back
 from checks.change.state import Change

@@ -10,8 +10,8 @@ from checks.change.change_plan import Accepted, Layer
 from checks.change.cured import is_cured
 from checks.change.layers import has_address, layers_of, ports_of
 from checks.change.mtu_limits import limits, ports_without_networks
+from checks.change.next_boot_limits import keeping
 from checks.change.obstacles import Obstacle
-from checks.change.persistence import keeping
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Clusterware, Unknown, UnreadNode
 from checks.model.finding import Finding, Status

@@ -24,6 +24,7 @@ from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, Status
 from checks.model.report import Report
 from checks.model.settings import DatabaseSettings, Settings
+from checks.run.check_discovery import discover
 from checks.run.engine import Engine
 from checks.run.events import Event, RunFinished
 from checks.run.gathering import GATHERERS, Gatherer
@@ -63,7 +64,7 @@ class Verification:
         checks that can be gates too; those of racwire where none are given."""
         self.change = change
         self.step = change.current or change.plan.steps[-1]
-        gates = gate_checks(change, self.step, built_in)
+        gates = gate_checks(change, self.step, discover if built_in is None else lambda: built_in)
         self.checks = (*gates.values(), _LOOK)
         """What is run: the gates, and one that has the nodes read at every look, since somebody may have booted one."""
         groups = {group for check in gates.values() for group in (*check.needs, *check.uses)}

@@ -1,4 +1,4 @@
-"""What a check is, and how checks are found: the built-in ones and those of installed packages.
+"""What a check is and how it is declared.
 
 A check is a pure function from `Cluster` to findings. It declares which groups of facts it needs and which kinds of
 finding it can make; each kind has a stable code that is never used again for anything else.
@@ -6,21 +6,16 @@ finding it can make; each kind has a stable code that is never used again for an
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import re
-import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from inspect import getdoc
 
 import msgspec
 
 from checks.model.facts import FACT_GROUPS, Cluster
-from checks.model.finding import EvidenceRef, Extent, Finding, Remedy, Status, Table
+from checks.model.finding import EvidenceRef, Finding, Magnitude, Remedy, Scalar, Status, Table
 
-ENTRY_POINT_GROUP = "racwire.checks"
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(-[A-Z0-9]+)*-\d{3}")
 
@@ -59,12 +54,16 @@ class Kind:
         network: str = "",
         nodes: Iterable[str] = (),
         extent: tuple[float, str] | None = None,
+        data: Mapping[str, Scalar | None] | None = None,
     ) -> Finding:
         """A finding of this kind; `evidence` are (node, topic) pairs of the journal.
 
         `extent` tells how bad it is, where a number does, with what it counts: `(0.5, "% of packets lost")`. Higher is
         worse. Give a share, a rate or a number of things, which stays the same while nothing changes, however long it
         is looked at. A waiver of the finding is lifted when it rises, and `racwire diff` tells of it.
+
+        `data` says the same as the text for programs: named scalars with the unit in the name, `{"lost_blocks": 37}`.
+        What is None is left out.
         """
         return Finding(
             code=self.code,
@@ -81,7 +80,8 @@ class Kind:
             table=table,
             network=network,
             nodes=tuple(nodes),
-            extent=Extent(float(f"{extent[0]:.4g}"), extent[1]) if extent else None,
+            extent=Magnitude(float(f"{extent[0]:.4g}"), extent[1]) if extent else None,
+            data={name: value for name, value in (data or {}).items() if value is not None},
         )
 
 
@@ -142,67 +142,3 @@ def check(
         return Check(id, question, needed, tuple(kinds), judge, used)
 
     return declare
-
-
-@dataclass(frozen=True)
-class BrokenPlugin:
-    """An installed check that could not be loaded."""
-
-    name: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class Checks:
-    """All checks that are there, in the order in which they are listed."""
-
-    checks: tuple[Check, ...]
-    broken: tuple[BrokenPlugin, ...] = ()
-
-    def __iter__(self) -> Iterator[Check]:
-        return iter(self.checks)
-
-    def get(self, id: str) -> Check | None:  # noqa: A002
-        """The check of that id."""
-        return next((c for c in self.checks if c.id == id), None)
-
-    def kinds(self) -> dict[str, tuple[Kind, Check]]:
-        """Every kind of finding by code, with the check that makes it."""
-        return {kind.code: (kind, check) for check in self.checks for kind in check.kinds}
-
-
-def discover() -> Checks:
-    """The built-in checks, then those of installed packages; a package that cannot be loaded is told, not raised."""
-    from importlib.metadata import entry_points  # late: it takes as long to load as all the rest of this
-
-    found = list(_built_in())
-    broken: list[BrokenPlugin] = []
-    ids = {c.id for c in found}
-    codes = {kind.code for c in found for kind in c.kinds}
-    for point in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda p: p.name):
-        try:
-            with redirect_stdout(sys.stderr):  # stdout is for the report alone
-                loaded = point.load()
-        except (Exception, SystemExit) as error:  # whatever a stranger's module raises must not stop the others
-            broken.append(BrokenPlugin(point.name, f"{point.value} could not be imported: {error!r}"))
-            continue
-        if not isinstance(loaded, Check):
-            broken.append(BrokenPlugin(point.name, f"{point.value} is not a check made with @check"))
-        elif loaded.id in ids:
-            broken.append(BrokenPlugin(point.name, f"{point.value} takes the id {loaded.id}, which another check has"))
-        elif taken := sorted(codes & {kind.code for kind in loaded.kinds}):
-            broken.append(BrokenPlugin(point.name, f"{point.value} takes the code {taken[0]}, which another check has"))
-        else:
-            found.append(loaded)
-            ids.add(loaded.id)
-            codes |= {kind.code for kind in loaded.kinds}
-    return Checks(tuple(found), tuple(broken))
-
-
-def _built_in() -> Iterator[Check]:
-    package = importlib.import_module("checks.plugins")
-    for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda m: m.name):
-        if module.name.startswith("_"):
-            continue  # what checks share
-        loaded = importlib.import_module(f"checks.plugins.{module.name}")
-        yield from (value for value in vars(loaded).values() if isinstance(value, Check))

@@ -31,7 +31,9 @@ class Status(StrEnum):
 
 
 _WORST_FIRST = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.INFO, Status.PASS, Status.SKIPPED)
-PROBLEMS = frozenset({Status.FAIL, Status.UNKNOWN, Status.WARN})
+FAULTS = frozenset({Status.FAIL, Status.WARN})
+"""What was seen to be wrong."""
+PROBLEMS = FAULTS | {Status.UNKNOWN}
 """What somebody has to look at, or to waive: a fault, or not knowing of one."""
 
 
@@ -61,7 +63,7 @@ class Table(msgspec.Struct, frozen=True):
     legend: str = ""
 
 
-class Extent(msgspec.Struct, frozen=True):
+class Magnitude(msgspec.Struct, frozen=True):
     """How bad it is, where that is a number: a higher one is worse. A waiver is lifted when it rises."""
 
     value: float
@@ -84,6 +86,9 @@ class Waived(msgspec.Struct, frozen=True):
     """The last day on which it holds, as `2026-12-31`."""
 
 
+Scalar = str | int | float | bool
+
+
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One thing that a check concluded. The title can be read aloud on a bridge call."""
 
@@ -104,7 +109,10 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     network: str = ""
     """The private network it is about, by name; findings on the same one are shown as joined."""
     nodes: tuple[str, ...] = ()
-    extent: Extent | None = None
+    extent: Magnitude | None = None
+    data: dict[str, Scalar] = msgspec.field(default_factory=dict)
+    """What the text says, as named numbers and words with the unit in the name (`lost_blocks`, `average_ms`), so that a
+    reader of the JSON need not take the sentences apart."""
     waived: Waived | None = None
     """Shown like any other, marked; out of the counts of problems and of the exit code."""
 

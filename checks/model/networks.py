@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from checks.model.facts import (
@@ -153,3 +153,21 @@ def _what_was_found(nodes: Sequence[Node]) -> str:
         f"{seen}Name the private networks and the other nodes: "
         "--network SUBNET --peer HOST, or [cluster] in the settings."
     )
+
+
+def layers_below(node: Node, top: Interface) -> Iterator[tuple[str, Interface, bool]]:
+    """What an interface stands on: how it is related, the lower interface, and whether their MTUs must be equal."""
+    seen, below = {top.name}, [top]
+    while below:
+        upper = below.pop()
+        is_bond = upper.kind in ("bond", "team")
+        word = f"a member of {upper.name}" if is_bond else f"a port of {upper.name}"
+        lower = [(word, name, is_bond) for name in upper.members]
+        if upper.parent:
+            lower.append((f"the parent of {upper.name}", upper.parent, False))
+        for relation, name, must_equal in lower:
+            interface = node.interface(name)
+            if interface is not None and name not in seen:
+                seen.add(name)
+                yield relation, interface, must_equal
+                below.append(interface)

@@ -10,6 +10,11 @@ IP_HEADER = {4: 20, 6: 40}
 SMALL_PAYLOAD = 56
 """Payload of the small ping: what `ping` sends when not told otherwise; it fits every link."""
 
+USUAL_BLOCK_BYTES = 8192
+BLOCK_HEADER_BYTES = 136
+"""What Oracle sends with a block: 8,328 bytes of UDP data for one of 8 KB, seen with Don't Fragment set at MTU 9000
+and cut into six at 1500 (packet dumps in Shamsudeen and others, Expert Oracle RAC 12c)."""
+
 
 def overhead(version: int) -> int:
     """Bytes that ICMP and IP add to a payload: 28 for IPv4, 48 for IPv6."""
@@ -34,3 +39,8 @@ def fragments_of(block_bytes: int, mtu: int, version: int = 4) -> int:
     """
     room = (mtu - IP_HEADER[version]) // 8 * 8
     return -(-(block_bytes + UDP_HEADER) // room) if room > 0 else 1
+
+
+def ping_bytes(payload: int, mtu: int, version: int = 4) -> int:
+    """Bytes on the wire of a ping that may be fragmented: payload, ICMP header, and the IP headers of all fragments."""
+    return payload + ICMP_HEADER + fragments_of(payload, mtu, version) * IP_HEADER[version]

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from checks.model.facts import Cluster, Unknown
-from checks.model.finding import Finding, Status, worst_first
+from checks.model.finding import FAULTS, Finding, Status, worst_first
 from checks.model.journal import Entry, Journal
 
 SCHEMA = "racwire-report/1"
@@ -109,12 +109,12 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     def joined_with(self, finding: Finding) -> tuple[Finding, ...]:
         """Other problems on the same private network, or where one of the two names none, on the same nodes: likely
         one cause. Whatever a finding is joined with is joined with it."""
-        if finding.status not in _PROBLEMS:
+        if finding.status not in FAULTS:
             return ()
         return tuple(
             other
             for other in self.findings
-            if other is not finding and other.status in _PROBLEMS and self._belong_together(finding, other)
+            if other is not finding and other.status in FAULTS and self._belong_together(finding, other)
         )
 
     def _belong_together(self, one: Finding, other: Finding) -> bool:
@@ -127,9 +127,6 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         if finding.nodes or not finding.network or isinstance(self.cluster.networks, Unknown):
             return set(finding.nodes)
         return {p.node for n in self.cluster.networks if n.name == finding.network for p in n.ports}
-
-
-_PROBLEMS = (Status.FAIL, Status.WARN)
 
 
 def make_report(

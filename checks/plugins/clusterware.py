@@ -114,6 +114,7 @@ def _stale(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
             Status.WARN,
             f"{home.named_by} on {cluster.local_node} names the Grid home {home.path}, which is not the one in use.",
             subject=f"{home.named_by} is stale",
+            data={"named_by": home.named_by, "path": home.path, "path_in_use": facts.grid_home.path},
             seen=(f"{home.named_by}: {home.path}", home.reason),
             expected=(f"{facts.grid_home.path}, named by {facts.grid_home.named_by}",),
             next=[
@@ -158,6 +159,7 @@ def _services(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
             Status.FAIL,
             f"The Clusterware stack is not fully online on {cluster.local_node}.",
             subject=f"{cluster.local_node}: stack not online",
+            data={"services_not_online": len(down)},
             seen=down,
             expected=("Four services, each online",),
             next=[
@@ -181,6 +183,7 @@ def _upgrading(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
             Status.WARN,
             f"The cluster is in the state {facts.version.upgrade_state}.",
             subject=facts.version.upgrade_state.lower(),
+            data={"upgrade_state": facts.version.upgrade_state, "active_version": facts.version.version},
             seen=(f"active version {facts.version.version}, upgrade state {facts.version.upgrade_state}",),
             expected=("NORMAL",),
             next=[Remedy("Finish the upgrade or patch before anything else.", ("crsctl query crs activeversion -f",))],
@@ -197,6 +200,7 @@ def _inactive(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
                 Status.FAIL,
                 f"{member.name} is not an active member of the cluster.",
                 subject=f"{member.name} inactive",
+                data={"member_status": member.status},
                 seen=(f"olsnodes: {member.name} {member.status}",),
                 expected=("Active",),
                 next=[

@@ -6,32 +6,29 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, check
 from checks.model.facts import Activity, Cluster, InstancePing, Unknown
-from checks.model.finding import Finding, Remedy, Status, Table
+from checks.model.finding import Finding, Remedy, Scalar, Status, Table
+from checks.model.known_instances import Unseen, active, instance_name, nodes_of, unseen
 from checks.model.wording import counted, listed
-from checks.plugins._instances import (
-    Unseen,
-    active,
-    as_container_sees,
-    instance_name,
-    milliseconds,
-    nodes_of,
-    span,
-    sql,
-    unseen,
-    unseen_findings,
+from checks.plugins.shared.fragments import fragmenting
+from checks.plugins.shared.grouping import named
+from checks.plugins.shared.instance_pairs import pairs_table
+from checks.plugins.shared.instance_words import as_container_sees, milliseconds, span, sql, unseen_findings
+from checks.plugins.shared.path_words import at_most
+from checks.plugins.shared.private_nics import on_nics
+from checks.rules.instance_pings import (
+    enough_pings,
+    good_ms_text,
+    good_ratio_text,
+    judge_ping,
+    size_ratio,
+    slow_status,
+    worst_ms,
 )
-from checks.plugins._loss_signs import fragmenting
-from checks.plugins._nics import on_nics
-from checks.plugins._pairs import pairs_table
-from checks.plugins._paths import at_most
-from checks.plugins._together import named
 
 _VIEW = "Database Reference, V$INSTANCE_PING"
 _STATEMENT = "instance_ping"
 _GV = "GV$INSTANCE_PING"
 _LARGE_BYTES = 8192
-_LEAST_GAP_US = 100.0
-"""Below that a ratio says nothing: 8 KB take 66 us on 1 Gbit/s without any fault. Ours."""
 
 QUICK = Kind("IC-PING-001", "The instances answer each other quickly")
 SLOW = Kind(
@@ -88,11 +85,11 @@ def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
         return
     pings = tuple(p for p in activity.pings if p.instance != p.target)
     table = _table(cluster, activity, pings)
-    enough = [p for p in pings if max(p.count_500b, p.count_8k) >= cluster.thresholds.few_pings]
-    missing = [p for p in enough if p.count_8k <= 0]
-    slow = [p for p in enough if _worst_ms(p) > cluster.thresholds.ping_warn_ms]
-    of_both = [p for p in enough if p not in slow and min(p.count_500b, p.count_8k) >= cluster.thresholds.few_pings]
-    larger = [p for p in of_both if _is_larger_slower(p, cluster.thresholds.ping_8k_warn_ratio)]
+    judged = [(p, judge_ping(p, cluster.thresholds)) for p in pings]
+    enough = [p for p, verdict in judged if verdict.status]
+    missing = [p for p, verdict in judged if verdict.is_missing]
+    slow = [p for p, verdict in judged if verdict.is_slow]
+    larger = [p for p, verdict in judged if verdict.is_larger_slower]
     if missing:
         yield _large_missing(cluster, activity, missing, table)
     if slow:
@@ -111,6 +108,7 @@ def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
             Status.INFO,
             "There is no other instance to ping.",
             subject="one instance",
+            data={"pairs": 0},
             evidence=sql(cluster, _STATEMENT),
         )
 
@@ -121,31 +119,17 @@ def _without_pings(activity: Activity, told: set[int]) -> list[Unseen]:
     return [Unseen(n, reason) for n in others if n not in told and len(others) > 1]
 
 
-def _worst_ms(ping: InstancePing) -> float:
-    return max(ping.average_500b_us or 0.0, ping.average_8k_us or 0.0) / 1000
-
-
-def _ratio(ping: InstancePing) -> float:
-    """How many times as long 8 KB take; 1 where one of the two was not sent."""
-    small, large = ping.average_500b_us, ping.average_8k_us
-    return large / small if small and large else 1.0
-
-
-def _is_larger_slower(ping: InstancePing, ratio: float) -> bool:
-    gap_us = (ping.average_8k_us or 0.0) - (ping.average_500b_us or 0.0)
-    return _ratio(ping) > ratio and gap_us > _LEAST_GAP_US
-
-
 def _slow(cluster: Cluster, slow: Sequence[InstancePing], table: Table | None) -> Finding:
     limits = cluster.thresholds
-    worst = max(slow, key=_worst_ms)
-    others = f", and {counted(len(slow) - 1, 'other pair')} over {limits.ping_warn_ms:g} ms" if len(slow) > 1 else ""
+    worst = max(slow, key=worst_ms)
+    others = f", and {counted(len(slow) - 1, 'other pair')} over {good_ms_text(limits)}" if len(slow) > 1 else ""
     return SLOW.finding(
-        Status.FAIL if _worst_ms(worst) > limits.ping_fail_ms else Status.WARN,
-        f"A ping from {_way(cluster, worst)} takes {milliseconds(_worst_ms(worst))} on average{others}.",
-        subject=f"{_way(cluster, worst)}: {milliseconds(_worst_ms(worst))}",
+        slow_status(worst, limits),
+        f"A ping from {_way(cluster, worst)} takes {milliseconds(worst_ms(worst))} on average{others}.",
+        subject=f"{_way(cluster, worst)}: {milliseconds(worst_ms(worst))}",
+        data={"pairs": len(slow), **_ping_data(cluster, worst)},
         seen=_lines(cluster, slow),
-        expected=(f"Under {limits.ping_warn_ms:g} ms",),
+        expected=(f"Under {good_ms_text(limits)}",),
         next=[
             Remedy("Compare with what the network itself takes.", ("racwire check df-ping",)),
             Remedy(
@@ -157,12 +141,12 @@ def _slow(cluster: Cluster, slow: Sequence[InstancePing], table: Table | None) -
         evidence=sql(cluster, _STATEMENT),
         table=table,
         nodes=_nodes(cluster, slow),
-        extent=(_worst_ms(worst), "ms on average"),
+        extent=(worst_ms(worst), "ms on average"),
     )
 
 
 def _large_slower(cluster: Cluster, larger: Sequence[InstancePing], table: Table | None) -> Finding:
-    worst = max(larger, key=_ratio)
+    worst = max(larger, key=size_ratio)
     small, large = (worst.average_500b_us or 0.0) / 1000, (worst.average_8k_us or 0.0) / 1000
     cut = fragmenting(cluster, _LARGE_BYTES)
     why = (
@@ -175,14 +159,15 @@ def _large_slower(cluster: Cluster, larger: Sequence[InstancePing], table: Table
     )
     return LARGE_SLOWER.finding(
         Status.WARN,
-        f"A ping of 8 KB from {_way(cluster, worst)} takes {_ratio(worst):.1f} times as long as one of 500 bytes: "
+        f"A ping of 8 KB from {_way(cluster, worst)} takes {size_ratio(worst):.1f} times as long as one of 500 bytes: "
         f"{milliseconds(large)}, not {milliseconds(small)}.",
-        subject=f"{_way(cluster, worst)}: 8 KB {_ratio(worst):.1f} times",
+        subject=f"{_way(cluster, worst)}: 8 KB {size_ratio(worst):.1f} times",
+        data={"pairs": len(larger), "ratio": size_ratio(worst), **_ping_data(cluster, worst)},
         seen=(
             *_lines(cluster, larger),
             *(f"{n.name} has MTU {mtu}: 8 KB are {pieces} fragments" for n, mtu, pieces in cut),
         ),
-        expected=(f"At most {cluster.thresholds.ping_8k_warn_ratio:g} times as long",),
+        expected=(good_ratio_text(cluster.thresholds),),
         why=why,
         next=[
             Remedy(
@@ -203,7 +188,7 @@ def _large_slower(cluster: Cluster, larger: Sequence[InstancePing], table: Table
         evidence=sql(cluster, _STATEMENT),
         table=table,
         nodes=_nodes(cluster, larger),
-        extent=(_ratio(worst), "times as long"),
+        extent=(size_ratio(worst), "times as long"),
     )
 
 
@@ -222,6 +207,7 @@ def _large_missing(
         f"{counted(first.count_500b, 'small ping')} from {_way(cluster, first)} came back in {span(activity.seconds)}, "
         f"and none of 8 KB did{more}.",
         subject=f"{_way(cluster, first)}: 8 KB missing",
+        data={"pairs": len(missing), **_ping_data(cluster, first)},
         seen=_lines(cluster, missing),
         expected=("As many answers to 8 KB as to 500 bytes",),
         next=[Remedy("See whether full-size packets pass between the nodes.", ("racwire check df-ping",))],
@@ -235,11 +221,12 @@ def _large_missing(
 def _quick(
     cluster: Cluster, activity: Activity, enough: Sequence[InstancePing], others: int, table: Table | None
 ) -> Finding:
-    worst = max(enough, key=_worst_ms)
+    worst = max(enough, key=worst_ms)
     return QUICK.finding(
         Status.PASS,
-        f"The instances answer each other in {milliseconds(_worst_ms(worst))} or less on average, 8 KB included.",
-        subject=f"{milliseconds(_worst_ms(worst))} at most",
+        f"The instances answer each other in {milliseconds(worst_ms(worst))} or less on average, 8 KB included.",
+        subject=f"{milliseconds(worst_ms(worst))} at most",
+        data={"pairs": len(enough), **_ping_data(cluster, worst)},
         seen=(
             f"slowest: {_line(cluster, worst)}",
             f"{counted(sum(p.count_500b + p.count_8k for p in enough), 'ping')} in {span(activity.seconds)}",
@@ -257,8 +244,11 @@ def _few(cluster: Cluster, activity: Activity, pings: Sequence[InstancePing], ta
         Status.INFO,
         f"The instances exchanged {counted(number, 'ping')} in {span(activity.seconds)}: too few to judge.",
         subject=counted(number, "ping"),
+        data={"pairs": len(pings), "pings": number, "seconds": activity.seconds},
         seen=_lines(cluster, pings),
-        expected=(f"{cluster.thresholds.few_pings} or more of each pair; each instance sends one every few seconds",),
+        expected=(
+            f"{enough_pings(cluster.thresholds)} or more of each pair; each instance sends one every few seconds",
+        ),
         next=[Remedy("Take a longer interval.", ("racwire check instance-ping --interval 60",))],
         evidence=sql(cluster, _STATEMENT),
         table=table,
@@ -270,6 +260,16 @@ def _few(cluster: Cluster, activity: Activity, pings: Sequence[InstancePing], ta
 
 def _way(cluster: Cluster, ping: InstancePing) -> str:
     return f"{instance_name(cluster, ping.instance)} to {instance_name(cluster, ping.target)}"
+
+
+def _ping_data(cluster: Cluster, ping: InstancePing) -> dict[str, Scalar | None]:
+    small, large = ping.average_500b_us, ping.average_8k_us
+    return {
+        "from_instance": instance_name(cluster, ping.instance),
+        "to_instance": instance_name(cluster, ping.target),
+        "average_500_bytes_ms": None if small is None else small / 1000,
+        "average_8_kb_ms": None if large is None else large / 1000,
+    }
 
 
 def _nodes(cluster: Cluster, pings: Sequence[InstancePing]) -> tuple[str, ...]:
@@ -285,7 +285,7 @@ def _line(cluster: Cluster, ping: InstancePing) -> str:
 
 
 def _lines(cluster: Cluster, pings: Sequence[InstancePing]) -> tuple[str, ...]:
-    worst = sorted(pings, key=lambda p: (-_worst_ms(p), p.instance, p.target))
+    worst = sorted(pings, key=lambda p: (-worst_ms(p), p.instance, p.target))
     return at_most([_line(cluster, p) for p in worst], "pair like these")
 
 
@@ -297,7 +297,7 @@ def _table(cluster: Cluster, activity: Activity, pings: Sequence[InstancePing]) 
         cluster,
         ("from", "to"),
         {(p.instance, p.target): f"{cell(p.average_500b_us)} / {cell(p.average_8k_us)}" for p in pings},
-        {(p.instance, p.target): _worst_ms(p) for p in pings},
+        {(p.instance, p.target): worst_ms(p) for p in pings},
         f"milliseconds, 500 bytes / 8 KB, averages over {span(activity.seconds)}",
         heading="500 bytes / 8 KB",
         most=4,

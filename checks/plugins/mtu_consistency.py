@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from checks.model.check import Kind, check
-from checks.model.facts import Cluster, Interface, Node, Port, PrivateNetwork, Unknown
+from checks.model.facts import Cluster, Port, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.networks import subnet_of
+from checks.model.networks import layers_below, subnet_of
 from checks.model.wording import counted, listed
-from checks.plugins._paths import short_name
+from checks.plugins.shared.path_words import short_name
 
 _CAUSE_5 = "MOS 563566.1, causes 5 and 12"
 
@@ -114,6 +114,11 @@ def _ports(cluster: Cluster, network: PrivateNetwork, usual: int) -> Iterator[Fi
             Status.FAIL,
             f"The nodes do not agree on the MTU of {network.name}: {groups}.",
             subject=f"{short_name(network)}: {groups}",
+            data={
+                "smallest_mtu_bytes": min(by_mtu),
+                "largest_mtu_bytes": max(by_mtu),
+                "interfaces": len(network.ports),
+            },
             seen=seen,
             expected=("One value on every node",),
             next=[
@@ -137,6 +142,7 @@ def _ports(cluster: Cluster, network: PrivateNetwork, usual: int) -> Iterator[Fi
             f"{listed(others) if len(others) < 4 else f'the other {len(others)} nodes'} "
             f"{'has' if len(others) == 1 else 'have'} {usual}.",
             subject=f"{listed(p.node for p in ports)} {ports[0].interface} {mtu}",
+            data={"interface": ports[0].interface, "mtu_bytes": mtu, "expected_mtu_bytes": usual},
             seen=seen,
             expected=(f"{usual}, as on {listed(others)}",),
             next=[_look(ports), _plan(usual, ports)],
@@ -168,6 +174,12 @@ def _below(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
                     f"{lower.name}, {relation} on {node.name}, has MTU {lower.mtu}; "
                     f"{top.name} on {network.name} has {top.mtu}.",
                     subject=f"{node.name} {lower.name} {lower.mtu}",
+                    data={
+                        "interface": lower.name,
+                        "mtu_bytes": lower.mtu,
+                        "upper_interface": top.name,
+                        "expected_mtu_bytes": top.mtu,
+                    },
                     seen=(f"{node.name}: {lower.name} {lower.mtu}", f"{node.name}: {top.name} {top.mtu}"),
                     expected=(f"{lower.name} {'with' if must_equal else 'with at least'} {top.mtu}",),
                     next=[_look([port]), _plan(top.mtu, [Port(node.name, lower.name, port.ip)])],
@@ -175,24 +187,6 @@ def _below(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
                     network=network.name,
                     nodes=[node.name],
                 )
-
-
-def layers_below(node: Node, top: Interface) -> Iterator[tuple[str, Interface, bool]]:
-    """What an interface stands on: how it is related, the lower interface, and whether their MTUs must be equal."""
-    seen, below = {top.name}, [top]
-    while below:
-        upper = below.pop()
-        is_bond = upper.kind in ("bond", "team")
-        word = f"a member of {upper.name}" if is_bond else f"a port of {upper.name}"
-        lower = [(word, name, is_bond) for name in upper.members]
-        if upper.parent:
-            lower.append((f"the parent of {upper.name}", upper.parent, False))
-        for relation, name, must_equal in lower:
-            interface = node.interface(name)
-            if interface is not None and name not in seen:
-                seen.add(name)
-                yield relation, interface, must_equal
-                below.append(interface)
 
 
 def _routes(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
@@ -208,6 +202,7 @@ def _routes(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
                     Status.FAIL,
                     f"A route of {node.name} limits {network.name} to MTU {route.mtu}; the network has {mtu}.",
                     subject=f"{node.name} route {route.mtu}",
+                    data={"destination": route.destination, "mtu_bytes": route.mtu, "expected_mtu_bytes": mtu},
                     seen=(
                         f"{node.name}: {route.destination} dev {route.interface} mtu "
                         f"{'lock ' if route.mtu_locked else ''}{route.mtu}",
@@ -257,6 +252,10 @@ def _networks_differ(networks: tuple[PrivateNetwork, ...]) -> Iterator[Finding]:
             Status.WARN,
             f"The private networks do not have the same MTU: {listed(f'{mtu} on {name}' for name, mtu in known)}.",
             subject="networks differ",
+            data={
+                "smallest_mtu_bytes": min(mtu for _, mtu in known),
+                "largest_mtu_bytes": max(mtu for _, mtu in known),
+            },
             seen=tuple(f"{name}: {mtu}" for name, mtu in known),
             expected=("One MTU on all private networks, since a HAIP can be on any of them",),
             next=[

@@ -8,12 +8,13 @@ from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted
-from checks.plugins._engineered import beside_udp
-from checks.plugins._instances import percent, span
-from checks.plugins._loss_signs import block_bytes, fragmenting, mtu_line
-from checks.plugins._nics import on_nics
-from checks.plugins._node_counts import TOPIC, NodeCounts, counts_of, lacks, nodes_not_known, sysctl, without_counts
-from checks.plugins._together import alike, briefly, named, some
+from checks.plugins.shared.counter_words import TOPIC, nodes_not_known
+from checks.plugins.shared.engineered import beside_udp
+from checks.plugins.shared.fragments import block_bytes, fragmenting, mtu_line
+from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.instance_words import percent, span
+from checks.plugins.shared.private_nics import on_nics
+from checks.rules.node_counts import NodeCounts, counts_of, lacks, reassembly_status, sysctl, without_counts
 
 _CAUSE_3 = "MOS 563566.1, cause 3"
 
@@ -73,10 +74,6 @@ def reassembly(cluster: Cluster) -> Iterator[Finding]:
         yield NOT_KNOWN.finding(Status.UNKNOWN, "No node's counters could be read twice.", subject="no node")
 
 
-def _is_grave(cluster: Cluster, counts: NodeCounts) -> bool:
-    return counts.failed_percent >= cluster.thresholds.reassembly_fail_percent
-
-
 def _failing(cluster: Cluster, counts: Sequence[NodeCounts]) -> Finding:
     worst = sorted(counts, key=lambda c: (-c.failed, c.node))
     nodes = [c.node for c in counts]
@@ -94,9 +91,16 @@ def _failing(cluster: Cluster, counts: Sequence[NodeCounts]) -> Finding:
         f"{'it' if len(nodes) == 1 else 'they'} had no room to put their fragments together{most}."
     )
     return (LOST if lost else NO_ROOM).finding(
-        Status.FAIL if any(_is_grave(cluster, c) for c in counts) else Status.WARN,
+        min((reassembly_status(c, cluster.thresholds) for c in counts), key=lambda status: status.gravity),
         title,
         subject=f"{briefly(nodes, 'node')}: {number:,} failed",
+        data={
+            "failed_reassemblies": number,
+            "timed_out_reassemblies": sum(c.timed_out for c in counts),
+            "fragments": sum(c.fragments for c in counts),
+            "worst_failed_percent": max(c.failed_percent for c in counts),
+            "seconds": max(c.seconds for c in counts),
+        },
         seen=(
             *some([_line(c) for c in worst]),
             *(mtu_line(network, mtu, pieces, size) for network, mtu, pieces in fragmenting(cluster, size)),

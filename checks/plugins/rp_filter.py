@@ -9,18 +9,10 @@ from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Node, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, listed
-from checks.plugins._instances import span
-from checks.plugins._node_counts import (
-    TOPIC,
-    NodeCounts,
-    counts_of,
-    lacks,
-    most_a_second,
-    nodes_not_known,
-    sysctl,
-    without_counts,
-)
-from checks.plugins._together import alike, briefly, named, some
+from checks.plugins.shared.counter_words import TOPIC, most_a_second, nodes_not_known
+from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.instance_words import span
+from checks.rules.node_counts import NodeCounts, counts_of, lacks, sysctl, without_counts
 
 _SOURCE = "MOS 1286796.1"
 _STRICT = 1
@@ -96,6 +88,11 @@ def _filtered(cluster: Cluster, same: Sequence[_Filtering]) -> Finding:
         f"rp_filter threw {counted(packets, 'packet')} of {named(nodes, 'node')} away in "
         f"{span(max(f.counts.seconds for f in same))}" + (f"; it is strict on {listed(strict)}." if strict else "."),
         subject=f"{briefly(nodes, 'node')}: {counted(packets, 'packet')} filtered",
+        data={
+            "filtered_packets": packets,
+            "strict_interfaces": ", ".join(strict),
+            "seconds": max(f.counts.seconds for f in same),
+        },
         seen=(
             *some([f"{f.counts.node}: TcpExt IPReversePathFilter grew by {f.counts.reverse_path:,}" for f in worst]),
             *some([line for node in nodes for line in _settings(cluster, node)]),

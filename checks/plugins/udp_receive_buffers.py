@@ -8,20 +8,12 @@ from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted
-from checks.plugins._engineered import beside_udp
-from checks.plugins._instances import span
-from checks.plugins._nics import on_nics
-from checks.plugins._node_counts import (
-    TOPIC,
-    NodeCounts,
-    counts_of,
-    lacks,
-    most_a_second,
-    nodes_not_known,
-    sysctl,
-    without_counts,
-)
-from checks.plugins._together import alike, briefly, named, some
+from checks.plugins.shared.counter_words import TOPIC, most_a_second, nodes_not_known
+from checks.plugins.shared.engineered import beside_udp
+from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.instance_words import span
+from checks.plugins.shared.private_nics import on_nics
+from checks.rules.node_counts import NodeCounts, counts_of, lacks, sysctl, without_counts
 
 NONE_DROPPED = Kind("IC-UDP-001", "No datagram is thrown away after it has arrived")
 OVERFLOWED = Kind(
@@ -106,6 +98,7 @@ def _overflowed(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Find
             f"{named(nodes, 'node')} threw {counted(number, 'datagram')} away in {_time(same)}: "
             + ("all memory for UDP was used up." if by_memory else "the receive buffers of their sockets were full."),
             subject=f"{briefly(nodes, 'node')}: {number:,} overflowed",
+            data={"overflowed_datagrams": number, "memory_used_up": by_memory, "seconds": max(c.seconds for c in same)},
             seen=(
                 *_worst(
                     same,
@@ -149,6 +142,7 @@ def _bad_checksums(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[F
             f"{counted(number, 'datagram')} arrived at {named(nodes, 'node')} with a wrong checksum in "
             f"{_time(counts)}.",
             subject=f"{briefly(nodes, 'node')}: {number:,} wrong checksums",
+            data={"wrong_checksums": number, "seconds": max(c.seconds for c in counts)},
             seen=_worst(
                 counts, lambda c: c.bad_checksums, lambda c: f"{c.node}: Udp InCsumErrors grew by {c.bad_checksums:,}"
             ),
@@ -185,6 +179,7 @@ def _backlog(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Finding
             f"{named(nodes, 'node')} dropped {counted(number, 'packet')} in {_time(counts)} before looking at them: "
             "the CPUs are too slow for what comes.",
             subject=f"{briefly(nodes, 'node')}: backlog {number:,}",
+            data={"dropped_packets": number, "seconds": max(c.seconds for c in counts)},
             seen=(
                 *_worst(
                     counts,
@@ -218,6 +213,7 @@ def _other_errors(counts: Sequence[NodeCounts]) -> Iterator[Finding]:
             f"{named(nodes, 'node')} threw {counted(number, 'datagram')} away in {_time(counts)}, and the kernel does "
             "not tell why.",
             subject=f"{briefly(nodes, 'node')}: {number:,} errors",
+            data={"error_datagrams": number, "seconds": max(c.seconds for c in counts)},
             seen=_worst(
                 counts,
                 lambda c: c.other_errors,

@@ -29,7 +29,7 @@ _KEPT: dict[type[msgspec.Struct], str] = {
     report.WaiverStanding: "code expires standing check",
     finding.Finding: "code check sources",
     finding.Waived: "expires",
-    finding.Extent: "unit",
+    finding.Magnitude: "unit",
     journal.Entry: "started_at",
     recording.Header: "racwire_version started_at",
     facts.Cluster: "taken_at",
@@ -48,6 +48,7 @@ _KEPT: dict[type[msgspec.Struct], str] = {
     facts.WaitEvent: "name",
     facts.InstanceActivity: "statistics messages",
     facts.UnreadView: "view",
+    facts.NotGathered: "reason",
     facts.Activity: "begun_at ended_at",
     facts.InstanceHistory: "statistics messages events",
     facts.HistoryPeriod: "begin end",
@@ -100,6 +101,8 @@ NUMBERS_ONLY = (
     facts.HistoryPeriod,
 )
 """Structs without any name in them: there are many."""
+VALUES_ONLY = {(finding.Finding, "data")}
+"""Fields with tables whose keys are names of the format, not of the cluster."""
 KEPT_SETTINGS = frozenset({"console", "thresholds", "code", "status", "expires"})
 """Keys of the settings under which no name stands."""
 KEPT_VALUES: dict[tuple[type[msgspec.Struct], str], str] = {

@@ -18,7 +18,7 @@ from checks.redact.originals import Identity, Named, names_in, names_in_settings
 from checks.redact.walk import structs, texts
 from checks.redact.well_known import VOCABULARY, stays
 from checks.traffic import recording
-from checks.traffic.recording_events import Shape, shape_of
+from checks.traffic.recording_shapes import Shape, shape_of
 from checks.traffic.samples import Event, InstanceSample, LatencySample, NodeSample, PairsSample
 
 _LETTERS = re.compile(r"[^\W\d_]{2,}")

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from checks.redact.fields import KEPT_SETTINGS, KEPT_VALUES, NUMBERS_ONLY, Treatment, treatment_of
+from checks.redact.fields import KEPT_SETTINGS, KEPT_VALUES, NUMBERS_ONLY, VALUES_ONLY, Treatment, treatment_of
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -35,7 +35,9 @@ def texts(value: object, treatment: Treatment = Treatment.REPLACE) -> Iterator[t
         return
     if isinstance(value, msgspec.Struct):
         for field in value.__struct_fields__:
-            yield from texts(getattr(value, field), treatment_of(type(value), field))
+            own = getattr(value, field)
+            own = tuple(own.values()) if (type(value), field) in VALUES_ONLY else own
+            yield from texts(own, treatment_of(type(value), field))
     elif isinstance(value, Enum):
         return
     elif isinstance(value, str):
@@ -91,6 +93,9 @@ def _struct(value: msgspec.Struct, replace: Callable[[Treatment, str], str]) -> 
         if isinstance(old, (int, float)) or old is None or KEPT_VALUES.get((kind, field)) == old:
             continue
         if treatment is Treatment.KEEP and not isinstance(old, msgspec.Struct):
+            continue
+        if (kind, field) in VALUES_ONLY:
+            changed[field] = {key: _rebuilt(item, treatment, replace) for key, item in old.items()}
             continue
         changed[field] = rebuilt_settings(old, replace) if field == "settings" else _rebuilt(old, treatment, replace)
     return msgspec.structs.replace(value, **changed)

@@ -19,9 +19,19 @@ from checks.model.facts import (
 )
 from checks.model.report import Report
 from checks.model.wording import listed
-from checks.report.diff_noise import differ
 from checks.report.quantities import milliseconds, rate
 from checks.rules.cache_fusion import average_cr_receive_ms, average_current_receive_ms, lost, per_second
+from checks.rules.receive_time import is_unusual
+
+MUCH = 1.5
+"""By what factor a rate, a share or a time must differ to be called another. Ours: rates over the few seconds of a run
+differ by a third where nothing has changed."""
+
+
+def differ(one: float, other: float) -> bool:
+    """Whether one of the two is more than `MUCH` times the other."""
+    return one != other and max(one, other) > MUCH * min(one, other)
+
 
 _ABSENT = "not there"
 _COUNTERS = {"failed reassemblies": ("Ip", "ReasmFails"), "receive-buffer errors": ("Udp", "RcvbufErrors")}
@@ -113,10 +123,9 @@ def _rates(before: Cluster, after: Cluster) -> Iterator[FactChange]:
     """What was counted a second or measured on average in both, and differs by much. Times that are usual in both
     explain nothing."""
     one, other = dict(_measured(before)), dict(_measured(after))
-    usual_ms = min(before.thresholds.receive_attention_ms, after.thresholds.receive_attention_ms)
     for name, (left, in_words) in one.items():
         right = other[name][0] if name in other else left
-        told = in_words is rate or max(left, right) > usual_ms
+        told = in_words is rate or is_unusual(max(left, right), before.thresholds, after.thresholds)
         if told and differ(left, right):
             yield FactChange("Rates", name, in_words(left), in_words(right))
 

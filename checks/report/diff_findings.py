@@ -8,7 +8,7 @@ from enum import StrEnum
 import msgspec
 
 from checks.model.finding import PROBLEMS, Finding, Key, Status, could_not_look, keyed
-from checks.report.diff_noise import differ
+from checks.report.diff_facts import differ
 
 _MOST_PAIRS = 50_000
 """Pairs of findings of one kind that are looked at for shared nodes. Where there are more, which takes hundreds that

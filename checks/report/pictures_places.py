@@ -12,7 +12,7 @@ MOST_PLACES = 300
 
 
 @dataclass(frozen=True)
-class TimeSpan:
+class DrawnSpan:
     """The time that is drawn, in seconds since any moment."""
 
     begin: float
@@ -26,22 +26,22 @@ class TimeSpan:
         return (self.end - self.begin) / self.count
 
 
-def stretch_of(begin: float, end: float, usual_s: float) -> TimeSpan | None:
+def stretch_of(begin: float, end: float, usual_s: float) -> DrawnSpan | None:
     """A place for each sample of the usual length, while they are few. None where there is no such time."""
     length = end - begin
     if not (math.isfinite(length) and 0 < length < 1e11 and usual_s > 0):
         return None
     count = max(round(length / usual_s), 1)
     if count > MOST_PLACES:
-        return TimeSpan(begin, end, MOST_PLACES)
-    return TimeSpan(end - count * usual_s, end, count)
+        return DrawnSpan(begin, end, MOST_PLACES)
+    return DrawnSpan(end - count * usual_s, end, count)
 
 
 class TrafficPlaces:
     """Figures by place. A sample belongs to the places whose middles it covers, and to the one that its own middle lies
     in: where many share a place the highest counts, and where there is none nothing is known."""
 
-    def __init__(self, stretch: TimeSpan) -> None:
+    def __init__(self, stretch: DrawnSpan) -> None:
         self.stretch = stretch
         self._values: dict[Hashable, list[float | None]] = {}
 

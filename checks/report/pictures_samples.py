@@ -14,13 +14,12 @@ from statistics import median
 from checks.model.facts import Cluster, Unknown
 from checks.model.wording import counted, few
 from checks.report.pictures import Curve, Figure, Strip, nice_top, strip
-from checks.report.pictures_places import TimeSpan, TrafficPlaces, stretch_of
+from checks.report.pictures_places import DrawnSpan, TrafficPlaces, stretch_of
 from checks.report.quantities import bits, rate, seconds, whole
 from checks.rules import cache_fusion
-from checks.traffic.coverage import Sample
 from checks.traffic.rates import highest, instance_rates, interface_rates, kernel_rates
 from checks.traffic.recording import Recording
-from checks.traffic.samples import Event, Gap, InstanceSample, NodeSample
+from checks.traffic.samples import Event, Gap, InstanceSample, NodeSample, Sample
 from checks.traffic.timeline import Track
 
 _LONGEST_S = 60.0
@@ -104,7 +103,7 @@ def sampled(track: Track, cluster: Cluster, zone: tzinfo | None) -> Sampled | No
     return Sampled(figures, (_what(stretch, times), *(i for i in drawn if isinstance(i, str)), *_doubts(gathered)))
 
 
-def _stretch(track: Track) -> TimeSpan | None:
+def _stretch(track: Track) -> DrawnSpan | None:
     """From the beginning of the first sample to the end of the last."""
     span = track.span()
     if span is None:
@@ -135,7 +134,7 @@ def _private(track: Track, cluster: Cluster) -> dict[tuple[str, str], str]:
     return {(known.node, link.name): link.network for known in links if known for link in known.links if link.network}
 
 
-def _times(stretch: TimeSpan, zone: tzinfo | None) -> tuple[datetime, ...]:
+def _times(stretch: DrawnSpan, zone: tzinfo | None) -> tuple[datetime, ...]:
     """The beginning, the middle and the end by the clock of the node; nothing where these are no times."""
     try:
         middle = (stretch.begin + stretch.end) / 2
@@ -151,7 +150,7 @@ def _axis(times: tuple[datetime, ...]) -> tuple[str, ...]:
     return tuple(f"{time:{form}}" for time in times)
 
 
-def _what(stretch: TimeSpan, times: tuple[datetime, ...]) -> str:
+def _what(stretch: DrawnSpan, times: tuple[datetime, ...]) -> str:
     when = f" from {times[0]:%Y-%m-%d %H:%M:%S} {times[0].isoformat()[-6:]} on" if times else ""
     length, step = seconds(stretch.end - stretch.begin), seconds(stretch.step_s)
     return f"Sampled for {length}{when}; the pictures show the highest of each {step}."

@@ -1,16 +1,14 @@
-"""The paths of a private network as a square: each node to each other, and why nothing is known where that is so."""
+"""The paths of a private network as a matrix: each node to each other, and why nothing is known where that is so."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Unknown, Verdict
-from checks.model.packet_sizes import SMALL_PAYLOAD
+from checks.model.finding import Status
 from checks.model.wording import continued
-
-_NOT_GATHERED = Unknown("not asked for")
-"""As `Cluster` has it for a group that nothing was found out of."""
+from checks.rules.path_status import over_a_router, packet_loss, path_statuses
 
 OWN = "·"
 """Stands where a node meets itself."""
@@ -31,23 +29,26 @@ MEANINGS = {
 }
 """Of the letters, in the order of a legend."""
 
-_ROLES = {Verdict.PASSES: "pass", Verdict.FILTERED: "unknown", Verdict.UNKNOWN: "unknown"}
-"""As df-ping judges: every other verdict is a failure, loss from a threshold on."""
-
 
 @dataclass(frozen=True)
 class Cell:
-    """One way of the square."""
+    """One way of the matrix."""
 
     from_node: str
     to_node: str
     letter: str
-    role: str
+    status: Status | None
+    """How grave it is, as df-ping judges; None where a node meets itself."""
     figure: str = ""
     """What stands before the letter: the largest packet that passes in bytes, the share that gets lost."""
     probe: PathProbe | None = None
     reason: str = ""
     """Why nothing is known, where the path was not probed."""
+
+    @property
+    def role(self) -> str:
+        """The role that it is drawn in."""
+        return self.status.value.lower() if self.status else "faint"
 
     @property
     def is_problem(self) -> bool:
@@ -56,7 +57,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Grid:
+class PathMatrix:
     """All ways of one network. Rows and columns are the nodes, those without a port on it included."""
 
     network: PrivateNetwork
@@ -73,79 +74,64 @@ class Grid:
         """Whether anything was sent over it, or at least tried."""
         return any(cell.probe for cell in self.ways)
 
+    def role_of(self, letter: str) -> str:
+        """The role of the gravest way with that letter."""
+        cells = [cell for cell in self.cells.values() if cell.letter == letter]
+        return min(cells, key=lambda c: c.status.gravity if c.status else len(Status)).role
+
     def letters(self) -> list[str]:
         """Those that occur."""
         there = {cell.letter for cell in self.cells.values()}
         return [letter for letter in MEANINGS if letter in there]
 
 
-def grids_of(cluster: Cluster) -> tuple[Grid, ...]:
-    """A square for each private network; none where the networks are not known."""
+def path_matrices(cluster: Cluster) -> tuple[PathMatrix, ...]:
+    """A matrix for each private network; none where the networks are not known."""
     networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
     return tuple(_grid(cluster, network) for network in networks)
 
 
-def _grid(cluster: Cluster, network: PrivateNetwork) -> Grid:
+def _grid(cluster: Cluster, network: PrivateNetwork) -> PathMatrix:
     known = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
     probes = () if isinstance(cluster.paths, Unknown) else cluster.paths
     by_way = {(p.from_node, p.to_node): p for p in probes if p.network == network.name}
     names = [*(n.name for n in known), *(p.node for p in network.ports), *(n for way in by_way for n in way)]
     nodes = tuple(dict.fromkeys(names))
     why = {node: _why_not(cluster, network, node) for node in nodes}
-    grave = loss_percent(by_way.values()) >= cluster.thresholds.loss_fail_percent
-    routed = _over_a_router(by_way.values())
+    paths = list(by_way.values())
+    statuses = dict(zip(by_way, path_statuses(paths, cluster.thresholds), strict=True))
+    routed = {(p.from_node, p.to_node) for p in over_a_router(paths)}
     cells: dict[tuple[str, str], Cell] = {}
     for a in nodes:
         for b in nodes:
             if a == b:
-                cells[a, b] = Cell(a, b, OWN, "faint")
+                cells[a, b] = Cell(a, b, OWN, None)
             elif (a, b) in by_way:
-                cells[a, b] = _cell(by_way[a, b], grave, (a, b) in routed)
+                cells[a, b] = _cell(by_way[a, b], statuses[a, b], (a, b) in routed)
             else:
                 reason = why[a] or why[b] or _why_none(cluster, network)
-                cells[a, b] = Cell(a, b, Verdict.UNKNOWN.letter, "unknown", reason=reason)
-    return Grid(network, nodes, cells)
+                cells[a, b] = Cell(a, b, Verdict.UNKNOWN.letter, Status.UNKNOWN, reason=reason)
+    return PathMatrix(network, nodes, cells)
 
 
-def _cell(probe: PathProbe, grave: bool, routed: bool) -> Cell:
-    verdict, letter = probe.verdict, probe.verdict.letter
-    role = _ROLES.get(verdict, "fail")
-    if verdict is Verdict.LOSS and not grave:
-        role = "warn"
-    if verdict is Verdict.PASSES and routed:
-        letter, role = ROUTED, "fail"
-    return Cell(probe.from_node, probe.to_node, letter, role, _figure(probe), probe, probe.reason)
+def _cell(probe: PathProbe, status: Status, routed: bool) -> Cell:
+    letter = ROUTED if routed and probe.verdict is Verdict.PASSES else probe.verdict.letter
+    return Cell(probe.from_node, probe.to_node, letter, status, _figure(probe), probe, probe.reason)
 
 
 def _figure(probe: PathProbe) -> str:
     if probe.verdict is Verdict.UNREACHABLE:
         return "down"
-    if probe.verdict is Verdict.LOSS and (percent := loss_percent([probe])):
+    if probe.verdict is Verdict.LOSS and (percent := _lost_percent(probe)):
         return f"{percent:.0f}%" if percent >= 1 else "<1%"
     if isinstance(probe.path_mtu, int):
         return str(probe.path_mtu)
     return str(probe.expected_mtu) if probe.verdict is Verdict.PASSES else ""
 
 
-def _over_a_router(probes: Iterable[PathProbe]) -> set[tuple[str, str]]:
-    """The ways on which a router is news: not those between nodes of which one way is refused by a router anyhow."""
-    known = list(probes)
-    told = {frozenset((p.from_node, p.to_node)) for p in known if p.verdict is Verdict.TOO_BIG}
-    return {(p.from_node, p.to_node) for p in known if p.hops and frozenset((p.from_node, p.to_node)) not in told}
-
-
-def loss_percent(probes: Iterable[PathProbe]) -> float:
-    """What gets lost on the paths of a network that lose packets, of those of the sizes that do: as df-ping counts."""
-    known = list(probes)
-    lossy = [p for p in known if p.verdict is Verdict.LOSS]
-    once = [p for p in known if p.verdict is Verdict.PASSES and p.reason] if lossy else []
-    series = [s for p in (*lossy, *once) for s in p.series if not s.refused_locally]
-    sizes = {s.payload for s in series if s.received < s.sent}
-    if SMALL_PAYLOAD not in sizes or len(sizes) == 1:
-        sent = sum(s.sent for s in series if s.payload in sizes)
-    else:
-        sent = sum(s.sent for s in series)
-    return 100 * sum(s.sent - s.received for s in series) / sent if sent > 0 else 0.0
+def _lost_percent(probe: PathProbe) -> float:
+    loss = packet_loss([probe])
+    return loss.percent if loss else 0.0
 
 
 def _why_not(cluster: Cluster, network: PrivateNetwork, node: str) -> str:
@@ -157,7 +143,7 @@ def _why_not(cluster: Cluster, network: PrivateNetwork, node: str) -> str:
 
 
 def _why_none(cluster: Cluster, network: PrivateNetwork) -> str:
-    if cluster.paths == _NOT_GATHERED:
+    if not cluster.is_gathered("paths"):
         return "Nothing was probed: no check that ran asks for it."
     if isinstance(cluster.paths, Unknown):
         return cluster.paths.reason
@@ -166,6 +152,6 @@ def _why_none(cluster: Cluster, network: PrivateNetwork) -> str:
     return "This path was not probed."
 
 
-def problems(grids: Sequence[Grid]) -> list[tuple[str, str, str]]:
+def problems(grids: Sequence[PathMatrix]) -> list[tuple[str, str, str]]:
     """Network, from-node and to-node of each way that has something to look at, in reading order."""
     return [(g.network.name, c.from_node, c.to_node) for g in grids for c in g.ways if c.is_problem]

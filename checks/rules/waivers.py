@@ -8,18 +8,16 @@ more. Nothing is hidden: a waived finding stays in the report, and each waiver h
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from decimal import ROUND_CEILING, Context, Decimal
 from difflib import get_close_matches
-from functools import cache
 from typing import Any
 
 import msgspec
 
-from checks.model.check import discover
-from checks.model.finding import PROBLEMS, Extent, Finding, Status, Waived
+from checks.model.finding import PROBLEMS, Finding, Magnitude, Status, Waived
 from checks.model.report import WaiverStanding
 from checks.model.settings_waivers import Waiver, matches
 from checks.model.wording import listed
@@ -34,15 +32,20 @@ _HEADROOM = 2
 
 
 def apply(
-    findings: Iterable[Finding], waivers: Sequence[Waiver], on: date, makers: Mapping[str, str]
+    findings: Iterable[Finding],
+    waivers: Sequence[Waiver],
+    on: date,
+    makers: Mapping[str, str],
+    known_codes: Callable[[], Iterable[str]],
 ) -> tuple[tuple[Finding, ...], tuple[WaiverStanding, ...]]:
     """The findings, with what is waived on that day marked so and nothing else, and the standing of each waiver.
 
     `makers` are the checks that ran, by the codes that they can find; a code of the engine's has an empty one.
+    `known_codes` gives the codes that any check here can find; called only for a waiver of another code.
     """
     bare = [msgspec.structs.replace(f, waived=None) if f.waived else f for f in findings]
     marked = tuple(_marked(finding, waivers, on) for finding in bare)
-    return marked, tuple(_standing(waiver, marked, on, makers) for waiver in waivers)
+    return marked, tuple(_standing(waiver, marked, on, makers, known_codes) for waiver in waivers)
 
 
 def why_lifted(waiver: Waiver, finding: Finding) -> str:
@@ -60,7 +63,7 @@ def why_lifted(waiver: Waiver, finding: Finding) -> str:
     return ""
 
 
-def allowed(found: Extent) -> float:
+def allowed(found: Magnitude) -> float:
     """Up to what extent a finding that was found at this one is to be waived: a count as it is; what is measured twice
     as much, but a share at most half the way to all of it, and rounded up to two digits."""
     if not found.is_measured or found.value <= 0:
@@ -137,16 +140,22 @@ def _marked(finding: Finding, waivers: Sequence[Waiver], on: date) -> Finding:
     return finding
 
 
-def _standing(waiver: Waiver, marked: Sequence[Finding], on: date, makers: Mapping[str, str]) -> WaiverStanding:
+def _standing(
+    waiver: Waiver,
+    marked: Sequence[Finding],
+    on: date,
+    makers: Mapping[str, str],
+    known_codes: Callable[[], Iterable[str]],
+) -> WaiverStanding:
     about = [f for f in marked if f.status in PROBLEMS and waiver.is_about(f.code, f.subject)]
     worse = [(f, why) for f in about if not f.waived and (why := why_lifted(waiver, f))]
     if on > waiver.expires:
-        standing, why = EXPIRED, _of_what_expired(about) or _why_not_checked(waiver, marked, makers)
+        standing, why = EXPIRED, _of_what_expired(about) or _why_not_checked(waiver, marked, makers, known_codes)
     elif worse:
         standing, why = LIFTED, worse[0][1] if len(about) == 1 else f"{worse[0][0].subject}: {worse[0][1]}"
     elif about:
         standing, why = IN_FORCE, ""
-    elif why := _why_not_checked(waiver, marked, makers):
+    elif why := _why_not_checked(waiver, marked, makers, known_codes):
         standing = NOT_CHECKED
     else:
         standing, why = NOT_NEEDED, _not_needed(waiver, marked)
@@ -169,10 +178,12 @@ def _of_what_expired(about: Sequence[Finding]) -> str:
     return "Another waiver covers the finding." if about else ""
 
 
-def _why_not_checked(waiver: Waiver, marked: Sequence[Finding], makers: Mapping[str, str]) -> str:
+def _why_not_checked(
+    waiver: Waiver, marked: Sequence[Finding], makers: Mapping[str, str], known_codes: Callable[[], Iterable[str]]
+) -> str:
     """Why nobody could have found it; empty where somebody looked."""
     if waiver.code not in makers:
-        return _why_nobody_finds(waiver.code)
+        return _why_nobody_finds(waiver.code, set(known_codes()))
     check = makers[waiver.code]
     own = [f for f in marked if f.check == check]
     if check and not own:
@@ -182,9 +193,7 @@ def _why_not_checked(waiver: Waiver, marked: Sequence[Finding], makers: Mapping[
     return ""
 
 
-@cache
-def _why_nobody_finds(code: str) -> str:
-    known = {kind.code for check in discover() for kind in check.kinds}
+def _why_nobody_finds(code: str, known: Collection[str]) -> str:
     if code in known:
         return "No check of this run can find this code."
     close = get_close_matches(code, sorted(known), n=1)

@@ -14,13 +14,15 @@ from contextlib import redirect_stdout
 
 import msgspec
 
-from checks.model.check import BrokenPlugin, Check, Kind
+from checks.model.broken_dependency import error_text
+from checks.model.check import Check, Kind
 from checks.model.facts import Cluster, NotAsked, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.journal import Journal, now
 from checks.model.report import Report, make_report
 from checks.model.settings import Settings
 from checks.rules.waivers import apply, day_of
+from checks.run.check_discovery import BrokenPlugin, known_codes
 from checks.run.events import CheckConcluded, Event, Gathered, GatherProgress, RunFinished, RunStarted
 from checks.run.gathering import GATHERERS, Gatherer
 from checks.run.settings_values import as_plain
@@ -119,7 +121,7 @@ class Engine:
         findings = [f for concluded in self._concluded.values() for f in concluded]
         if interrupted:
             findings += [_interrupted(c) for c in self.checks if c.id not in self._concluded]
-        marked, standings = apply(findings, self._waivers, day_of(self._started_at), self._makers)
+        marked, standings = apply(findings, self._waivers, day_of(self._started_at), self._makers, known_codes)
         return make_report(
             version=racwire_version(),
             started_at=self._started_at,
@@ -166,7 +168,7 @@ class Engine:
         except TimeoutError:
             found = Unknown(f"Gathering the {gatherer.group} took over {gatherer.limit_s:.0f} s and was given up.")
         except Exception as error:  # a source may fail in any way; its checks say so and the run goes on
-            found = Unknown(f"Gathering the {gatherer.group} failed: {_in_words(error)}")
+            found = Unknown(f"Gathering the {gatherer.group} failed: {error_text(error)}")
         self._under_way.discard(gatherer.group)
         self._cluster = msgspec.structs.replace(
             self._cluster, **{gatherer.group: found}, local_node=self._session.local_node
@@ -225,11 +227,6 @@ def needed_groups(checks: Iterable[Check], gatherers: Sequence[Gatherer] = GATHE
             needed.add(group)
             ask.extend(by_group[group].needs)
     return tuple(g.group for g in gatherers if g.group in needed)
-
-
-def _in_words(error: BaseException) -> str:
-    said = str(error).strip()
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
 def _of(check_id: str, finding: Finding) -> Finding:
@@ -293,7 +290,7 @@ def _broke(check: Check, error: BaseException) -> Finding:
             Status.UNKNOWN,
             f"The check {check.id} broke down before it could conclude.",
             subject="check broke",
-            seen=(_in_words(error),),
+            seen=(error_text(error),),
             next=[Remedy("Report this to whoever wrote the check, with the report of this run as JSON.")],
         ),
     )

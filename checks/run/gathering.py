@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from checks.model.broken_dependency import error_text
 from checks.model.facts import (
     Activity,
     Cluster,
@@ -27,15 +28,15 @@ from checks.model.networks import private_networks
 from checks.model.settings import Settings
 from checks.sources.clusterware.clusterware_reader import read_clusterware
 from checks.sources.clusterware.managed import read_managed
-from checks.sources.database.activity import read_activity
 from checks.sources.database.history import read_history
 from checks.sources.database.identity import read_database
+from checks.sources.database.sampling import read_activity
+from checks.sources.node_setup import SETUP
 from checks.sources.nodes.counter_change import read_counter_changes
 from checks.sources.nodes.local import read_local_node
 from checks.sources.nodes.remote import read_peer
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.setup import read_setup
-from checks.sources.nodes.setup_program import SETUP_LIMIT_S
 from checks.sources.nodes.shell import ShellError
 from checks.sources.probes.paths import probe_paths
 from checks.sources.probes.safety import UnsafePathError, public_subnets
@@ -89,7 +90,7 @@ async def _of_every_node(
         except ShellError as error:
             return UnreadNode(name, str(error))
         except Exception as error:  # whatever one node brings about, the others have been read
-            return UnreadNode(name, f"Reading {what}{name} failed: {type(error).__name__}: {error}")
+            return UnreadNode(name, f"Reading {what}{name} failed: {error_text(error)}")
         finally:
             done += 1
             session.progress(group, f"read {what}{name}", done, len(names))
@@ -141,7 +142,7 @@ async def _setups(session: Session, cluster: Cluster) -> tuple[NodeSetup | Unrea
     """Each by the shell that the session holds there, this node included."""
 
     async def read(name: str) -> NodeSetup:
-        limit_s = max(session.settings.ssh.read_timeout_s, SETUP_LIMIT_S)
+        limit_s = max(session.settings.ssh.read_timeout_s, SETUP.limit_s or 0)
         return await read_setup(await session.shell(name), session.journal, limit_s)
 
     return tuple(await _of_every_node(session, cluster, "setups", "the setup of ", read))
@@ -211,6 +212,13 @@ async def _history(session: Session, cluster: Cluster) -> History | Unknown | No
         return cluster.database
     return await read_history(session.databases, cluster.database, session.progress)
 
+
+async def _for_no_change(session: Session, cluster: Cluster) -> Unknown:
+    return Unknown("not asked for")
+
+
+CHANGING = Gatherer("changing", ("clusterware",), _for_no_change, limit_s=300)
+"""What a change looks at beside the facts of the cluster; `change_evidence` gathers it in place of this one."""
 
 GATHERERS = (
     Gatherer("clusterware", (), _clusterware, limit_s=30),

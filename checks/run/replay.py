@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 
-from checks.model.check import BrokenPlugin, Check
+from checks.model.check import Check
 from checks.model.facts import FACT_GROUPS, Cluster
 from checks.model.settings import Settings
+from checks.run.check_discovery import BrokenPlugin
 from checks.run.engine import Engine
 from checks.run.gathering import GATHERERS, Gatherer
 from checks.sources.nodes.session import Session

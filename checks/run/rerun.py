@@ -9,6 +9,7 @@ import msgspec
 from checks.model.finding import worst_first
 from checks.model.report import Report, Rerun
 from checks.rules.waivers import NOT_CHECKED, apply, day_of, waivers_in
+from checks.run.check_discovery import known_codes
 
 
 def merged(whole: Report, part: Report, check: str, groups: Iterable[str]) -> Report:
@@ -27,7 +28,7 @@ def merged(whole: Report, part: Report, check: str, groups: Iterable[str]) -> Re
     findings = [f for f in whole.findings if f.check != check] + [f for f in part.findings if f.check == check]
     # A waiver may be of what any check finds: what became of it, all findings together tell.
     makers = {s.code: s.check for s in (*whole.waivers, *part.waivers) if s.check or s.standing != NOT_CHECKED}
-    marked, standings = apply(findings, waivers_in(part.settings), day_of(part.started_at), makers)
+    marked, standings = apply(findings, waivers_in(part.settings), day_of(part.started_at), makers, known_codes)
     return msgspec.structs.replace(
         whole,
         cluster=msgspec.structs.replace(whole.cluster, **facts),

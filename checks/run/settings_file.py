@@ -5,7 +5,6 @@ A mistake in it is told in one sentence with file, line and what was probably me
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import os
 import re
@@ -18,6 +17,7 @@ import msgspec
 
 from checks.model.settings import Settings
 from checks.model.wording import listed
+from checks.run.directories import config_directory
 from checks.run.settings_values import mistakes
 
 ENVIRONMENT_VARIABLE = "RACWIRE_SETTINGS"
@@ -30,22 +30,16 @@ class SettingsError(Exception):
     """The settings cannot be used: one sentence with where and what to do."""
 
 
-def default_path(environ: Mapping[str, str] = os.environ) -> Path:
+def default_path() -> Path:
     """Where the settings lie when nothing else is said."""
-    base = environ.get("XDG_CONFIG_HOME")
-    if not base:
-        home = environ.get("HOME") or "~"
-        with contextlib.suppress(RuntimeError):  # a user without a name has no home
-            home = str(Path(home).expanduser())
-        base = f"{home}/.config"
-    return Path(base) / "racwire" / "settings.toml"
+    return config_directory() / "settings.toml"
 
 
 def load_settings(named: str | None, environ: Mapping[str, str] = os.environ) -> Settings:
     """The settings from the file named on the command line, else by the environment, else the default file if it is
     there, else the defaults. Raises SettingsError."""
     explicit = named or environ.get(ENVIRONMENT_VARIABLE)
-    path = Path(explicit) if explicit else default_path(environ)
+    path = Path(explicit) if explicit else default_path()
     try:
         text = _read(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -85,11 +79,16 @@ def parse_settings(text: str, where: str) -> Settings:
     return settings
 
 
-def template() -> str:
-    """A settings file with every setting at its default, each with its meaning, limits and source as comments."""
+def template(options: Mapping[str, str] | None = None) -> str:
+    """A settings file with every setting at its default, each with its meaning, limits and source as comments.
+
+    `options` has the option of the command line that goes over a setting, by the setting's `section.name`.
+    """
+    options = options or {}
     lines = [
         "# racwire settings (TOML). Every line is optional; what stands here are the defaults.",
-        f"# Read from --settings FILE, ${ENVIRONMENT_VARIABLE}, or ~/.config/racwire/settings.toml.",
+        f"# Read from --settings FILE, ${ENVIRONMENT_VARIABLE}, or racwire/settings.toml in $XDG_CONFIG_HOME,",
+        "# which is ~/.config where it is not set.",
     ]
     for section, table in _sections().items():
         heading = f"# [[{section}]]" if section in _REPEATED else f"[{section}]"
@@ -100,6 +99,7 @@ def template() -> str:
                 "",
                 *(f"# {line}" for line in _wrapped(meta.description or "")),
                 *_allowed(limits_of(table, field.name)),
+                *([f"# Option: {options[place]}."] if (place := f"{section}.{field.name}") in options else []),
             ]
             if section in _REPEATED:  # has no default, but an example, which is TOML
                 lines += [f"# {field.name} = {example}" for example in meta.examples or ()]

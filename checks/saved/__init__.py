@@ -1,12 +1,12 @@
 """Evidence in one file: saved on the cluster, opened anywhere.
 
-A saved file is a zip, so that anybody can look into it, with fixed members: `manifest.json`, `report.json` and, where
-traffic was recorded, `recording.rec`. `save` writes one, `open_saved` reads it, `checks.saved.replay` judges it again.
+A saved file is one SQLite file: a report, what it says of itself (`manifest.py`), and, where traffic was recorded, the
+tables of a recording. `save` writes one, `open_saved` reads it, `saved_replay` judges it again. Those of racwire
+0.1.0 are zips; they are read too.
 """
 
-from checks.saved.errors import SavedError
-from checks.saved.kind import kind_of
-from checks.saved.reading import Saved, open_saved
-from checks.saved.writing import save
+from checks.saved.manifest import SavedError
+from checks.saved.reader import Saved, kind_of, open_saved
+from checks.saved.writer import save
 
 __all__ = ["Saved", "SavedError", "kind_of", "open_saved", "save"]

@@ -10,8 +10,7 @@ import msgspec
 
 from checks.model.report import SCHEMA, Report
 from checks.report.json_report import from_json
-from checks.saved.errors import SavedError
-from checks.saved.manifest import damaged, newer
+from checks.saved.manifest import SavedError, damaged, newer
 
 _SETTINGS_BYTES = 1_000_000
 """Of the settings in it at most: 1,000 waivers of the longest have less. They are read as they come, into objects many

@@ -1,1 +1,4 @@
-"""What is read, asked or sent: nodes, Clusterware, database, probes. The only part that touches the world."""
+"""What is read, asked or sent: nodes, Clusterware, database, probes. The only part that touches the world.
+
+`registry.py` lists every file, command, program, SQL statement and packet.
+"""

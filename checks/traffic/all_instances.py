@@ -13,11 +13,10 @@ from checks.sources.database.connections import Connections
 from checks.sources.database.errors import DatabaseError, ErrorKind
 from checks.sources.database.instance_views import ends_everything, others_failed
 from checks.sources.database.statements import Statement, statement
+from checks.sources.registry import GLOBAL_AGAIN_S
 
 PURPOSE = "traffic, all instances"
 
-AGAIN_S = 15.0
-"""How long after an attempt the next one is made."""
 _LONGEST_S = 600.0
 
 _ENDED_S = 1.0
@@ -43,7 +42,7 @@ class AllInstances:
         self._databases = databases
         self._names = names
         self._timeout_s = timeout_s
-        self._wait_s = AGAIN_S
+        self._wait_s = GLOBAL_AGAIN_S
         self._refused = ""
         self._asking: asyncio.Task[None] | None = None
 
@@ -61,7 +60,7 @@ class AllInstances:
             self._asking = asyncio.create_task(self._ask_until_answered(), name=f"racwire {PURPOSE}")
         elif self._asking.done() and not self._refused:
             self._asking.result()  # raises what was not foreseen
-            self._asking, self._wait_s = None, AGAIN_S
+            self._asking, self._wait_s = None, GLOBAL_AGAIN_S
             return True
         return False
 

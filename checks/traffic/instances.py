@@ -4,46 +4,43 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from checks.model.facts import BlockTransfer, Database, InstancePing
 from checks.model.settings import TrafficSettings
 from checks.sources.database.connection import Connection
 from checks.sources.database.connections import Connections
+from checks.sources.database.deltas import Counters, Pair, began_anew, difference, pairs_of
 from checks.sources.database.errors import DatabaseError, ErrorKind
 from checks.sources.database.instance_views import InstanceViews, ends_everything
-from checks.sources.database.sampling import instances_statement
+from checks.sources.database.sampling import counters_in, instances_statement
 from checks.sources.database.statements import statement
+from checks.sources.registry import INVENTORY_S
 from checks.traffic.all_instances import NOT_AGAIN, AllInstances, is_refused
-from checks.traffic.instance_counts import Answer, PairCounts, growth, named_counts, pair_counts, pairs_between
 from checks.traffic.pace import Backoff, Pace
 from checks.traffic.samples import Event, Gap, InstanceSample, PairsSample
 
 PURPOSE = "traffic"
 """The connection's own: what the checks ask meanwhile is not held up by it, nor it by them."""
 
-_AGAIN_S = 60.0
-"""How often the list of instances is read anew, and a view that may not be read asked for."""
-
 _CONNECTED, _STATISTICS, _MESSAGES = "connected", "sysstat", "dlm_misc"
-_PAIRS = {"cache_transfer": "sender", "instance_ping": "target"}
-"""The statements on pairs, and the column that names the other instance."""
+_TRANSFERS, _PINGS = _PAIRS = ("cache_transfer", "instance_ping")
+"""The statements on pairs."""
 
 Tell = Callable[[Event], None]
 
 
-def planned_statements(settings: TrafficSettings) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """What is asked of the instances: when, and the names of the statements."""
-    return (
-        ("once it is connected", (_CONNECTED,)),
-        (f"every {settings.interval_s:g} s", (_STATISTICS, _MESSAGES)),
-        (f"every {settings.pairs_interval_s:g} s", tuple(_PAIRS)),
-        (
-            f"every {_AGAIN_S:g} s, and when an instance is seen that is not known, what the release has of",
-            ("instances", "instances_before_18c"),
-        ),
-    )
+@dataclass(frozen=True)
+class Answer:
+    """All counters of the instances that answered, at one moment."""
+
+    clock_s: float
+    """When the statistics came, by a clock that only ever goes forward."""
+    statistics: Counters
+    messages: Counters = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
+    """The views that could not be read, though GV$SYSSTAT could."""
 
 
 @dataclass
@@ -180,7 +177,7 @@ class InstanceSampler:
         if self._views.only_here:
             self.here = next(iter(answer.statistics), self.here)  # a connection made anew can be to another one
         unknown = answer.statistics.keys() - self._names.by_number.keys()
-        if unknown or time.monotonic() - self._listed_s >= _AGAIN_S:
+        if unknown or time.monotonic() - self._listed_s >= INVENTORY_S:
             await self._list()
         before, self._before = self._before, answer
         for number in sorted(self._names.by_number.keys() | answer.statistics.keys()):
@@ -195,13 +192,13 @@ class InstanceSampler:
         self._listed_s = time.monotonic()
 
     async def _ask(self) -> Answer:
-        statistics = named_counts((await self._views.rows(statement(_STATISTICS))).dicts())
+        statistics = counters_in(await self._views.rows(statement(_STATISTICS)), _STATISTICS)
         clock_s = time.monotonic()
         unread: tuple[str, ...] = ("GV$DLM_MISC",)
-        messages = {}
-        if time.monotonic() - self._messages_refused_s >= _AGAIN_S:
+        messages: Counters = {}
+        if time.monotonic() - self._messages_refused_s >= INVENTORY_S:
             try:
-                messages = named_counts((await self._views.rows(statement(_MESSAGES))).dicts())
+                messages = counters_in(await self._views.rows(statement(_MESSAGES)), _MESSAGES)
                 unread = ()
             except DatabaseError as error:
                 if ends_everything(error):
@@ -223,19 +220,30 @@ class InstanceSampler:
             return Gap(source, at, reason)
         if before is None or number not in before.statistics:
             return None
-        grown = growth(before, after, number)
-        if grown is None:
+        if began_anew(before.statistics[number], after.statistics[number]):
             return Gap(source, at, f"{named.name} was restarted, or its counters began anew: what it counts fell.")
-        return InstanceSample(
-            instance=named.name,
-            number=number,
-            host=named.host,
-            at=at,
-            seconds=after.clock_s - before.clock_s,
-            statistics=grown.statistics,
-            messages=grown.messages,
-            left_out=grown.left_out,
-        )
+        return instance_sample(named, number, before, after, at)
+
+
+def instance_sample(named: Named, number: int, before: Answer, after: Answer, at: float) -> InstanceSample:
+    """What an instance that is in both answers counted between them."""
+    statistics = difference(before.statistics[number], after.statistics[number], absent_is_zero=False)
+    messages = difference(before.messages.get(number, {}), after.messages.get(number, {}), absent_is_zero=False)
+    unread = dict.fromkeys((*before.unread, *after.unread))
+    return InstanceSample(
+        instance=named.name,
+        number=number,
+        host=named.host,
+        at=at,
+        seconds=after.clock_s - before.clock_s,
+        statistics={name: value for (name,), value in statistics.grown.items()},
+        messages={} if unread else {name: value for (name,), value in messages.grown.items()},
+        left_out=(
+            *(name for (name,) in statistics.fallen),
+            *(name for (name,) in messages.fallen if not unread),
+            *unread,
+        ),
+    )
 
 
 class PairsSampler:
@@ -244,7 +252,7 @@ class PairsSampler:
     def __init__(self, interval_s: float, tell: Tell) -> None:
         self._interval_s = interval_s
         self._tell = tell
-        self._before: tuple[float, dict[str, PairCounts]] | None = None
+        self._before: tuple[float, dict[str, Counters]] | None = None
         self._asked_s = float("-inf")
 
     def is_due(self, tick_s: float) -> bool:
@@ -255,12 +263,12 @@ class PairsSampler:
         """Ask once, and tell what was counted since the last time. Raises DatabaseError where nothing more can be
         asked."""
         self._asked_s = time.monotonic()
-        counts: dict[str, PairCounts] = {}
+        counts: dict[str, Counters] = {}
         unread: dict[str, str] = {}
-        for name, other in _PAIRS.items():
+        for name in _PAIRS:
             asked = statement(name)
             try:
-                counts[name] = pair_counts((await views.rows(asked)).dicts(), other)
+                counts[name] = counters_in(await views.rows(asked), name)
             except DatabaseError as error:
                 if ends_everything(error):
                     raise
@@ -275,12 +283,21 @@ class PairsSampler:
                 PairsSample(
                     at=at,
                     seconds=clock_s - then_s,
-                    transfers=pairs_between(
-                        earlier.get("cache_transfer", {}), counts.get("cache_transfer", {}), BlockTransfer
-                    ),
-                    pings=pairs_between(
-                        earlier.get("instance_ping", {}), counts.get("instance_ping", {}), InstancePing
-                    ),
+                    transfers=pairs_between(earlier, counts, _TRANSFERS, BlockTransfer),
+                    pings=pairs_between(earlier, counts, _PINGS, InstancePing),
                     unread=unread,
                 )
             )
+
+
+def pairs_between(
+    before: Mapping[str, Counters], after: Mapping[str, Counters], name: str, kind: type[Pair]
+) -> tuple[Pair, ...]:
+    """What each pair counted in the view of that statement. A pair that is in the second answer only began at 0 where
+    the instance that counts is in both: its view lists what has happened."""
+    earlier, counts = before.get(name, {}), after.get(name, {})
+    return tuple(
+        pair
+        for number in sorted(earlier.keys() & counts.keys())
+        for pair in pairs_of(kind, number, difference(earlier[number], counts[number], absent_is_zero=True).grown)
+    )

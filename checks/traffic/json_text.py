@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import msgspec
 
 from checks.model.sanitize import json_escaped
-from checks.traffic.recording_events import as_json
 
 
 def to_json_text(value: object, *, indented: bool = False) -> bytes:
@@ -18,3 +19,9 @@ def to_json_text(value: object, *, indented: bool = False) -> bytes:
     if indented:
         encoded = msgspec.json.format(encoded, indent=2)
     return json_escaped(encoded.decode()).encode()
+
+
+def as_json(value: object, *, indent: int | None = None) -> str:
+    """JSON in ASCII: text that is no Unicode, as names of devices can be, comes back as it was."""
+    separators = (",", ":") if indent is None else (",", ": ")
+    return json.dumps(msgspec.to_builtins(value), ensure_ascii=True, separators=separators, indent=indent)

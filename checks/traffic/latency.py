@@ -14,13 +14,14 @@ is cut into six, as the block is.
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from checks.model.facts import Cluster, Database, Unknown
-from checks.model.packet_sizes import ICMP_HEADER, IP_HEADER, SMALL_PAYLOAD, fragments_of, packet_of
+from checks.model.packet_sizes import BLOCK_HEADER_BYTES, SMALL_PAYLOAD, USUAL_BLOCK_BYTES, ping_bytes
 from checks.model.settings import ProbeSettings
 from checks.model.wording import listed
 from checks.sources.probes.path import Path
@@ -28,13 +29,41 @@ from checks.sources.probes.paths import all_paths
 from checks.sources.probes.pinger import NoPrivilegeError
 from checks.sources.probes.safety import UnsafePathError, assert_private, public_subnets
 from checks.traffic.latency_pinger import LatencyPinger
-from checks.traffic.latency_schedule import Schedule
 from checks.traffic.samples import Event, Gap
 
-USUAL_BLOCK_BYTES = 8192
-BLOCK_HEADER_BYTES = 136
-"""What Oracle sends with a block: 8,328 bytes of UDP data for one of 8 KB, seen with Don't Fragment set at MTU 9000
-and cut into six at 1500 (packet dumps in Shamsudeen and others, Expert Oracle RAC 12c)."""
+LATE_S = 0.005
+"""A ping that gets its turn later than this is left out: pings that piled up while this process was busy elsewhere
+would go out as a burst, and measure the queue that they make themselves. An event loop wakes up to 1 ms late."""
+
+
+class Schedule:
+    """The due times of `streams` streams, one after the other and round again."""
+
+    def __init__(self, streams: int, per_second: float, most_per_second: float, began: float) -> None:
+        """`per_second` is wanted of each stream; all together never exceed `most_per_second`."""
+        self.per_second = min(per_second, most_per_second / streams)
+        """What each stream gets."""
+        self._streams = streams
+        self._step_s = 1 / (self.per_second * streams)
+        self._began = began
+        self._next = 0
+
+    @property
+    def due(self) -> float:
+        """When the next ping is due."""
+        return self._began + self._next * self._step_s
+
+    def take(self, now: float) -> int | None:
+        """The stream whose ping goes out now, counted from 0; None while none is due. Missed ones are skipped."""
+        if now - self.due > LATE_S:
+            self._next = math.ceil((now - LATE_S - self._began) / self._step_s)
+        if self.due > now:
+            return None
+        stream = self._next % self._streams
+        self._next += 1
+        return stream
+
+
 NO_PATH = "There is no other node on a private network to ping."
 NO_PRIVILEGE = (
     "Latency is not measured: this user may open no ICMP socket. Run racwire as root, or have root put this user's "
@@ -63,9 +92,7 @@ class LatencyPath:
     def bytes_of_both(self) -> int:
         """What a ping of each size puts on the wire, IP headers of all fragments included."""
         small, large = self.payloads
-        version = self.path.version
-        headers = fragments_of(large, self.path.mtu, version) * IP_HEADER[version]
-        return packet_of(small, version) + large + ICMP_HEADER + headers
+        return ping_bytes(small, self.path.mtu, self.path.version) + ping_bytes(large, self.path.mtu, self.path.version)
 
 
 def latency_paths(cluster: Cluster) -> tuple[LatencyPath, ...]:

@@ -2,10 +2,75 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
+
 from checks.model.facts import Unknown
-from checks.traffic.node_difference import node_sample
-from checks.traffic.node_text import NodeReading
-from checks.traffic.samples import Gap, NodeSample
+from checks.sources.nodes.counter_difference import KernelReading, difference
+from checks.traffic.interface_table import counted_between
+from checks.traffic.node_text import CpuTicks, NodeReading
+from checks.traffic.samples import KERNEL_COUNTERS, CpuTime, Gap, NodeSample
+
+_ALL_CPUS = "cpu"
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+"""Of this node: 100 on every machine that runs Oracle, and so on the peers."""
+
+_WANTED = {f"{group}.{name}": (group, name) for group, names in KERNEL_COUNTERS.items() for name in names}
+
+
+def node_sample(
+    node: str, before: NodeReading, after: NodeReading, *, seconds: float, at: float
+) -> NodeSample | Unknown:
+    """The sample of the time between two readings; Unknown where the node was restarted meanwhile."""
+    counters, left_out = _counters(before.kernel, after.kernel)
+    if isinstance(counters, Unknown):
+        return counters
+    interfaces, not_told = counted_between(before.interfaces, after.interfaces)
+    return NodeSample(
+        node=node,
+        at=at,
+        seconds=seconds,
+        interfaces=interfaces,
+        counters=counters,
+        cpu=cpu_time(before.cpus, after.cpus),
+        load=after.load,
+        left_out=(*left_out, *not_told),
+    )
+
+
+def _counters(before: KernelReading | None, after: KernelReading | None) -> tuple[dict[str, int] | Unknown, list[str]]:
+    """The kernel's counters by name, and those of which nothing can be told."""
+    if before is None or after is None:
+        return {}, list(KERNEL_COUNTERS)
+    change = difference(before, after)
+    if isinstance(change, Unknown):
+        return change, []
+    values = {name: change.counters.value(*place) for name, place in _WANTED.items()}
+    left_out = [name for name in change.left_out if name in _WANTED]
+    return {name: value for name, value in values.items() if value is not None}, left_out
+
+
+def cpu_time(before: Mapping[str, CpuTicks], after: Mapping[str, CpuTicks]) -> CpuTime | None:
+    """Where the processors' time went; None where that cannot be told. Single ones that came or went do not matter."""
+    if _ALL_CPUS not in before or _ALL_CPUS not in after:
+        return None
+    spent = {name: _spent(before[name], ticks) for name, ticks in after.items() if name in before}
+    everything = spent.pop(_ALL_CPUS)
+    return CpuTime(
+        cpus=len(after) - 1,
+        total_s=everything.total / _TICKS_PER_S,
+        idle_s=everything.idle / _TICKS_PER_S,
+        softirq_s=everything.softirq / _TICKS_PER_S,
+        busiest_softirq_percent=max(
+            (100 * cpu.softirq / cpu.total for cpu in spent.values() if cpu.total > 0), default=0.0
+        ),
+    )
+
+
+def _spent(before: CpuTicks, after: CpuTicks) -> CpuTicks:
+    """The ticks between; the kernel lets some of these figures fall a little (proc(5), iowait), which is no time."""
+    idle, softirq = max(0, after.idle - before.idle), max(0, after.softirq - before.softirq)
+    return CpuTicks(max(idle + softirq, after.total - before.total), idle, softirq)
 
 
 class NodeCounter:

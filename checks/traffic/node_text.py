@@ -7,21 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from checks.model.facts import Unknown
-from checks.sources.nodes.counter_difference import Reading, parse_softnet
+from checks.sources.nodes.counter_difference import KernelReading, parse_softnet
 from checks.sources.nodes.proc import parse_counters
+from checks.sources.sh_text import MARK
 from checks.traffic.interface_table import InterfaceTable, parse_table
-
-_MARK = "##racwire"
-
-PEER_PROGRAM = (
-    "cat /proc/net/dev /proc/net/softnet_stat /proc/loadavg /proc/uptime 2>/dev/null\n"
-    f"echo '{_MARK} kernel'\n"
-    "grep -hE '^(Ip|Udp):|^cpu' /proc/stat /proc/net/snmp 2>/dev/null"
-)
-"""Run on a peer for each sample, by its `sh`: two short processes, and no more of a file than is looked at."""
-
-PEER_LINKS_PROGRAM = f"\necho '{_MARK} links'\ncd /sys/class/net && grep -H . -- */mtu */operstate 2>/dev/null; cd /"
-"""Added to it now and then: what shows that an interface changed."""
 
 _FIGURE = re.compile(r"[0-9]{1,20}", re.ASCII)
 _LOAD = re.compile(r"(\d+\.\d+) \d+\.\d+ \d+\.\d+ \d+/\d+ \d+", re.ASCII)
@@ -44,14 +33,14 @@ class NodeReading:
     """The counters of a node at one moment."""
 
     interfaces: InterfaceTable
-    kernel: Reading | None = None
+    kernel: KernelReading | None = None
     cpus: Mapping[str, CpuTicks] = field(default_factory=dict)
     """`cpu` is all of them together, `cpu0` the first."""
     load: float | None = None
     uptime_s: float | None = None
     """Seconds since boot by the node's own clock; read of peers only."""
     links_text: str = ""
-    """What PEER_LINKS_PROGRAM printed; empty where it was not asked."""
+    """What SAMPLE_AND_LINKS printed of the interfaces; empty where it was not asked."""
 
 
 def parse_files(dev: str, snmp: str, softnet: str, stat: str, loadavg: str) -> NodeReading | Unknown:
@@ -66,12 +55,12 @@ def parse_files(dev: str, snmp: str, softnet: str, stat: str, loadavg: str) -> N
 
 
 def parse_peer(text: str) -> NodeReading | Unknown:
-    """A reading of a peer from what PEER_PROGRAM printed there.
+    """A reading of a peer from what SAMPLE or SAMPLE_AND_LINKS printed there.
 
     The files that `cat` printed are told apart by the shape of their lines: no two of them look alike.
     """
-    counted, _, rest = text.partition(f"{_MARK} kernel\n")
-    kernel, _, links = rest.partition(f"{_MARK} links\n")
+    counted, _, rest = text.partition(f"{MARK} kernel\n")
+    kernel, _, links = rest.partition(f"{MARK} links\n")
     table: list[str] = []
     others: list[str] = []
     load: float | None = None
@@ -91,9 +80,9 @@ def parse_peer(text: str) -> NodeReading | Unknown:
     return NodeReading(interfaces, _kernel(kernel.splitlines(), others), _cpus(kernel), load, uptime_s, links)
 
 
-def _kernel(snmp: Iterable[str], softnet: Iterable[str]) -> Reading | None:
+def _kernel(snmp: Iterable[str], softnet: Iterable[str]) -> KernelReading | None:
     counters = parse_counters("\n".join(line for line in snmp if line.startswith(_WANTED_GROUPS)))
-    return None if isinstance(counters, Unknown) else Reading(counters, parse_softnet(softnet))
+    return None if isinstance(counters, Unknown) else KernelReading(counters, parse_softnet(softnet))
 
 
 def _cpus(stat: str) -> dict[str, CpuTicks]:

@@ -7,34 +7,17 @@ import time
 from collections.abc import Callable
 
 from checks.model.facts import Unknown
-from checks.sources.nodes.remote import PROGRAM, parse_node
+from checks.sources.kernel_files import PEER, SAMPLE, SAMPLE_AND_LINKS
+from checks.sources.nodes.remote import parse_node
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import Shell, ShellError
 from checks.traffic.links import LinkBook
 from checks.traffic.node_counter import NodeCounter
-from checks.traffic.node_text import PEER_LINKS_PROGRAM, PEER_PROGRAM, NodeReading, parse_peer
+from checks.traffic.node_text import NodeReading, parse_peer
 from checks.traffic.pace import Backoff, Pace
 from checks.traffic.samples import Event, Gap
 
-_ANSWER_S = 5.0
-"""How long a peer may take for a sample; a healthy one takes milliseconds."""
-_LINKS_LOOK_S = 10.0
-"""How often it is looked whether an interface has another MTU or state; cheap, and no driver is asked."""
-_LINKS_READ_S = 60.0
-"""How often the interfaces are read anew though no change was seen."""
 _UPTIME_STEP_S = 0.01
-
-
-def planned_programs(interval_s: float) -> tuple[tuple[str, str], ...]:
-    """What is run on a peer, by its `sh`: when, and the program."""
-    return (
-        (f"every {interval_s:g} s, given up after {_ANSWER_S:g} s", PEER_PROGRAM),
-        (f"every {_LINKS_LOOK_S:g} s with it", PEER_LINKS_PROGRAM),
-        (
-            f"when that shows that an interface changed, and every {_LINKS_READ_S:g} s",
-            "what is told above of each peer",
-        ),
-    )
 
 
 class SameNodeError(Exception):
@@ -81,9 +64,9 @@ class Peer:
             succeeded()
 
     async def _take(self, shell: Shell) -> None:
-        looks = time.monotonic() - self._looked_s >= _LINKS_LOOK_S
+        looks = time.monotonic() - self._looked_s >= (SAMPLE_AND_LINKS.every_s or 0)
         asked_s = time.monotonic()
-        answer = await shell.run(PEER_PROGRAM + (PEER_LINKS_PROGRAM if looks else ""), timeout_s=_ANSWER_S)
+        answer = await shell.run(SAMPLE_AND_LINKS if looks else SAMPLE)
         answered_s, at = time.monotonic(), time.time()
         reading = parse_peer(answer.text)
         uptime_s = None if isinstance(reading, Unknown) else reading.uptime_s
@@ -102,10 +85,10 @@ class Peer:
             changed = changed or reading.links_text != self._links_text
             self._links_text = reading.links_text
         self._names = names
-        if not changed and now_s - self._read_s < _LINKS_READ_S:
+        if not changed and now_s - self._read_s < (PEER.every_s or 0):
             return
         self._read_s = now_s
-        found = parse_node(self._node, (await shell.run(PROGRAM, timeout_s=self._links_timeout_s)).text)
+        found = parse_node(self._node, (await shell.run(PEER, timeout_s=self._links_timeout_s)).text)
         if found.interfaces:  # none where the peer lacks `ip`: its counters are told all the same
             self._book.know(self._node, found.interfaces)
         if other := self._book.same_node(self._node):

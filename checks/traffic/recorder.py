@@ -12,14 +12,13 @@ from typing import Self
 import msgspec
 
 from checks.model.facts import Cluster
+from checks.traffic.json_text import as_json
 from checks.traffic.recording import Header
-from checks.traffic.recording_bytes import Unpackable
-from checks.traffic.recording_events import Shape, as_json, pack, shape_as_text, shape_of
+from checks.traffic.recording_codec import LARGEST_EVENT, LATEST, Packed, key_of, pack, rows_of
 from checks.traffic.recording_file import RecordingError, create_file, in_words
-from checks.traffic.recording_rows import LATEST, Packed, key_of, rows_of
+from checks.traffic.recording_shapes import Shape, UnpackableError, shape_as_text, shape_of
 from checks.traffic.samples import Event, Gap, Links
 
-_LARGEST_EVENT = 1_000_000
 _MOST_REMOVED = 50
 """Rows that one write removes: the clock that jumps ahead for a moment must not cost the recording."""
 
@@ -100,13 +99,13 @@ class Recorder:
         """An event with its time and the number of its shape. One that holds what cannot have been counted becomes a
         gap: nothing can be told of it, and the rest goes on."""
         try:
-            packed = pack(event)
-            if len(packed) > _LARGEST_EVENT:
-                raise Unpackable("it is too large")
-        except Unpackable as error:
+            body = pack(event)
+            if len(body) > LARGEST_EVENT:
+                raise UnpackableError("it is too large")
+        except UnpackableError as error:
             event = Gap(event.source, event.at, f"A sample of {event.source} was not recorded: {error}.")
-            packed = pack(event)
-        return Packed(event.at, self._shape_id(event), packed)
+            body = pack(event)
+        return Packed(self._shape_id(event), event.at, msgspec.Raw(body))
 
     def _free(self, until: int) -> int:
         """The first key from there on that no row has: writes may end at the same time, and clocks are set back."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, NamedTuple, Self
@@ -13,26 +13,29 @@ from typing import Annotated, NamedTuple, Self
 import msgspec
 
 from checks.model.facts import Cluster
-from checks.traffic.recording_bytes import Damaged
-from checks.traffic.recording_events import (
-    GapShape,
-    LinksShape,
-    Shape,
-    as_json,
-    from_json,
-    shape_from_text,
-    time_of,
-    unpack,
+from checks.traffic import recording_codec, recording_v1
+from checks.traffic.json_text import as_json
+from checks.traffic.recording_codec import SPAN_S, Packed, key_of
+from checks.traffic.recording_file import (
+    APPLICATION_ID,
+    BEGINNING,
+    END,
+    LAYOUT,
+    RecordingError,
+    Row,
+    add_row,
+    connect,
+    has_traffic,
+    lay_out,
+    open_file,
+    rows_in,
+    unreadable,
 )
-from checks.traffic.recording_file import RecordingError, open_file, unreadable
-from checks.traffic.recording_rows import SPAN_S, events_in, key_of
+from checks.traffic.recording_shapes import DamagedError, GapShape, LinksShape, Shape, from_json, shape_from_text
 from checks.traffic.samples import Event, Gap, Links
 
-__all__ = ["Header", "Recording", "RecordingError", "Tally"]
+__all__ = ["Header", "Recording", "RecordingError", "SourceTally"]
 
-_BEGINNING, _END = -(2**63), 2**63 - 1
-_ROWS_AT_ONCE = 500
-_BYTES_AT_ONCE = 4_000_000
 _MOST_SHAPES, _SHAPES_BYTES = 20_000, 64_000_000
 """A source has one, and a further one when its interfaces, statistics or pairs become others: some hundreds, in weeks.
 That of all pairs of 255 instances has some 600 kB."""
@@ -54,7 +57,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     """Those in use, by section; they never hold a password."""
 
 
-class Tally(NamedTuple):
+class SourceTally(NamedTuple):
     """How much of a source is in a recording."""
 
     samples: int
@@ -67,6 +70,8 @@ class Recording:
     method raises RecordingError where the file turns out to be damaged."""
 
     header: Header
+    schema: int
+    """The version of its layout."""
 
     def __init__(self, path: Path, file: sqlite3.Connection) -> None:
         self.path = path
@@ -75,14 +80,21 @@ class Recording:
         self._shapes: dict[int, tuple[str, Shape | None]] = {}
         self._shapes_bytes = 0
         with self._readable():
+            (self.schema,) = file.execute("PRAGMA user_version").fetchone()
+            codec = recording_v1 if self.schema == recording_v1.SCHEMA else recording_codec
+            self._events_in: Callable[[bytes], Iterable[Packed]] = codec.events_in
+            self._unpack: Callable[[Shape, Packed], Event] = codec.unpack
             row = file.execute("SELECT body FROM header LIMIT 1").fetchone()
             self.header = from_json(row[0] if row else "", Header)
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Raises RecordingError: not there, no recording, damaged, or of a newer racwire."""
-        file = open_file(path)
+        """A recording, or the one in a saved file. Raises RecordingError: not there, no recording, damaged, or of a
+        newer racwire."""
+        file = open_file(path, saved_too=True)
         try:
+            if not has_traffic(file):
+                raise RecordingError(f"{path} holds no recording: it was saved without one.")
             return cls(path, file)
         except RecordingError:
             file.close()
@@ -98,9 +110,9 @@ class Recording:
         """The samples and gaps of a source that ended after `begin` and not after `end`, in order of time."""
         with self._readable():
             found = [
-                unpack(shape, packed)
+                self._unpack(shape, packed)
                 for its_source, shape, packed in self._packed(key_of(begin) - 1, key_of(end + SPAN_S))
-                if its_source == source and begin < time_of(packed) <= end
+                if its_source == source and begin < packed.at <= end
             ]
         return sorted(found, key=lambda event: event.at)
 
@@ -133,35 +145,44 @@ class Recording:
             first, last = self._file.execute("SELECT min(until), max(until) FROM samples").fetchone()
             if first is None:
                 return None
-            begin = self._packed(_BEGINNING, _time(first) + key_of(SPAN_S))
+            begin = self._packed(BEGINNING, _time(first) + key_of(SPAN_S))
             end = self._packed(_time(last) - 1)
             return (
-                min((time_of(packed) for _, _, packed in begin), default=first / 1e6),
-                max((time_of(packed) for _, _, packed in end), default=last / 1e6),
+                min((packed.at for _, _, packed in begin), default=first / 1e6),
+                max((packed.at for _, _, packed in end), default=last / 1e6),
             )
 
     def events(self) -> Iterator[Event]:
         """All of it, in order of time, without holding it in memory."""
         return heapq.merge(self._all_links(), self._all_samples(), key=lambda event: event.at)
 
-    def tallies(self) -> dict[str, Tally]:
+    def tallies(self) -> dict[str, SourceTally]:
         """How much there is of each source, without taking its samples apart."""
-        found = {source: Tally(0, 0, None) for source in self.sources()}
+        found = {source: SourceTally(0, 0, None) for source in self.sources()}
         with self._readable():
             for source, shape, packed in self._packed():
-                samples, gaps, last = found.get(source, Tally(0, 0, None))
+                samples, gaps, last = found.get(source, SourceTally(0, 0, None))
                 if isinstance(shape, GapShape):
-                    gap = unpack(shape, packed)
-                    found[source] = Tally(samples, gaps + 1, gap if isinstance(gap, Gap) else last)
+                    gap = self._unpack(shape, packed)
+                    found[source] = SourceTally(samples, gaps + 1, gap if isinstance(gap, Gap) else last)
                 else:
-                    found[source] = Tally(samples + 1, gaps, last)
+                    found[source] = SourceTally(samples + 1, gaps, last)
         return found
+
+    def rows(self) -> Iterator[Row]:
+        """All that is in its tables, as it lies there."""
+        with self._readable():
+            yield from rows_in(self._file, LAYOUT)
 
     def copy_to(self, path: Path) -> None:
         """Write all that is in it now to a new file of mode 0600. Can be called from any thread. Raises OSError too."""
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
-        with self._readable(), closing(sqlite3.connect(path)) as copy:
-            self._file.backup(copy)
+        with self._readable(), closing(connect(path, "rw")) as copy:
+            copy.execute("BEGIN")
+            lay_out(copy, APPLICATION_ID, self.schema, LAYOUT)
+            for row in self.rows():
+                add_row(copy, row)
+            copy.execute("COMMIT")
 
     def close(self) -> None:
         """Can be called twice."""
@@ -173,7 +194,7 @@ class Recording:
         waiting: list[tuple[float, int, Event]] = []
         with self._readable():
             for number, (_, shape, packed) in enumerate(self._packed()):
-                event = unpack(shape, packed)
+                event = self._unpack(shape, packed)
                 heapq.heappush(waiting, (event.at, number, event))
                 while waiting[0][0] < event.at - SPAN_S:
                     yield heapq.heappop(waiting)[2]
@@ -193,36 +214,15 @@ class Recording:
                 links = from_json(row[2], Links)
             yield links
 
-    def _packed(self, after: int = _BEGINNING, until: int = _END) -> Iterator[tuple[str, Shape, bytes]]:
+    def _packed(self, after: int = BEGINNING, until: int = END) -> Iterator[tuple[str, Shape, Packed]]:
         """The events of the rows with keys between, of all kinds that are known: of which source, and how packed."""
-        for rows in self._pages(after, until):
-            for body in rows:
-                for shape_id, packed in events_in(body):
-                    source, shape = self._shape(shape_id)
-                    if shape is not None and not isinstance(shape, LinksShape):
-                        yield source, shape, packed
-
-    def _pages(self, after: int, until: int) -> Iterator[list[bytes]]:
-        """The bodies of the rows, some at a time: while one reads on, the file is free for who writes it."""
-        while True:
-            page: list[bytes] = []
-            size = 0
-            rows = self._file.execute(
-                "SELECT until, body FROM samples WHERE until > ? AND until <= ? ORDER BY until LIMIT ?",
-                (after, until, _ROWS_AT_ONCE),
-            )
-            for key, body in rows:
-                if _time(key) <= after or not isinstance(body, bytes):
-                    raise Damaged("its rows are in no order")
-                after = key
-                page.append(body)
-                size += len(body)
-                if size > _BYTES_AT_ONCE:
-                    break
-            rows.close()
-            if not page:
-                return
-            yield page
+        for _, (_, row) in rows_in(self._file, ("samples",), after, until):
+            if not isinstance(row, bytes):
+                raise DamagedError("a row is none")
+            for packed in self._events_in(row):
+                source, shape = self._shape(packed.shape)
+                if shape is not None and not isinstance(shape, LinksShape):
+                    yield source, shape, packed
 
     def _shape(self, shape_id: int) -> tuple[str, Shape | None]:
         if shape_id not in self._shapes:
@@ -230,7 +230,7 @@ class Recording:
         try:
             return self._shapes[shape_id]
         except KeyError:
-            raise Damaged("a sample has no shape") from None
+            raise DamagedError("a sample has no shape") from None
 
     def _read_shapes(self) -> None:
         newest = max(self._shapes, default=0)
@@ -240,7 +240,7 @@ class Recording:
             shape = shape_from_text(body)
             self._shapes_bytes += len(body)
             if len(self._shapes) >= _MOST_SHAPES or self._shapes_bytes > _SHAPES_BYTES:
-                raise Damaged("it has more shapes than any recording")
+                raise DamagedError("it has more shapes than any recording")
             self._shapes[shape_id] = (from_json(source, str), shape)
 
     @contextmanager
@@ -254,5 +254,5 @@ class Recording:
 
 def _time(value: object) -> int:
     if not isinstance(value, int):
-        raise Damaged("a time is none")
+        raise DamagedError("a time is none")
     return value

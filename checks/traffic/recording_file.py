@@ -16,26 +16,48 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
-SCHEMA = 1
-"""The version of the file's layout. Files of an older one are read; a newer one is refused in one sentence."""
-APPLICATION_ID = 0x72777265
-"""`rwre`, at byte 68 of the file: what `file` and SQLite know a recording by."""
+SCHEMA = 2
+"""The version of the layout of the file and of its rows. Those of racwire 0.1.0 (1) are read; a newer one is refused in
+one sentence."""
+APPLICATION_ID, SAVED_ID = 0x72777265, 0x72777361
+"""`rwre` and `rwsa`, at byte 68 of the file: what `file` and SQLite know a recording and a saved file by."""
 LAYOUT = {
     "header": "CREATE TABLE header (body TEXT NOT NULL)",
     "shapes": "CREATE TABLE shapes (id INTEGER PRIMARY KEY, source TEXT NOT NULL, body TEXT NOT NULL UNIQUE)",
     "samples": "CREATE TABLE samples (until INTEGER PRIMARY KEY, body BLOB NOT NULL)",
     "links": ("CREATE TABLE links (id INTEGER PRIMARY KEY, node TEXT NOT NULL, at REAL NOT NULL, body TEXT NOT NULL)"),
 }
-"""A row of `samples` holds the events of one write: for each the number of its shape, its length, and its bytes
-(`recording_events`). Its key is the time of the last of them in microseconds since 1970, or the next one that is free:
-so rows are found by time without an index, which would take as much as the rows' own times again."""
+"""A row of `samples` holds the events of one write (`recording_codec`). Its key is the time of the last of them in
+microseconds since 1970, or the next one that is free: so rows are found by time without an index, which would take as
+much as the rows' own times again."""
+SAVED_LAYOUT = {
+    "manifest": "CREATE TABLE manifest (body TEXT NOT NULL)",
+    "report": "CREATE TABLE report (part INTEGER PRIMARY KEY, body BLOB NOT NULL)",
+}
+"""The tables of a saved file (`checks.saved`): beside those of a recording, or alone where no traffic was recorded."""
+COLUMNS = {
+    "header": ("rowid", "body"),
+    "shapes": ("id", "source", "body"),
+    "samples": ("until", "body"),
+    "links": ("id", "node", "at", "body"),
+    "report": ("part", "body"),
+}
+"""Those of each table, its key first."""
+Row = tuple[str, tuple[object, ...]]
+"""The table, and the values in the order of `COLUMNS`."""
 LONGEST = 16_000_000
 """Bytes of the longest value that is read: a header of 255 nodes has some 3 MB."""
 
+BEGINNING, END = -(2**63), 2**63 - 1
+"""Between them lie all keys."""
+
 _PAGE_BYTES = 8192
+_ROWS_AT_ONCE = 500
+_BYTES_AT_ONCE = 4_000_000
 _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 """A journal begins with it; one that names a further journal, which none of racwire's does, ends with it too."""
 _WAIT_S = 5.0
@@ -46,8 +68,12 @@ class RecordingError(Exception):
     """A recording could not be written or read: one sentence with which file, why and what to do."""
 
 
+class ForeignFileError(RecordingError):
+    """The file is something else than a recording."""
+
+
 def create_file(path: Path, *, replace: bool) -> sqlite3.Connection:
-    """A new file of mode 0600 with the layout in it. Raises RecordingError; then nothing is left there."""
+    """A new recording of mode 0600 with the layout in it. Raises RecordingError; then nothing is left there."""
     try:
         if replace:
             _remove_recording(path)
@@ -58,15 +84,12 @@ def create_file(path: Path, *, replace: bool) -> sqlite3.Connection:
         raise RecordingError(f"{path} could not be written: {_why(error)}.") from None
     file = None
     try:
-        file = _connect(path, "rw")
+        file = connect(path, "rw")
         file.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
         file.execute("PRAGMA journal_mode = DELETE")
         file.execute("PRAGMA synchronous = FULL")
         file.execute("BEGIN IMMEDIATE")
-        file.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        file.execute(f"PRAGMA user_version = {SCHEMA}")
-        for statement in LAYOUT.values():
-            file.execute(statement)
+        lay_out(file, APPLICATION_ID, SCHEMA, LAYOUT)
         file.execute("COMMIT")
     except sqlite3.Error as error:
         if file is not None:
@@ -76,19 +99,67 @@ def create_file(path: Path, *, replace: bool) -> sqlite3.Connection:
     return file
 
 
-def open_file(path: Path) -> sqlite3.Connection:
-    """A recording, to be read. Raises RecordingError."""
+def lay_out(file: sqlite3.Connection, application_id: int, schema: int, layout: Mapping[str, str]) -> None:
+    """Make an empty file one of that kind. Raises sqlite3.Error."""
+    file.execute(f"PRAGMA application_id = {application_id}")
+    file.execute(f"PRAGMA user_version = {schema}")
+    for statement in layout.values():
+        file.execute(statement)
+
+
+def open_file(path: Path, *, saved_too: bool = False) -> sqlite3.Connection:
+    """A recording, to be read; with `saved_too`, also a saved file. Raises RecordingError."""
     place = _place(path)
     try:
         try:
-            return _opened(path, place, "ro")
+            return _opened(path, place, "ro", saved_too)
         except sqlite3.OperationalError as error:
             if not _has_to_roll_back(error):
                 raise
         _refuse_a_strange_journal(path, place)
-        return _opened(path, place, "rw")
+        return _opened(path, place, "rw", saved_too)
     except (sqlite3.Error, ValueError, TypeError) as error:
         raise unreadable(path, error) from None
+
+
+def rows_in(file: sqlite3.Connection, tables: Iterable[str], after: int = BEGINNING, until: int = END) -> Iterator[Row]:
+    """The rows of these tables with keys between, in their order, some at a time: while one reads on, the file is free
+    for who writes it. Raises sqlite3.Error, and ValueError where they are in no order."""
+    for table in tables:
+        columns, last = COLUMNS[table], after
+        key, names = columns[0], ", ".join(columns)
+        wanted = f"SELECT {names} FROM {table} WHERE {key} > ? AND {key} <= ? ORDER BY {key} LIMIT {_ROWS_AT_ONCE}"  # noqa: S608 - names of our own
+        while page := _page(file, wanted, last, until):
+            for row in page:
+                if not isinstance(row[0], int) or row[0] <= last:
+                    raise ValueError("its rows are in no order")
+                last = row[0]
+                yield table, row
+
+
+def _page(file: sqlite3.Connection, wanted: str, after: int, until: int) -> list[tuple[object, ...]]:
+    page: list[tuple[object, ...]] = []
+    size = 0
+    rows = file.execute(wanted, (after, until))
+    for row in rows:
+        page.append(row)
+        size += sum(len(value) for value in row if isinstance(value, str | bytes))
+        if size > _BYTES_AT_ONCE:
+            break
+    rows.close()
+    return page
+
+
+def add_row(file: sqlite3.Connection, row: Row) -> None:
+    """Put a row of another file into this one. Raises sqlite3.Error."""
+    table, values = row
+    columns = COLUMNS[table]
+    file.execute(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})", values)  # noqa: S608 - names of our own
+
+
+def has_traffic(file: sqlite3.Connection) -> bool:
+    """Whether a file that was opened holds a recording."""
+    return file.execute("SELECT 1 FROM sqlite_master WHERE name = 'samples'").fetchone() is not None
 
 
 def beside(path: Path, ending: str) -> Path:
@@ -111,11 +182,14 @@ def _place(path: Path) -> Path:
     return place
 
 
-def _opened(path: Path, place: Path, mode: str) -> sqlite3.Connection:
+def _opened(path: Path, place: Path, mode: str, saved_too: bool) -> sqlite3.Connection:
     """Raises RecordingError, and what SQLite and a parser raise."""
-    file = _connect(place, mode)
+    file = connect(place, mode)
     try:
-        _recognise(file, path)
+        file.execute("PRAGMA query_only = ON")
+        file.execute("PRAGMA trusted_schema = OFF")
+        file.execute("PRAGMA cell_size_check = ON")
+        _recognise(file, path, saved_too)
     except BaseException:
         file.close()
         raise
@@ -179,7 +253,8 @@ def in_words(error: Exception) -> str:
     return said
 
 
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
+def connect(path: Path, mode: str) -> sqlite3.Connection:
+    """The file as it is, `ro` or `rw`, with a limit on the length of its values. Raises sqlite3.Error."""
     file = sqlite3.connect(
         f"file:{quote(os.fsencode(path.absolute()))}?mode={mode}",
         uri=True,
@@ -191,25 +266,25 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
     return file
 
 
-def _recognise(file: sqlite3.Connection, path: Path) -> None:
-    """Refuse what is no recording, or one of a layout that is not known. Raises RecordingError."""
-    file.execute("PRAGMA query_only = ON")
-    file.execute("PRAGMA cell_size_check = ON")
-    if file.execute("PRAGMA application_id").fetchone() != (APPLICATION_ID,):
+def _recognise(file: sqlite3.Connection, path: Path, saved_too: bool) -> None:
+    """Refuse what is no such file, or one of a layout that is not known. Raises RecordingError."""
+    (application_id,) = file.execute("PRAGMA application_id").fetchone()
+    if application_id != APPLICATION_ID and not (saved_too and application_id == SAVED_ID):
         raise _foreign(path)
     (version,) = file.execute("PRAGMA user_version").fetchone()
     if version > SCHEMA:
         raise RecordingError(
             f"{path} was recorded by a newer racwire (layout {version}; this one reads {SCHEMA}): open it with that."
         )
+    layouts = [LAYOUT] if application_id == APPLICATION_ID else [SAVED_LAYOUT, LAYOUT | SAVED_LAYOUT]
     # Statements and all: a view or a computed column under these names could be without end.
     found = dict(file.execute("SELECT name, substr(sql, 1, 1000) FROM sqlite_master WHERE sql IS NOT NULL LIMIT 10"))
-    if found != LAYOUT:
+    if version < 1 or found not in layouts:
         raise RecordingError(f"{path} could not be read: it is damaged, or was not written by racwire.")
 
 
-def _foreign(path: Path) -> RecordingError:
-    return RecordingError(f"{path} is no recording of racwire; `racwire record FILE` makes one.")
+def _foreign(path: Path) -> ForeignFileError:
+    return ForeignFileError(f"{path} is no recording of racwire; `racwire record FILE` makes one.")
 
 
 def _remove_recording(path: Path) -> None:

@@ -193,3 +193,12 @@ class Gap(Fact, frozen=True):
 
 
 Event = NodeSample | InstanceSample | PairsSample | LatencySample | Links | Gap
+
+
+Sample = NodeSample | InstanceSample | PairsSample | LatencySample
+"""What covers time. A gap covers none, and links are of a moment."""
+
+
+def overlap_s(sample: Sample, begin: float, end: float) -> float:
+    """How many seconds between these two moments the sample covers: it began its `seconds` before it ended."""
+    return max(min(sample.at, end) - max(sample.at - sample.seconds, begin), 0.0)

@@ -16,43 +16,26 @@ from contextlib import contextmanager, suppress
 
 from checks.model.facts import Interface, Unknown
 from checks.sources.database.worker import Worker
-from checks.sources.nodes import local, netlink
-from checks.sources.nodes.proc import SPEED_FILES, with_speeds
+from checks.sources.kernel_files import INTERFACES_OF_THIS_NODE, SAMPLE_OF_THIS_NODE, SPEED_FILES, SYS_CLASS_NET
+from checks.sources.nodes import netlink
+from checks.sources.nodes.proc import with_speeds
 from checks.traffic.links import LinkBook
 from checks.traffic.node_counter import NodeCounter
 from checks.traffic.node_text import NodeReading, parse_files
 from checks.traffic.pace import Pace
 from checks.traffic.samples import Event
 
-_FILES = ("/proc/net/dev", "/proc/net/snmp", "/proc/net/softnet_stat", "/proc/stat", "/proc/loadavg")
 _CHUNK = 65_536
-_SYS_CLASS_NET = "/sys/class/net"
-
 _RTMGRP_LINK = 1
-_INVENTORY_S = 60.0
-"""How often the interfaces are read anew though no change was told."""
 _LEAST_S = 1.0
 """How often at most, while one of them flaps."""
 _DUMP_LIMIT_S = 20.0
 
 
-def planned_reads(interval_s: float) -> tuple[tuple[str, str], ...]:
-    """What sampling this node reads: when, and what."""
-    told = dict(local.planned_reads())
-    inventory = (told[topic] for topic in ("interfaces", "routes", "neighbours"))
-    return (
-        (f"every {interval_s:g} s", ", ".join(_FILES)),
-        (
-            f"when the kernel tells that an interface changed (netlink RTMGRP_LINK), and every {_INVENTORY_S:g} s",
-            "\n".join(inventory),
-        ),
-    )
-
-
 class KernelFiles:
     """The files, kept open: reading them again costs no more than their making."""
 
-    def __init__(self, paths: Iterable[str] = _FILES) -> None:
+    def __init__(self, paths: Iterable[str] = SAMPLE_OF_THIS_NODE.files) -> None:
         self._open: dict[str, int | None] = dict.fromkeys(paths)
 
     def read(self) -> NodeReading | Unknown:
@@ -108,7 +91,7 @@ async def watch_links(name: Callable[[], str], book: LinkBook) -> None:
                 book.know(name(), found)
             await asyncio.sleep(_LEAST_S)
             with suppress(TimeoutError):
-                async with asyncio.timeout(_INVENTORY_S - _LEAST_S):
+                async with asyncio.timeout((INTERFACES_OF_THIS_NODE.every_s or 0) - _LEAST_S):
                     await changed.wait()
 
 
@@ -150,6 +133,6 @@ def _interfaces() -> tuple[Interface, ...]:
     values: dict[str, str] = {}
     for path in (f"{interface.name}/{file}" for interface in found for file in SPEED_FILES):
         # A driver that tells none, or has no link, refuses to be read.
-        with suppress(OSError), open(f"{_SYS_CLASS_NET}/{path}", encoding="utf-8", errors="replace") as file:
+        with suppress(OSError), open(f"{SYS_CLASS_NET}/{path}", encoding="utf-8", errors="replace") as file:
             values[path] = file.read().strip()
     return with_speeds(found, values)

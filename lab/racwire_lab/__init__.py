@@ -7,13 +7,13 @@
     down()
 
 Everything is in namespaces of its own, held by one process with which all of it ends. The nodes and their networks need
-the standard library only, the database what the extra `lab` brings.
+the standard library only, the database also duckdb, sqlglot, cryptography and msgspec.
 """
 
 from racwire_lab.cluster.cluster import Lab, down, find, up
 from racwire_lab.cluster.faults import FAULTS, ActiveFault, Fault
 from racwire_lab.cluster.topology import DATABASE_VERSIONS, KEEPERS, MIXED, SWITCH_MTU
-from racwire_lab.errors import LabError, LabUsageError
+from racwire_lab.lab_errors import LabError, LabUsageError
 
 __all__ = [
     "DATABASE_VERSIONS",

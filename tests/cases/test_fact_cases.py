@@ -7,14 +7,14 @@ import asyncio
 import msgspec
 import pytest
 
-from checks.model.check import discover
 from checks.model.finding import PROBLEMS
 from checks.model.report import Report
 from checks.model.settings import Settings
+from checks.run.check_discovery import discover
 from checks.run.replay import GivenFacts
 from tests.cases.loading import DIRECTORY, Case, cases, fact_cases, load
 
-CHECKS = tuple(discover())
+CHECKS = tuple(discover().checks)
 
 
 def report_of(case: Case) -> Report:

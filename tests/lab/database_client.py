@@ -9,14 +9,11 @@ import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from typing import Any, TypeVar
 
 from racwire_lab import Lab
 
 T = TypeVar("T")
-DEADLINE_S = 12.0
 _SNMP = "/proc/net/snmp"
 
 
@@ -89,15 +86,6 @@ class Client:
         """Blocks lost, by receiver and sender."""
         sql = "SELECT inst_id, instance, SUM(lost) AS lost FROM gv$instance_cache_transfer GROUP BY inst_id, instance"
         return {(row["inst_id"], row["instance"]): row["lost"] for row in self.ask(sql) if row["lost"]}
-
-
-def until(condition: Callable[[], T]) -> T:
-    """What the condition gives as soon as it is true; fails with the last value after a while."""
-    deadline = time.monotonic() + DEADLINE_S
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"still {found!r} after {DEADLINE_S} s"
-        time.sleep(0.1)
-    return found
 
 
 def counters(cluster: Lab, node: str) -> dict[str, int]:

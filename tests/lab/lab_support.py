@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -22,6 +24,20 @@ needs_nft = pytest.mark.skipif(
     shutil.which("nft") is None, reason="SOME FAULTS WERE NOT TESTED: nft is missing on this machine"
 )
 LARGE, SMALL = 9000 - 28, 1500 - 28
+PATIENCE_S = 60.0
+"""How long a test waits for what will happen: no more than a way to end where it does not."""
+
+
+T = TypeVar("T")
+
+
+def until(condition: Callable[[], T], otherwise: str = "it does not happen") -> T:
+    """The first true value of a condition that nobody announces; fails with those words where there is none."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"{otherwise}: still {found!r}"
+        time.sleep(0.02)
+    return found
 
 
 @contextmanager
@@ -53,11 +69,13 @@ def processes_of(path: Path) -> list[str]:
     return found
 
 
-def run(cluster: racwire_lab.Lab, node: str, *argv: str, timeout_s: float = 20) -> subprocess.CompletedProcess[str]:
+def run(
+    cluster: racwire_lab.Lab, node: str, *argv: str, timeout_s: float = PATIENCE_S
+) -> subprocess.CompletedProcess[str]:
     """Run a command in a node."""
     environment = {**os.environ, **cluster.environment(node)}
     return subprocess.run(
-        cluster.enter(node, argv), capture_output=True, text=True, timeout=timeout_s, check=False, env=environment
+        cluster.enter(node, argv), capture_output=True, text=True, timeout=PATIENCE_S, check=False, env=environment
     )
 
 

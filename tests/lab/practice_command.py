@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import io
 import os
+import pty
+import re
+import select
+import signal
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import closing, redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -14,13 +18,14 @@ import pytest
 import racwire_lab
 from checks.model.report import Report
 from checks.report.json_report import from_json
+from checks.traffic.recording import Recording, RecordingError
 from racwire_lab.cluster.peers import node_home
 from racwire_lab.database.backend import Cancellation
-from racwire_lab.database.daemons import Daemons
-from tests.lab.database_client import until
+from racwire_lab.database.live import Daemons
+from tests.lab.lab_support import PATIENCE_S, until
 from tests.lab.node_operator import Operator, Said
-from tui.cli.common_options import ENTERED
 from tui.cli.main import main
+from tui.cli.options import ENTERED
 
 _ENOUGH = 60
 """So many blocks come to an instance in half a second; what was under way at a fault is settled by then."""
@@ -38,7 +43,7 @@ class Practice:
     def racwire(self, *words: str) -> subprocess.CompletedProcess[str]:
         """What the command says and how it ends."""
         return subprocess.run(
-            [sys.executable, "-m", "tui", *words],
+            [sys.executable, "-P", "-m", "tui", *words],
             env=self.environment, capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL,
         )  # fmt: skip
 
@@ -104,3 +109,61 @@ class Practice:
             racwire_lab.down()
         finally:
             del os.environ["RACWIRE_LAB_DIR"]
+
+
+def record(practice: Practice, path: Path, *words: str) -> subprocess.Popen[str]:
+    """`racwire record --lab` into that file, under way."""
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "tui", "record", "--lab", *words, str(path)], env=practice.environment,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def until_it_holds(path: Path, *sources: str, samples: int = 1) -> None:
+    """Wait until the file, which is being written, has samples of a source that begins with each of these words."""
+
+    def holds() -> bool:
+        try:
+            with closing(Recording.open(path)) as recording:
+                told = [source for source, (count, *_) in recording.tallies().items() if count >= samples]
+        except RecordingError:  # it may not be there yet
+            return False
+        return all(any(source.startswith(words) for source in told) for words in sources)
+
+    until(holds, f"{path.name} lacks samples")
+
+
+class OnTerminal:
+    """`racwire …` under way, in a session of its own, whose stderr is a terminal: its progress can be waited for."""
+
+    def __init__(self, practice: Practice, *words: str) -> None:
+        self._screen, theirs = pty.openpty()
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "tui", *words], env=practice.environment, start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs, text=True,
+        )  # fmt: skip
+        os.close(theirs)
+        self.shown = ""
+
+    def until_it_shows(self, pattern: str) -> None:
+        """Read until what it shows matches; fails where it ends before, or shows nothing more."""
+        while not re.search(pattern, self.shown):
+            assert self._read(), self.shown
+
+    def interrupted(self) -> tuple[str, str]:
+        """Send SIGINT to it and all that it started; what it printed, and all that it showed until its end."""
+        os.killpg(self.process.pid, signal.SIGINT)
+        while self._read():
+            pass
+        printed, _ = self.process.communicate(timeout=PATIENCE_S)
+        os.close(self._screen)
+        return printed, self.shown.replace("\r\n", "\n")
+
+    def _read(self) -> bool:
+        ready, _, _ = select.select([self._screen], [], [], PATIENCE_S)
+        try:
+            said = os.read(self._screen, 1 << 16) if ready else b""
+        except OSError:  # nobody has the other end any more
+            said = b""
+        self.shown += said.decode(errors="replace")
+        return bool(said)

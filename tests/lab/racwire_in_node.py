@@ -21,10 +21,10 @@ import checks.change.opening
 import checks.change.planning
 import checks.plugins
 import checks.report.json_report  # noqa: F401 - loaded once, for all commands
-import tui.cli.change_command
-import tui.cli.change_verify
+import tui.cli.change.change_command
+import tui.cli.change.verify
 import tui.cli.progress
-from checks.model.check import discover
+from checks.run.check_discovery import discover
 from checks.run.events import Gathered
 from checks.run.settings_file import load_settings
 from tui.cli.main import main
@@ -103,13 +103,13 @@ def tell_of_looking(pipe: int) -> None:
 
 def wait_once_told() -> None:
     """Go no further than the result; then the signal comes."""
-    tui.cli.change_verify.tell = lambda _: signal.pause()
+    tui.cli.change.verify.tell = lambda _: signal.pause()
 
 
 def load() -> None:
     """All that a command would load once it is under way; of the database only where there is one."""
     discover()
-    import_module("tui.cli.check_command")
+    import_module("tui.cli.check")
     import_module("pyroute2")
     if load_settings(None).database.connect:
         import_module("oracledb")

@@ -7,8 +7,7 @@ import os
 import re
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -17,11 +16,10 @@ import msgspec
 
 import racwire_lab
 from checks.change.change_report import ChangeReport
-from tests.lab.lab_support import run
+from tests.lab.lab_support import run, until
 from tests.lab.node_operator import Operator, Said
 from tui.cli.main import main
 
-_BOOT_S = 30
 _ENOUGH_S = 6
 """Recordings of so many seconds and more can be compared second by second."""
 _RECORDINGS = 2
@@ -74,7 +72,7 @@ class Rehearsal:
         )
         bin_ = directory / "bin"
         bin_.mkdir()
-        (bin_ / "racwire").write_text(f'#!/bin/sh\nexec {sys.executable} -m tui "$@"\n')
+        (bin_ / "racwire").write_text(f'#!/bin/sh\nexec {sys.executable} -P -m tui "$@"\n')
         (bin_ / "racwire").chmod(0o755)
         self.environment = {"RACWIRE_SETTINGS": str(settings), "PATH": f"{bin_}:/usr/sbin:/usr/bin:/sbin:/bin"}
 
@@ -238,11 +236,3 @@ def waiting(verified: dict[str, Any]) -> list[str]:
         for r in verified["results"]
         if r["status"] not in ("PASS", "INFO", "SKIPPED")
     ]
-
-
-def until(condition: Callable[[], bool], otherwise: str) -> None:
-    """Wait for something to be so."""
-    deadline = time.monotonic() + _BOOT_S
-    while not condition():
-        assert time.monotonic() < deadline, otherwise
-        time.sleep(0.02)

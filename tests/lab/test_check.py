@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,7 +14,8 @@ from checks.model.report import ExitCode, Report
 from checks.sources.clusterware.grid_home import css_daemons
 from tests.cases.loading import parameters
 from tests.lab.lab_support import run
-from tests.lab.practice_command import Practice
+from tests.lab.practice_command import OnTerminal, Practice
+from tui.cli.interrupts import GOING_ON
 
 NETWORK_2 = "192.168.11.0/24"
 
@@ -144,19 +141,15 @@ def test_a_file_is_written_whole_and_a_full_disk_loses_nothing(cluster, tmp_path
 
 def test_an_interrupted_run_shows_what_it_has(cluster):
     cluster.lab("break", "slow-ssh")
-    running = subprocess.Popen(
-        [sys.executable, "-m", "tui", "check", "--lab"],
-        env=cluster.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-    )  # fmt: skip
-    time.sleep(1.5)
-    os.killpg(running.pid, 2)
-    began = time.monotonic()
-    out, err = running.communicate(timeout=10)
-    assert time.monotonic() - began < 3
-    assert running.returncode == ExitCode.INTERRUPTED
+    running = OnTerminal(cluster, "check", "--lab")
+    # The check of Clusterware is through, and the peer takes its time to answer.
+    running.until_it_shows(r"(?s)clusterware known.*checks concluded")
+    out, shown = running.interrupted()
+    assert running.process.returncode == ExitCode.INTERRUPTED
+    assert GOING_ON in shown
     assert "IC-GRID-001" in out
     assert "Interrupted: what had been found by then stands above." in out
-    assert "Traceback" not in err
+    assert "Traceback" not in shown
 
 
 def test_a_grid_home_that_cannot_be_used_is_one_sentence(cluster, tmp_path):

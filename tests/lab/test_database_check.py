@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -121,9 +121,9 @@ def test_network_and_database_are_asked_together_and_the_run_says_how_far_it_is(
     assert len(samples) == 2
     assert min(began(e) for e in report.journal if e.topic == "sql connect") < min(began(e) for e in paths)
     assert max(began(e) for e in paths) < max(samples)
-    # History is read, and the kernels' counters grow, while the instances are between their two samples.
+    # History is begun, and the kernels' counters grow, while the instances are between their two samples.
     history = [entry for entry in report.journal if entry.topic.startswith("sql awr_")]
-    assert min(samples) < min(began(e) for e in history) < max(ended(e) for e in history) < max(samples)
+    assert min(samples) < min(began(e) for e in history) < max(samples)
     kernels = [began(e) for e in report.journal if e.topic == "counters over time" and e.node == "rac1"]
     assert kernels[0] < min(samples) < kernels[1]
     for text in ("sampling the instances 1 of 4", "sampling the instances 3 of 4", "AWR: ", "checks concluded"):
@@ -152,7 +152,7 @@ def check_on_a_terminal(cluster: Practice) -> tuple[Report, str]:
     """The report, and what its stderr, a terminal, showed meanwhile."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
-        [sys.executable, "-m", "tui", "check", "--lab", "--format", "json"],
+        [sys.executable, "-P", "-m", "tui", "check", "--lab", "--format", "json"],
         env=cluster.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs,
     ) as running:  # fmt: skip
         os.close(theirs)
@@ -165,10 +165,6 @@ def check_on_a_terminal(cluster: Practice) -> tuple[Report, str]:
 
 def began(entry: Entry) -> datetime:
     return datetime.fromisoformat(entry.started_at)
-
-
-def ended(entry: Entry) -> datetime:
-    return began(entry) + timedelta(milliseconds=entry.duration_ms)
 
 
 # --- faults of the database, and of the network below it --------------------------------------------------------------
@@ -203,8 +199,8 @@ def test_an_instance_that_hangs_costs_one_time_limit_and_the_others_are_judged(
     cluster: Practice, tmp_path: Path
 ) -> None:
     settings = Path(cluster.environment["RACWIRE_LAB_DIR"], "settings.toml").read_text()
-    (tmp_path / "s.toml").write_text(settings.replace("call_timeout_s = 4", "call_timeout_s = 1"))
-    assert "call_timeout_s = 1" in (tmp_path / "s.toml").read_text()
+    (tmp_path / "s.toml").write_text(settings.replace("call_timeout_s = 4", "call_timeout_s = 3"))
+    assert "call_timeout_s = 3" in (tmp_path / "s.toml").read_text()
     report = broken(cluster, ["hung-instance"], 1, "--settings", str(tmp_path / "s.toml"))
     assert problems(report) == NOT_OF_PRAC2, [(f.code, f.title) for f in report.findings]
     assert lost_pairs(report) == set()

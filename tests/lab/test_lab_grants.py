@@ -1,7 +1,7 @@
 """The practice database grants its user what `racwire grants` asks for, and nothing else."""
 
 from checks.sources.database.statements import statements
-from racwire_lab.database.engine import granted_objects
+from racwire_lab.database.instance_server import granted_objects
 
 
 def test_the_practice_user_can_read_what_the_script_of_grants_names() -> None:

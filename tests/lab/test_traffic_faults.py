@@ -16,11 +16,11 @@ from checks.traffic.samples import Event, Gap, InstanceSample, Links, NodeSample
 from checks.traffic.timeline import Timeline
 from tests.lab.lab_support import lab_directory, needs_namespaces
 from tests.lab.test_traffic_feed import Running, running
-from tui.screens.traffic.lines import View, page_of
-from tui.screens.traffic.node_lines import Places
-from tui.screens.traffic.rows import Look
-from tui.screens.traffic.time_cursor import Playhead
-from tui.widgets.line import plain
+from tui.screens.traffic.lines import TrafficView, page_of
+from tui.screens.traffic.node_lines import KnownNodes
+from tui.screens.traffic.rows import DrawingStyle
+from tui.screens.traffic.time_cursor import TrackCursor
+from tui.text.line import plain
 
 pytestmark = [pytest.mark.lab, needs_namespaces]
 
@@ -38,10 +38,10 @@ def page(feed: Running, node: str) -> list[str]:
     timeline = Timeline()
     for kind, of in KINDS.items():
         timeline.add(msgspec.convert(event, of) for event in feed.after(0, kind))
-    places = Places()
-    shown = Playhead(timeline).read(places, None, [], INTERVAL_S, 60, INTERVAL_S)
+    places = KnownNodes()
+    shown = TrackCursor(timeline).read(places, None, [], INTERVAL_S, 60, INTERVAL_S)
     assert shown is not None
-    return plain(page_of(shown.window, places, View(node=node), Look(80), 40).lines).splitlines()
+    return plain(page_of(shown.window, places, TrafficView(node=node), DrawingStyle(80), 40).lines).splitlines()
 
 
 def figure(lines: list[str], title: str, label: str) -> str:

@@ -19,7 +19,7 @@ DAYS = 3660
 
 def plan() -> Any:
     """Hourly snapshots of eight instances: each restarted once, some missing, and a loss from August on."""
-    from racwire_lab.history.plan import HistoryPlan, Loss, MtuChange, Restart
+    from racwire_lab.history.history_plan import HistoryPlan, MtuChange, PlannedLoss, Restart
 
     return HistoryPlan(
         seed=20260101,
@@ -28,7 +28,7 @@ def plan() -> Any:
         instances=tuple((number, f"prod{number}", f"rac{number}") for number in range(1, 9)),
         restarts=tuple(Restart(number, 731 * number, down=number % 3) for number in range(1, 9)),
         missing=((1, 4000), (3, 7000), (3, 7001)),
-        losses=(Loss(3, 6, first=6600),),
+        losses=(PlannedLoss(3, 6, first=6600),),
         mtu_changes=(MtuChange(6, 6590, 1500),),
     )
 
@@ -36,11 +36,10 @@ def plan() -> Any:
 def serve() -> None:
     """A server that speaks Oracle Net, until standard input is closed."""
     from racwire_lab.history.source import GeneratedHistory
-    from racwire_lab.oracle_net.hosting import serving
+    from racwire_lab.oracle_net.server import serving
     from racwire_lab.oracle_net.verifier import Verifier
-    from racwire_lab.oracle_sql.access import Access
     from racwire_lab.oracle_sql.engine import SqlEngine
-    from racwire_lab.oracle_sql.identity import DatabaseIdentity
+    from racwire_lab.oracle_sql.identity import Access, DatabaseIdentity
 
     class Nobody:
         def states(self, scope: str, cancellation: object) -> tuple[()]:

@@ -14,9 +14,8 @@ import oracledb
 import pytest
 
 from racwire_lab.database.backend import Caller, Cancellation, Column, OracleError, OracleType, Result
-from racwire_lab.oracle_net.hosting import serving
-from racwire_lab.oracle_net.profiles import PROFILES
-from racwire_lab.oracle_net.server import OracleServer
+from racwire_lab.oracle_net.releases import RELEASES
+from racwire_lab.oracle_net.server import OracleServer, serving
 from racwire_lab.oracle_net.verifier import Verifier
 
 PASSWORD = "tiger-Ä-7f3a"
@@ -123,7 +122,7 @@ def database() -> SmallDatabase:
 
 @pytest.fixture(params=["12.1", "19c", "23ai"])
 def server(request: pytest.FixtureRequest, database: SmallDatabase) -> Iterator[OracleServer]:
-    with serve(database, profile=PROFILES[request.param]) as running:
+    with serve(database, profile=RELEASES[request.param]) as running:
         yield running
 
 

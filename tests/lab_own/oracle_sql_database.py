@@ -8,10 +8,9 @@ from typing import Any, Literal
 import pytest
 
 from racwire_lab.database.backend import Caller, Cancellation, OracleError, Result
-from racwire_lab.database.live import Device, HistorySource, InstanceState, Interconnect, Ping, Transfer, Waits
-from racwire_lab.oracle_sql.access import Access
+from racwire_lab.database.live import HistorySource, InstanceState, Interconnect, LiveDevice, Ping, Transfer, Waits
 from racwire_lab.oracle_sql.engine import SqlEngine
-from racwire_lab.oracle_sql.identity import DatabaseIdentity
+from racwire_lab.oracle_sql.identity import Access, DatabaseIdentity
 
 STARTED = 1_768_000_000.0
 """When the instances were started."""
@@ -46,7 +45,7 @@ def instance_state(number: int, others: tuple[int, ...] = (1, 2), **changes: Any
             str(other): Ping(count_500b=10, wait_time_500b=1500, count_8k=10, wait_time_8k=2500) for other in rest
         },
         "interconnects": [Interconnect("eth1:1", f"169.254.1.{number}"), Interconnect("eth2", f"10.0.2.{number}")],
-        "devices": [Device("eth1", f"10.0.1.{number}", "255.255.255.0", 9000)],
+        "devices": [LiveDevice("eth1", f"10.0.1.{number}", "255.255.255.0", 9000)],
         "clients": {"cache": (100, 200), "dlm": (10, 20), "ipq": (0, 0)},
         "parameters": {
             "cluster_database": "TRUE",

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from checks.model.facts import Keeper, NodeSetup
+from checks.sources.node_setup import SETUP
 from checks.sources.nodes.sections import sections
-from checks.sources.nodes.setup_program import PROGRAM
 from checks.sources.nodes.setup_text import parse_setup
 from racwire_lab import Lab, up
-from tests.lab.lab_support import grid, lab_directory, needs_namespaces, run
+from tests.lab.lab_support import grid, lab_directory, needs_namespaces, run, until
 
 pytestmark = needs_namespaces
 
@@ -31,7 +30,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 
 def setup(cluster: Lab, node: str) -> NodeSetup:
-    return parse_setup(node, sections(run(cluster, node, "sh", "-c", PROGRAM).stdout))
+    return parse_setup(node, sections(run(cluster, node, "sh", "-c", SETUP.text).stdout))
 
 
 def mtus(cluster: Lab, node: str) -> dict[str, int]:
@@ -56,9 +55,7 @@ def test_what_is_read_of_its_files_is_what_a_node_comes_up_with(cluster: Lab, no
 def test_whether_clusterware_runs_and_starts_at_boot_is_read_from_the_node(cluster: Lab) -> None:
     assert grid(cluster, "rac1", "crsctl", "disable", "crs").returncode == 0
     assert grid(cluster, "rac1", "crsctl", "stop", "crs", "-f").returncode == 0
-    deadline = time.monotonic() + 10
-    while not setup(cluster, "rac1").is_down:
-        assert time.monotonic() < deadline
+    until(lambda: setup(cluster, "rac1").is_down)
     down = setup(cluster, "rac1")
     assert (down.daemons, down.instances, down.autostart) == ((), (), False)
     assert down.services[0].startswith("CRS-4639: ")

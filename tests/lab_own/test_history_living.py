@@ -7,8 +7,8 @@ from typing import Literal
 
 from checks.model.facts import History
 from racwire_lab.database.backend import Cancellation
-from racwire_lab.database.live import Device, InstanceState, Ping, Transfer, Waits
-from racwire_lab.history.plan import healthy_week
+from racwire_lab.database.live import InstanceState, LiveDevice, Ping, Transfer, Waits
+from racwire_lab.history.history_plan import healthy_week
 from tests.unit.history_support import Living, Practice
 
 NOW = datetime.now().replace(microsecond=0)
@@ -28,7 +28,7 @@ def living(number: int, lost: int = 0) -> InstanceState:
         messages={"gcs msgs received": 7},
         transfers={other: Transfer(lost=lost, cr_block=40, current_block=60)},
         pings={other: Ping(count_500b=4, wait_time_500b=900, count_8k=4, wait_time_8k=1600)},
-        devices=[Device("eth1", f"10.9.0.{number}", "255.255.255.0", 1500, receive_dropped=2)],
+        devices=[LiveDevice("eth1", f"10.9.0.{number}", "255.255.255.0", 1500, receive_dropped=2)],
         clients={"cache": (10, 20)},
     )
 

@@ -6,8 +6,7 @@ import ctypes
 import errno
 import os
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,7 +14,17 @@ import pytest
 
 from racwire_lab import Lab, find, up
 from racwire_lab.cluster.topology import KEEPERS
-from tests.lab.lab_support import assert_healthy, grid, lab_directory, needs_namespaces, ping, run, settings, ssh
+from tests.lab.lab_support import (
+    assert_healthy,
+    grid,
+    lab_directory,
+    needs_namespaces,
+    ping,
+    run,
+    settings,
+    ssh,
+    until,
+)
 
 pytestmark = needs_namespaces
 
@@ -59,14 +68,7 @@ def cluster(running: Lab) -> Iterator[Lab]:
 def reboot(cluster: Lab, node: str) -> None:
     """Reboot it from outside, and wait for its Clusterware as well."""
     cluster.reboot(node)
-    wait_for(lambda: cluster.is_running(node, "crsd"))
-
-
-def wait_for(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(lambda: cluster.is_running(node, "crsd"))
 
 
 def mtu(cluster: Lab, node: str, nic: str = "eth1") -> int:
@@ -118,7 +120,7 @@ def test_what_the_keeper_was_told_in_its_own_way_holds_at_once_and_after_a_reboo
     peer = "192.168.10.2" if node == "rac1" else "192.168.10.1"
     assert ping(cluster, node, peer, 4000 - 28) == ""
     assert "mtu=4000" in ping(cluster, node, peer, 4000 - 27)
-    run(cluster, node, "sh", "-c", UNSET[keeper], timeout_s=5)
+    run(cluster, node, "sh", "-c", UNSET[keeper])
     cluster.reboot(node)
     assert mtu(cluster, node) == 1500
 
@@ -147,7 +149,7 @@ def test_a_node_can_be_rebooted_from_within(cluster: Lab, command: str) -> None:
     mark = f"4242{os.getpid()}"
     ssh(cluster, "rac1", "rac2", f"sleep {mark} >/dev/null 2>&1 </dev/null & {command}; sleep 20")
     booted = cluster.directory / "nodes" / "rac2" / "booted"
-    wait_for(lambda: booted.read_text() not in ("", before))
+    until(lambda: booted.read_text() not in ("", before))
     assert ssh(cluster, "rac1", "rac2", "uname -n").stdout == "rac2\n"
     assert mark not in run(cluster, "rac2", "ps", "-ef").stdout
 
@@ -210,7 +212,7 @@ def test_reboots_and_changes_of_the_network_at_once_do_not_mix(cluster: Lab) -> 
         for done in reboots:
             done.result()
     for node in cluster.nodes:
-        wait_for(lambda node=node: cluster.is_running(node, "crsd"))  # type: ignore[misc]
+        until(lambda node=node: cluster.is_running(node, "crsd"))  # type: ignore[misc]
     assert_healthy(cluster)
     again = find()
     assert again

@@ -19,11 +19,10 @@ from racwire_lab.cluster.faults import FAULTS, ActiveFault, place
 from racwire_lab.cluster.topology import Shape
 from racwire_lab.database.live import InstanceState
 from racwire_lab.programs.cache_fusion.counters import Counters
-from racwire_lab.programs.cache_fusion.locks import Lock
-from racwire_lab.programs.cache_fusion.requests import PATIENCE_S, QUESTIONS, WINDOW_BLOCKS, Request, Requests
+from racwire_lab.programs.cache_fusion.messages import Block, Message, Type, decode, encode
+from racwire_lab.programs.cache_fusion.requests import PATIENCE_S, QUESTIONS, WINDOW_BLOCKS, BlockRequest, Requests
 from racwire_lab.programs.cache_fusion.settings import FILE, SettingsFile
-from racwire_lab.programs.cache_fusion.stack import DATABASE, Stack
-from racwire_lab.programs.cache_fusion.wire import Block, Message, Type, decode, encode
+from racwire_lab.programs.cache_fusion.stack_locks import DATABASE, Lock, Stack
 
 HOLDER, NETWORK = 2, 1
 LATE = PATIENCE_S + 0.01
@@ -37,13 +36,13 @@ class Asking:
         self.requests = Requests(self.counters, 100)
         self.now = 50.0
 
-    def begin(self, count: int = 1, block: Block = Block.CR) -> Request:
+    def begin(self, count: int = 1, block: Block = Block.CR) -> BlockRequest:
         return self.requests.begin(NETWORK, HOLDER, block, count, 2, self.ns(), self.now)
 
     def ns(self) -> int:
         return int(self.now * 1e9)
 
-    def later(self, seconds: float = LATE) -> list[Request]:
+    def later(self, seconds: float = LATE) -> list[BlockRequest]:
         """Time passes; the requests about which the holder is asked."""
         self.now += seconds
         return list(self.requests.questions(self.now, self.ns()))
@@ -133,7 +132,7 @@ def test_no_more_is_on_its_way_over_a_network_than_its_buffer_holds(asking: Aski
 )
 def test_every_block_asked_for_is_received_lost_missing_or_asked_for_again(steps: list[tuple[str, int]]) -> None:
     asking = Asking()
-    request: Request | None = None
+    request: BlockRequest | None = None
     asked = unanswered = 0
     for step, value in steps:
         if step == "begin" and asking.requests.room(NETWORK, HOLDER) >= value:

@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import sysconfig
-import time
 from pathlib import Path
 
 import pytest
@@ -19,16 +18,25 @@ import pytest
 import racwire_lab
 from racwire_lab import Lab, LabError, down, find, up
 from racwire_lab.cluster import peers
-from tests.lab.lab_support import assert_healthy, lab_directory, needs_namespaces, processes_of, run, ssh
-from tui.cli.lab_commands import add_lab_parser, run_lab
+from tests.lab.lab_support import (
+    PATIENCE_S,
+    assert_healthy,
+    lab_directory,
+    needs_namespaces,
+    processes_of,
+    run,
+    ssh,
+    until,
+)
+from tui.cli import lab
 
 pytestmark = needs_namespaces
 
 
 def racwire(*words: str) -> int:
     parser = argparse.ArgumentParser()
-    add_lab_parser(parser.add_subparsers(dest="command"))
-    return run_lab(parser.parse_args(["lab", *words]))
+    lab.add_options(parser)
+    return lab.run(parser.parse_args(words))
 
 
 def test_up_status_down(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -70,7 +78,7 @@ def test_ssh_between_nodes(tmp_path: Path) -> None:
 def test_stand_in_for_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peers, "find_sshd", lambda: None)
     with lab_directory(tmp_path / "lab"):
-        cluster = up()
+        cluster = up(database=False)
         assert cluster.remote_shell == "direct"
         assert "RACWIRE_SSH_CONFIG" not in cluster.environment("rac1")
         done = ssh(cluster, "rac1", "rac2", "uname -n; echo wrong >&2; exit 7")
@@ -87,22 +95,20 @@ def test_stand_in_for_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_kill_of_the_first_process_ends_all(tmp_path: Path) -> None:
     with lab_directory(tmp_path / "lab") as directory:
-        for attempt in range(2):
-            os.kill(up().state.init.pid, signal.SIGKILL)
-            deadline = time.monotonic() + 5
-            while processes_of(directory):
-                assert time.monotonic() < deadline
-                time.sleep(0.05)
-            assert find() is None
-            if attempt:
-                assert down()
-            else:
-                assert_healthy(up())
+        os.kill(up().state.init.pid, signal.SIGKILL)
+        until(lambda: not processes_of(directory))
+        assert find() is None
+        cluster = up(database=False)
+        assert_healthy(cluster)
+        os.kill(cluster.state.init.pid, signal.SIGKILL)
+        until(lambda: not processes_of(directory))
+        assert find() is None
+        assert down()
 
 
 def test_a_recycled_pid_is_never_killed(tmp_path: Path) -> None:
     with lab_directory(tmp_path / "lab") as directory:
-        cluster = up()
+        cluster = up(database=False)
         state = json.loads((directory / "state.json").read_text())
         other = subprocess.Popen(["sleep", "30"])
         saved = dict(state, init={"pid": other.pid, "started": state["init"]["started"] - 1})
@@ -124,11 +130,8 @@ up(progress=lambda said: "Starting" in said and os.kill(os.getpid(), signal.SIGK
 """
         ended = subprocess.run([sys.executable, "-c", script], check=False)
         assert ended.returncode == -signal.SIGKILL
-        deadline = time.monotonic() + 5
-        while processes_of(directory):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        assert_healthy(up())
+        until(lambda: not processes_of(directory))
+        assert_healthy(up(database=False))
 
 
 def test_somebody_elses_files_are_left_alone(tmp_path: Path) -> None:
@@ -196,15 +199,11 @@ class TestEntering:
     @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGHUP, signal.SIGINT])
     def test_the_command_ends_with_what_entered(self, cluster: Lab, number: signal.Signals) -> None:
         mark = f"3{number:03d}.{os.getpid()}"
-        process = subprocess.Popen(cluster.enter("rac1", ["sleep", mark]))
-        deadline = time.monotonic() + 3
-        while f"sleep {mark} " not in processes_of(Path(mark)):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        process.send_signal(number)
-        assert process.wait(1) == -number
-        time.sleep(0.2)
-        assert processes_of(Path(mark)) == []
+        with subprocess.Popen(cluster.enter("rac1", ["sleep", mark])) as process:
+            until(lambda: f"sleep {mark} " in processes_of(Path(mark)), "the command does not start")
+            process.send_signal(number)
+            assert process.wait(PATIENCE_S) == -number
+        until(lambda: processes_of(Path(mark)) == [], "the command outlives what entered")
 
     def test_the_caller_may_handle_the_interrupt(self, cluster: Lab) -> None:
         script = "trap 'echo caught; exit 5' INT; echo ready; while :; do sleep 0.05; done"
@@ -216,7 +215,7 @@ class TestEntering:
         process.send_signal(signal.SIGINT)
         with process.stdout:
             assert process.stdout.read() == "caught\n"
-        assert process.wait(2) == 5
+        assert process.wait(PATIENCE_S) == 5
 
     def test_a_node_that_does_not_exist(self, cluster: Lab) -> None:
         with pytest.raises(LabError, match="There is no node 'rac3'"):
@@ -234,7 +233,7 @@ def test_rootless(tmp_path_factory: pytest.TempPathFactory) -> None:
     # What the database needs is found where this Python has it, when the two are of one version.
     same = subprocess.run([python, "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
     ours = ".".join(map(str, sys.version_info[:2]))
-    installed = {"PYTHONPATH": sysconfig.get_path("purelib")} if same.startswith(f"{ours}.") else {}
+    installed = [sysconfig.get_path("purelib")] if same.startswith(f"{ours}.") else []
     source = Path("/tmp") / f"racwire-rootless-{os.getpid()}"  # pytest's own directory is closed to other users
     try:
         shutil.copytree(
@@ -279,7 +278,12 @@ finally:
             user=nobody,
             group=nobody,
             extra_groups=[],
-            env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", "RACWIRE_LAB_DIR": f"{source}/lab", **installed},
+            env={
+                "PATH": os.environ["PATH"],
+                "HOME": "/nonexistent",
+                "RACWIRE_LAB_DIR": f"{source}/lab",
+                "PYTHONPATH": os.pathsep.join([str(source), *installed]),
+            },
         )
         if "let ordinary users make namespaces" in done.stderr:
             pytest.skip(f"ORDINARY USERS WERE NOT TESTED: {done.stderr.splitlines()[-1]}")

@@ -17,8 +17,7 @@ from racwire_lab.cluster.directory import lab_directory
 from racwire_lab.cluster.faults import ActiveFault, place
 from racwire_lab.cluster.processes import Process
 from racwire_lab.cluster.state import State, boot_id, load, save
-from racwire_lab.cluster.switch import named
-from racwire_lab.cluster.topology import MAX_NODES, Port, Shape
+from racwire_lab.cluster.topology import MAX_NODES, PortId, Shape, ports_named
 from racwire_lab.cluster.wiring import changed_nic, ruleset, unwire, wire
 
 SHAPE, CUT = Shape(3, 9000), Shape(3, 1500)
@@ -48,11 +47,11 @@ def test_each_fault_changes_something_and_not_the_public_addresses(fault) -> Non
     healthy, broken = desired(shape, ()), desired(shape, [place(fault, shape, None, None)])
     assert healthy != broken
     for node in shape.nodes:
-        assert healthy.nics[Port(node, 0)] == broken.nics[Port(node, 0)]
+        assert healthy.nics[PortId(node, 0)] == broken.nics[PortId(node, 0)]
 
 
 def test_rewiring_back_removes_what_wiring_added() -> None:
-    port = Port("rac2", 2)
+    port = PortId("rac2", 2)
     faults = [place(FAULTS[name], SHAPE, None, None) for name in ("switch-mtu", "routed")]
     cable = desired(SHAPE, faults).cables[port]
     words = [line.split() for line in wire(port, cable, 42)]
@@ -63,16 +62,16 @@ def test_rewiring_back_removes_what_wiring_added() -> None:
 
 
 def test_changes_of_a_nic_use_its_new_name() -> None:
-    before = desired(SHAPE, ()).nics[Port("rac2", 2)]
+    before = desired(SHAPE, ()).nics[PortId("rac2", 2)]
     faults = [place(FAULTS[name], SHAPE, None, None) for name in ("names-differ", "node-mtu")]
-    after = desired(SHAPE, faults).nics[Port("rac2", 2)]
+    after = desired(SHAPE, faults).nics[PortId("rac2", 2)]
     assert changed_nic(before, before, has_haip=True) == []
     assert changed_nic(before, after, has_haip=True)[-1] == "link set ens2f1 mtu 1500"
 
 
 def test_a_haip_comes_back_with_another_address_only_while_clusterware_runs() -> None:
-    before = desired(SHAPE, ()).nics[Port("rac2", 2)]
-    after = desired(SHAPE, [place(FAULTS["duplicate-subnet"], SHAPE, None, None)]).nics[Port("rac2", 2)]
+    before = desired(SHAPE, ()).nics[PortId("rac2", 2)]
+    after = desired(SHAPE, [place(FAULTS["duplicate-subnet"], SHAPE, None, None)]).nics[PortId("rac2", 2)]
     assert after.haip is not None
     for has_haip in (True, False):
         lines = changed_nic(before, after, has_haip=has_haip)
@@ -103,7 +102,7 @@ def test_a_switch_may_be_broken_before_anybody_sends_large_packets(fault: str) -
 
 
 class TestSwitchPorts:
-    PORT = Port("rac2", 1)
+    PORT = PortId("rac2", 1)
 
     def uplinks(self, shape: Shape, *faults: str, **port_mtus: int) -> dict[str, int | None]:
         active = [place(FAULTS[fault], shape, None, "eth1") for fault in faults]
@@ -131,18 +130,18 @@ class TestSwitchPorts:
         assert self.uplinks(SHAPE, "switch-mtu", rac2_eth1=mtu)["rac2-eth1"] == left
 
     def test_a_port_is_meant_by_its_name_or_with_all_others(self) -> None:
-        assert named("rac2-eth1", SHAPE) == (self.PORT,)
-        assert len(named("all", SHAPE)) == 2 * SHAPE.size
+        assert ports_named("rac2-eth1", SHAPE) == (self.PORT,)
+        assert len(ports_named("all", SHAPE)) == 2 * SHAPE.size
 
     @pytest.mark.parametrize("name", ["rac2-eth0", "rac9-eth1", "eth1", ""])
     def test_a_port_that_is_not_there_is_one_sentence(self, name: str) -> None:
         with pytest.raises(LabError, match=r"^There is no switch port .* choose all, or one of rac1-eth1, .*\.$"):
-            named(name, SHAPE)
+            ports_named(name, SHAPE)
 
 
 def test_state_comes_back_as_it_was_saved(tmp_path: Path) -> None:
     me = Process.of(os.getpid())
-    port = Port("rac2", 2)
+    port = PortId("rac2", 2)
     faults = (ActiveFault("routed", *port), ActiveFault("loss", None, 1))
     state = State(SHAPE, boot_id(), False, "ssh", "", me, {"rac1": me}, {port: me}, faults, {port: 1500})
     save(tmp_path, state)
@@ -170,5 +169,5 @@ def test_the_directory_follows_the_environment(monkeypatch: pytest.MonkeyPatch, 
 
 def test_a_router_has_an_address_of_its_own() -> None:
     faults = [ActiveFault("routed", node, 2) for node in SHAPE.nodes]
-    routers = [desired(SHAPE, faults).cables[Port(node, 2)].router for node in SHAPE.nodes]
+    routers = [desired(SHAPE, faults).cables[PortId(node, 2)].router for node in SHAPE.nodes]
     assert [router.address for router in routers if router] == ["192.168.11.253", "192.168.11.254", "192.168.11.252"]

@@ -72,9 +72,9 @@ def test_switch_mtu_stops_tcp_too(cluster: Lab) -> None:
         "c.settimeout(1); print(len(c.recv(100000)))"
     )
     script = (
-        f'/usr/bin/env python3 -c "{server}" & sleep 2;'
-        "ssh -F $0/ssh_config rac1 'python3 -c \"import socket, time; "
-        f'c = socket.create_connection((\\"{TO_RAC2}\\", 5000)); c.send(bytes(60000)); time.sleep(2)"\'; wait'
+        f'/usr/bin/env python3 -c "{server}" | {{ read -r up; '
+        "ssh -F $0/ssh_config rac1 'python3 -c \"import socket; "
+        f'c = socket.create_connection((\\"{TO_RAC2}\\", 5000)); c.send(bytes(60000)); c.recv(1)"\'; }}'
     )
     if cluster.remote_shell != "ssh":
         pytest.skip("TCP OVER A SMALL SWITCH WAS NOT TESTED: there is no sshd on this machine")

@@ -11,8 +11,8 @@ import pytest
 
 from checks.model.report import Report
 from racwire_lab import Lab, find
-from tests.lab.database_client import Client, until
-from tests.lab.lab_support import assert_healthy, grid, lab_directory, needs_namespaces, run
+from tests.lab.database_client import Client
+from tests.lab.lab_support import assert_healthy, grid, lab_directory, needs_namespaces, run, until
 from tests.lab.practice_command import Practice
 
 pytestmark = [

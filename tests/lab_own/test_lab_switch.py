@@ -12,7 +12,7 @@ from checks.run.settings_file import load_settings
 from racwire_lab import Lab, find
 from racwire_lab.cluster.topology import PRIVATE
 from tests.lab.lab_support import lab_directory, needs_namespaces, needs_nft, run
-from tui.cli.lab_commands import add_lab_parser, run_lab
+from tui.cli import lab
 
 pytestmark = needs_namespaces
 
@@ -21,8 +21,8 @@ TO_RAC2 = {network.number: network.address(2) for network in PRIVATE}
 
 def racwire(*words: str) -> int:
     parser = argparse.ArgumentParser()
-    add_lab_parser(parser.add_subparsers(dest="command"))
-    return run_lab(parser.parse_args(["lab", *words]))
+    lab.add_options(parser)
+    return lab.run(parser.parse_args(words))
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from pathlib import Path
 import oracledb
 import pytest
 
-from racwire_lab.oracle_net.profiles import PROFILES
+from racwire_lab.oracle_net.releases import RELEASES
 from racwire_lab.oracle_net.verifier import Verifier
 from tests.lab_own.oracle_net_support import PASSWORD, serve
 
@@ -61,7 +61,7 @@ def run(module: str, directory: Path | None, port: int) -> dict[str, object]:
 def test_a_client_logs_on_reads_rows_and_is_told_errors(
     module: str, version: str, directory: Path | None, release: str
 ) -> None:
-    with serve(profile=PROFILES[release]) as server:
+    with serve(profile=RELEASES[release]) as server:
         server.users = {"SCOTT": Verifier.of(PASSWORD, "12c")}
         assert run(module, directory, server.port) == {
             "version": version,

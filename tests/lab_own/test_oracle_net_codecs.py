@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from racwire_lab.database.backend import OracleError, OracleType
 from racwire_lab.oracle_net import values
-from racwire_lab.oracle_net.calls import CallReader, Definition, Known
+from racwire_lab.oracle_net.calls import CallReader, Definition, KnownCursor
 from racwire_lab.oracle_net.logon_messages import read_request
-from racwire_lab.oracle_net.profiles import PROFILES, profile_of
-from racwire_lab.oracle_net.statements import Statement
+from racwire_lab.oracle_net.releases import RELEASES, release_of
+from racwire_lab.oracle_net.statements import SentStatement
 from racwire_lab.oracle_net.verifier import Challenge, Verifier
 from racwire_lab.oracle_net.wire import NeedMoreError, ProtocolError, Reader, Writer
 
@@ -110,11 +110,11 @@ calls = st.tuples(st.sampled_from([3, 17, 26]), st.integers(0, 255), st.binary(m
 
 @given(
     st.one_of(st.binary(max_size=100), calls),
-    st.sampled_from([profile.field_version for profile in PROFILES.values()]),
+    st.sampled_from([profile.field_version for profile in RELEASES.values()]),
 )
 def test_whatever_is_sent_as_a_call_is_read_or_refused(data: bytes, version: int) -> None:
     definitions = tuple(Definition(type_, 22, 1) for type_ in (2, 12, 252, 183))
-    known = Known(Statement("select :a, :b, :c, :d from dual"), definitions)
+    known = KnownCursor(SentStatement("select :a, :b, :c, :d from dual"), definitions)
     with suppress(NeedMoreError, ProtocolError):
         CallReader(version, lambda _: known).read(Reader(data))
 
@@ -144,26 +144,26 @@ def test_whatever_is_bound_is_a_value_or_refused(data: bytes, type_: int) -> Non
     ],
 )
 def test_binds_are_found_where_they_are(sql: str, names: tuple[str, ...]) -> None:
-    assert Statement(sql).bind_names == names
+    assert SentStatement(sql).bind_names == names
 
 
 @given(st.text())
 def test_any_text_has_no_more_binds_than_colons(sql: str) -> None:
-    assert len(Statement(sql).bind_names) <= sql.count(":")
+    assert len(SentStatement(sql).bind_names) <= sql.count(":")
 
 
 @pytest.mark.parametrize("sql", [" begin null; end;", "-- why\ndeclare", "/* a */ Call p()"])
 def test_blocks_are_told_apart_behind_comments(sql: str) -> None:
-    assert Statement(sql).is_block
+    assert SentStatement(sql).is_block
 
 
 def test_a_version_chooses_its_profile() -> None:
-    assert profile_of("12.1.0.2.0") == PROFILES["12.1"]
-    assert profile_of("19.3.0.0.0").field_version == PROFILES["19c"].field_version
-    assert profile_of("19.3.0.0.0").version == "19.3.0.0.0"
-    assert profile_of("23.26.0.0.0").fast_auth
+    assert release_of("12.1.0.2.0") == RELEASES["12.1"]
+    assert release_of("19.3.0.0.0").field_version == RELEASES["19c"].field_version
+    assert release_of("19.3.0.0.0").version == "19.3.0.0.0"
+    assert release_of("23.26.0.0.0").fast_auth
     with pytest.raises(ValueError, match=r"no profile for Oracle 10\.2\.0\.5"):
-        profile_of("10.2.0.5")
+        release_of("10.2.0.5")
 
 
 @pytest.mark.parametrize("kind", ["12c", "11g"])
@@ -189,5 +189,5 @@ def test_no_answer_but_the_right_one_proves_the_password(part: str, password: st
 
 
 def test_versions_are_packed_as_the_releases_do() -> None:
-    numbers = [PROFILES[name].version_number for name in ("12.1", "19c", "23ai")]
+    numbers = [RELEASES[name].version_number for name in ("12.1", "19c", "23ai")]
     assert [struct.pack(">I", number).hex() for number in numbers] == ["0c100200", "13160000", "17070191"]

@@ -17,10 +17,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from racwire_lab.database.backend import OracleError
-from racwire_lab.oracle_net.hosting import hosted
-from racwire_lab.oracle_net.profiles import PROFILES
+from racwire_lab.oracle_net.releases import RELEASES
 from racwire_lab.oracle_net.scan import ScanListener
-from racwire_lab.oracle_net.server import OracleServer
+from racwire_lab.oracle_net.server import OracleServer, hosted
 from tests.lab_own.oracle_net_support import PASSWORD, SmallDatabase, code, connect, serve
 
 DROPPED = r"DPY-4011|DPY-1001"
@@ -205,7 +204,7 @@ def answer(server: OracleServer, sent: bytes) -> bytes:
 
 @pytest.fixture(scope="module")
 def steady() -> Iterator[OracleServer]:
-    with serve(profile=PROFILES["23ai"]) as running:
+    with serve(profile=RELEASES["23ai"]) as running:
         yield running
 
 

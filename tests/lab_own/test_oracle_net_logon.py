@@ -10,7 +10,7 @@ import oracledb
 import pytest
 
 from racwire_lab.database.backend import OracleError
-from racwire_lab.oracle_net.profiles import PROFILES
+from racwire_lab.oracle_net.releases import RELEASES
 from racwire_lab.oracle_net.server import OracleServer
 from racwire_lab.oracle_net.verifier import Verifier
 from tests.lab_own.oracle_net_support import PASSWORD, SmallDatabase, code, connect, serve
@@ -19,9 +19,9 @@ from tests.lab_own.oracle_net_support import database as database
 from tests.lab_own.oracle_net_support import server as server
 
 
-@pytest.mark.parametrize("release", [name for name in PROFILES if name != "11.2"])
+@pytest.mark.parametrize("release", [name for name in RELEASES if name != "11.2"])
 def test_the_client_learns_who_it_talks_to(release: str) -> None:
-    profile = PROFILES[release]
+    profile = RELEASES[release]
     names = {"services": ["RACDB"], "instance_name": "RACDB2", "db_unique_name": "racdb_a"}
     with serve(profile=profile, **names) as server, connect(server) as connection:
         assert connection.thin
@@ -31,7 +31,7 @@ def test_the_client_learns_who_it_talks_to(release: str) -> None:
 
 
 def test_thin_mode_refuses_11_2_as_it_would_the_real_one() -> None:
-    with serve(profile=PROFILES["11.2"]) as server, pytest.raises(oracledb.Error, match="DPY-3010"):
+    with serve(profile=RELEASES["11.2"]) as server, pytest.raises(oracledb.Error, match="DPY-3010"):
         connect(server)
 
 

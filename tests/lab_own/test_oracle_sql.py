@@ -12,7 +12,7 @@ pytest.importorskip("duckdb")
 
 from racwire_lab.database.backend import Caller, Cancellation, OracleError
 from racwire_lab.database.live import InstanceState, Waits
-from racwire_lab.oracle_sql.access import Access
+from racwire_lab.oracle_sql.identity import Access
 from tests.lab_own.oracle_sql_database import STARTED, Instances, ask, engine, instance_state, refused, result
 
 DATABASE = engine()

@@ -21,7 +21,7 @@ from checks.model.report import Report
 from checks.model.settings import ChangeSettings, Settings
 from checks.run.events import CheckConcluded, Event, GatherProgress, RunStarted
 from tests.tui.clusters import healthy
-from tests.tui.driving import shown
+from tests.tui.driving import shown, until
 
 REPORT = Report(
     racwire_version="1", started_at="2026-11-20T18:10:00+01:00", duration_s=1, cluster=healthy(),
@@ -96,12 +96,8 @@ def refuses(*obstacles: Obstacle) -> Callable[[int | None, tuple[Accepted, ...]]
 
 async def settled(pilot: Pilot[None], words: str, part: str = "change-page") -> str:
     """Wait until that stands in a part of the screen; the text of the part."""
-    for _ in range(200):
-        if words in " ".join(shown(pilot, part).split()):
-            await pilot.pause()
-            return shown(pilot, part)
-        await pilot.pause(0.01)
-    raise AssertionError(shown(pilot, part))
+    await until(pilot, lambda: words in " ".join(shown(pilot, part).split()))
+    return shown(pilot, part)
 
 
 def in_sight(pilot: Pilot[None]) -> str:

@@ -7,11 +7,12 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 import msgspec
 
-from checks.model.check import Check, Kind, check, discover
+from checks.model.check import Check, Kind, check
 from checks.model.facts import Cluster, Leg, NotAsked, UnreadNode, Verdict
 from checks.model.finding import Finding, Remedy, Status, Table
 from checks.model.report import Report
 from checks.model.settings import Settings
+from checks.run.check_discovery import discover
 from checks.run.engine import Engine
 from checks.run.gathering import Gatherer
 from checks.sources.nodes.session import Session

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from textual.pilot import Pilot
 
+from tests.tui.terminal import PATIENCE_S
 from tui.console.app import ConsoleApp
 from tui.console.export_state import Written
 from tui.screens.checks.finding_list import FindingList
@@ -34,6 +37,20 @@ def chosen(pilot: Pilot[None]) -> str:
     return row.finding.code if row else ""
 
 
+async def until(pilot: Pilot[None], so: Callable[[], bool]) -> None:
+    """Wait until that is so; a deadline is there only for a test that fails."""
+    end = time.monotonic() + PATIENCE_S
+    while not so():
+        assert time.monotonic() < end, "it has not come to that"
+        await pilot.pause(0.005)
+    await pilot.pause()
+
+
+def running(pilot: Pilot[None], group: str = "run") -> bool:
+    """Whether a worker of that group works."""
+    return any(worker.group == group and not worker.is_finished for worker in pilot.app.workers)
+
+
 async def concluded(pilot: Pilot[None]) -> None:
     """Wait until the run is over and drawn."""
     app = pilot.app
@@ -49,14 +66,11 @@ async def write(pilot: Pilot[None], form: str) -> Path:
     """On the Report screen, write the report in that form; the file."""
     app = pilot.app
     assert isinstance(app, ConsoleApp)
-    before = len(app.known.outbox.done)
+    before = len(app.state.exports.done)
     app.screen.query_one(ChoiceList).chosen = [each.name for each in FORMS].index(form)
     app.simulate_key("enter")
-    for _ in range(1000):
-        await pilot.pause(0.005)
-        if len(app.known.outbox.done) > before:
-            break
-    done = app.known.outbox.done[0]
+    await until(pilot, lambda: len(app.state.exports.done) > before)
+    done = app.state.exports.done[0]
     assert isinstance(done, Written), done
     return done.path
 

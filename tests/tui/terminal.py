@@ -12,7 +12,10 @@ import termios
 import time
 from pathlib import Path
 
-RACWIRE = [sys.executable, "-m", "tui"]
+RACWIRE = [sys.executable, "-P", "-m", "tui"]
+PATIENCE_S = 60.0
+"""How long a test waits for what has to come: a busy machine is no reason to fail."""
+
 LEAVE_ALTERNATE_SCREEN = b"\x1b[?1049l"
 
 
@@ -58,7 +61,7 @@ class Terminal:
         )
         os.close(slave)
 
-    def read_until(self, wanted: bytes, within_s: float = 15) -> None:
+    def read_until(self, wanted: bytes, within_s: float = PATIENCE_S) -> None:
         end = time.monotonic() + within_s
         while wanted not in self.seen:
             assert time.monotonic() < end, self.seen[-2000:]
@@ -71,13 +74,15 @@ class Terminal:
     def read_until_quiet(self, for_s: float = 0.7) -> bytes:
         """What it sends until it has sent nothing for so long."""
         sent = b""
+        end = time.monotonic() + PATIENCE_S
         while select.select([self.master], [], [], for_s)[0]:
+            assert time.monotonic() < end, sent[-2000:]
             sent += os.read(self.master, 65536)
         return sent
 
-    def ended_within(self, seconds: float) -> int:
-        """Its exit code; keeps reading so that it can write."""
-        end = time.monotonic() + seconds
+    def ended(self) -> int:
+        """Its exit code, once it has ended; keeps reading so that it can write."""
+        end = time.monotonic() + PATIENCE_S
         while self.process.poll() is None:
             assert time.monotonic() < end, "still running"
             with contextlib.suppress(OSError):

@@ -34,12 +34,13 @@ from checks.run.events import Event
 from tests.tui.change_driving import PaperChanges, PaperConduct, in_sight, refuses, settled
 from tests.tui.clusters import UNCHANGING, black_hole, engine
 from tests.tui.conftest import NewConsole
-from tests.tui.driving import concluded, shown
+from tests.tui.driving import concluded, running, shown, until
 from tests.unit.change_journals import STEPS, journal, looked, plan
 from tui.console import app as app_module
 from tui.console import journal_watcher
 from tui.console.app import ConsoleApp
-from tui.console.saved_source import Past
+from tui.console.journal_watcher import JournalWatcher
+from tui.console.live import Past
 from tui.screens.change.ask import AskScreen
 from tui.screens.change.screen import ChangeScreen
 from tui.widgets.lines import Lines
@@ -161,7 +162,7 @@ async def test_a_journal_that_cannot_be_followed_is_told(new_console: NewConsole
 async def test_a_recording_has_no_change(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(black_hole(), UNCHANGING)).run_test(size=(80, 24)) as pilot:
         assert isinstance(pilot.app, ConsoleApp)
-        pilot.app.known.feed.past = Past("recording mtu1500", None, is_saved=False)
+        pilot.app.state.feed.past = Past("recording mtu1500", None, is_saved=False)
         await concluded(pilot)
         await pilot.press("5")
         await settled(pilot, "A recording is shown.")
@@ -318,7 +319,7 @@ async def test_leaving_does_not_wait_for_a_look(new_console: NewConsole, changes
         waited = loop.time() - began
         let_go.set()
         assert isinstance(pilot.app, ConsoleApp)
-        assert "is at step 3 of 4, set MTU; `racwire change` goes on with it." in pilot.app.known.desk.farewell()
+        assert "is at step 3 of 4, set MTU; `racwire change` goes on with it." in pilot.app.state.changes.farewell()
     assert waited < 2 * app_module.STOP_WITHIN_S
 
 
@@ -457,20 +458,33 @@ async def test_what_somebody_else_writes_is_shown_by_itself_and_nothing_is_told_
     new_console: NewConsole, changes: PaperChanges, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal_watcher, "LOOK_EVERY_S", 0.02)
+    looks: list[object] = []
+    stamp = JournalWatcher._stamp
+
+    def look(watcher: JournalWatcher) -> tuple[object, ...]:
+        looks.append(watcher)
+        return stamp(watcher)
+
+    monkeypatch.setattr(JournalWatcher, "_stamp", look)
     told: list[object] = []
-    monkeypatch.setattr(ConsoleApp, "on_change_told", _counting(told, ConsoleApp.on_change_told))
+    monkeypatch.setattr(ConsoleApp, "on_change_reported", _counting(told, ConsoleApp.on_change_reported))
     async with console(new_console, changes) as pilot:
         await settled(pilot, "3 set MTU")
-        await pilot.pause(0.1)
+        await _some_more(pilot, looks)
         before = len(told)
-        await pilot.pause(0.2)
+        await _some_more(pilot, looks)
         assert len(told) == before
         elsewhere = ChangeJournal.read(find(changes.directory)[0].path)
         elsewhere.append(Noted("set-mtu", "rac2 is done."), who="root@rac2", version="1")
         await settled(pilot, "root@rac2: rac2 is done.")
         await pilot.press("1")
-        await pilot.pause(0.1)
-        assert not [w for w in pilot.app.workers if w.group == "change-watch" and w.is_running]
+        await until(pilot, lambda: not running(pilot, "change-watch"))
+
+
+async def _some_more(pilot: Pilot[None], looks: list[object]) -> None:
+    """Wait until the journal has been looked at a few times more."""
+    enough = len(looks) + 5
+    await until(pilot, lambda: len(looks) >= enough)
 
 
 def _counting(told: list[object], handle: Any) -> Any:

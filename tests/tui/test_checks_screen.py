@@ -16,7 +16,7 @@ from checks.sources.nodes.session import Session
 from tests.fixtures.clusters import cluster, node, with_interface
 from tests.tui.clusters import UNCHANGING, TimelessEngine, black_hole, engine, gatherers, healthy, node_unread
 from tests.tui.conftest import NewConsole
-from tests.tui.driving import checks_screen, chosen, concluded, listed, shown
+from tests.tui.driving import checks_screen, chosen, concluded, listed, shown, until
 from tui.widgets.lines import Lines
 
 
@@ -25,10 +25,12 @@ class Gate:
 
     def __init__(self, facts: Cluster, group: str) -> None:
         self.open = asyncio.Event()
+        self.reached = asyncio.Event()
         self.closed_by_engine = False
         self._given = getattr(facts, group)
 
     async def __call__(self, session: Session, known: Cluster) -> object:
+        self.reached.set()
         try:
             await self.open.wait()
         except asyncio.CancelledError:
@@ -64,7 +66,7 @@ async def test_while_facts_are_gathered_the_rest_is_shown_and_the_cursor_keeps_i
     facts = black_hole()
     gate = Gate(facts, "paths")
     async with new_console(lambda: engine(facts, paths=gate)).run_test() as pilot:
-        await pilot.pause(0.2)
+        await until(pilot, lambda: checks_screen(pilot).state.run.pending == ("df-ping",))
         assert "· df-ping" in shown(pilot, "list")
         assert "df-ping" not in chosen(pilot)
         await pilot.press("j", "j", "j")
@@ -80,8 +82,7 @@ async def test_until_the_operator_moves_the_worst_is_chosen(new_console: NewCons
     facts = black_hole()
     gate = Gate(facts, "paths")
     async with new_console(lambda: engine(facts, paths=gate)).run_test() as pilot:
-        await pilot.pause(0.2)
-        assert chosen(pilot) == "IC-BOOT-001"
+        await until(pilot, lambda: chosen(pilot) == "IC-BOOT-001")
         gate.open.set()
         await concluded(pilot)
         assert chosen(pilot) == "IC-PATH-003"
@@ -164,7 +165,8 @@ async def test_while_it_runs_again_what_was_known_stays_in_sight(new_console: Ne
     async with app.run_test() as pilot:
         await concluded(pilot)
         await pilot.press("r")
-        await pilot.pause(0.2)
+        await gate.reached.wait()
+        await until(pilot, lambda: "being checked again" in " ".join(shown(pilot, "finding").split()))
         assert chosen(pilot) == "IC-PATH-003"
         assert "1 FAIL" in shown(pilot, "counts")
         assert "rac3!" in shown(pilot, "header")
@@ -180,7 +182,7 @@ async def test_a_run_that_goes_on_is_ended_before_the_next(new_console: NewConso
     gate = Gate(facts, "paths")
     app = new_console(lambda: engine(facts, paths=gate), lambda: engine(healthy()))
     async with app.run_test() as pilot:
-        await pilot.pause(0.2)
+        await gate.reached.wait()
         await pilot.press("r")
         await concluded(pilot)
         assert gate.closed_by_engine
@@ -228,10 +230,9 @@ async def test_quitting_while_something_hangs_takes_no_time(new_console: NewCons
     gate = Gate(healthy(), "nodes")
     app = new_console(lambda: engine(healthy(), nodes=gate))
     async with app.run_test() as pilot:
-        await pilot.pause(0.1)
-        async with asyncio.timeout(3):
-            await pilot.press("q")
-            await pilot.pause()
+        await gate.reached.wait()
+        await pilot.press("q")
+        await until(pilot, lambda: not app.is_running)
     assert gate.closed_by_engine
     assert app.report is None
 
@@ -239,7 +240,10 @@ async def test_quitting_while_something_hangs_takes_no_time(new_console: NewCons
 async def test_what_cannot_be_cancelled_is_left_behind(new_console: NewConsole) -> None:
     let_go = asyncio.Event()
 
+    reached = asyncio.Event()
+
     async def stubborn(session: Session, known: Cluster) -> object:
+        reached.set()
         while not let_go.is_set():
             try:
                 await let_go.wait()
@@ -249,10 +253,9 @@ async def test_what_cannot_be_cancelled_is_left_behind(new_console: NewConsole) 
 
     app = new_console(lambda: engine(healthy(), nodes=stubborn))
     async with app.run_test() as pilot:
-        await pilot.pause(0.1)
-        async with asyncio.timeout(3):
-            await pilot.press("q")
-            await pilot.pause()
+        await reached.wait()
+        await pilot.press("q")
+        await until(pilot, lambda: not app.is_running)
         let_go.set()
 
 

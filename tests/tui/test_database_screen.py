@@ -11,7 +11,7 @@ from checks.traffic.samples import Gap, InstanceSample, NodeSample
 from tests.fixtures.databases import asked, history, losing, past_loss
 from tests.tui.clusters import engine, healthy
 from tests.tui.conftest import FakeFeed, NewConsole
-from tests.tui.driving import concluded, shown
+from tests.tui.driving import concluded, shown, until
 from tests.tui.test_checks_screen import Gate
 from tui.screens.database.screen import DatabaseScreen
 from tui.widgets.lines import Lines
@@ -54,22 +54,15 @@ def top(pilot: Pilot[None]) -> str:
 
 async def told(pilot: Pilot[None], words: str) -> None:
     """Wait until that is on the screen; the live feed goes on, so that there is no end of work to wait for."""
-    for _ in range(200):
-        if words in text(pilot):
-            return
-        await pilot.pause(0.02)
-    raise AssertionError(text(pilot))
+    await until(pilot, lambda: words in text(pilot))
 
 
 async def settled(pilot: Pilot[None]) -> None:
     """Wait until samples that were told are drawn."""
     screen = pilot.app.screen
     assert isinstance(screen, DatabaseScreen)
-    for _ in range(100):
-        await pilot.pause(0.02)
-        if screen.is_settled:
-            break
     await pilot.pause()
+    await until(pilot, lambda: screen.is_settled)
 
 
 async def test_all_sections_stand_one_below_the_other(new_console: NewConsole) -> None:
@@ -146,7 +139,7 @@ async def test_samples_of_nodes_draw_nothing_here(new_console: NewConsole) -> No
         screen = pilot.app.screen
         assert isinstance(screen, DatabaseScreen)
         feed.tell(NodeSample("rac1", NOON, 1.0))
-        await pilot.pause(0.05)
+        await until(pilot, lambda: "node rac1" in screen.state.timeline.sources())
         assert screen.is_settled
 
 
@@ -174,18 +167,19 @@ async def test_while_the_instances_are_read_the_rest_is_there_and_the_run_before
     gate, again = Gate(facts, "activity"), Gate(facts, "activity")
     engines = (lambda: engine(facts, activity=gate), lambda: engine(facts, activity=again))
     async with new_console(*engines).run_test(size=(80, 24)) as pilot:
-        await pilot.pause(0.2)
+        await gate.reached.wait()
         await pilot.press("4")
         await pilot.pause()
         await told(pilot, "Being read")
         gate.open.set()
         await told(pilot, "0 of 12,400")
         await pilot.press("r")
-        await pilot.pause(0.2)
-        assert pilot.app.known.board.running  # type: ignore[attr-defined]
+        await again.reached.wait()
+        await pilot.pause()
+        assert pilot.app.state.run.running  # type: ignore[attr-defined]
         assert "0 of 12,400" in text(pilot)
         again.open.set()
-        await pilot.pause(0.2)
+        await concluded(pilot)
         await told(pilot, "0 of 12,400")
 
 

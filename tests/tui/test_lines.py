@@ -16,7 +16,7 @@ from textual.app import App, ComposeResult
 from textual.screen import Screen
 
 from tui.terminal.cells import CellCompositor, CellUpdate, can_move, changed, pushed
-from tui.widgets.line import Line, fitted
+from tui.text.line import Line, fitted
 from tui.widgets.lines import BROKEN, Lines
 
 SIGNS = st.text(st.sampled_from("ab 漢é▁█\u0301"), max_size=12)

@@ -15,12 +15,12 @@ import msgspec
 import pytest
 from textual.pilot import Pilot
 
-from checks.model.check import discover
 from checks.model.facts import Cluster
 from checks.model.report import ExitCode, Report
 from checks.report.json_report import from_json, to_json
+from checks.run.check_discovery import discover
 from checks.saved import open_saved, save
-from checks.saved.replay import Replay
+from checks.saved.saved_replay import Replay
 from checks.traffic.samples import Event
 from tests.fixtures.databases import asked
 from tests.tui.clusters import black_hole, engine
@@ -30,10 +30,10 @@ from tests.tui.terminal import LEAVE_ALTERNATE_SCREEN, RACWIRE, Terminal, nobody
 from tests.tui.test_traffic_recordings import record
 from tests.tui.traffic_driving import Console
 from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events
-from tui.cli.sanitize import printable
 from tui.console.actions import TABS
 from tui.console.export_state import SAVED
-from tui.console.saved_source import of_saved
+from tui.console.live import of_saved
+from tui.text.sanitize import sanitize_lines
 from tui.widgets.lines import Lines
 
 SAVED_AT = "2026-11-20T14:02:44.000+01:00"
@@ -217,7 +217,7 @@ async def test_hostile_names_in_a_saved_file_are_shown_and_not_obeyed(new_consol
         for key in "612345":
             await on.press(key)
             for lines in on.pilot.app.screen.query(Lines):
-                assert all(line == printable(line) for line in lines.text.split("\n")), (key, lines.id)
+                assert all(line == sanitize_lines(line) for line in lines.text.split("\n")), (key, lines.id)
 
 
 # --- the command ------------------------------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ async def test_in_a_terminal_it_is_the_console_and_nothing_is_left_behind(tmp_pa
         terminal.send(b"3")
         terminal.read_until(b"eth1")
         terminal.process.terminate()
-        code = terminal.ended_within(10)
+        code = terminal.ended()
     finally:
         terminal.close()
     assert LEAVE_ALTERNATE_SCREEN in terminal.seen

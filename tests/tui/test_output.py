@@ -6,15 +6,14 @@ import os
 import signal
 import termios
 import threading
-import time
 import tty
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.tui.terminal import Terminal, nobody
-from tui.terminal.terminal_output import MOST_WAITING, Output
+from tests.tui.terminal import PATIENCE_S, Terminal, nobody
+from tui.terminal.terminal_output import MOST_WAITING, TerminalOutput
 
 
 class Line:
@@ -24,7 +23,7 @@ class Line:
         self.master, self.slave = os.openpty()
         tty.setraw(self.slave)
         self.caught_up = threading.Event()
-        self.output = Output(self.slave, "utf-8", self.caught_up.set)
+        self.output = TerminalOutput(self.slave, "utf-8", self.caught_up.set)
 
     def read(self, wanted: bytes) -> bytes:
         """What comes out at the other end, up to this."""
@@ -90,7 +89,7 @@ def test_what_gives_the_terminal_back_is_never_left_out(line: Line) -> None:
 
 def test_a_lost_terminal_takes_all_in_silence(line: Line) -> None:
     master, slave = os.openpty()
-    output = Output(slave, "utf-8", lambda: None)
+    output = TerminalOutput(slave, "utf-8", lambda: None)
     os.close(master)
     for _ in range(100):
         output.write("x")
@@ -106,12 +105,9 @@ def test_a_console_whose_terminal_takes_nothing_is_ended_by_a_signal(tmp_path: P
     try:
         termios.tcflow(held, termios.TCOOFF)
         for _ in range(60):
-            terminal.send(b"?")
-            time.sleep(0.01)
-            terminal.send(b"q")
-            time.sleep(0.01)
+            terminal.send(b"?q")
         terminal.process.send_signal(signal.SIGTERM)
-        terminal.process.wait(5)
+        terminal.process.wait(PATIENCE_S)
     finally:
         termios.tcflow(held, termios.TCOON)
         os.close(held)

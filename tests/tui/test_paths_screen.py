@@ -6,11 +6,11 @@ import msgspec
 import pytest
 from textual.pilot import Pilot
 
-from checks.model.check import discover
 from checks.model.facts import Cluster, Unknown
 from checks.model.settings import Settings
-from checks.traffic.judged import JudgedRecording
+from checks.run.check_discovery import discover
 from checks.traffic.recording import Header
+from checks.traffic.recording_replay import JudgedRecording
 from tests.fixtures.clusters import cluster
 from tests.tui.clusters import black_hole, engine, healthy, node_unread, without_database
 from tests.tui.conftest import NewConsole
@@ -204,7 +204,7 @@ async def test_while_the_first_run_goes_on_it_says_what_is_waited_for(new_consol
     facts = healthy()
     gate = Gate(facts, "paths")
     async with new_console(lambda: engine(facts, paths=gate)).run_test(size=(80, 24)) as pilot:
-        await pilot.pause(0.2)
+        await gate.reached.wait()
         await pilot.press("2")
         await pilot.pause()
         assert "The paths are not known yet: the checks are running" in " ".join(shown(pilot, "path-matrix").split())
@@ -220,7 +220,8 @@ async def test_while_the_next_run_goes_on_the_last_squares_stay(new_console: New
     async with new_console(first, second).run_test(size=(80, 24)) as pilot:
         await paths_of(pilot)
         await pilot.press("p", "r")
-        await pilot.pause(0.2)
+        await gate.reached.wait()
+        await pilot.pause()
         assert "1500 B" in shown(pilot, "path-matrix")
         kept = cursor_line(pilot)
         assert kept.startswith("rac2→rac3")

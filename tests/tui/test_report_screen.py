@@ -24,15 +24,15 @@ from checks.traffic.samples import Links
 from checks.whole_files import OutputError
 from tests.tui.clusters import UNCHANGING, black_hole, engine, healthy
 from tests.tui.conftest import FakeFeed, NewConsole
-from tests.tui.driving import checks_screen, concluded, shown, write
+from tests.tui.driving import checks_screen, concluded, shown, until, write
 from tests.tui.traffic_driving import Console
 from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events
 from tui.cli.report_formats import FORMATS
-from tui.cli.sanitize import printable
 from tui.console import report_file
 from tui.console.app import ConsoleApp
 from tui.console.export_state import SAVED
 from tui.screens.report.screen import FORMS
+from tui.text.sanitize import sanitize_lines
 from tui.widgets.lines import Lines
 
 STEM = "racwire-20261120-140231"
@@ -56,14 +56,6 @@ async def report_screen(pilot: Pilot[None]) -> None:
     await concluded(pilot)
     await pilot.press("6")
     await until(pilot, lambda: "~/" in shown(pilot, "report-file"))
-
-
-async def until(pilot: Pilot[None], so: Callable[[], bool]) -> None:
-    for _ in range(1000):
-        if so():
-            return
-        await pilot.pause(0.005)
-    raise AssertionError([lines.text for lines in pilot.app.screen.query(Lines)])
 
 
 async def test_e_shows_what_the_report_says_and_writes_nothing_yet(sick: ConsoleApp, here: Path) -> None:
@@ -310,7 +302,7 @@ async def test_hostile_names_are_shown_and_not_obeyed(
         await write(pilot, "text")
         await until(pilot, lambda: "\\x1b[2J" in shown(pilot, "report-done"))
         for lines in pilot.app.screen.query(Lines):
-            assert all(line == printable(line) for line in lines.text.split("\n")), lines.id
+            assert all(line == sanitize_lines(line) for line in lines.text.split("\n")), lines.id
 
 
 @pytest.mark.parametrize("size", [(60, 16), (80, 24), (120, 40)])

@@ -8,14 +8,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from checks.model.check import discover
 from checks.model.facts import Cluster
+from checks.run.check_discovery import discover
 from checks.run.engine import Engine
 from checks.sources.nodes.session import Session
 from tests.fixtures.clusters import cluster, node, with_interface
 from tests.tui.clusters import black_hole, engine, healthy
 from tests.tui.conftest import NewConsole
-from tests.tui.driving import chosen, concluded, listed, shown, write
+from tests.tui.driving import chosen, concluded, listed, shown, until, write
 
 
 def engine_for(facts: Cluster, check: str, **instead: object) -> Engine:
@@ -68,9 +68,8 @@ async def test_until_it_has_concluded_what_it_found_before_stays_in_sight(new_co
     async with app.run_test() as pilot:
         await concluded(pilot)
         await pilot.press("R")
-        await pilot.pause(0.1)
+        await until(pilot, lambda: "being checked again" in " ".join(shown(pilot, "finding").split()))
         assert chosen(pilot) == "IC-PATH-003"
-        assert "being checked again" in " ".join(shown(pilot, "finding").split())
         assert "1 FAIL" in shown(pilot, "counts")
         await pilot.press("r")
         gate.set()
@@ -94,12 +93,15 @@ async def test_where_it_breaks_down_what_was_known_stays(new_console: NewConsole
 async def test_while_the_first_run_goes_on_there_is_nothing_to_add_to(new_console: NewConsole) -> None:
     gate = asyncio.Event()
 
+    reached = asyncio.Event()
+
     async def paths(session: Session, known: Cluster) -> object:
+        reached.set()
         await gate.wait()
         return healthy().paths
 
     async with new_console(lambda: engine(healthy(), paths=paths)).run_test(size=(120, 40)) as pilot:
-        await pilot.pause(0.2)
+        await reached.wait()
         await pilot.press("R")
         await pilot.pause()
         assert "when all have concluded" in shown(pilot, "lower-rule")

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from textual import events
 from textual.app import ComposeResult
 from textual.pilot import Pilot
+from textual.widgets import Input
 
-from checks.model.check import discover
 from checks.model.settings import Settings
-from checks.traffic.judged import JudgedRecording
+from checks.run.check_discovery import discover
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Header, Recording
+from checks.traffic.recording_replay import JudgedRecording
 from checks.traffic.samples import Event, Gap, NodeSample
 from tests.tui.clusters import black_hole, engine, healthy
 from tests.tui.conftest import FakeFeed, NewConsole
-from tests.tui.driving import checks_screen, chosen, concluded, listed, shown
-from tui.console import app as app_module
+from tests.tui.driving import checks_screen, chosen, concluded, listed, running, shown, until
 from tui.console import main_screens
 from tui.console.actions import EVERYWHERE, TABS
 from tui.console.app import ConsoleApp
 from tui.console.app_state import News
-from tui.console.saved_source import of_recording
+from tui.console.live import of_recording
 from tui.screens.base import ConsoleScreen
 from tui.screens.checks.screen import ChecksScreen
 from tui.screens.palette import PaletteScreen
@@ -98,7 +100,7 @@ async def test_the_feed_begins_with_the_first_screen_that_shows_it_and_the_heade
         await pilot.pause()
         assert "live 1 s" in shown(pilot, "header")
         assert feed.followed[-1].local_node == "rac1"
-        assert console_of(pilot).known.timeline.sources() == ("node rac1",)
+        assert console_of(pilot).state.timeline.sources() == ("node rac1",)
         await pilot.press("q")
         await pilot.pause()
     assert feed.is_closed
@@ -229,8 +231,8 @@ async def test_a_screen_that_cannot_be_made_says_so_and_the_others_work(
         assert chosen(pilot) == "IC-PATH-003"
 
 
-async def test_leaving_waits_for_a_run_and_a_feed_that_hang_at_the_same_time_and_not_long(
-    new_console: NewConsole, numbers: type[NumbersScreen]
+async def test_leaving_waits_for_a_run_and_a_feed_that_hang_at_the_same_time(
+    new_console: NewConsole, numbers: type[NumbersScreen], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     let_go = asyncio.Event()
 
@@ -256,15 +258,72 @@ async def test_leaving_waits_for_a_run_and_a_feed_that_hang_at_the_same_time_and
 
     app = new_console(lambda: engine(healthy(), nodes=stubborn), new_feed=StubbornFeed)
     async with app.run_test() as pilot:
-        await pilot.pause(0.1)
+        await until(pilot, lambda: running(pilot))
         await pilot.press("3")
-        await pilot.pause()
-        loop = asyncio.get_running_loop()
-        began = loop.time()
+        await until(pilot, lambda: running(pilot, "feed"))
+        stops: list[str] = []
+        for part in (app._run, app._live):
+            monkeypatch.setattr(part, "stop", _noted(part.stop, stops))
         await app.action_quit()
-        waited = loop.time() - began
         let_go.set()
-    assert waited < 2 * app_module.STOP_WITHIN_S
+    assert stops[:2] == ["begins", "begins"]
+
+
+def _noted(stop: Callable[[float], Awaitable[None]], seen: list[str]) -> Callable[[float], Awaitable[None]]:
+    """The same, and when it begins and ends is noted."""
+
+    async def noted(within_s: float) -> None:
+        seen.append("begins")
+        try:
+            await stop(within_s)
+        finally:
+            seen.append("ends")
+
+    return noted
+
+
+@pytest.mark.parametrize("opens", ["/", ":"])
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ("abx<backspace>c", "abc"),
+        ("ab<left><left>x<right>y", "xayb"),
+        ("b<home>a<end>c<left><delete>", "ab"),
+        ("q9", "q9"),
+    ],
+)
+async def test_what_is_typed_at_once_in_a_line_of_words_keeps_its_order(
+    new_console: NewConsole, opens: str, keys: str, words: str
+) -> None:
+    app = new_console(lambda: engine(black_hole()))
+    async with app.run_test() as pilot:
+        await concluded(pilot)
+        type_at_once(app, opens + keys)
+        await until(pilot, lambda: isinstance(app.focused, Input) and app.focused.value == words)
+
+
+async def test_what_is_typed_before_the_first_paint_waits_for_it(
+    new_console: NewConsole, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin = ConsoleApp.on_mount
+
+    def type_and_begin(app: ConsoleApp) -> None:
+        type_at_once(app, "/eth1x<backspace>")
+        begin(app)
+
+    monkeypatch.setattr(ConsoleApp, "on_mount", type_and_begin)
+    app = new_console(lambda: engine(black_hole()))
+    async with app.run_test() as pilot:
+        await concluded(pilot)
+        assert isinstance(app.focused, Input)
+        assert app.focused.value == "eth1"
+
+
+def type_at_once(app: ConsoleApp, keys: str) -> None:
+    """Have keys arrive all at once: letters, and names in angle brackets."""
+    for key in re.findall(r"<\w+>|.", keys):
+        name = {"/": "slash", ":": "colon"}.get(key, key.strip("<>"))
+        app.post_message(events.Key(name, key if len(key) == 1 else None))
 
 
 def test_every_tab_has_its_screen() -> None:

@@ -97,6 +97,28 @@ def test_what_is_pasted_with_the_key_that_opens_a_line_is_words_and_no_keys(star
     assert terminal.process.poll() is None
 
 
+@pytest.mark.parametrize(
+    ("typed", "then"),
+    [
+        (b"/zzz\x7f\x7f\x7fblack\r4", b"[4 Database]"),
+        (b":paths\r", b"[2 Paths]"),
+        (b"?\x1b2", b"[2 Paths]"),
+        (b"/abc\x1b4", b"[4 Database]"),
+        (b"j\x1b[6", b"[6 Report]"),
+    ],
+)
+def test_keys_that_arrive_at_once_are_done_in_the_order_in_which_they_were_typed(
+    start: Start, typed: bytes, then: bytes
+) -> None:
+    """As over a slow line. Esc and what is typed after it are two keys, also where the terminal is told to wait long
+    for the rest of a key."""
+    terminal = start(SSH_CONNECTION="192.0.2.1 40000 192.0.2.2 22")
+    terminal.send(typed)
+    terminal.read_until(then)
+    terminal.read_until_quiet(0.2)
+    assert terminal.process.poll() is None
+
+
 def test_the_mouse_clicks_and_a_movement_of_it_costs_nothing(start: Start) -> None:
     terminal = start()
     assert b"\x1b[?1000h" in terminal.seen

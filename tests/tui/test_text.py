@@ -16,12 +16,12 @@ from tui.cli.log_file import LogFile
 from tui.console.actions import CHECKS, READER, in_footer
 from tui.console.start import colours_in_doubt, no_console, prepare
 from tui.console.theme import PlainSigns
+from tui.text.evidence_lines import evidence_lines
+from tui.text.finding_lines import finding_lines
+from tui.text.line import command_lines, fitted, plain, width_of, wrapped
 from tui.widgets.bars import keys_line, rule_line
-from tui.widgets.evidence_text import evidence_lines
-from tui.widgets.finding_text import finding_lines
 from tui.widgets.header_text import header_line
 from tui.widgets.help_text import MARKS, PATHS, STATUSES, help_lines
-from tui.widgets.line import command_lines, fitted, plain, width_of, wrapped
 
 WIDTHS = [28, 38, 62, 118]
 

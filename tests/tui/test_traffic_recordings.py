@@ -11,12 +11,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from checks.model.check import discover
-from checks.model.facts import Cluster, Unknown
+from checks.model.facts import Cluster, NotGathered, Unknown
 from checks.model.settings import Settings
-from checks.traffic.judged import JudgedRecording
+from checks.run.check_discovery import discover
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Header, Recording
+from checks.traffic.recording_replay import JudgedRecording
 from checks.traffic.samples import Event, Gap
 from tests.fixtures.databases import asked
 from tests.tui.clusters import engine, healthy
@@ -24,11 +24,11 @@ from tests.tui.conftest import FakeFeed, NewConsole
 from tests.tui.driving import concluded, shown
 from tests.tui.traffic_driving import Console, console
 from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events, hostile_events, node_sample
-from tui.cli.sanitize import printable
 from tui.console import background_recorder
-from tui.console.saved_source import of_recording
+from tui.console.live import of_recording
 from tui.screens.traffic import screen
 from tui.screens.traffic.screen import TrafficScreen
+from tui.text.sanitize import sanitize_lines
 from tui.widgets.lines import Lines
 
 NOISE = random.Random(7)
@@ -185,7 +185,7 @@ async def test_a_recording_is_looked_at_by_the_same_keys(new_console: NewConsole
     async with app.run_test(size=(80, 24)) as pilot:
         await concluded(pilot)
         on = Console(pilot, FakeFeed())
-        await app.push_screen(TrafficScreen(app.known, Recording.open(recorded)))
+        await app.push_screen(TrafficScreen(app.state, Recording.open(recorded)))
         await on.until(lambda: "FAILED  212/s" in on.body)
         assert "recording  rac1 of 3 nodes" in on.rule
         assert "2025-11-28 19:34:32 +05:30" in on.rule, "the zone is that of the node where it was made"
@@ -218,7 +218,7 @@ async def test_a_recording_that_is_damaged_meanwhile_says_so(new_console: NewCon
     async with app.run_test(size=(80, 24)) as pilot:
         await concluded(pilot)
         on = Console(pilot, FakeFeed())
-        await app.push_screen(TrafficScreen(app.known, recording))
+        await app.push_screen(TrafficScreen(app.state, recording))
         await on.until(lambda: "eth1" in on.body)
         damage(recorded)
         recording.close()
@@ -226,7 +226,7 @@ async def test_a_recording_that_is_damaged_meanwhile_says_so(new_console: NewCon
         await on.until(lambda: "before.rec" in "".join(on.body.split()))
 
 
-NOT_GATHERED = Unknown("not asked for")
+NOT_GATHERED = NotGathered()
 HELD = {"paths": NOT_GATHERED, "counters": NOT_GATHERED, "activity": NOT_GATHERED, "history": NOT_GATHERED}
 """What a recording of the console knows of these."""
 
@@ -265,4 +265,4 @@ async def test_hostile_names_in_a_recording_are_shown_and_not_obeyed(new_console
             await on.press(*keys.split())
             await on.until(lambda: not getattr(on.pilot.app.screen, "_reading", False))
             for lines in on.pilot.app.screen.query(Lines):
-                assert all(line == printable(line) for line in lines.text.split("\n")), (keys, lines.id)
+                assert all(line == sanitize_lines(line) for line in lines.text.split("\n")), (keys, lines.id)

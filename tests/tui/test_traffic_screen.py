@@ -129,7 +129,7 @@ async def test_a_pause_outlasts_what_the_timeline_remembers(new_console: NewCons
     async with console(new_console, cluster_events(5)) as on:
         await on.press("space")
         before = on.body
-        on.pilot.app.known.timeline = Timeline()  # type: ignore[attr-defined]
+        on.pilot.app.state.timeline = Timeline()  # type: ignore[attr-defined]
         await on.tell(*(node_sample("rac1", BEGIN + second, NOISE) for second in range(6, 320)))
         await on.press("n", "N")
         assert on.body == before

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from checks.traffic.samples import Event
 from tests.tui.clusters import engine, healthy
 from tests.tui.conftest import FakeFeed, NewConsole
-from tests.tui.driving import shown
+from tests.tui.driving import shown, until
 
 
 class Console:
@@ -62,11 +62,7 @@ class Console:
 
     async def until(self, so: Callable[[], bool]) -> None:
         """Wait until something is so; what else is wrong ends the test."""
-        for _ in range(400):
-            if so():
-                return
-            await self.pilot.pause(0.01)
-        raise AssertionError(self.body + self.rule + self.below)
+        await until(self.pilot, so)
 
 
 @asynccontextmanager

@@ -26,6 +26,7 @@ from checks.model.facts import (
 from checks.model.finding import Finding, Status
 from checks.model.networks import private_networks
 from checks.model.report import Report, make_report
+from checks.run.check_discovery import discover
 from tests.fixtures.clusters import interface
 
 NODES = ("rac1", "rac2", "rac3")
@@ -245,7 +246,7 @@ def down(mtu: int = 1500, **more: object) -> Cluster:
 
 def findings(of: Change, now: Cluster) -> tuple[Finding, ...]:
     """What the gates of the current step find on a cluster."""
-    return tuple(finding for check in gate_checks(of).values() for finding in check.run(now))
+    return tuple(finding for check in gate_checks(of, None, discover).values() for finding in check.run(now))
 
 
 def report(of: Change, now: Cluster) -> Report:

@@ -12,7 +12,7 @@ def any_command(monkeypatch: pytest.MonkeyPatch) -> None:
     Nothing in the product can do this; that they refuse what could change a node is tested in test_read_only.py.
     """
     for name in (
-        "checks.sources.nodes.shell.demand_read_only_program",
+        "checks.sources.nodes.shell.demand_registered_program",
         "checks.sources.nodes.shell.demand_read_only_command",
         "checks.sources.clusterware.grid_tool_command.demand_read_only_command",
     ):

@@ -16,11 +16,10 @@ from checks.sources.database.history import read_history
 from checks.sources.database.statements import Statement
 from racwire_lab.database.backend import Caller, Cancellation, OracleError
 from racwire_lab.database.live import InstanceState
-from racwire_lab.history.plan import HistoryPlan
+from racwire_lab.history.history_plan import HistoryPlan
 from racwire_lab.history.source import GeneratedHistory
-from racwire_lab.oracle_sql.access import Access
 from racwire_lab.oracle_sql.engine import SqlEngine
-from racwire_lab.oracle_sql.identity import DatabaseIdentity
+from racwire_lab.oracle_sql.identity import Access, DatabaseIdentity
 
 FIRST_END = datetime(2026, 3, 1, 0, 0, 7)
 

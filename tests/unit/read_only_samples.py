@@ -206,7 +206,17 @@ echo ${x/a/b}
 echo ${a[0]}
 echo $'a'
 echo $"a"
-echo "$@"
+"$@"
+"$1"
+$1
+echo $@
+echo "a$@"
+echo $*
+cd "$1"
+shift
+set -- a
+cat "/$1"
+cat < "$1"
 ((x))
 ((cat))
 a=(b c)
@@ -314,6 +324,10 @@ if [ ! -e /run/systemd/netif ]; then echo no; elif [ "$a" = b ]; then echo b; el
 while IFS= read -r line; do case $line in a*|b) echo "${line#a}" ;; *) continue ;; esac; done < /etc/hosts
 command -v nmcli >/dev/null && echo "it's \\"there\\": \\$5, 100$"
 { echo a; (echo b & wait); } 2>&1 | tail -n 1
+cat -- "$1" "$2/$3"
+echo "$@"
+for file in "$@"; do stat -L -c %s -- "$file"; done
+for file in "$1/$2"-*.change; do printf '%s\\n' "$file"; done
 ! grep -q x /etc/hosts || printf '%s\\n' "$?"
 """
 )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import random
+import struct
 from collections.abc import Iterator
+from pathlib import Path
 
 from checks.model.facts import BlockTransfer, Cluster, InstancePing
 from checks.traffic.recording import Header
@@ -112,3 +115,11 @@ def _pairs(at: float, at_random: random.Random) -> PairsSample:
         transfers=tuple(BlockTransfer(*p, some(1e5), some(1e5), some(1), some(5e7), some(5e7), 0) for p in pairs),
         pings=tuple(InstancePing(*p, 2, some(400), 2, some(900)) for p in pairs),
     )  # fmt: skip
+
+
+def names_another_journal(path: Path, other: Path) -> None:
+    """Give it a journal with nothing in it but the name of a further one, which SQLite deletes when it is done."""
+    magic, name = bytes.fromhex("d9d505f920a163d7"), os.fsencode(other)
+    header = (magic + struct.pack(">IIIII", 0, 0, 9, 512, 8192)).ljust(512, b"\0")
+    end = struct.pack(">I", 131073) + name + struct.pack(">II", len(name), sum(name)) + magic
+    Path(f"{path}-journal").write_bytes(header + end)

@@ -5,16 +5,24 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import sqlite3
 import zipfile
+import zlib
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from checks.model.check import Check, discover
+import msgspec
+
+from checks.model.check import Check
 from checks.model.report import Report
+from checks.report.json_report import to_json
+from checks.run.check_discovery import discover
 from checks.run.events import RunFinished
 from checks.saved import open_saved, save
-from checks.saved.replay import Replay
+from checks.saved.manifest import Proof
+from checks.saved.saved_replay import Replay
 from checks.traffic.recorder import Recorder
 from tests.fixtures.reports import black_hole, report_of
 from tests.unit.recording_support import busy, header
@@ -38,13 +46,46 @@ def saved(directory: Path, report: Report | None = None, *, with_recording: bool
 
 
 def members_of(path: Path) -> dict[str, bytes]:
-    """All that is in a saved file, by name."""
-    with zipfile.ZipFile(path) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
+    """What is in a saved file of either form, by name: `manifest`, `report`, and `recording` where there is one. Of
+    that all values of its tables, inflated."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            return {name.partition(".")[0]: archive.read(name) for name in archive.namelist()}
+    with closing(sqlite3.connect(path)) as file:
+        found = {
+            "manifest": file.execute("SELECT body FROM manifest").fetchone()[0].encode(),
+            "report": zlib.decompress(b"".join(body for (body,) in file.execute("SELECT body FROM report"))),
+        }
+        if file.execute("SELECT 1 FROM sqlite_master WHERE name = 'samples'").fetchone():
+            texts = [file.execute(f"SELECT * FROM {table}").fetchall() for table in ("header", "shapes", "links")]
+            rows = [zlib.decompress(body) for (body,) in file.execute("SELECT body FROM samples")]
+            found["recording"] = repr(texts).encode() + b"".join(rows)
+        return found
+
+
+def with_report(path: Path, data: bytes, /, **manifest: Any) -> Path:
+    """A saved file of this report, whose manifest tells the truth but for what is given."""
+    save(path, report_of(black_hole()), None, replace=True)
+    proof = Proof()
+    packed = zlib.compress(data)
+    proof.add(("report", (0, packed)))
+    said = json.loads(members_of(path)["manifest"])
+    said |= {"members": {"report": msgspec.to_builtins(proof.member)}, **manifest}
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("DELETE FROM report")
+        file.execute("INSERT INTO report VALUES (0, ?)", (packed,))
+        file.execute("UPDATE manifest SET body = ?", (json.dumps(said),))
+        file.commit()
+    return path
+
+
+def zipped_first(path: Path) -> Path:
+    """A saved file of racwire 0.1.0: a zip, without a recording."""
+    return packed(path, {"report.json": to_json(report_of(black_hole()))})
 
 
 def packed(path: Path, members: Mapping[str, bytes], /, **manifest: Any) -> Path:
-    """A saved file of these members, whose manifest tells the truth but for what is given."""
+    """A saved file of racwire 0.1.0 of these members, whose manifest tells the truth but for what is given."""
     told = {
         "format": "racwire-saved/1",
         "racwire_version": "0.1.0",

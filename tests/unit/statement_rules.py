@@ -14,8 +14,8 @@ from checks.sources.database.statements import Statement
 from racwire_lab.database.backend import OracleError
 from racwire_lab.oracle_sql.dictionary import Version, VersionRange, View, find_view
 from racwire_lab.oracle_sql.errors import oracle_error
-from racwire_lab.oracle_sql.scope import Columns
-from racwire_lab.oracle_sql.translate import Translation, translate
+from racwire_lab.oracle_sql.kinds import ColumnKind
+from racwire_lab.oracle_sql.translate import translate
 
 LICENCES = ("none", "Diagnostics Pack")
 
@@ -129,22 +129,14 @@ def _reading(statement: Statement, tree: exp.Expr) -> Iterator[str]:
 def _on(form: Statement, version: Version) -> Iterator[str]:
     """That a version has all views and columns, and that the practice database understands it."""
     where = ".".join(str(part) for part in version)
-    try:
-        translation = translated(form.text, version)
-    except OracleError as error:
-        yield f"{form.name}, {where}: {error}"
-        return
-    if "DATE - DATE" in translation.remarks:
-        yield "DATE - DATE is forbidden: others take it for something else; subtract TIMESTAMPs"
 
-
-def translated(text: str, version: Version) -> Translation:
-    """The statement for a version in which everything may be read."""
-
-    def find(schema: str, name: str, offset: int) -> tuple[View, Columns]:
+    def find(schema: str, name: str, offset: int) -> tuple[View, dict[str, ColumnKind]]:
         view = find_view(name, schema)
         if view is None or version not in view.versions:
             raise oracle_error(942, offset=offset)
-        return view, list(view.of(version).items())
+        return view, view.of(version)
 
-    return translate(text, bind_values(text), find)
+    try:
+        translate(form.text, bind_values(form.text), find)
+    except OracleError as error:
+        yield f"{form.name}, {where}: {error}"

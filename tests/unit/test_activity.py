@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip("duckdb")
 pytest.importorskip("sqlglot")
 
+
 from checks.model.facts import (
     ActivityGap,
     BlockTransfer,
@@ -18,8 +19,8 @@ from checks.model.facts import (
     WaitEvent,
 )
 from checks.rules import cache_fusion
-from checks.sources.database.activity import read_activity
 from checks.sources.database.identity import read_database
+from checks.sources.database.sampling import read_activity
 from checks.sources.database.statements import statement
 from racwire_lab.database.backend import OracleError
 from racwire_lab.database.live import Interconnect, Ping, Transfer, Waits

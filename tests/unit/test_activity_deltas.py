@@ -17,7 +17,7 @@ from checks.model.facts import (
     WaitBucket,
     WaitEvent,
 )
-from checks.sources.database.deltas import Reading, Sample, Start, activity_between, difference
+from checks.sources.database.deltas import Sample, Start, ViewReading, activity_between, difference
 
 VIEWS = {
     "sysstat": "GV$SYSSTAT",
@@ -55,10 +55,12 @@ def database(*numbers, unasked=()):
 def sample(clock_s, instances, *, unread=None, only_here="", **counters):
     """A sample of instances, given with their startup times; of views not named here all is at 0."""
     readings = {
-        name: Reading(view, counters.get(name, {}), (unread or {}).get(name, "")) for name, view in VIEWS.items()
+        name: ViewReading(view, counters.get(name, {}), (unread or {}).get(name, "")) for name, view in VIEWS.items()
     }
     if "sysstat" not in counters:
-        readings["sysstat"] = Reading("GV$SYSSTAT", {n: {LOST: 0} for n in instances}, readings["sysstat"].why_unread)
+        readings["sysstat"] = ViewReading(
+            "GV$SYSSTAT", {n: {LOST: 0} for n in instances}, readings["sysstat"].why_unread
+        )
     starts = {n: Start(f"prod{n}", since) for n, since in instances.items()}
     return Sample(f"2026-11-21T14:00:{clock_s:02.0f}+00:00", clock_s, starts, readings, only_here)
 

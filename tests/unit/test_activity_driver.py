@@ -9,12 +9,12 @@ pytest.importorskip("sqlglot")
 
 from checks.model.facts import ActivityGap, BlockTransfer, UnaskedInstance, Unknown
 from checks.model.journal import Journal
-from checks.sources.database.activity import read_activity
 from checks.sources.database.connections import Connections
 from checks.sources.database.identity import read_database
+from checks.sources.database.sampling import read_activity
 from checks.sources.database.secret import Secret
 from racwire_lab.database.live import Transfer
-from racwire_lab.oracle_net.profiles import profile_of
+from racwire_lab.oracle_net.releases import release_of
 from tests.fixtures.instance_states import STARTED, instances, practice
 from tests.fixtures.oracle import PASSWORD, serve, settings
 
@@ -35,7 +35,7 @@ def meanwhile(happens):
 async def connected(source, version="19.22.0.0.0", granted=None, **limits):
     """Connections to a practice database of these instances, and their journal."""
     journal = Journal()
-    with serve(practice(source, version, granted=granted), profile=profile_of(version)) as server:
+    with serve(practice(source, version, granted=granted), profile=release_of(version)) as server:
         databases = Connections(settings(server, **limits), Secret(PASSWORD), journal, lambda: "rac1")
         try:
             yield databases, journal

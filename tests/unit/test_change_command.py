@@ -4,11 +4,11 @@ import json
 import os
 import re
 import signal
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 import pytest
-from rich.text import Text
 
 from checks.change.change_events import Attested, Closed, Noted, Overridden, Reopened, RolledBack, Surprise, Surprised
 from checks.change.change_journal import ChangeJournal
@@ -20,10 +20,11 @@ from checks.model.facts import BeforeAfter
 from checks.model.finding import Status
 from checks.model.report import ExitCode
 from tests.unit.change_journals import journal, looked, plan
-from tui.cli import change_asked
-from tui.cli.change_report_text import report_lines
-from tui.cli.change_text import status_lines
+from tui.cli.change import change_context
+from tui.cli.change.change_report_text import report_lines
+from tui.cli.change.change_text import status_lines
 from tui.cli.main import main
+from tui.text.line import Line, plain
 
 AGREED = Attested("agree", "Ann Lee", "CHG-4711")
 SWITCHED = Attested("switch", "Bob of the network team")
@@ -46,8 +47,8 @@ def racwire(changes, capsys):
     return run
 
 
-def shown(lines) -> str:
-    return "\n".join(line.plain if isinstance(line, Text) else line for line in lines)
+def shown(lines: Iterable[Line]) -> str:
+    return plain(lines)
 
 
 # --- what it teaches --------------------------------------------------------------------------------------------------
@@ -241,7 +242,7 @@ def test_the_exit_code_of_verify_says_whether_the_next_step_may_come(
     racwire, changes, monkeypatch, statuses, code, word
 ):
     journal(changes, AGREED, SWITCHED)
-    monkeypatch.setattr(change_asked, "ChangeSession", conduct_that_sees(looked(*statuses)))
+    monkeypatch.setattr(change_context, "ChangeSession", conduct_that_sees(looked(*statuses)))
     found, out, told = racwire("verify")
     assert found == code
     assert out.startswith("Step 3 of 4: set MTU\nGate, looked at ")
@@ -260,7 +261,7 @@ def test_commands_in_what_a_gate_says_can_be_typed_as_they_stand_and_what_people
     again = ("Run what this step has:", "racwire change next --node rac1", "Then look again:", "racwire change verify")
     result = msgspec.structs.replace(look.results[0], next=again)
     monkeypatch.setattr(
-        change_asked, "ChangeSession", conduct_that_sees(msgspec.structs.replace(look, results=(result,)))
+        change_context, "ChangeSession", conduct_that_sees(msgspec.structs.replace(look, results=(result,)))
     )
     for words in (("verify",), ("status",)):
         _, out, _ = racwire(*words)
@@ -281,7 +282,7 @@ def test_a_refusal_names_the_next_command_as_it_is_typed(racwire, changes):
 def test_what_changed_meanwhile_stands_first_and_a_danger_is_called_one(racwire, changes, monkeypatch):
     journal(changes, AGREED, SWITCHED)
     danger = Surprised(Surprise.LIVE_CHANGE, "rac2", "eth1 of rac2 was set to 9000 while Clusterware runs.", True)
-    monkeypatch.setattr(change_asked, "ChangeSession", conduct_that_sees(danger, looked(Status.FAIL)))
+    monkeypatch.setattr(change_context, "ChangeSession", conduct_that_sees(danger, looked(Status.FAIL)))
     _, out, _ = racwire("verify", "--format", "json")
     document = json.loads(out)
     assert [told["sentence"] for told in document["surprises"]] == [danger.sentence]
@@ -292,9 +293,13 @@ def test_what_changed_meanwhile_stands_first_and_a_danger_is_called_one(racwire,
 
 def test_an_interrupted_look_writes_nothing(racwire, changes, monkeypatch):
     opened = journal(changes, AGREED, SWITCHED)
-    monkeypatch.setattr(change_asked, "ChangeSession", ConductInterrupted)
+    monkeypatch.setattr(change_context, "ChangeSession", ConductInterrupted)
     code, out, told = racwire("verify")
-    assert (code, out, told) == (ExitCode.INTERRUPTED, "", "racwire: interrupted; nothing was written.\n")
+    assert (code, out, told) == (
+        ExitCode.INTERRUPTED,
+        "",
+        "racwire: ending in order; once more ends it at once.\nracwire: interrupted; nothing was written.\n",
+    )
     assert len(ChangeJournal.read(opened.path).change.lines) == 3
 
 
@@ -305,12 +310,12 @@ def conduct_that_sees(*events):
         async def verify(self):
             for event in events:
                 self._journal.append(event, who="oracle@rac1", version="0.1.0")
-            yield change_asked_concluded(events)
+            yield change_context_concluded(events)
 
     return Seeing
 
 
-def change_asked_concluded(events):
+def change_context_concluded(events):
     from checks.change.verifying import Concluded
 
     return Concluded(events, None)

@@ -11,22 +11,22 @@ import pytest
 
 from checks.change import verifying
 from checks.change.change_events import Attested, Closed, Noted, Overridden, RolledBack, Verified
-from checks.change.change_journal import ChangeJournal, ChangeJournalError
+from checks.change.change_journal import SUFFIX, ChangeJournal, ChangeJournalError
 from checks.change.change_session import ChangeSession
 from checks.change.copies import listed_names, other_copies, parse_copy
+from checks.change.gates.backup_gates import backup_paths
 from checks.change.journal_files import current, directory_of, journals
 from checks.change.opening import open_change
-from checks.change.planned import PLANNED, planned_evidence
 from checks.change.planning import look_of
 from checks.change.recording_evidence import compare_recordings, see_recording, told_shortly
 from checks.change.state import ChangeError
 from checks.change.verifying import Concluded
-from checks.model.check import Checks
 from checks.model.facts import BeforeAfter, Cluster, NoRecording, RecordingsCompared, SeenRecording, Unknown
 from checks.model.journal import Journal
 from checks.model.settings import ChangeSettings, Settings
-from checks.run.gathering import GATHERERS
-from checks.sources.nodes.read_only import fault_of_program
+from checks.run.check_discovery import Checks
+from checks.run.gathering import CHANGING, GATHERERS
+from checks.sources.node_setup import CHANGE_BACKUPS, CHANGE_JOURNALS
 from checks.sources.nodes.shell import Shell
 from checks.traffic.compare.comparison_verdict import Runs, compare
 from checks.traffic.compare.recorded_run import runs_of
@@ -164,7 +164,7 @@ def seen(monkeypatch):
             return gather
 
         monkeypatch.setattr(verifying, "GATHERERS", tuple(replace(g, gather=given(g.group)) for g in GATHERERS))
-        monkeypatch.setattr(verifying, "evidence_gatherer", lambda *_: replace(PLANNED, gather=given(PLANNED.group)))
+        monkeypatch.setattr(verifying, "evidence_gatherer", lambda *_: replace(CHANGING, gather=given(CHANGING.group)))
 
     return answers
 
@@ -266,7 +266,7 @@ async def begin(settings: Settings, monkeypatch, now: Cluster) -> list[object]:
 
     fakes = tuple(replace(g, gather=given(g.group)) for g in GATHERERS)
     monkeypatch.setattr(opening, "GATHERERS", fakes)
-    monkeypatch.setattr(opening, "_copies_gatherer", lambda _: replace(PLANNED, gather=given("changing")))
+    monkeypatch.setattr(opening, "_copies_gatherer", lambda _: replace(CHANGING, gather=given("changing")))
     async with aclosing(open_change(settings, Checks(()), target=9000)) as events:
         return [event async for event in events]
 
@@ -327,10 +327,9 @@ async def test_copies_are_found_where_they_lie_and_where_there_is_no_directory_t
     assert isinstance(torn.lines, Unknown)
 
 
-def test_the_programs_that_look_for_copies_only_read():
-    programs = [line.partition(": ")[2] for line in planned_evidence() if "peer" in line]
-    assert len(programs) == 2
-    assert [fault_of_program(program) for program in programs] == ["", ""]
+def test_the_programs_that_look_for_copies_ask_for_journals_and_no_other_file():
+    assert f'"$1/$2"-*{SUFFIX};' in CHANGE_JOURNALS.text
+    assert CHANGE_BACKUPS.example == backup_paths("ID")
 
 
 # --- recordings -------------------------------------------------------------------------------------------------------

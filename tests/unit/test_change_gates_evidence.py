@@ -12,7 +12,6 @@ from checks.change.gates.built_in_checks import CHECKS, TO_BE_PROVED, WARNINGS_T
 from checks.change.gates.gate import GateContext
 from checks.change.state import Change
 from checks.change.verifying import results_of
-from checks.model.check import discover
 from checks.model.facts import (
     Changing,
     Cluster,
@@ -34,20 +33,11 @@ from checks.model.facts import (
     UnreadNode,
 )
 from checks.model.finding import Finding, Status
+from checks.run.check_discovery import discover
 from tests.fixtures.clusters import clusterware
 from tests.fixtures.databases import activity, asked, database, own_activity, pings
 from tests.unit.change_gate_support import found, said, sentence
-from tests.unit.change_support import (
-    NODES,
-    cluster,
-    down,
-    layer,
-    looked,
-    nic,
-    plan,
-    setup,
-    until,
-)
+from tests.unit.change_support import NODES, cluster, down, layer, looked, nic, plan, setup, until
 
 # --- the paths --------------------------------------------------------------------------------------------------------
 
@@ -378,7 +368,7 @@ def of_the_database(check: str, step: str, now: Cluster) -> list[tuple[Status, s
     """What a built-in check says of the database as a gate of that step: status and sentence."""
     of = until(step)
     assert of.current
-    made = gate_checks(of, msgspec.structs.replace(of.current, gates=(Gate(check),)))[check]
+    made = gate_checks(of, msgspec.structs.replace(of.current, gates=(Gate(check),)), discover)[check]
     return [(r.status, r.sentence) for r in results_of(Gate(check), made.run(now), of.current, of)]
 
 

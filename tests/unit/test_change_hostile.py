@@ -17,12 +17,12 @@ from checks.change.change_journal import ChangeJournal, ChangeJournalError
 from checks.change.change_plan import Commands
 from checks.change.journal_files import directory_of
 from checks.change.state import ChangeError
-from checks.change.threads import to_its_end
+from checks.change.worker_threads import run_to_completion
 from checks.model.finding import Status
 from checks.model.settings import ChangeSettings, Settings
 from tests.unit.change_journals import STEPS, WHO, journal, plan
 from tests.unit.test_change_command import AGREED, SWITCHED
-from tui.cli import change_command
+from tui.cli.change import change_command
 from tui.cli.main import main
 
 OBEYED = "\x1b]0;mine\x07\x1b[31m\x9b2J\u202e\u061c\ufeff"
@@ -148,7 +148,7 @@ async def test_what_is_being_written_is_written_though_it_is_given_up_and_the_lo
         assert may_end.wait(5)
         return "written"
 
-    task = asyncio.create_task(to_its_end(write))
+    task = asyncio.create_task(run_to_completion(write))
     await begun.wait()
     task.cancel()
     await asyncio.sleep(0)

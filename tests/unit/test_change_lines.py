@@ -33,17 +33,17 @@ from checks.change.obstacles import Obstacle
 from checks.change.state import Change, fold
 from checks.model.finding import Status
 from tests.unit.change_journals import LOOK, WHO, looked, plan
-from tui.console.change_state import Desk, JournalsRead, Refused, Work
+from tui.console.change_state import ChangeState, JournalsRead, Refused, Work
 from tui.console.theme import filters_for
 from tui.screens.change.alarms import alarm_lines, standing_alarms
 from tui.screens.change.change_words import next_in_keys
-from tui.screens.change.gate_lines import detail_lines, gate_lines
+from tui.screens.change.gate_page import detail_lines, gate_lines
 from tui.screens.change.head import ahead_line, behind_line, head_line
 from tui.screens.change.overview import overview_page, refused_page
-from tui.screens.change.questions import Question, ask_note, ask_override, ask_target
-from tui.screens.change.step_lines import all_blocks_text, block_text, next_words, step_page
-from tui.widgets.line import Line as Drawn
-from tui.widgets.line import command_lines, plain
+from tui.screens.change.questions import ChangeQuestion, ask_note, ask_override, ask_target
+from tui.screens.change.step_page import all_blocks_text, block_text, next_words, step_page
+from tui.text.line import Line as Drawn
+from tui.text.line import command_lines, plain
 
 BLACK = Color(0, 0, 0)
 AGREED = Attested("agree", "Ann Lee", "CHG-4711")
@@ -367,9 +367,9 @@ def test_a_long_comment_stays_one_on_each_line():
 # --- where there is no change -----------------------------------------------------------------------------------------
 
 
-def desk(**read: object) -> Desk:
-    made = Desk()
-    made.tell(JournalsRead(None, **read))  # type: ignore[arg-type]
+def desk(**read: object) -> ChangeState:
+    made = ChangeState()
+    made.apply(JournalsRead(None, **read))  # type: ignore[arg-type]
     return made
 
 
@@ -407,7 +407,7 @@ def test_what_was_accepted_says_why_and_is_not_in_the_way_any_more():
 # --- questions --------------------------------------------------------------------------------------------------------
 
 
-def wrong(question: Question, name: str) -> Callable[[str], str]:
+def wrong(question: ChangeQuestion, name: str) -> Callable[[str], str]:
     return next(field.wrong for field in question.fields if field.name == name)
 
 

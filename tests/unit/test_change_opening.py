@@ -14,14 +14,13 @@ from checks.change import opening
 from checks.change.change_journal import ChangeJournal, ChangeJournalError
 from checks.change.journal_files import directory_of
 from checks.change.opening import OpeningResult, open_change
-from checks.change.planned import PLANNED
 from checks.change.state import ChangeError
-from checks.model.check import Checks
 from checks.model.facts import Changing, Cluster, JournalCopy, Unknown
 from checks.model.journal import Journal
 from checks.model.settings import ChangeSettings, Settings
+from checks.run.check_discovery import Checks
 from checks.run.events import RunFinished
-from checks.run.gathering import GATHERERS
+from checks.run.gathering import CHANGING, GATHERERS
 from checks.sources.nodes.shell import Shell, ShellError
 from tests.fixtures.change_plans import to_change
 from tests.unit.change_journals import LOOK, WHO
@@ -46,7 +45,7 @@ def begin(settings: Settings, monkeypatch: pytest.MonkeyPatch):
             return gather
 
         monkeypatch.setattr(opening, "GATHERERS", tuple(replace(g, gather=given(g.group)) for g in GATHERERS))
-        monkeypatch.setattr(opening, "_copies_gatherer", lambda _: replace(PLANNED, gather=given("changing")))
+        monkeypatch.setattr(opening, "_copies_gatherer", lambda _: replace(CHANGING, gather=given("changing")))
         async with aclosing(open_change(settings, Checks(()), target=target)) as events:
             return [event async for event in events]
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from checks.change.change_plan import Accepted, ChangeKind, KnownWarning
 from checks.change.gates import GATES
 from checks.change.planning import PlanError, default_target, look_of, make_plan, needed_checks, next_id
-from checks.model.check import discover
 from checks.model.facts import Clusterware, FragileMtu, Keeper, LldpNeighbour, ManagedDatabase, StaleHome, Unknown
 from checks.model.settings import DatabaseSettings, Settings
+from checks.run.check_discovery import discover
 from tests.fixtures.change_plans import (
     HAIP,
     PROD,

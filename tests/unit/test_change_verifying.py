@@ -31,19 +31,7 @@ from checks.model.finding import Finding, Remedy, Status
 from checks.model.settings import ClusterSettings, DatabaseSettings, Settings
 from checks.run.events import CheckConcluded, GatherProgress, RunFinished
 from checks.run.gathering import GATHERERS
-from tests.unit.change_support import (
-    NODES,
-    STEPS,
-    SUBNET,
-    after,
-    cluster,
-    down,
-    layer,
-    looked,
-    plan,
-    setup,
-    until,
-)
+from tests.unit.change_support import NODES, STEPS, SUBNET, after, cluster, down, layer, looked, plan, setup, until
 
 
 def verified(events: tuple[AnyEvent, ...]) -> Verified:
@@ -366,9 +354,9 @@ def engine(monkeypatch):
 
 
 def verifying_planned():
-    from checks.change.planned import PLANNED
+    from checks.run.gathering import CHANGING
 
-    return PLANNED
+    return CHANGING
 
 
 async def every(look: Verification) -> list[object]:

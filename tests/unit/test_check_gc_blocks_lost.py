@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from checks.model.facts import ActivityGap, InstanceHistory, UnaskedInstance, Unknown, UnreadView
-from checks.model.finding import Extent, Status
+from checks.model.finding import Magnitude, Status
 from checks.plugins.gc_blocks_lost import gc_blocks_lost
 from tests.fixtures.clusters import cluster, node
 from tests.fixtures.databases import (
@@ -92,7 +92,7 @@ def test_how_bad_it_is_never_exceeds_all_blocks_that_were_sent():
     few = own_activity(2, {"gc cr blocks received": 10, "gc current blocks received": 0, "gc blocks lost": 30})
     finding = lost(asked(2, activity=activity(2, few)))
     assert finding.title.startswith("prod2 lost 30 of 40 blocks in 30 s")
-    assert finding.extent == Extent(75.0, "% lost of the blocks sent")
+    assert finding.extent == Magnitude(75.0, "% lost of the blocks sent")
 
 
 def test_what_sixteen_instances_lose_fits_a_terminal():

@@ -5,10 +5,10 @@ import pytest
 
 from checks.model.facts import ActivityGap, UnreadView, WaitEvent
 from checks.model.finding import Status
-from checks.plugins._waits import beyond, quantile_us
 from checks.plugins.gc_receive_time import gc_receive_time
+from checks.rules.waits import beyond, quantile_us
+from checks.sources.database.release_columns import suits
 from checks.sources.database.statements import statements as all_statements
-from checks.sources.database.versions import suits
 from tests.fixtures.databases import activity, asked, database, event, own_activity
 
 

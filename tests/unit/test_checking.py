@@ -9,10 +9,10 @@ import sys
 import pytest
 from msgspec.structs import replace
 
-from checks.model.check import discover
 from checks.model.facts import NotAsked
 from checks.model.finding import Status
 from checks.model.settings import Settings
+from checks.run.check_discovery import discover
 from checks.run.engine import Engine
 from checks.run.events import CheckConcluded, RunFinished
 from checks.run.gathering import Gatherer
@@ -130,7 +130,6 @@ async def test_an_interrupt_ends_the_checks_with_what_there_is_and_the_recording
     assert report.interrupted
     assert {f.check: f.code for f in report.findings if f.check == "interfaces"} == {"interfaces": "RW-ENGINE-004"}
     assert {f.code for f in report.findings if f.check == "clusterware"} == {"IC-GRID-001"}
-    assert signal.getsignal(number) is signal.SIG_IGN
     opened = Recording.open(tmp_path / "traffic.rec")
     assert list(opened.events()) == SAMPLES
     opened.close()
@@ -190,7 +189,7 @@ async def test_hostile_names_do_not_get_to_the_terminal_by_that_line(monkeypatch
     screen = io.StringIO()
     monkeypatch.setattr(sys, "stderr", screen)
     told = Progress(True)
-    told.beside("recording \x1b]0;owned\x07")
+    told.alongside("recording \x1b]0;owned\x07")
     assert screen.getvalue() == "\r\x1b[Krecording \\x1b]0;owned\\x07"
 
 

@@ -1,19 +1,21 @@
 """The command line: what it prints where, and its exit codes."""
 
+import importlib.metadata
 import json
 import os
-import pwd
-import signal
+import re
 import subprocess
 import sys
-import time
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import pytest
 
 from checks.model.report import ExitCode
+from checks.model.settings import Settings
+from checks.run.settings_file import limits_of
 from tui.cli.main import build_parser, effective_settings, main
-from tui.console.start import state_directory
+from tui.cli.options import OPTIONS
 
 ALL_CHECKS = (
     "boot-mtu",
@@ -34,7 +36,7 @@ ALL_CHECKS = (
 
 def racwire(*words, **env):
     return subprocess.run(
-        [sys.executable, "-m", "tui", *words],
+        [sys.executable, "-P", "-m", "tui", *words],
         capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL,
         env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", **env},
     )  # fmt: skip
@@ -133,10 +135,29 @@ def test_the_schema_and_the_settings_template_are_printed(capsys):
     assert "max_packets_per_path" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
+def test_what_an_option_says_of_its_setting_is_so(option, capsys):
+    """The help is written where nothing may be loaded; type, limits, default and choices are the setting's own."""
+    section, _, name = option.place.partition(".")
+    table = type(getattr(Settings(), section))
+    default = getattr(table(), name)
+    if said := re.search(r"\(default ([\d.]+)\)", option.help):
+        assert float(said[1]) == default
+    if said := re.search(r": (\d+) to (\d+)", option.help):
+        assert limits_of(table, name) == f"from {said[1]} to {said[2]}"
+    if option.choices:
+        assert option.choices == get_args(get_type_hints(table)[name])
+    if option.metavar is None and not option.choices:
+        assert default is not option.means
+    assert option.is_repeatable == (default == () and isinstance(default, tuple))
+    assert main(["settings"]) == 0
+    assert f"# Option: {option.name}.\n{name} = " in capsys.readouterr().out
+
+
 def test_the_command_line_goes_over_the_settings_file(tmp_path):
     (tmp_path / "s.toml").write_text('[cluster]\npeers = ["a"]\ngrid_home = "/x"\n')
     words = ["--settings", str(tmp_path / "s.toml"), "check", "--peer", "b", "--peer", "c"]
-    settings = effective_settings(build_parser().parse_args(words))
+    settings = effective_settings(build_parser(words).parse_args(words))
     assert settings.cluster.peers == ("b", "c")
     assert settings.cluster.grid_home == "/x"
 
@@ -156,7 +177,7 @@ def test_lab_without_a_lab_says_how_to_get_one(tmp_path):
 
 def test_a_reader_that_stops_early_is_no_error():
     ran = subprocess.run(
-        f"{sys.executable} -m tui explain | head -1",
+        f"{sys.executable} -P -m tui explain | head -1",
         shell=True,
         capture_output=True,
         text=True,
@@ -168,7 +189,7 @@ def test_a_reader_that_stops_early_is_no_error():
 
 def by_shell(line, **env):
     return subprocess.run(
-        ["bash", "-c", line.replace("racwire", f"{sys.executable} -m tui")],
+        ["bash", "-c", line.replace("racwire", f"{sys.executable} -P -m tui")],
         capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL,
         env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", **env},
     )  # fmt: skip
@@ -230,23 +251,6 @@ def test_the_plan_obeys_no_escape_sequence_and_tells_of_a_broken_remote_shell():
     )
 
 
-def test_ctrl_c_pressed_twice_still_prints_what_was_found(tmp_path):
-    (tmp_path / "hangs").write_text("#!/bin/sh\nexec sleep infinity\n")
-    (tmp_path / "hangs").chmod(0o755)
-    racwire_runs = subprocess.Popen(
-        [sys.executable, "-m", "tui", "check", "--peer", "rac9", "--format", "json"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env={**os.environ, "RACWIRE_RSH": str(tmp_path / "hangs")},
-    )  # fmt: skip
-    time.sleep(1.5)
-    racwire_runs.send_signal(signal.SIGINT)
-    time.sleep(0.01)
-    racwire_runs.send_signal(signal.SIGINT)
-    out, err = racwire_runs.communicate(timeout=20)
-    assert json.loads(out)["interrupted"]
-    assert err == b""
-
-
 def test_too_little_memory_is_one_sentence_and_tells_nothing_of_the_cluster(monkeypatch, capsys):
     def too_much(*_):
         raise MemoryError
@@ -259,16 +263,23 @@ def test_too_little_memory_is_one_sentence_and_tells_nothing_of_the_cluster(monk
     assert told.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("environment", "directory"),
-    [
-        ({"XDG_STATE_HOME": "/state", "HOME": "/home/ann"}, "/state/racwire"),
-        ({"XDG_STATE_HOME": "state", "HOME": "/home/ann"}, "/home/ann/.local/state/racwire"),
-        ({"HOME": ""}, "{home}/.local/state/racwire"),
-        ({"HOME": "here"}, "{home}/.local/state/racwire"),
-        ({}, "{home}/.local/state/racwire"),
-    ],
-)
-def test_state_is_kept_at_home_also_where_the_environment_does_not_say_where_that_is(environment, directory):
-    home = pwd.getpwuid(os.getuid()).pw_dir
-    assert state_directory(environment) == Path(directory.format(home=home))
+@pytest.mark.parametrize("word", ["--help", "--version"])
+def test_help_and_version_load_no_command_and_nothing_that_takes_long(word):
+    """Each is asked for more often than anything else, on nodes that have other work to do."""
+    program = (
+        "import sys\nfrom tui.cli.main import COMMANDS, main\n"
+        f"try:\n    main([{word!r}])\nexcept SystemExit:\n    pass\n"
+        "slow = {'msgspec', 'asyncio', 'textual', 'rich', 'importlib.metadata'}\n"
+        "loaded = {*slow, *(command.module for command in COMMANDS.values())}\n"
+        "sys.exit(str(loaded & set(sys.modules)) if loaded & set(sys.modules) else 0)\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-P", "-c", program], capture_output=True, text=True, timeout=60, check=False,
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(Path(__file__).parents[2])},
+    )  # fmt: skip
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "racwire" in ran.stdout
+
+
+def test_the_version_is_that_of_the_distribution():
+    assert racwire("--version").stdout == f"racwire {importlib.metadata.version('racwire')}\n"

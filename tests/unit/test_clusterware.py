@@ -20,12 +20,20 @@ from checks.model.facts import (
 )
 from checks.model.journal import Entry, Journal
 from checks.model.settings import ClusterSettings
-from checks.sources.clusterware.clusterware_reader import Query, planned_commands, read_clusterware
-from checks.sources.clusterware.crsctl_text import parse_active_version, parse_check_crs, parse_haip, parse_misscount
+from checks.sources.clusterware.cluster_text import (
+    parse_active_version,
+    parse_check_crs,
+    parse_cluster_name,
+    parse_haip,
+    parse_local_node,
+    parse_misscount,
+    parse_olsnodes,
+)
+from checks.sources.clusterware.clusterware_reader import read_clusterware
 from checks.sources.clusterware.grid_home import RunningProcess
 from checks.sources.clusterware.grid_tool_command import CommandOutput
-from checks.sources.clusterware.olsnodes_text import parse_cluster_name, parse_local_node, parse_olsnodes
 from checks.sources.clusterware.tool_failure import Asker, explain_failure
+from checks.sources.grid_commands import GRID_COMMANDS
 
 SAMPLES = Path(__file__).parents[1] / "fixtures" / "clusterware"
 HAIP = "NAME=ora.cluster_interconnect.haip\nTYPE=ora.haip.type\n"
@@ -367,10 +375,9 @@ async def test_cancelling_ends_the_tools_at_once(make_home: HomeMaker, tmp_path:
 
 
 def test_only_queries_can_be_planned_and_run() -> None:
-    plan = planned_commands("/u01/grid")
-    assert ("oifcfg getif", ("/u01/grid/bin/oifcfg", "getif")) in plan
-    assert len(plan) == len(Query)
-    verbs = {(query.tool, query.arguments[0]) for query in Query}
+    asked = [query for query in GRID_COMMANDS if query.groups == ("clusterware",)]
+    assert ("oifcfg getif", ("/u01/grid/bin/oifcfg", "getif")) in [(q.topic, q.argv("/u01/grid")) for q in asked]
+    verbs = {(query.tool, query.arguments[0]) for query in asked}
     assert verbs == {
         ("olsnodes", "-n"), ("olsnodes", "-l"), ("olsnodes", "-c"),
         ("oifcfg", "getif"), ("oifcfg", "iflist"),

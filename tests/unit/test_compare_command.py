@@ -18,9 +18,10 @@ from checks.traffic.compare.recorded_run import runs_of
 from checks.traffic.compare.run import Better, ComparedRun, Measured
 from checks.traffic.recorder import Recorder
 from tests.unit.compare_support import FakeRecording, recording
-from tui.cli.compare_command import exit_code
+from tui.cli.compare import exit_code
 from tui.cli.compare_text import lines_of
 from tui.cli.main import main
+from tui.text.line import plain
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -161,7 +162,7 @@ def test_a_broken_file_is_one_sentence(files, capsys, tmp_path, broken):
 
 def test_a_locale_without_unicode_gets_plain_signs(files):
     ran = subprocess.run(
-        [sys.executable, "-m", "tui", "compare", files["small"], files["jumbo"]],
+        [sys.executable, "-P", "-m", "tui", "compare", files["small"], files["jumbo"]],
         capture_output=True, timeout=60, check=False,
         env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", "PYTHONIOENCODING": "ascii"},
     )  # fmt: skip
@@ -177,19 +178,19 @@ def test_a_locale_without_unicode_gets_plain_signs(files):
 @pytest.mark.parametrize("every", [False, True])
 def test_lines_keep_within_the_width(width, every):
     comparison = compared(recording(1), recording(2, mtu=9000, small_ping_us=500, kernel="6.1"))
-    lines = [line.plain for line in lines_of(comparison, width, every=every)]
+    lines = [plain([line]) for line in lines_of(comparison, width, every=every)]
     assert max(map(len, lines)) <= width
 
 
 def test_a_wide_terminal_shows_the_intervals():
     comparison = compared(recording(1), recording(2, mtu=9000))
-    wide = "\n".join(line.plain for line in lines_of(comparison, 120))
+    wide = plain(lines_of(comparison, 120))
     assert "6.00 [6.00 6.00]" in wide
 
 
 def test_parts_of_which_nothing_else_can_be_said_are_left_out_unless_all_are_wanted():
     comparison = compared(recording(1), recording(2, mtu=9000))
-    some, everything = ("\n".join(line.plain for line in lines_of(comparison, 100, every=e)) for e in (False, True))
+    some, everything = (plain(lines_of(comparison, 100, every=e)) for e in (False, True))
     assert "rac1 packets per block" not in some
     assert "rac1 packets per block" in everything
     assert "0 in both: drops and errors" in some
@@ -208,7 +209,7 @@ def hostile() -> Comparison:
 
 
 def test_names_from_files_are_not_obeyed_by_a_terminal():
-    written = "\n".join(line.plain for line in lines_of(hostile(), 80))
+    written = plain(lines_of(hostile(), 80))
     assert "\x1b" not in written
     assert "\u202e" not in written
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from checks.traffic.compare.environment import FEWEST, are_alike, piece_length, thinned, times_longer
 from checks.traffic.compare.metrics import packets_per_block
 from checks.traffic.compare.readings import read
 from checks.traffic.compare.recorded_run import runs_of
 from checks.traffic.compare.run import Better, ComparedRun
 from checks.traffic.compare.statistics import dependence_of, median
-from checks.traffic.compare.stretches import FEWEST, are_alike, piece_length, thinned, times_longer
 from checks.traffic.samples import Event, InstanceSample, InterfaceCounts, NodeSample
 from tests.unit.compare_support import BEGIN, FakeRecording, gap, links, recording
 

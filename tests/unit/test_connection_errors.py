@@ -17,7 +17,7 @@ from checks.sources.database.driver_errors import as_database_error, grantee
 from checks.sources.database.errors import DatabaseError, ErrorKind
 from checks.sources.database.secret import Secret
 from racwire_lab.database.backend import OracleError
-from racwire_lab.oracle_net.profiles import PROFILES
+from racwire_lab.oracle_net.releases import RELEASES
 from tests.fixtures.oracle import PASSWORD, USER, Witness, serve, settings, texts
 
 # The driver leaves some sockets of failed logins to the garbage collector.
@@ -228,7 +228,7 @@ async def test_what_needs_libraries_that_are_not_here_says_what_to_set(more, why
 async def test_a_database_too_old_for_thin_mode_leads_to_thick_mode():
     if find_libraries(DatabaseSettings()) is not None:
         pytest.skip("Oracle's client libraries are installed here")
-    with serve(Witness(), profile=PROFILES["11.2"]) as server:
+    with serve(Witness(), profile=RELEASES["11.2"]) as server:
         error = await told(settings(server))
     assert "needs Oracle's client libraries (it is older than 12.1), and none were found" in str(error)
 

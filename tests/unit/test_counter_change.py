@@ -11,16 +11,24 @@ from hypothesis import strategies as st
 from checks.model.facts import CounterChange, CounterChanges, KernelCounters, Unknown
 from checks.model.journal import Journal
 from checks.model.settings import Settings, SshSettings
-from checks.sources.nodes.counter_change import COMMAND, TOPIC, planned_counter_reads, read_counter_changes
-from checks.sources.nodes.counter_difference import Difference, Reading, difference, difference_text, parse_reading
+from checks.sources.kernel_files import COUNTERS, COUNTERS_OF_THIS_NODE
+from checks.sources.nodes.counter_change import read_counter_changes
+from checks.sources.nodes.counter_difference import (
+    KernelGrowth,
+    KernelReading,
+    difference,
+    difference_text,
+    parse_reading,
+)
 from checks.sources.nodes.session import Session
 from tests.fixtures.clusters import node
 
 WRAP = 2**32
+TOPIC = "counters over time"
 
 
 def reading(softnet=((5, 0, 0), (7, 1, 2)), **ip):
-    return Reading(KernelCounters({"Ip": {"InReceives": 100, "ReasmFails": 3, "Forwarding": 2, **ip}}), softnet)
+    return KernelReading(KernelCounters({"Ip": {"InReceives": 100, "ReasmFails": 3, "Forwarding": 2, **ip}}), softnet)
 
 
 def text(in_receives=100, fails=3, dropped=1):
@@ -51,9 +59,9 @@ def test_what_grew_is_told_by_name_over_all_cpus():
 
 
 def test_settings_and_gauges_among_the_counters_are_no_counts():
-    before = Reading(KernelCounters({"Tcp": {"CurrEstab": 9, "InSegs": 5}, "Ip": {"DefaultTTL": 64}}))
-    after = Reading(KernelCounters({"Tcp": {"CurrEstab": 2, "InSegs": 6}, "Ip": {"DefaultTTL": 32}}))
-    assert difference(before, after) == Difference(KernelCounters({"Tcp": {"InSegs": 1}}))
+    before = KernelReading(KernelCounters({"Tcp": {"CurrEstab": 9, "InSegs": 5}, "Ip": {"DefaultTTL": 64}}))
+    after = KernelReading(KernelCounters({"Tcp": {"CurrEstab": 2, "InSegs": 6}, "Ip": {"DefaultTTL": 32}}))
+    assert difference(before, after) == KernelGrowth(KernelCounters({"Tcp": {"InSegs": 1}}))
 
 
 def test_a_counter_of_32_bits_that_ran_over_is_told_right():
@@ -84,9 +92,9 @@ def test_a_cpu_that_came_or_went_leaves_softnet_out():
 @given(st.text(alphabet="Ip: 0123abcdef\n", max_size=300), st.text(alphabet="Ip: 0123abcdef\n", max_size=300))
 def test_no_text_makes_it_raise_or_count_backwards(one, other):
     before, after = parse_reading(one), parse_reading(other)
-    if isinstance(before, Reading) and isinstance(after, Reading):
+    if isinstance(before, KernelReading) and isinstance(after, KernelReading):
         change = difference(before, after)
-        if isinstance(change, Difference):
+        if isinstance(change, KernelGrowth):
             assert all(value >= 0 for group in change.counters.groups.values() for value in group.values())
 
 
@@ -145,7 +153,7 @@ async def test_this_node_is_read_twice_from_its_files():
     assert change.counters.value("Ip", "ReasmFails") is not None
     assert change.counters.value("Softnet", "Dropped") is not None
     assert {(e.node, e.topic, e.outcome) for e in journal.entries} == {("rac1", TOPIC, "ok")}
-    assert [e.action for e in journal.entries] == [planned_counter_reads()[0][1]] * 2
+    assert [e.action for e in journal.entries] == [COUNTERS_OF_THIS_NODE.action(TOPIC)] * 2
 
 
 async def test_a_peer_is_read_by_one_cat_through_its_shell(peer, tmp_path):
@@ -162,7 +170,7 @@ async def test_a_peer_is_read_by_one_cat_through_its_shell(peer, tmp_path):
     assert change.counters.value("Ip", "ReasmFails") == 12
     assert change.counters.value("Softnet", "Dropped") == 3
     entries = [e for e in journal.entries if e.topic == TOPIC]
-    assert [e.action for e in entries] == [COMMAND] * 2
+    assert [e.action for e in entries] == [COUNTERS.text] * 2
     assert "Ip.ReasmFails +12" in entries[1].text
     assert again.strip() in entries[1].text
 

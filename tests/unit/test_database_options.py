@@ -11,20 +11,22 @@ from pathlib import Path
 
 import pytest
 
-from checks.dry_run import plan
-from checks.model.check import discover
 from checks.model.report import ExitCode
 from checks.model.settings import DatabaseSettings, SamplingSettings, Settings
+from checks.run.check_discovery import discover
+from checks.run.dry_run import plan_checks
 from racwire_lab.oracle_net.verifier import Verifier
 from tests.fixtures.oracle import USER, Witness, serving
 from tui.cli.errors import UsageError
+from tui.cli.interrupts import GOING_ON
 from tui.cli.main import build_parser, effective_settings, main
 from tui.cli.password import password_for
 
 
 def effective(*words, file=None):
     where = ["--settings", str(file)] if file else []
-    return effective_settings(build_parser().parse_args([*where, "check", *words]))
+    line = [*where, "check", *words]
+    return effective_settings(build_parser(line).parse_args(line))
 
 
 # --- options ----------------------------------------------------------------------------------------------------------
@@ -53,8 +55,8 @@ def test_each_option_goes_over_its_setting(monkeypatch, tmp_path):
 
 def test_an_option_before_the_command_counts_too(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    args = build_parser().parse_args(["--connect", "h/p", "check"])
-    assert effective_settings(args).database.connect == "h/p"
+    words = ["--connect", "h/p", "check"]
+    assert effective_settings(build_parser(words).parse_args(words)).database.connect == "h/p"
 
 
 def test_the_way_in_that_is_given_replaces_the_one_in_the_file(tmp_path):
@@ -97,7 +99,7 @@ def test_what_cannot_be_meant_is_told_by_the_option_and_nothing_is_run(words, se
 
 
 def planned(**database):
-    return "\n".join(plan(discover().checks, Settings(database=DatabaseSettings(**database))))
+    return "\n".join(plan_checks(discover().checks, Settings(database=DatabaseSettings(**database))))
 
 
 def test_the_plan_has_the_login_and_every_statement_with_its_purpose_grants_and_licence():
@@ -158,7 +160,7 @@ CHECK = ("check", "gc-blocks-lost", "--interval", "1")
 def run(server, tmp_path, *words, env=None, **how):
     """`racwire check` in a home of its own; the database lets it in and grants nothing."""
     home = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "PYTHONFAULTHANDLER": "1", **(env or {})}
-    command = [sys.executable, "-m", "tui", *words, "--connect", server.dsn, "--user", USER]
+    command = [sys.executable, "-P", "-m", "tui", *words, "--connect", server.dsn, "--user", USER]
     return subprocess.Popen(command, env=home, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
 
 
@@ -197,7 +199,9 @@ def asked_on_a_terminal(server, tmp_path):
     """`racwire check` on a terminal of its own, as far as the prompt: the process, the terminal, and what it shows."""
     ours, theirs = pty.openpty()
     become = f"import os, fcntl, termios; os.setsid(); fcntl.ioctl({theirs}, termios.TIOCSCTTY, 0)"
-    start = f"{become}; os.execv({sys.executable!r}, [{sys.executable!r}, '-m', 'tui', *__import__('sys').argv[1:]])"
+    start = (
+        f"{become}; os.execv({sys.executable!r}, [{sys.executable!r}, '-P', '-m', 'tui', *__import__('sys').argv[1:]])"
+    )
     command = [sys.executable, "-c", start, *CHECK, "--connect", server.dsn, "--user", USER]
     home = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
     ran = subprocess.Popen(
@@ -239,7 +243,7 @@ def test_asking_to_end_twice_does_not_cut_the_report_short(server, password, tmp
     for _ in range(200):
         ran.terminate()
     out, err = ran.communicate(timeout=10)
-    assert (ran.returncode, err) == (ExitCode.INTERRUPTED, "")
+    assert (ran.returncode, err) == (ExitCode.INTERRUPTED, f"racwire: {GOING_ON}\n")
     assert "gc-blocks-lost had not concluded when the run was interrupted." in out
 
 

@@ -17,6 +17,7 @@ from checks.model.facts import (
     InstanceHistory,
     InstancePing,
     NotAsked,
+    NotGathered,
     UnaskedInstance,
     Unknown,
     UnreadView,
@@ -25,6 +26,7 @@ from checks.model.finding import Status
 from checks.plugins.gc_blocks_lost import gc_blocks_lost
 from checks.plugins.gc_receive_time import gc_receive_time
 from checks.plugins.instance_ping import instance_ping
+from checks.rules.instance_pings import judge_ping
 from checks.traffic.samples import Gap, InstanceSample, NodeSample, PairsSample
 from checks.traffic.timeline import Timeline
 from tests.fixtures.databases import (
@@ -41,16 +43,16 @@ from tests.fixtures.databases import (
     transfers,
 )
 from tests.unit.test_check_any_facts import clusters
-from tui.screens.database.figures import ms, of_loss, of_ping, percent, rate, span, volume, waits_on_top
-from tui.screens.database.lines import Known, page_of, sections_of
-from tui.screens.database.live_source import Live, live_of, pairs_of
-from tui.widgets.line import ROLES, plain, width_of
+from tui.screens.database.figures import ms, percent, rate, span, volume
+from tui.screens.database.lines import DatabaseFacts, page_of, sections_of
+from tui.screens.database.live_source import LiveFigures, live_of, pairs_of
+from tui.text.line import ROLES, plain, width_of
 
 NOON = 1_763_640_000.0
 
 
 def lines_of(built, width=80, live=None, progress=""):
-    known = Known(built.database, built.activity, built.history, built, live or Live(), progress)
+    known = DatabaseFacts(built.database, built.activity, built.history, built, live or LiveFigures(), progress)
     return page_of(sections_of(known, width), width)[0]
 
 
@@ -162,7 +164,7 @@ def test_where_the_whole_database_hangs_the_run_is_told_and_the_reason():
 def test_samples_of_nodes_are_of_no_instance():
     timeline = Timeline()
     timeline.add([NodeSample("rac1", NOON, 1.0)])
-    assert live_of(timeline) == Live()
+    assert live_of(timeline) == LiveFigures()
 
 
 def test_pairs_are_summed_up_over_a_minute_and_not_over_a_gap():
@@ -235,7 +237,7 @@ def test_without_a_database_there_is_the_reason_and_what_to_type():
 
 
 def test_what_is_still_to_be_read_says_how_far_it_is():
-    built = asked(2, activity=Unknown("not asked for"), history=Unknown("not asked for"))
+    built = asked(2, activity=NotGathered(), history=NotGathered())
     text = text_of(built, progress="the instances' statistics  12 of 30 s")
     assert " Being read: the instances' statistics 12 of 30 s" in text
     assert row_of(text, "Instances", "prod1")[:5] == ["?"] * 5
@@ -353,13 +355,14 @@ def test_pings_are_as_grave_as_instance_ping_says(times, count):
 
 def test_pings_of_8_kb_that_never_come_back_are_a_failure():
     limits = asked(2).thresholds
-    assert of_ping(InstancePing(1, 2, 10, 1000, 0, 0), limits) is Status.FAIL
-    assert of_ping(InstancePing(1, 2, 1, 1000, 0, 0), limits) is None
+    assert judge_ping(InstancePing(1, 2, 10, 1000, 0, 0), limits).status is Status.FAIL
+    assert judge_ping(InstancePing(1, 2, 1, 1000, 0, 0), limits).status is None
 
 
 def test_a_loss_of_nothing_received_is_a_failure():
-    assert of_loss(1, 0, asked(2).thresholds) is Status.FAIL
-    assert waits_on_top(NotAsked("no")) == set()
+    statistics = {"gc blocks lost": 1, "gc cr blocks received": 0, "gc current blocks received": 0}
+    built = asked(2, activity=activity(2, own_activity(2, statistics, events=())))
+    assert row_of(text_of(built), "Instances", "prod2")[2:4] == ["0.03", "F"]
 
 
 # --- whatever the facts are -------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from checks.model.facts import Verdict
-from checks.model.finding import Extent, Finding, Status, Waived
+from checks.model.finding import Finding, Magnitude, Status, Waived
 from checks.model.report import Report
 from checks.report.diff import diff
 from checks.report.json_report import to_json
@@ -92,8 +92,8 @@ def test_what_is_no_report_is_one_sentence(files, tmp_path, capsys, content):
         (finding(), finding(Status.FAIL), "Worse: 1 FAIL T-1 t Something is so. Was WARN"),
         (finding(Status.FAIL), finding(), "Better: 1 WARN T-1 t Something is so. Was FAIL"),
         (
-            finding(extent=Extent(0.5, "% of packets lost")),
-            finding(extent=Extent(2.5, "% of packets lost")),
+            finding(extent=Magnitude(0.5, "% of packets lost")),
+            finding(extent=Magnitude(2.5, "% of packets lost")),
             "Worse: 1 WARN T-1 t Something is so. Was 0.5 % of packets lost, is 2.5 % of packets lost",
         ),
         (finding(), finding(nodes=["rac1", "rac2"]), "Something is so. Also on rac2"),

@@ -7,7 +7,7 @@ import sys
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.sources.database.discovery import proposal
+from checks.sources.database.identity import proposal
 from checks.sources.database.local_instances import (
     LocalInstance,
     home_of,

@@ -6,10 +6,10 @@ import time
 import pytest
 
 from checks import Kind, Status, Unknown, check
-from checks.model.check import BrokenPlugin
 from checks.model.facts import NotAsked
 from checks.model.report import ExitCode, exit_code
 from checks.model.settings import Settings
+from checks.run.check_discovery import BrokenPlugin
 from checks.run.engine import Engine
 from checks.run.events import CheckConcluded, Gathered, GatherProgress, RunFinished, RunStarted
 from checks.run.gathering import Gatherer

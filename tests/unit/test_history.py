@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from checks.model.facts import BlockTransfer, History, Unknown
 from checks.rules import cache_fusion
 from checks.sources.database.history_range import trend
-from racwire_lab.history.plan import Drops, HistoryPlan, Loss, MtuChange, Restart
+from racwire_lab.history.history_plan import Drops, HistoryPlan, MtuChange, PlannedLoss, Restart
 from tests.fixtures.history_truth import Truth
 from tests.unit.history_support import FIRST_END, Practice
 
@@ -34,7 +34,7 @@ def plans(draw: st.DrawFn) -> HistoryPlan:
                 restarts.append(Restart(instance, k, down, draw(st.booleans())))
     pair = st.tuples(number, number).filter(lambda two: two[0] != two[1])
     losses = [
-        Loss(
+        PlannedLoss(
             receiver, sender, first, draw(st.one_of(st.none(), st.integers(first, last))), each=draw(st.integers(0, 9))
         )
         for (receiver, sender), first in draw(st.lists(st.tuples(pair, snapshot), max_size=3))
@@ -108,7 +108,7 @@ def faulty() -> HistoryPlan:
         intervals_s=(3600,) * 240,
         restarts=(Restart(1, 60), Restart(2, 90, down=5)),
         missing=((2, 150), (1, 170)),
-        losses=(Loss(2, 1, first=30, last=33), Loss(2, 1, first=151)),
+        losses=(PlannedLoss(2, 1, first=30, last=33), PlannedLoss(2, 1, first=151)),
         mtu_changes=(MtuChange(1, 100, 1500),),
         foreign_dbids=(99,),
     )

@@ -9,9 +9,9 @@ import pytest
 
 from checks.model.facts import Database, History, NotAsked, Unknown
 from checks.sources.database.statements import statements
-from racwire_lab.history.plan import HistoryPlan
-from racwire_lab.oracle_sql.access import Access
+from racwire_lab.history.history_plan import HistoryPlan
 from racwire_lab.oracle_sql.dictionary import FREE_HISTORY, views
+from racwire_lab.oracle_sql.identity import Access
 from tests.unit.history_support import FIRST_END, Practice, a_database
 
 PLAN = HistoryPlan(seed=1, first_end=FIRST_END, intervals_s=(3600,) * 6)

@@ -18,7 +18,7 @@ from checks.model.facts import PingSeries, Port, PrivateNetwork
 from checks.model.settings import ProbeSettings
 from checks.sources.nodes.container_processes import is_contained
 from checks.sources.probes.icmp_pinger import IcmpPinger
-from checks.sources.probes.limits import BudgetSpentError, Pace, PathLimits
+from checks.sources.probes.limits import BudgetSpentError, PacketPace, PathLimits
 from checks.sources.probes.path import Path
 from checks.sources.probes.pinger import CannotPingError, Request
 
@@ -69,7 +69,7 @@ def ping(to: str, *requests: Request, here: str = HERE, timeout_s: float = 5.0, 
 
     async def work() -> list[PingSeries]:
         path = Path(PrivateNetwork("n", "", "", ""), Port("a", "lo", here), Port("b", "lo", to), 1500)
-        with IcmpPinger(path, limits, Pace(100_000), straggler_s=0.05) as pinger:
+        with IcmpPinger(path, limits, PacketPace(100_000), straggler_s=0.05) as pinger:
             return await pinger.ping(requests, timeout_s=timeout_s)
 
     return in_a_namespace(work, and_then)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import msgspec
 
-from checks.model.check import discover
-from checks.model.facts import Unknown
+from checks.model.facts import NotGathered, Unknown
 from checks.model.finding import Status
 from checks.model.report import Report
 from checks.model.settings import Settings
 from checks.report.json_report import from_json, to_json
-from checks.traffic.judged import JudgedRecording
+from checks.run.check_discovery import discover
 from checks.traffic.recording import Header
+from checks.traffic.recording_replay import JudgedRecording
 from tests.fixtures.clusters import cluster, node, with_interface
 
 AT = "2026-11-20T14:02:31.000+01:00"
@@ -19,7 +19,7 @@ AT = "2026-11-20T14:02:31.000+01:00"
 
 async def judged(**instead: object) -> Report:
     built = cluster([node(1), node(2), with_interface(node(3), "eth1", mtu=1500)])
-    built = msgspec.structs.replace(built, paths=Unknown("not asked for"), counters=Unknown("not asked for"), **instead)
+    built = msgspec.structs.replace(built, paths=NotGathered(), counters=NotGathered(), **instead)
     header = Header(racwire_version="1", started_at=AT, interval_s=1, cluster=built)
     engine = JudgedRecording(header, discover(), Settings())
     async for _ in engine.events():

@@ -3,15 +3,15 @@
 import pytest
 
 from checks.model.facts import Keeper, Unknown
-from checks.sources.nodes.boot_config.ifcfg import connections, kept_by_network_service
-from checks.sources.nodes.boot_config.wicked import kept_by_wicked
+from checks.sources.nodes.boot_config.ifcfg import connections, ifcfg_mtus
+from checks.sources.nodes.boot_config.wicked import wicked_mtus
 from tests.unit.kept_support import BOND, ETH1, ETH2, IB, file
 
 SCRIPTS = "/etc/sysconfig/network-scripts"
 
 
 def kept(*files, unmanaged=False):
-    return kept_by_network_service(tuple(connections(files, unmanaged=unmanaged)), (ETH1, ETH2, BOND, IB))
+    return ifcfg_mtus(tuple(connections(files, unmanaged=unmanaged)), (ETH1, ETH2, BOND, IB))
 
 
 @pytest.mark.parametrize(
@@ -62,15 +62,15 @@ def test_where_dhcp_can_bring_an_mtu_it_is_not_known():
     ],
 )
 def test_wicked_keeps(name, text, expected):
-    (told,) = kept_by_wicked([file(f"/etc/sysconfig/network/{name}", text)], (ETH1,)).values()
+    (told,) = wicked_mtus([file(f"/etc/sysconfig/network/{name}", text)], (ETH1,)).values()
     assert (told.interface, told.mtu, told.kind) == expected
     assert told.keeper is Keeper.WICKED
 
 
 @pytest.mark.parametrize("name", ["ifcfg-lo", "ifcfg-eth1:1", "ifcfg-eth1.scpmbackup"])
 def test_wicked_leaves_loopback_aliases_and_copies_alone(name):
-    assert kept_by_wicked([file(f"/etc/sysconfig/network/{name}", "MTU='9000'")], (ETH1,)) == {}
+    assert wicked_mtus([file(f"/etc/sysconfig/network/{name}", "MTU='9000'")], (ETH1,)) == {}
 
 
 def test_an_interface_that_wicked_does_not_start_is_not_kept():
-    assert kept_by_wicked([file("/etc/sysconfig/network/ifcfg-eth1", "STARTMODE='off'\nMTU='9000'")], (ETH1,)) == {}
+    assert wicked_mtus([file("/etc/sysconfig/network/ifcfg-eth1", "STARTMODE='off'\nMTU='9000'")], (ETH1,)) == {}

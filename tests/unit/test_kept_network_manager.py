@@ -4,7 +4,7 @@ import pytest
 
 from checks.model.facts import Keeper, Unknown
 from checks.sources.nodes.boot_config.ifcfg import connections
-from checks.sources.nodes.boot_config.network_manager import kept_by_network_manager, parse_details, parse_listed
+from checks.sources.nodes.boot_config.network_manager import network_manager_mtus, parse_details, parse_listed
 from tests.unit.kept_support import BOND, ETH1, ETH2, IB, file
 
 ETC = "/etc/NetworkManager/system-connections"
@@ -26,7 +26,7 @@ KEYFILE = """\
 
 def kept(files=(), listed="", details="", ifcfg=(), devices=(ETH1, ETH2, BOND, IB)):
     read = tuple(connections(ifcfg, unmanaged=False))
-    return kept_by_network_manager(files, parse_listed(listed), parse_details(details), read, devices)
+    return network_manager_mtus(files, parse_listed(listed), parse_details(details), read, devices)
 
 
 def test_a_keyfile_keeps_its_mtu():

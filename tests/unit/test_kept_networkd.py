@@ -4,7 +4,7 @@ import pytest
 
 from checks.model.facts import Keeper, Unknown
 from checks.sources.nodes.boot_config.device import Device
-from checks.sources.nodes.boot_config.networkd import kept_by_networkd, set_by_links
+from checks.sources.nodes.boot_config.networkd import link_file_mtus, networkd_mtus
 from tests.unit.kept_support import BOND, ETH1, ETH2, file
 
 ETC, RUN, USR = (f"/{place}/systemd/network" for place in ("etc", "run", "usr/lib"))
@@ -16,7 +16,7 @@ def network(match="Name=eth1", mtu="9000", link=""):
 
 
 def kept(*files):
-    return kept_by_networkd(files, DEVICES)
+    return networkd_mtus(files, DEVICES)
 
 
 @pytest.mark.parametrize(
@@ -108,15 +108,15 @@ def test_dhcp_can_bring_an_mtu():
 
 def test_link_files_that_set_no_mtu_leave_no_doubt_whichever_of_them_matches():
     of_udev = file(f"{USR}/73-usb-net-by-mac.link", "[Match]\nPath=*-usb-*\n[Link]\nNamePolicy=mac")
-    assert set_by_links([of_udev], DEVICES) == {}
+    assert link_file_mtus([of_udev], DEVICES) == {}
     ours = file(f"{ETC}/80-eth1.link", "[Match]\nOriginalName=eth1\n[Link]\nMTUBytes=9000")
-    assert isinstance(set_by_links([of_udev, ours], DEVICES)["eth1"].mtu, Unknown)
+    assert isinstance(link_file_mtus([of_udev, ours], DEVICES)["eth1"].mtu, Unknown)
 
 
 def test_a_link_file_sets_an_mtu_beside_any_keeper():
     default = file(f"{USR}/99-default.link", "[Match]\nOriginalName=*\n[Link]\nNamePolicy=keep")
     ours = file(f"{ETC}/10-eth1.link", "[Match]\nMACAddress=52:54:00:a1:00:01\n[Link]\nName=eth1\nMTUBytes=9000")
-    told = set_by_links([default, ours], DEVICES)
+    told = link_file_mtus([default, ours], DEVICES)
     assert set(told) == {"eth1"}
     assert told["eth1"].mtu == 9000
-    assert set_by_links([file(f"{ETC}/10.link", "[Link]\nMTUBytes=9000")], DEVICES) == {}
+    assert link_file_mtus([file(f"{ETC}/10.link", "[Link]\nMTUBytes=9000")], DEVICES) == {}

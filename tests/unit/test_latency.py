@@ -21,9 +21,8 @@ from checks.model.settings import ProbeSettings
 from checks.sources.probes.icmp_socket import Echo, EchoSocket, QueuedError
 from checks.sources.probes.pinger import CannotPingError, NoPrivilegeError
 from checks.traffic import latency_pinger
-from checks.traffic.latency import LatencyPath, latency_paths, planned_latency, run_latency
+from checks.traffic.latency import LATE_S, LatencyPath, Schedule, latency_paths, planned_latency, run_latency
 from checks.traffic.latency_pinger import percentiles
-from checks.traffic.latency_schedule import LATE_S, Schedule
 from checks.traffic.samples import Event, Gap, LatencySample
 from tests.fixtures.clusters import cluster as healthy_cluster
 

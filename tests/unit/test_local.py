@@ -6,8 +6,9 @@ import pytest
 
 from checks.model.facts import KernelCounters, Unknown
 from checks.model.journal import Journal
+from checks.sources.kernel_files import THIS_NODE
 from checks.sources.nodes import netlink
-from checks.sources.nodes.local import planned_reads, read_local_node
+from checks.sources.nodes.local import read_local_node
 from checks.sources.nodes.shell import ShellError
 
 
@@ -25,7 +26,9 @@ async def test_this_node_is_read_without_privilege_and_journalled() -> None:
     assert [(entry.node, entry.topic, entry.outcome) for entry in journal.entries] == [
         ("rac1", topic, "ok") for topic in ("interfaces", "routes", "neighbours", "counters", "sysctls")
     ]
-    assert tuple((entry.topic, entry.action) for entry in journal.entries) == planned_reads()
+    assert tuple((entry.topic, entry.action) for entry in journal.entries) == tuple(
+        (read.topic, read.how) for read in THIS_NODE.reads
+    )
     assert f"{loopback.name}: <" in journal.entries[0].text
 
 

@@ -9,11 +9,9 @@ from checks.model.facts import FileSeen, GridHome, Managed, ManagedDatabase, Ocr
 from checks.model.journal import Journal
 from checks.model.settings import Settings
 from checks.run import gathering
-from checks.sources.clusterware.databases_text import parse_database_status, parse_databases
-from checks.sources.clusterware.managed import planned_managed, read_managed
-from checks.sources.nodes.backups_text import parse_manual_backups
-from checks.sources.nodes.change_files import read_change_files, read_olr_backup
-from checks.sources.nodes.read_only import demand_read_only_command
+from checks.sources.clusterware.managed import parse_database_status, parse_databases, read_managed
+from checks.sources.entries import Program
+from checks.sources.nodes.backup_files import parse_manual_backups, read_change_files, read_olr_backup
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import Completed, Shell
 from tests.fixtures.clusters import cluster
@@ -130,11 +128,6 @@ async def test_without_clusterware_there_is_nothing_to_ask():
     assert await gathering._managed(Session(Settings(), Journal()), without) == Unknown("no Grid home")
 
 
-def test_all_that_is_asked_changes_nothing():
-    for _, argv in planned_managed("/u01/grid"):
-        demand_read_only_command(argv, "rac1")
-
-
 @pytest.fixture
 async def shell():
     held = await Shell.open_local("rac1")
@@ -156,7 +149,7 @@ class Answers(Shell):
     def __init__(self, text: str) -> None:
         self.node, self.text = "rac2", text
 
-    async def run(self, program: str, *, timeout_s: float, limit_bytes: int = 4_000_000) -> Completed:
+    async def run(self, program: Program, *arguments: str, timeout_s: float | None = None) -> Completed:
         return Completed(0, self.text)
 
 

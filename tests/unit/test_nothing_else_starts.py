@@ -10,7 +10,7 @@ import checks
 import tui
 
 ROOT = Path(checks.__file__).parent.parent
-PRACTICE = ("tui/cli/lab_",)
+PRACTICE = ("tui/cli/lab.py",)
 """What runs the practice cluster, on no node of a real one."""
 
 STARTS = {

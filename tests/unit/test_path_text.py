@@ -11,13 +11,13 @@ from checks.model.finding import Status
 from checks.model.report import make_report
 from checks.plugins.df_ping import df_ping
 from checks.report.path_lines import path_line
-from checks.rules.path_matrix import Grid, grids_of, problems
+from checks.rules.path_matrix import PathMatrix, path_matrices, problems
 from tests.fixtures.clusters import cluster, clusterware, node, path, with_paths
 from tui.screens.paths.lines import foot_lines, page_of
 from tui.screens.paths.matrix import matrix_lines
-from tui.screens.paths.node_names import headings, short_names
 from tui.screens.paths.reader_page import reader_lines
-from tui.widgets.line import ROLES, plain, width_of
+from tui.text.line import ROLES, plain, width_of
+from tui.text.node_names import headings, short_names
 
 
 def eth2(built: Cluster) -> PrivateNetwork:
@@ -31,8 +31,8 @@ def with_verdict(verdict: Verdict, leg: Leg = Leg.UNKNOWN, **more: object) -> Cl
     return with_paths(base, path(eth2(base), "rac1", "rac3", verdict, leg, **more))
 
 
-def grid_on_eth2(built: Cluster) -> Grid:
-    return grids_of(built)[1]
+def grid_on_eth2(built: Cluster) -> PathMatrix:
+    return path_matrices(built)[1]
 
 
 def report_of(built: Cluster):
@@ -69,7 +69,7 @@ def test_a_cell_has_the_largest_packet_and_the_letter_of_its_verdict():
     ],
 )
 def test_cells_get_tighter_with_more_nodes_and_every_path_is_there(nodes, width, cell):
-    lines = matrix_lines(grids_of(cluster(nodes))[0], width, ("rac1", "rac2"))
+    lines = matrix_lines(path_matrices(cluster(nodes))[0], width, ("rac1", "rac2"))
     text = plain(lines)
     assert cell in text
     assert text.count("P") == nodes * (nodes - 1)
@@ -78,7 +78,7 @@ def test_cells_get_tighter_with_more_nodes_and_every_path_is_there(nodes, width,
 
 
 def test_sixteen_nodes_stand_on_a_screen_of_24_lines_one_network_at_a_time():
-    grids = grids_of(cluster(16))
+    grids = path_matrices(cluster(16))
     page = page_of(grids, grids[1].network.name, ("rac16", "rac1"), 80, 17)
     assert len(page.lines) == 17
     assert page.cursor == 16
@@ -87,7 +87,7 @@ def test_sixteen_nodes_stand_on_a_screen_of_24_lines_one_network_at_a_time():
 
 
 def test_networks_that_fit_stand_below_each_other():
-    page = page_of(grids_of(cluster(3)), "192.168.11.0/24", ("rac1", "rac2"), 80, 17)
+    page = page_of(path_matrices(cluster(3)), "192.168.11.0/24", ("rac1", "rac2"), 80, 17)
     assert page.title == ""
     text = plain(page.lines)
     assert "eth1 192.168.10.0/24" in text
@@ -96,7 +96,7 @@ def test_networks_that_fit_stand_below_each_other():
 
 
 def test_more_nodes_than_columns_show_those_around_the_cursor():
-    grid = grids_of(cluster(16))[0]
+    grid = path_matrices(cluster(16))[0]
     for target in grid.nodes[1:]:
         lines = plain(matrix_lines(grid, 30, ("rac1", target)))
         assert "[P]" in lines
@@ -108,14 +108,14 @@ def test_the_path_under_the_cursor_is_told_in_a_line():
     cell = grid_on_eth2(built).cells["rac1", "rac3"]
     told = "rac1→rac3: 84 bytes 20/20 0.08 ms · 9000 bytes 0/20 · largest 1500 · 42 probes in 61 ms"
     assert path_line(cell) == told
-    foot = plain(foot_lines(grids_of(built), cell, 100, 4)).splitlines()
+    foot = plain(foot_lines(path_matrices(built), cell, 100, 4)).splitlines()
     assert foot[0] == f" {told}"
     assert foot[1] == " B black hole, lost on the way there"
     assert foot[-1] == " Letters: P passes  B black hole  · itself"
 
 
 def test_the_legend_has_only_the_letters_that_occur():
-    assert plain(foot_lines(grids_of(cluster(2)), None, 80, 2)).splitlines()[-1] == " Letters: P passes  · itself"
+    assert plain(foot_lines(path_matrices(cluster(2)), None, 80, 2)).splitlines()[-1] == " Letters: P passes  · itself"
 
 
 def test_what_was_not_probed_says_why():
@@ -132,14 +132,14 @@ def test_a_node_without_a_port_is_there_and_says_so():
     network = eth2(base)
     fewer = PrivateNetwork(network.name, network.interface, network.subnet, "oifcfg", network.ports[:2], 9000)
     built = Cluster("rac1", "", nodes=base.nodes, networks=(fewer,), paths=())
-    assert grids_of(built)[0].cells["rac3", "rac1"].reason == "rac3 has no port on 192.168.11.0/24."
+    assert path_matrices(built)[0].cells["rac3", "rac1"].reason == "rac3 has no port on 192.168.11.0/24."
 
 
 def test_problems_are_listed_in_reading_order():
     base = with_verdict(Verdict.BLACK_HOLE)
     built = with_paths(base, path(eth2(base), "rac2", "rac1", Verdict.UNREACHABLE))
     name = eth2(base).name
-    assert problems(grids_of(built)) == [(name, "rac1", "rac3"), (name, "rac2", "rac1")]
+    assert problems(path_matrices(built)) == [(name, "rac1", "rac3"), (name, "rac2", "rac1")]
 
 
 LOSSY = (PingSeries(56, 1000, 1000), PingSeries(8972, 1000, 996))
@@ -249,7 +249,7 @@ def squares(draw: st.DrawFn) -> Cluster:
 @given(squares(), st.integers(20, 200), st.integers(3, 60), st.data())
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_no_line_is_wider_than_the_screen_whatever_the_facts_are(built, width, height, data):
-    grids = grids_of(built)
+    grids = path_matrices(built)
     ways = [(g, way) for g in grids for way in g.cells]
     grid, way = data.draw(st.sampled_from(ways)) if ways else (None, None)
     page = page_of(grids, grid.network.name if grid else "", way, width, height)

@@ -11,7 +11,7 @@ from checks.model.facts import Port, PrivateNetwork
 from checks.model.settings import ProbeSettings
 from checks.sources.nodes.shell import Completed, Shell, ShellError
 from checks.sources.probes import ping_command
-from checks.sources.probes.limits import BudgetSpentError, Pace, PathLimits
+from checks.sources.probes.limits import BudgetSpentError, PacketPace, PathLimits
 from checks.sources.probes.path import Path
 from checks.sources.probes.ping_command import CommandPinger, PingTool, Slots, read_ping_tool
 from checks.sources.probes.pinger import CannotPingError, Request
@@ -72,7 +72,7 @@ def none_answered(command: list[str]) -> str:
 
 def pinger(shell: Shell, tool: PingTool = MODERN, **settings: int) -> CommandPinger:
     limits = PathLimits(ProbeSettings(**settings))
-    return CommandPinger(PATH, limits, Pace(100_000), shell=shell, tool=tool, slots=Slots())
+    return CommandPinger(PATH, limits, PacketPace(100_000), shell=shell, tool=tool, slots=Slots())
 
 
 async def test_a_series_is_put_together_from_several_runs() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.model.facts import PingSeries
-from checks.sources.probes.ping_output import parse_ping
+from checks.sources.probes.ping_command import parse_ping
 
 SOURCE = "192.168.10.1"
 HEAD = "PING 192.168.10.2 (192.168.10.2) from 192.168.10.1 : 8972(9000) bytes of data.\n"

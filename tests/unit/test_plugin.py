@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from checks.model.check import Kind, PluginError, check, discover
+from checks.model.check import Kind, PluginError, check
 from checks.model.facts import Cluster
 from checks.model.finding import Status
+from checks.run.check_discovery import discover
 
 ROOT = Path(__file__).parents[2]
 KIND = Kind("T-KIND-001", "?")
@@ -59,7 +60,7 @@ def test_the_check_of_the_contributing_page_works_as_an_installed_package(tmp_pa
         check=True, timeout=120,
     )  # fmt: skip
     program = """
-from checks.model.check import discover
+from checks.run.check_discovery import discover
 from tests.fixtures.clusters import cluster, node, with_interface
 found = discover()
 assert not found.broken, found.broken
@@ -92,7 +93,7 @@ def test_a_package_that_cannot_be_imported_or_steals_an_id_is_told(tmp_path):
     (info / "entry_points.txt").write_text(
         "[racwire.checks]\nabsent = nowhere:x\nthief = acme:thief\nnothing = acme:nothing\n"
     )
-    program = "from checks.model.check import discover\nfor b in discover().broken: print(b.name, b.reason)"
+    program = "from checks.run.check_discovery import discover\nfor b in discover().broken: print(b.name, b.reason)"
     ran = subprocess.run(
         [sys.executable, "-c", program],
         env={"PYTHONPATH": f"{tmp_path}:{ROOT}"}, capture_output=True, text=True, timeout=60, check=False,

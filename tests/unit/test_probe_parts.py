@@ -13,12 +13,13 @@ from icmplib import ICMPv4Socket
 from checks.model.facts import Interface, Leg, Node, Port, PrivateNetwork, Route
 from checks.model.packet_sizes import packet_of, payload_for
 from checks.model.settings import ProbeSettings
-from checks.sources.probes.direction import combine, in_echos, leg_of_all
-from checks.sources.probes.ends import known_mtus, link_is_up, neighbour_program, neighbour_sign
+from checks.run.dry_run import describe_budget
 from checks.sources.probes.icmp_socket import ones_complement_checksum
-from checks.sources.probes.limits import Pace, Window
+from checks.sources.probes.limits import PacketPace, Window
+from checks.sources.probes.lost_leg import combine, in_echos, leg_of_all
 from checks.sources.probes.path import Path
-from checks.sources.probes.probe_dry_run import describe_budget, plan_path
+from checks.sources.probes.path_budget import plan_path
+from checks.sources.probes.paths import known_mtus, link_is_up, neighbour_sign
 from checks.sources.probes.safety import UnsafePathError, assert_private
 from checks.sources.probes.verdict import NeighbourSign
 
@@ -50,7 +51,7 @@ def test_the_quick_checksum_is_icmplibs(data: bytes) -> None:
 
 
 async def test_the_pace_keeps_the_mean_rate() -> None:
-    pace = Pace(1000)
+    pace = PacketPace(1000)
     began = time.perf_counter()
     await asyncio.gather(*(pace.take(10) for _ in range(12)))
     assert time.perf_counter() - began >= 0.08
@@ -177,11 +178,6 @@ def test_neighbour_entries_are_read_without_raising(text: str) -> None:
 )
 def test_link_states(state: str, up: bool | None) -> None:
     assert link_is_up(state) is up
-
-
-def test_interface_names_are_quoted() -> None:
-    odd = Path(NETWORK, Port("rac1", "a b;c", "192.168.11.1"), THERE, 9000)
-    assert "'a b;c'" in neighbour_program(odd)
 
 
 def test_mtus_are_taken_from_what_was_read() -> None:

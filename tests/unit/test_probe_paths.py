@@ -11,6 +11,8 @@ import pytest
 from checks.model.facts import Interface, Leg, Node, PathProbe, Port, PrivateNetwork, Unknown, UnreadNode, Verdict
 from checks.model.journal import Journal
 from checks.model.settings import Settings
+from checks.sources.entries import Program
+from checks.sources.kernel_files import ARRIVALS, LINK, PING_TOOL
 from checks.sources.nodes.shell import Completed, Shell, ShellError
 from checks.sources.probes import paths, ping_command
 from checks.sources.probes.paths import PathRun, probe_paths
@@ -35,12 +37,12 @@ class FakeShell(Shell):
         self.answered = answered
         self.payloads: list[int] = []
 
-    async def run(self, program: str, *, timeout_s: float, limit_bytes: int = 0) -> Completed:
-        if "ping -V" in program:
+    async def run(self, program: Program, *arguments: str, timeout_s: float | None = None) -> Completed:
+        if program is PING_TOOL:
             return Completed(0, TOOL)
-        if "operstate" in program:
+        if program is LINK:
             return Completed(0, "up\n")
-        return Completed(0, "Icmp: InMsgs InEchos\nIcmp: 9 5\n" if "snmp" in program else "")
+        return Completed(0, "Icmp: InMsgs InEchos\nIcmp: 9 5\n" if program is ARRIVALS else "")
 
     def start(self, command: Sequence[str]) -> asyncio.Future[Completed]:
         words = list(command)[list(command).index("ping") :]

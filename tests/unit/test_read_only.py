@@ -1,27 +1,32 @@
 """racwire runs nothing that could change a node: what is refused, in every spelling, and that nothing of it starts."""
 
+import dataclasses
 import os
+import re
 import shlex
+import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checks.model.facts import Port, PrivateNetwork
-from checks.sources.clusterware.clusterware_reader import Query
+from checks.sources import registry
 from checks.sources.clusterware.grid_tool_command import run_command
-from checks.sources.clusterware.managed import planned_managed
-from checks.sources.nodes import counter_change, remote, setup_program
-from checks.sources.nodes.read_only import ChangingCommandError
-from checks.sources.nodes.read_only.forms import read_forms
-from checks.sources.nodes.read_only.judge import fault_of_command, fault_of_program
+from checks.sources.grid_commands import GRID_COMMANDS
+from checks.sources.kernel_files import LINK
+from checks.sources.node_setup import CHANGE_BACKUPS
+from checks.sources.nodes import framing
+from checks.sources.nodes.read_only import ChangingCommandError, fault_of_command
+from checks.sources.nodes.read_only.allow_list import read_forms
 from checks.sources.nodes.shell import Shell
-from checks.sources.probes import count_arrivals, ends, ping_command
+from checks.sources.probes import ping_command
 from checks.sources.probes.path import Path as ProbePath
 from checks.sources.probes.pinger import Request
-from checks.traffic import node_text
+from tests.support.programs import sh
+from tests.support.shell_judge import fault_of_program
 from tests.unit.read_only_samples import CHANGING, GRID_CHANGING, NAMES, READING, SPELLINGS, WHOLLY_UNKNOWN_NAMES
 
 
@@ -72,31 +77,40 @@ def test_clusterware_is_asked_and_never_told(home: str, command: str) -> None:
         assert fault_of_command(tuple(shlex.split(f"/u01/app/19.0.0/grid/bin/{command}")))
 
 
-PROGRAMS = {
-    "a peer": remote.PROGRAM,
-    "its setup": setup_program.PROGRAM,
-    "its counters": counter_change.COMMAND,
-    "arrivals": count_arrivals.COUNT_PROGRAM,
-    "its ping": ping_command.PROBE_PROGRAM,
-    "a sample": node_text.PEER_PROGRAM,
-    "a sample and links": node_text.PEER_PROGRAM + node_text.PEER_LINKS_PROGRAM,
-    "a link": ends.link_program(a_path().source),
-    "a neighbour": ends.neighbour_program(a_path()),
-    "a neighbour on an odd interface": ends.neighbour_program(a_path(interface="eth 1;reboot")),
-}
+PROGRAMS = {program.name: program for program in registry.PROGRAMS.values()}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_program_of_racwire_is_accepted_and_none_with_a_change_in_it(name: str) -> None:
-    program = PROGRAMS[name]
+    program = PROGRAMS[name].text
     assert fault_of_program(program) == ""
     whole_lines = program.splitlines()
     for at in (0, len(whole_lines) // 2, len(whole_lines)):
         assert fault_of_program("\n".join([*whole_lines[:at], "ip link set eth1 mtu 9000", *whole_lines[at:]]))
     for line in whole_lines:
-        assert fault_of_program(line) == "", line
+        assert fault_of_program(line) == "" or re.match(r"for .*; do$|done$", line), line
         for end in ("; reboot", " > /etc/hosts", " | sh", " && rm x", " & rm x", " `rm x`", " $(rm x)", "\trm $((x))'"):
             assert fault_of_program(line + end), line + end
+            assert fault_of_program(program.replace(line, line + end, 1)), line + end
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_takes_the_arguments_that_it_names_and_no_others(name: str) -> None:
+    program = PROGRAMS[name]
+    assert program.fault(program.example) == ""
+    used = set(re.findall(r"\$([1-9@])", program.text))
+    assert used == {"@" if a.is_many else str(n) for n, a in enumerate(program.arguments, 1)}
+    for argument in program.arguments:
+        assert argument.name in program.reads[0].how
+    assert program.fault(() if program.example else ("one",))
+    for n in range(len(program.example)):
+        for hostile in ("", "a\0b", "\x1b]0;", "\udc80"):
+            assert program.fault((*program.example[:n], hostile, *program.example[n + 1 :]))
+
+
+def test_the_registry_holds_each_program_once_by_its_text() -> None:
+    assert len(PROGRAMS) == len(registry.PROGRAMS)
+    assert all(registry.PROGRAMS[program.text] is program for program in PROGRAMS.values())
 
 
 @given(st.sampled_from(READING), st.sampled_from(CHANGING), st.sampled_from(["\n", " ; ", "\n\n\t"]))
@@ -106,13 +120,12 @@ def test_no_reading_hides_a_change_beside_it(reading: str, changing: str, betwee
 
 
 def test_every_question_to_clusterware_is_accepted() -> None:
-    for query in Query:
-        assert fault_of_command(query.argv("/u01/app/19.0.0/grid")) == "", query
+    for query in GRID_COMMANDS:
+        argv = query.argv("/u01/app/19.0.0/grid")
+        assert fault_of_command(argv) == "", query
         assert fault_of_command((query.tool, *query.arguments)), "only by the path of a Grid home"
-        assert fault_of_command((*query.argv("/u01/app/19.0.0/grid"), "-stop")), query
-    for topic, argv in planned_managed("/u01/app/19.0.0/grid"):
-        assert fault_of_command(argv) == "", topic
-        assert fault_of_command((argv[0], "stop", *argv[2:])), topic
+        assert fault_of_command((*argv, "-stop")), query
+        assert fault_of_command((argv[0], "stop", *argv[2:])), query
 
 
 @pytest.mark.parametrize("tool", [ping_command.PingTool(20221126, True, True), ping_command.PingTool(0, False, False)])
@@ -144,13 +157,6 @@ def test_commands_too_deep_in_each_other_are_refused() -> None:
     assert fault_of_program("if true; then " * 3000 + "true" + "; fi" * 3000)
 
 
-def test_a_follow_loop_is_judged_once() -> None:
-    fault_of_program.cache_clear()
-    for _ in range(100):
-        fault_of_program(node_text.PEER_PROGRAM)
-    assert (fault_of_program.cache_info().misses, fault_of_program.cache_info().hits) == (1, 99)
-
-
 @pytest.mark.parametrize("line", ["cat [ANY", "cat (a|b", "cat ANY)", "cat [a)"])
 def test_a_line_of_the_list_that_is_no_synopsis_is_an_error(line: str) -> None:
     with pytest.raises(ValueError, match="synopsis"):
@@ -167,25 +173,66 @@ async def shell() -> AsyncIterator[Shell]:
     await shell.close()
 
 
-async def test_a_shell_refuses_a_change_before_anything_of_the_program_runs(shell: Shell, tmp_path: Path) -> None:
+async def test_a_shell_refuses_what_is_not_registered_before_anything_of_it_runs(shell: Shell, tmp_path: Path) -> None:
     mark = shlex.quote(str(tmp_path / "mark"))
-    for program in (
+    for text in (
         f"touch {mark}",
         f"true; touch {mark}",
         f"echo > {mark}",
-        f"echo x | tee {mark}",
-        f"(true; sh -c 'touch {mark}')",
         f"true\nip link set racwire-none mtu 9000\ntouch {mark}",
         "/u01/app/19.0.0/grid/bin/crsctl stop crs",
+        "cat /proc/stat",
     ):
-        with pytest.raises(ChangingCommandError, match=r"not run on rac1, because .*: racwire only reads"):
-            await shell.run(program, timeout_s=5)
+        with pytest.raises(ChangingCommandError, match=r"not run on rac1, because .* is not registered: racwire only"):
+            await shell.run(sh(text))
+    with pytest.raises(ChangingCommandError, match="'link' is not registered"):
+        await shell.run(dataclasses.replace(LINK, arguments=()))
     for command in (["touch", str(tmp_path / "mark")], ["sh", "-c", f"touch {mark}"], ["eval", f"touch {mark}"]):
         with pytest.raises(ChangingCommandError, match=r"`(touch|sh|eval) .*` is not listed"):
             shell.start(command)
-    assert (await shell.run("echo after", timeout_s=5)).text == "after\n"
-    assert (await shell.start(["echo", "beside"])).text == "beside\n"
+    assert (await shell.run(LINK, "lo")).text == "unknown\n"
+    assert (await shell.start(["env", "LC_ALL=C", "ping", "-c", "1", "-W", "1", "127.0.0.1"])).text
     assert os.listdir(tmp_path) == []
+
+
+async def test_a_shell_refuses_arguments_that_are_not_of_their_kind(shell: Shell) -> None:
+    for arguments in ((), ("lo", "lo"), ("../../../etc",), ("",), ("..",), ("a\0b",)):
+        with pytest.raises(ChangingCommandError, match="'link'"):
+            await shell.run(LINK, *arguments)
+    for path in ("/dev/watchdog", "/tmp/../dev/watchdog", "/proc/kmsg", "relative"):
+        with pytest.raises(ChangingCommandError, match="'change files'"):
+            await shell.run(CHANGE_BACKUPS, path)
+
+
+WICKED = (
+    *("'", '"', "\\", "\n", "$(touch mark)", "`touch mark`", "; touch mark;", "| touch mark", "&& touch mark\n"),
+    *("${x:=y}", "$1", "*", "~", "-n", "#", "'; touch mark; '", '"; touch mark; "'),
+)
+HOSTILE = st.lists(
+    st.sampled_from(WICKED) | st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), max_size=3), max_size=6
+).map("".join)
+
+
+@given(st.lists(HOSTILE, min_size=1, max_size=4))
+@settings(max_examples=60, deadline=None)
+def test_no_argument_can_become_code_in_any_program(
+    tmp_path_factory: pytest.TempPathFactory, hostile: list[str]
+) -> None:
+    """What is sent, run by a real shell in an empty directory: every value arrives as it is, and no file is made."""
+    place = tmp_path_factory.getbasetemp() / "hostile"
+    place.mkdir(exist_ok=True)
+    sent = b"racwire_token=t\n" + framing.foreground(1, 'printf \'%s\\0\' "$#" "$@"', hostile)
+    for number, program in enumerate(PROGRAMS.values(), 2):
+        rooted = [argument.pattern.startswith("/") for argument in program.arguments]
+        values = [f"/nowhere/{hostile[0]}" if is_path else hostile[0] for is_path in rooted]
+        if values:
+            sent += framing.foreground(number, program.text, values)
+    sent += framing.foreground(99, "printf '%s' \"$@\"", ["end"])
+    ran = subprocess.run(["sh"], input=sent, capture_output=True, timeout=30, check=True, cwd=place)
+    first = ran.stdout.partition(b"{\n")[2].partition(b"\nt 1}0\n")[0]
+    assert first.decode().split("\0")[:-1] == [str(len(hostile)), *hostile]
+    assert ran.stdout.endswith(b"\nt 99{\nend\nt 99}0\n")
+    assert os.listdir(place) == []
 
 
 async def test_a_command_that_changes_is_not_started(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from checks.sources.nodes.read_only.judge import fault_of_program
+from tests.support.shell_judge import fault_of_program
 
 SHELLS = {"dash": ["dash"], "bash": ["bash", "--posix"], "busybox": ["busybox", "sh"]}
 
@@ -21,6 +21,7 @@ PROGRAMS = (
     "(echo a && ! false) || echo b & wait",
     "[ -n a ] && test a = b\nprintf '%s\\n' a | cat",
     "LC_ALL=C env LC_ALL=C timeout 3 echo mark",
+    'for i in "$@"; do echo "$i" "$1" $2; done',
 )
 # `mark` is a command that makes a file; it is on no list.
 PIECES = (
@@ -84,7 +85,27 @@ PIECES = (
         "?",
         "=",
     ),
-    *("x=", "x='mark' ", "x=mark ", "$x", '"$x"', "${x}", "${x:=mark}", "${x@P}", "${!x}", "<", ">", ">>", "2>&1", "-"),
+    *(
+        "$1",
+        '"$1"',
+        '"$@"',
+        "$@",
+        "${1}",
+        "x=",
+        "x='mark' ",
+        "x=mark ",
+        "$x",
+        '"$x"',
+        "${x}",
+        "${x:=mark}",
+        "${x@P}",
+        "${!x}",
+        "<",
+        ">",
+        ">>",
+        "2>&1",
+        "-",
+    ),
     *(
         "if ",
         "then ",
@@ -136,7 +157,8 @@ def test_nothing_unlisted_runs_in_a_program_that_was_accepted(make: str, mutants
     (tools / "mark").write_text('#!/bin/sh\n: > "$WORK/mark-$n"\n')
     (tools / "mark").chmod(0o755)
     script = "\n".join(
-        f"(n={n}; export n; command eval {shlex.quote(program)} </dev/null) >/dev/null 2>&1"
+        f"(n={n}; export n; set -- mark '$(mark)' ';mark'; "
+        f"command eval {shlex.quote(program)} </dev/null) >/dev/null 2>&1"
         for n, program in enumerate([*mutants, "mark"])
     )
     subprocess.run(

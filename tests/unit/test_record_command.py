@@ -24,10 +24,10 @@ from checks.traffic.samples import Gap, NodeSample
 from tests.unit.recording_support import BEGIN, busy, header
 from tui.cli.durations import seconds_of, size_of
 from tui.cli.errors import UsageError
-from tui.cli.record_command import Tape
+from tui.cli.record import Tape
 from tui.cli.sampling import sample
-from tui.cli.status import Narration
-from tui.console.batch_writer import Delivery
+from tui.cli.sampling_status import SamplingStatus
+from tui.console.batch_writer import BatchWriter
 
 ROOT = Path(__file__).parents[2]
 FOUND = Cluster(
@@ -67,7 +67,8 @@ async def found():
 
 def racwire(*words, stdin=subprocess.DEVNULL, **more):
     return subprocess.run(
-        [sys.executable, "-m", "tui", *words], capture_output=True, text=True, timeout=60, check=False, stdin=stdin,
+        [sys.executable, "-P", "-m", "tui", *words],
+        capture_output=True, text=True, timeout=60, check=False, stdin=stdin,
         env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "PYTHONPATH": str(ROOT)}, **more,
     )  # fmt: skip
 
@@ -170,7 +171,7 @@ def test_quiet_says_nothing_but_errors(tmp_path, capsys):
 
 def test_a_gap_is_told_once_for_each_reason(capsys):
     told = []
-    narration = Narration(told.append)
+    narration = SamplingStatus(told.append)
     for reason in ("refused", "refused", "timed out", "timed out"):
         narration(Gap("node rac2", BEGIN, reason))
         narration(NodeSample("rac2", BEGIN, 1.0))
@@ -184,7 +185,7 @@ async def test_a_delivery_that_breaks_down_ends_it_and_closes_the_feed():
 
     feed = FakeFeed(Gap("pairs", BEGIN, ""))
     with pytest.raises(RecordingError):
-        await sample(feed, found(), Delivery(full, 0.0), told=lambda item: None)
+        await sample(feed, found(), BatchWriter(full, 0.0), told=lambda item: None)
     assert feed.is_closed.is_set()
 
 
@@ -193,7 +194,7 @@ async def test_a_disk_that_hangs_at_the_end_is_not_waited_for():
     gaps = [Gap("pairs", BEGIN, "")] * 3
     try:
         ending = await sample(
-            FakeFeed(*gaps), found(), Delivery(lambda items: mended.wait(), 0.0), told=lambda item: None, for_s=0.1
+            FakeFeed(*gaps), found(), BatchWriter(lambda items: mended.wait(), 0.0), told=lambda item: None, for_s=0.1
         )
     finally:
         mended.set()
@@ -202,7 +203,7 @@ async def test_a_disk_that_hangs_at_the_end_is_not_waited_for():
 
 async def test_a_reader_that_stalls_holds_up_the_feed_and_not_memory():
     taken = []
-    delivery = Delivery(taken.extend, 0.0)
+    delivery = BatchWriter(taken.extend, 0.0)
     for _ in range(5_000):
         delivery.put(Gap("pairs", BEGIN, ""))
     with pytest.raises(TimeoutError):
@@ -245,7 +246,7 @@ def holds_a_sample(path):
 
 def test_ended_by_a_signal_the_file_is_whole_and_the_exit_code_0(tmp_path):
     running = subprocess.Popen(
-        [sys.executable, "-m", "tui", "record", "a.rec"], cwd=tmp_path, stderr=subprocess.PIPE, text=True,
+        [sys.executable, "-P", "-m", "tui", "record", "a.rec"], cwd=tmp_path, stderr=subprocess.PIPE, text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     deadline = time.monotonic() + 30
@@ -349,7 +350,7 @@ def test_a_recording_is_printed_as_json_lines(recording):
 
 
 def test_a_reader_of_json_lines_that_stops_early_is_no_error(recording):
-    line = f"{sys.executable} -m tui watch {recording} | head -1; echo ${{PIPESTATUS[0]}}"
+    line = f"{sys.executable} -P -m tui watch {recording} | head -1; echo ${{PIPESTATUS[0]}}"
     ran = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=60, check=False, cwd=ROOT)
     assert (ran.stdout.splitlines()[-1], ran.stderr) == ("0", "")
 

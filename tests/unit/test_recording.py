@@ -2,15 +2,16 @@
 
 import contextlib
 import os
+import random
 import shutil
 import signal
 import sqlite3
 import stat
-import struct
 import subprocess
 import sys
 import textwrap
 import threading
+import zlib
 from pathlib import Path
 
 import msgspec
@@ -22,12 +23,11 @@ from checks.model.facts import Cluster
 from checks.traffic import samples
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording, RecordingError
-from checks.traffic.recording_bytes import LARGEST
 from checks.traffic.recording_file import LAYOUT, SCHEMA
 from checks.traffic.samples import Gap, NodeSample
 from checks.traffic.timeline import Timeline
-from tests.unit.recording_support import BEGIN, busy, header, links
-from tests.unit.test_recording_events import EVENT, LINKS
+from tests.unit.recording_support import BEGIN, busy, header, links, names_another_journal
+from tests.unit.test_recording_codec import EVENT, LARGEST, LINKS
 
 DAY_S = 86_400
 
@@ -141,7 +141,7 @@ def test_what_cannot_have_been_counted_is_a_gap_and_the_rest_goes_on(tmp_path):
     good = NodeSample("rac1", BEGIN + 1, 1.0)
     gap, sample = read(recorded(tmp_path / "a.rec", [impossible, nowhere, good]))
     assert (gap.source, gap.at) == ("node rac1", BEGIN)
-    assert gap.reason == "A sample of node rac1 was not recorded: 1.84e+19 is no count of 64 bits."
+    assert gap.reason == "A sample of node rac1 was not recorded: a number in it is no count of 64 bits."
     assert sample == good
 
 
@@ -228,7 +228,7 @@ def test_a_full_disk_is_one_sentence_and_what_was_written_stays(tmp_path):
     pages = recorder._file.execute("PRAGMA page_count").fetchone()[0]
     recorder._file.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(RecordingError) as refused:
-        recorder.write([Gap("pairs", 2.0, "x" * 100_000)])
+        recorder.write([Gap("pairs", 2.0, random.Random(1).randbytes(50_000).hex())])
     assert str(refused.value) == f"{path} takes no more samples: the disk is full; those before can still be read."
     recorder._file.execute("PRAGMA max_page_count = 100000")
     recorder.write([Gap("database", 3.0, "there is room again")])
@@ -297,15 +297,21 @@ def test_a_file_of_a_later_layout_is_refused_in_a_sentence(busy_file):
 
 def test_events_of_a_kind_that_is_not_known_are_left_out(busy_file):
     before = read(busy_file)
+    row = zlib.compress(msgspec.msgpack.encode([[99, BEGIN, {"cpu0": 61}]])).hex()
     change(
         busy_file,
         """INSERT INTO shapes (id, source, body) VALUES (99, '"heat"', '["temperature","rac1"]')""",
-        f"INSERT INTO samples (until, body) VALUES ({int(BEGIN * 1e6) + 1}, x'630401020304')",
+        f"INSERT INTO samples (until, body) VALUES ({int(BEGIN * 1e6) + 1}, x'{row}')",
     )
     recording = Recording.open(busy_file)
     assert list(recording.events()) == before
     assert "heat" not in recording.sources()
     assert recording.span() is not None
+
+
+def row_of(events):
+    """A statement that makes each row one of these."""
+    return f"UPDATE samples SET body = x'{zlib.compress(msgspec.msgpack.encode(events)).hex()}'"
 
 
 HOSTILE = {
@@ -326,9 +332,14 @@ HOSTILE = {
     "its header is huge": ("UPDATE header SET body = printf('%.*c', 20000000, 'x')",),
     "a row is text": ("UPDATE samples SET body = 'text' WHERE until = (SELECT max(until) FROM samples)",),
     "a row is huge": ("UPDATE samples SET body = zeroblob(20000000)",),
-    "a row is another": ("UPDATE samples SET body = x'0305ffffffffff'",),
-    "a number in a row has no end": ("UPDATE samples SET body = x'ffffffffffffffffffffffff'",),
-    "a length is over the end": ("UPDATE samples SET body = x'03ffffffff0f00'",),
+    "a row is not deflated": ("UPDATE samples SET body = x'0305ffffffffff'",),
+    "a row is cut off": ("UPDATE samples SET body = substr(body, 1, length(body) - 1)",),
+    "a row has more behind it": ("UPDATE samples SET body = CAST(body || x'00' AS BLOB)",),
+    "a row is no list": (row_of({"a": 1}),),
+    "an event in a row has no time": (row_of([[3, None, [1.0]]]),),
+    "an event in a row is another's": (row_of([[3, BEGIN, [1.0, [], [], None, None, [], 7]]]),),
+    "a row inflates without end": (row_of([[3, BEGIN, bytes(9_000_000)]]),),
+    "a row has a million events": (row_of([[3, 1, None]] * 1_000_000),),
     "a shape is missing": ("DELETE FROM shapes WHERE id = 3",),
     "a shape is another's": ("UPDATE shapes SET body = '[\"node\",7]' WHERE id = 3",),
     "a source is none": ("UPDATE shapes SET source = 7",),
@@ -416,14 +427,6 @@ def left_in_the_middle(path, copy):
     file.execute("ROLLBACK")
     file.close()
     return copy
-
-
-def names_another_journal(path, other):
-    """Give it a journal with nothing in it but the name of a further one, which SQLite deletes when it is done."""
-    magic, name = bytes.fromhex("d9d505f920a163d7"), os.fsencode(other)
-    header = (magic + struct.pack(">IIIII", 0, 0, 9, 512, 8192)).ljust(512, b"\0")
-    end = struct.pack(">I", 131073) + name + struct.pack(">II", len(name), sum(name)) + magic
-    Path(f"{path}-journal").write_bytes(header + end)
 
 
 def test_a_write_that_a_crash_cut_off_is_taken_back_by_who_opens_it(tmp_path, busy_file):

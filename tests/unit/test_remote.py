@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from checks.model.facts import KernelCounters, Unknown
 from checks.model.finding import EvidenceRef
 from checks.model.journal import Journal
-from checks.sources.nodes.remote import PROGRAM, parse_node, read_peer
+from checks.sources.entries import Program
+from checks.sources.kernel_files import PEER
+from checks.sources.nodes.remote import parse_node, read_peer
 from checks.sources.nodes.shell import Completed, Shell, ShellError
 
 ANSWER = """\
@@ -62,8 +64,8 @@ class Answers(Shell):
         self.node = "rac2"
         self._text = text
 
-    async def run(self, program: str, *, timeout_s: float, limit_bytes: int = 4_000_000) -> Completed:
-        assert program == PROGRAM
+    async def run(self, program: Program, *arguments: str, timeout_s: float | None = None) -> Completed:
+        assert (program, arguments) == (PEER, ())
         return Completed(0, self._text)
 
 
@@ -118,7 +120,7 @@ def test_the_program_runs_in_every_sh(shell: str) -> None:
         pytest.skip(f"{argv[0]} or ip is not installed: the peers' program is not tested with it here")
     done = subprocess.run(
         ["env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", *argv],
-        input=PROGRAM,
+        input=PEER.text,
         capture_output=True,
         text=True,
         timeout=30,

@@ -15,9 +15,9 @@ from checks.whole_files import OutputError, write_whole
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import asked, change, counters, database, losing
 from tests.fixtures.reports import black_hole, report_of
-from tui.cli.sanitize import for_encoding, printable
 from tui.cli.streams import tell
 from tui.cli.text_report import text_report
+from tui.text.sanitize import for_encoding, sanitize_lines
 
 
 def text(report: Report) -> str:
@@ -91,7 +91,7 @@ def test_a_sentence_on_stderr_is_one_line_whatever_stands_in_it(capsys):
 @given(st.text())
 @settings(max_examples=60)
 def test_printable_text_has_no_control_characters(anything):
-    assert not [c for c in printable(anything) if (ord(c) < 32 and c != "\n") or 0x7F <= ord(c) < 0xA0]
+    assert not [c for c in sanitize_lines(anything) if (ord(c) < 32 and c != "\n") or 0x7F <= ord(c) < 0xA0]
 
 
 def test_drawn_signs_become_plain_where_the_stream_is_not_unicode():

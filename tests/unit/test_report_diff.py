@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.model.facts import Clusterware, UnreadNode, Verdict
-from checks.model.finding import Extent, Finding, Status, Waived
+from checks.model.finding import Finding, Magnitude, Status, Waived
 from checks.model.report import ExitCode, Report
 from checks.report import diff_findings
 from checks.report.diff import ReportDiff, diff, exit_code, to_json, verdict
@@ -34,8 +34,8 @@ def finding(status: Status = FAIL, **more: object) -> Finding:
     return msgspec.convert({"code": "T-1", "check": "t", "status": status, "title": "?", **more}, Finding)
 
 
-def extent(value: float, unit: str = "% lost") -> Extent:
-    return Extent(value, unit)
+def extent(value: float, unit: str = "% lost") -> Magnitude:
+    return Magnitude(value, unit)
 
 
 def change(before: list[Finding], after: list[Finding]) -> DiffKind:

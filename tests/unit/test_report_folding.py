@@ -6,12 +6,12 @@ import json
 
 import msgspec
 
-from checks.model.check import discover
 from checks.model.facts import Cluster, NotAsked, UnaskedInstance, Unknown
 from checks.model.finding import Status
 from checks.model.report import Report
 from checks.model.settings import Settings
 from checks.report.json_report import to_json
+from checks.run.check_discovery import discover
 from checks.run.engine import Engine
 from checks.run.gathering import GATHERERS, Gatherer
 from tests.fixtures import databases

@@ -26,8 +26,8 @@ from checks.report.report_evidence import Evidence
 from tests.fixtures.clusters import cluster
 from tests.fixtures.hostile import TEXTS, hostile_report
 from tests.fixtures.reports import report_of
+from tui.cli.report import FORMATS as OFFERED
 from tui.cli.report_formats import FORMATS, format_of
-from tui.cli.report_options import FORMATS as OFFERED
 
 OBEYED = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029\ufeff\ufffe\uffff]"

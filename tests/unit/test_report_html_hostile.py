@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from checks.model.facts import CounterChange, KernelCounters
-from checks.model.finding import Extent, Status
+from checks.model.finding import Magnitude, Status
 from checks.model.journal import Entry
 from checks.model.report import Rerun
 from checks.report.html.html_page import to_html
@@ -105,7 +105,7 @@ def test_figures_that_are_none_harm_nothing(number):
         report,
         cluster=built,
         duration_s=number,
-        findings=(msgspec.structs.replace(first, extent=Extent(number, "paths")), *others),
+        findings=(msgspec.structs.replace(first, extent=Magnitude(number, "paths")), *others),
         journal=(Entry("rac1", "x", "y", "z", number),),
         reruns=(Rerun(check="x", started_at="", duration_s=number, entries=0),),
         settings={"probe": {"packets": number}},

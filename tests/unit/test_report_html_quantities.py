@@ -7,7 +7,7 @@ import pytest
 from checks.model.facts import Verdict
 from checks.report import quantities
 from checks.report.path_lines import meaning_of, path_line
-from checks.rules.path_matrix import grids_of
+from checks.rules.path_matrix import path_matrices
 from tests.fixtures.clusters import cluster, path, with_paths
 
 
@@ -65,7 +65,7 @@ def test_a_path_is_told_in_one_line():
     assert isinstance(built.networks, tuple)
     network = built.networks[0]
     lost = path(network, "rac1", "rac2", Verdict.UNREACHABLE, packets_sent=42, elapsed_ms=61.2)
-    cells = grids_of(with_paths(built, lost))[0].cells
+    cells = path_matrices(with_paths(built, lost))[0].cells
     assert path_line(cells["rac1", "rac1"]) == "rac1 itself: nothing is sent to the own node."
     assert path_line(cells["rac1", "rac2"]) == "rac1→rac2: 84 bytes 0/20 · 9000 bytes 0/20 · 42 probes in 61 ms"
     assert meaning_of(cells["rac1", "rac2"]) == "unreachable"

@@ -13,8 +13,8 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from checks.model.facts import FACT_GROUPS, Cluster
-from checks.model.finding import Extent, Finding, Status
+from checks.model.facts import FACT_GROUPS, Cluster, NotGathered, Unknown
+from checks.model.finding import Finding, Magnitude, Status
 from checks.model.journal import Entry
 from checks.model.report import SCHEMA, Report, Rerun, WaiverStanding
 from checks.report.json_report import from_json, schema, to_json
@@ -142,7 +142,7 @@ def test_numbers_that_json_does_not_have_are_written_as_what_compares_alike():
     def extents(*values: float) -> Report:
         return carrying(
             findings=tuple(
-                Finding(code="A-B-001", check="x", status=Status.FAIL, title="?", extent=Extent(value, "paths"))
+                Finding(code="A-B-001", check="x", status=Status.FAIL, title="?", extent=Magnitude(value, "paths"))
                 for value in values
             )
         )
@@ -167,3 +167,15 @@ def test_what_a_terminal_would_obey_is_escaped_and_says_the_same():
     assert re.findall("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e\u2028\uffff\U0001fffe]", written) == []
     assert "é" in written
     assert from_json(written.encode()) == report
+
+
+def test_a_group_that_nobody_asked_for_is_of_a_type_of_its_own_also_in_files_of_0_1_0():
+    written = json.loads(to_json(carrying(cluster=Cluster("rac1", ""))))
+    assert "paths" not in written["cluster"]
+    for old in ({"fact": "Unknown", "reason": "not asked for"}, {"fact": "NotGathered"}):
+        written["cluster"]["paths"] = old
+        read = from_json(json.dumps(written).encode())
+        assert read.cluster.paths == NotGathered()
+        assert "paths" not in json.loads(to_json(read))["cluster"]
+    written["cluster"]["paths"] = {"fact": "Unknown", "reason": "no ping"}
+    assert from_json(json.dumps(written).encode()).cluster.paths == Unknown("no ping")

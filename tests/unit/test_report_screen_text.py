@@ -11,10 +11,10 @@ from checks.traffic.timeline import Timeline
 from tests.fixtures.reports import black_hole, report_of
 from tui.console.app_state import FeedState
 from tui.console.export_state import stem_of
-from tui.console.saved_source import Past
+from tui.console.live import Past
 from tui.screens.report.lines import samples_told
+from tui.text.line import plain
 from tui.widgets.header_text import header_line
-from tui.widgets.line import plain
 
 NOON = 1_763_640_000.0
 """12:00 in Greenwich."""

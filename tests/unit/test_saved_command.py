@@ -4,8 +4,10 @@ import io
 import os
 import re
 import signal
+import sqlite3
 import sys
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,8 @@ from checks.traffic.recording import Recording
 from checks.traffic.samples import Event
 from checks.whole_files import OutputError
 from tests.unit.saved_support import judged_here, members_of, recording
-from tui.cli import save_command
+from tui.cli import save as save_command
+from tui.cli.interrupts import GOING_ON
 from tui.cli.main import main
 
 FIRST = str(Path(__file__).parents[1] / "fixtures" / "saved" / "first.racwire")
@@ -49,7 +52,7 @@ def test_what_was_saved_can_be_saved_again_and_is_as_old_as_it_was(capsys):
     assert events_in("b.racwire") == events_in(FIRST)
     out, err = capsys.readouterr()
     assert out == ""
-    assert re.search(r"^racwire: b.racwire has \d checks of rac1 and rac2, and 2 s of traffic: \d kB\.$", err, re.M)
+    assert re.search(r"^racwire: b.racwire has \d checks of rac1 and rac2, and 2 s of traffic: \d+ kB\.$", err, re.M)
     assert "racwire: next: racwire open b.racwire, or racwire report --from b.racwire -o report.html\n" in err
 
 
@@ -150,19 +153,33 @@ def test_on_a_terminal_it_follows_as_text(monkeypatch, capsys):
 
 def test_a_recording_that_cannot_be_put_in_costs_only_itself(tmp_path, monkeypatch, capsys):
     before = recording(tmp_path / "before.rec")
-    monkeypatch.setattr("checks.saved.writing.RECORDING_BYTES", 1000)
+    with closing(sqlite3.connect(before)) as file:
+        file.execute("UPDATE samples SET body = zeroblob(20000000)")
+        file.commit()
     assert main(["save", "--from", FIRST, "b.racwire", "--recording", str(before)]) == ExitCode.FAILURES
     assert "The file is written without the recording." in capsys.readouterr().err
     assert open_saved(Path("b.racwire")).recording is None
 
 
-def test_a_request_to_end_it_while_it_is_written_removes_the_temporary_files(monkeypatch):
-    def ended(*_: object, **__: object) -> None:
+def test_a_request_to_end_it_while_it_is_written_lets_it_be_written(monkeypatch, capsys):
+    def ended(*args, **options):
+        os.kill(os.getpid(), signal.SIGTERM)
+        kept(*args, **options)
+
+    kept = save_command.save
+    monkeypatch.setattr(save_command, "save", ended)
+    assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.FAILURES
+    assert open_saved(Path("b.racwire"), recording=False).report == judged_here(Path(FIRST))
+    assert f"racwire: {GOING_ON}\n" in capsys.readouterr().err
+
+
+def test_a_request_to_end_it_before_it_is_written_removes_the_temporary_files(monkeypatch):
+    def ended(*_: object) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
-    monkeypatch.setattr(save_command, "save", ended)
+    monkeypatch.setattr(save_command, "exit_code", ended)
     assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.INTERRUPTED
-    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    assert os.listdir() == []
 
 
 # --- with pseudonyms -------------------------------------------------------------------------------------------------
@@ -198,7 +215,7 @@ def test_what_has_pseudonyms_already_keeps_them(capsys):
     main(["save", "--from", FIRST, "b.racwire", "--redact"])
     main(["save", "--from", "b.racwire", "c.racwire", "--redact"])
     once, twice = members_of(Path("b.racwire")), members_of(Path("c.racwire"))
-    assert once["report.json"] == twice["report.json"]
+    assert once["report"] == twice["report"]
     assert events_in("b.racwire") == events_in("c.racwire")
 
 

@@ -1,11 +1,14 @@
 """A saved file: what is in it, what comes back out of it, and how old it says that it is."""
 
 import os
+import signal
+import sqlite3
 import stat
+import subprocess
 import sys
 import tempfile
-import time
-import zipfile
+import textwrap
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,16 +16,16 @@ from msgspec.structs import replace
 
 from checks.model.report import Report
 from checks.report.json_report import from_json, to_json
-from checks.saved import SavedError, kind_of, open_saved, save
-from checks.saved import reading as reading_module
-from checks.saved import writing as writing_module
+from checks.saved import SavedError, kind_of, open_saved, save, zip_v1
+from checks.saved import writer as writing_module
 from checks.traffic.recorder import Recorder
-from checks.traffic.recording import Recording
+from checks.traffic.recording import Recording, RecordingError
+from checks.traffic.recording_file import Row
 from checks.whole_files import OutputError
 from tests.fixtures.databases import asked
 from tests.fixtures.reports import black_hole, report_of
 from tests.unit.recording_support import busy, header
-from tests.unit.saved_support import members_of, packed, recording, saved
+from tests.unit.saved_support import members_of, packed, recording, saved, with_report, zipped_first
 
 SAVED = Path(__file__).parents[1] / "fixtures" / "saved"
 
@@ -46,7 +49,7 @@ def test_the_report_comes_back_as_it_was_but_for_when_it_was_saved(tmp_path):
             assert opened.recording is None
 
 
-def test_the_recording_comes_back_with_all_its_events_and_is_gone_once_closed(tmp_path, temporary):
+def test_the_recording_comes_back_with_all_its_events_and_nothing_is_unpacked(tmp_path, temporary):
     traffic = recording(tmp_path / "a.rec")
     save(tmp_path / "s", report_of(black_hole()), traffic, replace=False)
     before = list(Recording.open(traffic).events())
@@ -54,15 +57,56 @@ def test_the_recording_comes_back_with_all_its_events_and_is_gone_once_closed(tm
         assert opened.recording is not None
         assert list(opened.recording.events()) == before
         assert opened.recording.header.label == "mtu1500"
+        assert os.listdir(temporary) == []
+        again = Recording.open(opened.recording.path)
+        assert list(again.events()) == before
+        again.close()
+
+
+def test_of_a_file_of_0_1_0_the_recording_is_unpacked_and_is_gone_once_closed(temporary):
+    with open_saved(SAVED / "first.racwire") as opened:
+        assert opened.recording is not None
         (directory,) = temporary.iterdir()
         assert stat.S_IMODE(directory.stat().st_mode) == 0o700
     assert os.listdir(temporary) == []
 
 
-def test_the_recording_is_not_unpacked_for_who_does_not_ask_for_it(tmp_path, temporary):
-    with open_saved(saved(tmp_path, with_recording=True), recording=False) as opened:
+@pytest.mark.parametrize("make", [lambda path: saved(path, with_recording=True), lambda _: SAVED / "first.racwire"])
+def test_the_recording_is_not_unpacked_for_who_does_not_ask_for_it(tmp_path, temporary, make):
+    with open_saved(make(tmp_path), recording=False) as opened:
         assert opened.recording is None
         assert os.listdir(temporary) == []
+
+
+def test_a_recording_of_0_1_0_is_saved_as_it_is_and_read_from_there(tmp_path):
+    old = Path(__file__).parents[1] / "fixtures" / "recordings" / "schema-1.rec"
+    save(tmp_path / "s", report_of(black_hole()), old, replace=False)
+    with open_saved(tmp_path / "s") as opened:
+        assert opened.recording is not None
+        assert list(opened.recording.events()) == list(Recording.open(old).events())
+
+
+def test_a_recording_out_of_a_saved_file_can_be_saved_again_and_copied(tmp_path):
+    path = saved(tmp_path, with_recording=True)
+    save(tmp_path / "again", report_of(black_hole(3)), path, replace=False)
+    with open_saved(path) as first, open_saved(tmp_path / "again") as again:
+        assert first.recording is not None
+        assert again.recording is not None
+        events = list(first.recording.events())
+        assert list(again.recording.events()) == events
+        first.recording.copy_to(tmp_path / "copy.rec")
+    assert kind_of(tmp_path / "copy.rec") == "recording"
+    assert list(Recording.open(tmp_path / "copy.rec").events()) == events
+
+
+def test_a_saved_file_without_a_recording_is_no_recording_and_none_is_replaced_by_one(tmp_path):
+    path = saved(tmp_path)
+    with pytest.raises(RecordingError, match="holds no recording: it was saved without one"):
+        Recording.open(path)
+    whole = path.read_bytes()
+    with pytest.raises(RecordingError, match="is no recording of racwire"):
+        Recorder.create(path, header(), replace=True)
+    assert path.read_bytes() == whole
 
 
 def test_a_recording_can_be_saved_while_it_is_written(tmp_path):
@@ -81,13 +125,54 @@ def test_a_recording_can_be_saved_while_it_is_written(tmp_path):
     assert len(list(Recording.open(tmp_path / "a.rec").events())) > len(then)
 
 
-def test_anybody_can_look_into_it_with_unzip(tmp_path):
+def test_anybody_can_look_into_it_with_sqlite(tmp_path):
     path = saved(tmp_path, with_recording=True)
-    with zipfile.ZipFile(path) as archive:
-        assert archive.testzip() is None
-        assert set(archive.namelist()) == {"manifest.json", "report.json", "recording.rec"}
-        assert {stat.S_IMODE(info.external_attr >> 16) for info in archive.infolist()} == {0o600}
-    assert from_json(members_of(path)["report.json"]) == report_of(black_hole())
+    assert path.read_bytes()[68:72] == b"rwsa"
+    with closing(sqlite3.connect(path)) as file:
+        assert file.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        names = {name for (name,) in file.execute("SELECT name FROM sqlite_master WHERE sql NOT NULL")}
+    assert names == {"manifest", "report", "header", "shapes", "samples", "links"}
+    assert from_json(members_of(path)["report"]) == report_of(black_hole())
+
+
+def test_while_it_is_made_there_is_one_temporary_file_and_no_other(tmp_path, monkeypatch):
+    seen = set()
+    add = writing_module.add_row
+
+    def looking(file: sqlite3.Connection, row: Row) -> None:
+        add(file, row)
+        seen.add(tuple(sorted(os.listdir(tmp_path / "there"))))
+
+    traffic = recording(tmp_path / "a.rec")
+    (tmp_path / "there").mkdir()
+    monkeypatch.setattr(writing_module, "add_row", looking)
+    save(tmp_path / "there" / "s", report_of(black_hole(8)), traffic, replace=False)
+    ((name,),) = seen
+    assert name.startswith(".racwire-")
+    assert os.listdir(tmp_path / "there") == ["s"]
+
+
+def test_killed_while_it_is_made_it_leaves_one_temporary_file_and_nothing_under_its_name(tmp_path):
+    script = textwrap.dedent(
+        """
+        import os, signal, sys
+        from pathlib import Path
+        from checks.saved import save, writing
+        from tests.fixtures.reports import black_hole, report_of
+        def kill(*_):
+            os.kill(os.getpid(), signal.SIGKILL)
+        writing.encode = kill
+        save(Path(sys.argv[1]), report_of(black_hole()), Path(sys.argv[2]), replace=False)
+        """
+    )
+    traffic = recording(tmp_path / "a.rec")
+    (there := tmp_path / "there").mkdir()
+    ran = subprocess.run(
+        [sys.executable, "-c", script, str(there / "s"), str(traffic)], cwd=Path(__file__).parents[2], check=False
+    )
+    assert ran.returncode == -signal.SIGKILL
+    (left,) = os.listdir(there)
+    assert left.startswith(".racwire-")
 
 
 def test_it_is_of_mode_0600_and_never_over_another_unasked(tmp_path):
@@ -121,37 +206,29 @@ def test_a_recording_that_is_none_is_told_and_nothing_is_written(tmp_path):
     assert not (tmp_path / "s").exists()
 
 
-def test_a_recording_that_no_saved_file_takes_is_told_before_it_is_copied(tmp_path, monkeypatch):
-    monkeypatch.setattr(writing_module, "RECORDING_BYTES", 1000)
-    with pytest.raises(SavedError, match="keep it beside"):
-        save(tmp_path / "s", report_of(black_hole()), recording(tmp_path / "a.rec"), replace=False)
+def test_a_recording_that_is_damaged_in_its_rows_is_told_and_nothing_is_written(tmp_path):
+    traffic = recording(tmp_path / "a.rec")
+    with closing(sqlite3.connect(traffic)) as file:
+        file.execute("UPDATE samples SET body = zeroblob(20000000)")
+        file.commit()
+    with pytest.raises(SavedError, match=r"a\.rec could not be read: it is damaged"):
+        save(tmp_path / "s", report_of(black_hole()), traffic, replace=False)
+    assert os.listdir(tmp_path) == ["a.rec"]
 
 
-def test_no_room_for_the_recording_is_told_with_what_to_do(tmp_path, monkeypatch):
-    path = saved(tmp_path, with_recording=True)
-    monkeypatch.setattr(reading_module.shutil, "disk_usage", lambda _: type("", (), {"free": 1000}))
+def test_no_room_for_the_recording_of_0_1_0_is_told_with_what_to_do(monkeypatch):
+    monkeypatch.setattr(zip_v1.shutil, "disk_usage", lambda _: type("", (), {"free": 1000}))
     with pytest.raises(SavedError, match="No space left on device; set TMPDIR"):
-        open_saved(path)
-    with open_saved(path, recording=False) as opened:
+        open_saved(SAVED / "first.racwire")
+    with open_saved(SAVED / "first.racwire", recording=False) as opened:
         assert opened.report.findings
-
-
-def test_no_room_to_copy_the_recording_is_told_with_what_to_do(tmp_path, monkeypatch):
-    monkeypatch.setattr(writing_module.shutil, "disk_usage", lambda _: type("", (), {"free": 1000}))
-    with pytest.raises(SavedError, match="No space left on device; set TMPDIR"):
-        save(tmp_path / "s", report_of(black_hole()), recording(tmp_path / "a.rec"), replace=False)
-
-
-def test_a_node_that_lost_its_clock_saves_all_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr(writing_module.time, "localtime", lambda: time.gmtime(0))
-    assert open_saved(saved(tmp_path)).report.findings
 
 
 def test_what_was_opened_and_is_saved_again_keeps_its_age(tmp_path):
     first = open_saved(saved(tmp_path)).report
     save(tmp_path / "again", first, None, replace=False)
     assert open_saved(tmp_path / "again").report == first
-    assert from_json(members_of(tmp_path / "again")["report.json"]).saved_at == ""
+    assert from_json(members_of(tmp_path / "again")["report"]).saved_at == ""
 
 
 def test_a_report_as_json_opens_too_and_is_as_old_as_its_run(tmp_path):
@@ -168,6 +245,7 @@ def test_kinds_are_told_apart_by_what_is_in_them(tmp_path):
     (tmp_path / "db").write_bytes(b"SQLite format 3\0" + bytes(100))
     (tmp_path / "empty").touch()
     assert kind_of(saved(tmp_path)) == "saved"
+    assert kind_of(zipped_first(tmp_path / "z")) == "saved"
     assert kind_of(tmp_path / "r.txt") == "report"
     assert kind_of(recording(tmp_path / "b.rec")) == "recording"
     assert [kind_of(Path(p)) for p in (tmp_path / "db", tmp_path / "empty", tmp_path, "/dev/zero", "/nowhere")] == [
@@ -197,19 +275,28 @@ def test_a_file_of_an_older_racwire_opens_with_what_it_has():
         assert report.findings[0].code == "IC-PATH-003"
 
 
+@pytest.mark.parametrize("make", [with_report, lambda path, data, **said: packed(path, {"report.json": data}, **said)])
 @pytest.mark.parametrize(
     ("manifest", "report"),
-    [({"format": "racwire-saved/2"}, b"{}"), ({}, b'{"schema": "racwire-report/2"}')],
+    [({"format": "racwire-saved/3"}, b"{}"), ({}, b'{"schema": "racwire-report/2"}')],
 )
-def test_a_file_of_a_newer_racwire_says_so(tmp_path, manifest, report):
-    path = packed(tmp_path / "new.racwire", {"report.json": report}, **manifest)
-    with pytest.raises(SavedError, match=r"saved by a newer racwire \(format racwire-(saved|report)/2; this one reads"):
+def test_a_file_of_a_newer_racwire_says_so(tmp_path, make, manifest, report):
+    path = make(tmp_path / "new.racwire", report, **manifest)
+    with pytest.raises(SavedError, match=r"saved by a newer racwire \(format racwire-(saved/3|report/2); this"):
+        open_saved(path)
+
+
+def test_a_file_of_a_later_layout_says_so(tmp_path):
+    path = saved(tmp_path)
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("PRAGMA user_version = 3")
+    with pytest.raises(SavedError, match=r"by a newer racwire \(layout 3; this one reads 2\)"):
         open_saved(path)
 
 
 def test_it_is_not_larger_than_a_text_of_it_has_to_be(tmp_path):
     path = saved(tmp_path, report_of(black_hole(8)))
-    assert path.stat().st_size < len(members_of(path)["report.json"]) / 8
+    assert path.stat().st_size < len(members_of(path)["report"]) / 8
 
 
 def test_a_full_disk_leaves_nothing_and_is_told():
@@ -227,7 +314,7 @@ def test_a_file_system_that_takes_no_more_leaves_nothing_behind(tmp_path):
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
     try:
-        with pytest.raises(OutputError, match="File too large; nothing was left there"):
+        with pytest.raises(OutputError, match="allows no larger file; nothing was left there"):
             save(tmp_path / "s", report_of(black_hole()), None, replace=False)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)

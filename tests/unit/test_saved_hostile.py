@@ -3,10 +3,12 @@
 import io
 import json
 import os
+import sqlite3
 import struct
 import tempfile
 import tracemalloc
 import zipfile
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,12 +18,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from checks.report.json_report import to_json
-from checks.saved import SavedError, kind_of, open_saved, report_file
-from checks.saved import container as container_module
-from checks.saved import reading as reading_module
+from checks.saved import SavedError, kind_of, manifest, open_saved, reader, report_file, zip_v1
 from tests.fixtures.hostile import hostile_report
 from tests.fixtures.reports import black_hole, report_of
-from tests.unit.saved_support import member, members_of, packed, recording, saved
+from tests.unit.recording_support import names_another_journal
+from tests.unit.saved_support import member, members_of, packed, recording, saved, with_report, zipped_first
 
 REPORT = to_json(report_of(black_hole()))
 FIRST = Path(__file__).parents[1] / "fixtures" / "saved" / "first.racwire"
@@ -57,7 +58,7 @@ def zipped(path: Path, members: list[tuple[zipfile.ZipInfo | str, bytes]]) -> Pa
     return path
 
 
-def manifest(members: dict[str, bytes]) -> bytes:
+def manifest_of(members: dict[str, bytes]) -> bytes:
     told = {"format": "racwire-saved/1", "members": {name: member(data) for name, data in members.items()}}
     return json.dumps(told).encode()
 
@@ -78,8 +79,8 @@ def manifest(members: dict[str, bytes]) -> bytes:
         (lambda path: zipped(path, []), "is no saved file"),
         (lambda path: zipped(path, [("manifest.json", b"[]")]), "is no saved file"),
         (lambda path: zipped(path, [("manifest.json", b"[" * 50_000)]), "is no saved file"),
-        (lambda path: zipped(path, [("manifest.json", manifest({}))]), "is no saved file"),
-        (lambda path: zipped(path, [("manifest.json", manifest({"report.json": b"{}"}))]), "damaged"),
+        (lambda path: zipped(path, [("manifest.json", manifest_of({}))]), "is no saved file"),
+        (lambda path: zipped(path, [("manifest.json", manifest_of({"report.json": b"{}"}))]), "damaged"),
         (lambda path: path.write_text("{}"), "holds no report"),
         (lambda path: path.write_text("{" * 100_000), "damaged"),
     ],
@@ -98,7 +99,7 @@ def test_a_name_that_is_none_is_one_sentence():
 
 
 def test_members_beside_its_own_are_ignored_whatever_they_are_called(tmp_path):
-    path = saved(tmp_path)
+    path = zipped_first(tmp_path / "first")
     with zipfile.ZipFile(path, "a") as archive:
         for name in ("/etc/passwd", "../../escaped", "a/../../b", "notes.txt", "C:\\x", "\x1b[2J", "inner.zip"):
             archive.writestr(name, WHOLE)
@@ -110,7 +111,7 @@ def test_members_beside_its_own_are_ignored_whatever_they_are_called(tmp_path):
 @pytest.mark.parametrize("twice", ["report.json", "manifest.json"])
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_a_name_that_stands_twice_is_refused(tmp_path, twice):
-    path = saved(tmp_path)
+    path = zipped_first(tmp_path / "first")
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr(twice, b"{}")
     assert "damaged" in refused(path)
@@ -120,7 +121,7 @@ def test_a_name_that_stands_twice_is_refused(tmp_path, twice):
 def test_a_member_that_is_a_link_a_directory_or_a_device_is_refused(tmp_path, kind):
     entry = zipfile.ZipInfo("report.json")
     entry.external_attr = kind << 16
-    zipped(tmp_path / "x", [(entry, REPORT), ("manifest.json", manifest({"report.json": REPORT}))])
+    zipped(tmp_path / "x", [(entry, REPORT), ("manifest.json", manifest_of({"report.json": REPORT}))])
     assert "damaged" in refused(tmp_path / "x")
 
 
@@ -128,7 +129,7 @@ def test_a_member_that_is_a_link_a_directory_or_a_device_is_refused(tmp_path, ki
 def test_methods_that_inflate_without_bounds_are_refused(tmp_path, method):
     with zipfile.ZipFile(tmp_path / "x", "w", method) as archive:
         archive.writestr("report.json", REPORT)
-        archive.writestr("manifest.json", manifest({"report.json": REPORT}), zipfile.ZIP_DEFLATED)
+        archive.writestr("manifest.json", manifest_of({"report.json": REPORT}), zipfile.ZIP_DEFLATED)
     assert "damaged" in refused(tmp_path / "x")
 
 
@@ -146,33 +147,33 @@ def patched(path: Path, at_name: bytes, local: int, central: int, form: str, val
 
 
 def test_an_encrypted_member_is_refused(tmp_path):
-    assert "damaged" in refused(patched(saved(tmp_path), b"report.json", 6, 8, "<H", 1))
+    assert "damaged" in refused(patched(zipped_first(tmp_path / "first"), b"report.json", 6, 8, "<H", 1))
 
 
 @pytest.mark.parametrize(("local", "central"), [(22, 24), (18, 20)], ids=["inflated", "packed"])
 def test_a_size_that_is_too_small_is_refused(tmp_path, local, central):
-    assert "damaged" in refused(patched(saved(tmp_path), b"report.json", local, central, "<L", 1))
+    assert "damaged" in refused(patched(zipped_first(tmp_path / "first"), b"report.json", local, central, "<L", 1))
 
 
 @pytest.mark.parametrize(("local", "central"), [(22, 24), (18, 20)], ids=["inflated", "packed"])
 @pytest.mark.parametrize("size", [2**31, 2**32 - 2])
 def test_a_size_that_is_too_large_is_not_believed(tmp_path, local, central, size):
     """What is in it ends by itself, and is proved to be what was written."""
-    with open_saved(patched(saved(tmp_path), b"report.json", local, central, "<L", size)) as opened:
+    with open_saved(patched(zipped_first(tmp_path / "first"), b"report.json", local, central, "<L", size)) as opened:
         assert replace(opened.report, saved_at="") == report_of(black_hole())
 
 
 def test_what_is_not_what_was_written_is_refused(tmp_path):
-    whole = members_of(saved(tmp_path))
+    whole = members_of(zipped_first(tmp_path / "first"))
     other = REPORT.replace(b"black hole", b"white hole")
     assert other != REPORT
-    told = json.loads(whole["manifest.json"])["members"]
+    told = json.loads(whole["manifest"])["members"]
     assert "damaged" in refused(packed(tmp_path / "x", {"report.json": other}, members=told))
 
 
 def test_a_member_that_inflates_too_far_is_not_inflated(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading_module, "REPORT_BYTES", 1_000_000)
-    monkeypatch.setattr(reading_module, "RECORDING_BYTES", 1_000_000)
+    monkeypatch.setattr(reader, "REPORT_BYTES", 1_000_000)
+    monkeypatch.setattr(zip_v1, "RECORDING_BYTES", 1_000_000)
     bomb = bytes(10_000_000)
     path = packed(tmp_path / "report", {"report.json": bomb})
     assert path.stat().st_size < 100_000
@@ -192,7 +193,7 @@ def test_a_manifest_that_inflates_too_far_is_not_inflated(tmp_path):
 
 def test_members_that_overlap_cost_no_more_than_the_limits(tmp_path):
     """As in the bombs of D. Fifield: every member quotes the one kernel, so that a small zip holds petabytes."""
-    data = bytearray(saved(tmp_path).read_bytes())
+    data = bytearray(zipped_first(tmp_path / "first").read_bytes())
     central = data.find(b"PK\1\2")
     end = data.rfind(b"PK\5\6")
     first = data[central : data.find(b"PK\1\2", central + 1)]
@@ -221,7 +222,7 @@ def test_a_table_of_contents_without_end_is_not_read(tmp_path):
 
 
 def test_the_larger_layout_of_zips_is_refused(tmp_path):
-    data = saved(tmp_path).read_bytes()
+    data = zipped_first(tmp_path / "first").read_bytes()
     end = data.rfind(b"PK\5\6")
     record = struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, 10**9, 10**9, 10**12, 0)
     locator = struct.pack("<4sLQL", b"PK\6\7", 0, end, 1)
@@ -246,7 +247,7 @@ def test_the_directory_for_the_recording_is_removed_whatever_happens(tmp_path, m
     def breaks(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(reading_module.Recording, "open", breaks)
+    monkeypatch.setattr(zip_v1.Recording, "open", breaks)
     with pytest.raises(KeyboardInterrupt):
         open_saved(path)
 
@@ -254,6 +255,115 @@ def test_the_directory_for_the_recording_is_removed_whatever_happens(tmp_path, m
 def test_a_manifest_of_megabytes_of_numbers_is_refused(tmp_path):
     told = {"report.json": {"bytes": 10**400, "sha256": ""}}
     assert "damaged" in refused(packed(tmp_path / "x", {"report.json": REPORT}, members=told))
+
+
+# --- SQLite files that lie -------------------------------------------------------------------------------------------
+
+
+def changed(path: Path, *statements: str) -> Path:
+    with closing(sqlite3.connect(path)) as file:
+        for statement in statements:
+            file.execute(statement)
+        file.commit()
+    return path
+
+
+STATEMENTS = {
+    "its report is a view without end": (
+        "DROP TABLE report",
+        "CREATE VIEW report AS WITH RECURSIVE n(part) AS (VALUES (1) UNION ALL SELECT part + 1 FROM n) "
+        "SELECT part, zeroblob(1000000) AS body FROM n",
+    ),
+    "it has a trigger": ("CREATE TRIGGER t AFTER INSERT ON report BEGIN DELETE FROM report; END",),
+    "it has an index": ("CREATE INDEX i ON links (abs(at))",),
+    "it has another table": ("CREATE TABLE notes (body TEXT)",),
+    "a table is missing": ("DROP TABLE links",),
+    "it has no manifest": ("DELETE FROM manifest",),
+    "its manifest is bytes": ("UPDATE manifest SET body = CAST(body AS BLOB)",),
+    "its manifest is long": ("UPDATE manifest SET body = body || printf('%.*c', 100000, ' ')",),
+    "its manifest is huge": ("UPDATE manifest SET body = printf('%.*c', 20000000, ' ')",),
+    "its report is gone": ("DELETE FROM report",),
+    "its report is not deflated": ("UPDATE report SET body = x'0305ffffffffff'",),
+    "its report is text": ("UPDATE report SET body = 'text'",),
+    "its report is huge": ("UPDATE report SET body = zeroblob(20000000)",),
+    "its report has more behind it": ("UPDATE report SET body = CAST(body || x'00' AS BLOB)",),
+    "its report is elsewhere": ("UPDATE report SET part = 5",),
+    "a sample is gone": ("DELETE FROM samples WHERE until = (SELECT min(until) FROM samples)",),
+    "a sample is another's": ("UPDATE samples SET body = (SELECT body FROM samples LIMIT 1)",),
+    "a sample is of another time": ("UPDATE samples SET until = until + 1",),
+    "its interfaces are others": ("UPDATE links SET at = at + 1",),
+    "its shapes are others": ("UPDATE shapes SET source = '\"x\"' WHERE id = 1",),
+    "its header is another": ("UPDATE header SET body = replace(body, 'mtu1500', 'mtu9000')",),
+    "it has no recording": tuple(f"DROP TABLE {table}" for table in ("header", "shapes", "samples", "links")),
+    "its text is no Unicode": ("UPDATE shapes SET source = CAST(x'ff' AS TEXT) WHERE id = 1",),
+}
+
+
+@pytest.mark.parametrize("what", STATEMENTS)
+def test_a_file_that_is_not_what_was_saved_is_one_sentence(tmp_path, what):
+    assert "damaged" in refused(changed(saved(tmp_path, with_recording=True), *STATEMENTS[what]))
+
+
+def test_a_manifest_that_is_none_is_one_sentence(tmp_path):
+    for body in ("7", "[]", "{}", "[" * 50_000, '{"format": 7}', '{"format": "racwire-saved/1", "members": {}}'):
+        path = with_report(tmp_path / "x", REPORT)
+        with closing(sqlite3.connect(path)) as file:
+            file.execute("UPDATE manifest SET body = ?", (body,))
+            file.commit()
+        assert "is no saved file" in refused(path)
+
+
+def test_members_of_which_the_manifest_lies_are_refused(tmp_path):
+    assert "damaged" in refused(with_report(tmp_path / "x", REPORT, members={}))
+    assert "damaged" in refused(with_report(tmp_path / "x", REPORT, members={"report": member(REPORT)}))
+
+
+def test_a_report_that_inflates_too_far_is_not_inflated(tmp_path, monkeypatch):
+    monkeypatch.setattr(reader, "REPORT_BYTES", 1_000_000)
+    path = with_report(tmp_path / "x", bytes(10_000_000))
+    assert path.stat().st_size < 100_000
+    tracemalloc.start()
+    assert "its report inflates to over 1,000,000 bytes" in refused(path)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 5_000_000
+
+
+def test_a_journal_beside_it_that_names_another_file_does_not_cost_that_file(tmp_path):
+    path = saved(tmp_path, with_recording=True)
+    whole = path.read_bytes()
+    (letter := tmp_path / "letter").write_text("to my mother")
+    names_another_journal(path, letter)
+    assert "beside it is none that racwire writes" in refused(path)
+    assert letter.read_text() == "to my mother"
+    assert path.read_bytes() == whole
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_a_saved_file_with_bytes_changed_or_cut_off_is_refused_or_the_same(new_whole, damaged, data):
+    whole, events = new_whole
+    content = bytearray(whole)
+    for _ in range(data.draw(st.integers(0, 3))):
+        content[data.draw(st.integers(0, len(content) - 1))] ^= data.draw(st.integers(1, 255))
+    if data.draw(st.booleans()):
+        del content[data.draw(st.integers(0, len(content) - 1)) :]
+    damaged.write_bytes(content)
+    try:
+        opened = open_saved(damaged)
+    except SavedError:
+        return
+    with opened:
+        assert replace(opened.report, saved_at="") == report_of(black_hole())
+        assert opened.recording is not None
+        assert list(opened.recording.events()) == events
+
+
+@pytest.fixture(scope="module")
+def new_whole(tmp_path_factory):
+    path = saved(tmp_path_factory.mktemp("whole"), with_recording=True)
+    with open_saved(path) as opened:
+        return path.read_bytes(), list(opened.recording.events())
 
 
 # --- reports that lie ------------------------------------------------------------------------------------------------
@@ -284,6 +394,7 @@ LIES = {
 @pytest.mark.parametrize(("report", "told"), LIES.values(), ids=LIES.keys())
 def test_a_report_that_is_none_is_one_sentence_in_a_saved_file_and_alone(tmp_path, report, told):
     assert told in refused(packed(tmp_path / "x", {"report.json": report}))
+    assert told in refused(with_report(tmp_path / "new", report))
     (tmp_path / "y").write_bytes(b"{" + report if not report.startswith(b"{") else report)
     refused(tmp_path / "y")
 
@@ -326,7 +437,7 @@ def test_more_of_a_thing_than_any_cluster_has_is_refused(tmp_path, where, number
 
 
 def test_a_report_without_end_is_not_read_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading_module, "REPORT_BYTES", 1000)
+    monkeypatch.setattr(reader, "REPORT_BYTES", 1000)
     (tmp_path / "x").write_bytes(REPORT)
     assert "which no report has" in refused(tmp_path / "x")
 
@@ -396,6 +507,6 @@ def test_with_anything_put_in_or_taken_out_it_is_refused_or_the_same(damaged, pu
 def test_limits_are_above_what_is_saved(tmp_path):
     """The largest cluster that racwire is for, sixteen nodes, has room a hundred times over."""
     report = report_of(black_hole(16))
-    assert len(to_json(report)) * 100 < reading_module.REPORT_BYTES
+    assert len(to_json(report)) * 100 < reader.REPORT_BYTES
     assert all(10 * len(found) < report_file._MOST[name] for name, found in report_file._lists_of(report) if found)
-    assert 100 * len(members_of(saved(tmp_path))["manifest.json"]) < container_module.MANIFEST_BYTES
+    assert 100 * len(members_of(saved(tmp_path))["manifest"]) < manifest.MANIFEST_BYTES

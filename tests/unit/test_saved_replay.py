@@ -5,17 +5,18 @@ from datetime import date
 import pytest
 from msgspec.structs import replace
 
-from checks.model.check import BrokenPlugin, Kind, check, discover
+from checks.model.check import Kind, check
 from checks.model.facts import NotAsked, Unknown
 from checks.model.finding import Status
 from checks.model.report import Report
 from checks.model.settings import Settings, ThresholdSettings
 from checks.model.settings_waivers import Waiver
+from checks.run.check_discovery import BrokenPlugin, discover
 from checks.run.engine import INTERRUPTED, PLUGIN_BROKEN, Engine
 from checks.run.events import RunFinished, RunStarted
 from checks.run.gathering import Gatherer
 from checks.run.rerun import merged
-from checks.saved.replay import Replay
+from checks.saved.saved_replay import Replay
 from tests.fixtures.clusters import cluster, node, with_interface
 from tests.fixtures.databases import asked, change, counters, losing
 from tests.fixtures.reports import black_hole, report_of

@@ -56,8 +56,9 @@ def test_what_is_not_toml_is_one_sentence(text):
         parse_settings(text, "s.toml")
 
 
-def test_the_file_named_must_be_there_but_the_default_one_need_not(tmp_path):
-    assert load_settings(None, {"XDG_CONFIG_HOME": str(tmp_path)}) == Settings()
+def test_the_file_named_must_be_there_but_the_default_one_need_not(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert load_settings(None, {}) == Settings()
     with pytest.raises(SettingsError, match="does not exist"):
         load_settings(str(tmp_path / "nowhere.toml"), {})
 
@@ -112,10 +113,10 @@ def test_peers_are_taken_in_every_way_that_ssh_takes_them():
     assert parse_settings(f"[cluster]\npeers = {list(peers)}\n", "s.toml").cluster.peers == peers
 
 
-def test_a_default_file_that_cannot_be_there_is_none(tmp_path):
+def test_a_default_file_that_cannot_be_there_is_none(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
-    assert load_settings(None, {"XDG_CONFIG_HOME": str(tmp_path / "file")}) == Settings()
-    assert load_settings(None, {"HOME": "~nobody-of-that-name"}) == Settings()
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file"))
+    assert load_settings(None, {}) == Settings()
 
 
 def test_the_mark_of_some_editors_is_no_text_and_an_endless_file_no_settings_file(tmp_path):

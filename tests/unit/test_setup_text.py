@@ -5,17 +5,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checks.model.facts import Keeper, LldpNeighbour, NodeSetup, Unknown
-from checks.sources.nodes.boot_config.active_manager import parse_keepers
-from checks.sources.nodes.lldp_text import parse_lldp
-from checks.sources.nodes.logins_text import parse_logins
-from checks.sources.nodes.sections import FILE_MARK, Section
-from checks.sources.nodes.setup_program import COMMANDS
-from checks.sources.nodes.setup_text import parse_setup
+from checks.sources.node_setup import SETUP
+from checks.sources.nodes.boot_config.active_manager import parse_network_services
+from checks.sources.nodes.sections import Section
+from checks.sources.nodes.setup_text import parse_lldp, parse_logins, parse_setup
+from checks.sources.sh_text import FILE_MARK
+
+SECTIONS = tuple(name for names in SETUP.sections.values() for name in names)
 
 
 def setup(**texts: str | Section) -> NodeSetup:
     """A setup of these sections; `_` stands for the blank in a section's name."""
-    told = {name: Section() for name in COMMANDS}
+    told = {name: Section() for name in SECTIONS}
     for name, text in texts.items():
         told[name.replace("_", " ")] = Section(text) if isinstance(text, str) else text
     return parse_setup("rac1", told)
@@ -161,7 +162,7 @@ def test_no_answer_of_lldpd_is_not_the_same_as_no_neighbour(answer, reason):
     ],
 )
 def test_the_keepers_that_run(text, keepers):
-    assert parse_keepers(text) == keepers
+    assert parse_network_services(text) == keepers
 
 
 def test_only_files_of_a_keeper_that_runs_count():
@@ -238,7 +239,15 @@ line = st.sampled_from(
 texts = st.lists(line | st.text(max_size=12), max_size=8).map("\n".join)
 
 
-@given(st.fixed_dictionaries({name: st.builds(Section, texts, st.sampled_from([0, 1, 124, 127])) for name in COMMANDS}))
+@given(
+    st.fixed_dictionaries(
+        {
+            name: st.builds(Section, texts, st.sampled_from([0, 1, 124, 127]))
+            for names in SETUP.sections.values()
+            for name in names
+        }
+    )
+)
 @settings(max_examples=60, deadline=None)
 def test_whatever_a_node_answers_a_setup_is_made_of_it(told):
     assert isinstance(parse_setup("rac1", told), NodeSetup)

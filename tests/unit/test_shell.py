@@ -14,6 +14,7 @@ import pytest
 from checks.model.settings import SshSettings
 from checks.sources.nodes import framing
 from checks.sources.nodes.shell import Completed, Shell, ShellError
+from tests.support.programs import ANYTHING, sh
 
 pytestmark = pytest.mark.usefixtures("any_command")
 
@@ -49,7 +50,7 @@ def remote_shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[s
 
 
 async def test_a_program_returns_its_output_and_exit_status(shell: Shell) -> None:
-    assert await shell.run("echo one; echo two; (exit 3)", timeout_s=A_HANG_S) == Completed(3, "one\ntwo\n")
+    assert await shell.run(sh("echo one; echo two; (exit 3)"), timeout_s=A_HANG_S) == Completed(3, "one\ntwo\n")
 
 
 async def test_output_is_returned_as_printed(shell: Shell) -> None:
@@ -59,28 +60,38 @@ async def test_output_is_returned_as_printed(shell: Shell) -> None:
         "printf '\\n\\nx\\n\\n'": "\n\nx\n\n",
         "printf 'it'\"'\"'s $HOME \\\\ \\140'": "it's $HOME \\ `",
     }.items():
-        assert (await shell.run(program, timeout_s=A_HANG_S)).text == text, program
+        assert (await shell.run(sh(program), timeout_s=A_HANG_S)).text == text, program
+
+
+@pytest.mark.parametrize(
+    "odd", ["$(id)", "`id`", "it's", '"', "a\nb", "'; echo no; '", "*", "", "-n", "$1", "\\", "~", "!!"]
+)
+async def test_every_argument_of_a_program_is_data(shell: Shell, odd: str) -> None:
+    program = sh('for value in "$@"; do printf \'<%s>\' "$value"; done; printf \'%s\' "$2"', arguments=(ANYTHING,))
+    answer = await shell.run(program, "first", odd, "last")
+    assert answer == Completed(0, f"<first><{odd}><last>{odd}")
+    assert (await shell.run(sh("printf '<%s>' \"$1\""))).text == "<>", "arguments are gone with their program"
 
 
 async def test_a_program_cannot_eat_what_is_sent_after_it(shell: Shell) -> None:
-    eaten = asyncio.create_task(shell.run('cat; read -r line; echo "<$line>"', timeout_s=A_HANG_S))
-    after = asyncio.create_task(shell.run("echo after", timeout_s=A_HANG_S))
+    eaten = asyncio.create_task(shell.run(sh('cat; read -r line; echo "<$line>"'), timeout_s=A_HANG_S))
+    after = asyncio.create_task(shell.run(sh("echo after"), timeout_s=A_HANG_S))
     assert (await eaten).text == "<>\n"
     assert (await after).text == "after\n"
 
 
 async def test_a_syntax_error_fails_the_program_and_not_the_shell(shell: Shell) -> None:
-    assert (await shell.run("if then", timeout_s=A_HANG_S)).exit_status != 0
-    assert (await shell.run("echo still here", timeout_s=A_HANG_S)).text == "still here\n"
+    assert (await shell.run(sh("if then"), timeout_s=A_HANG_S)).exit_status != 0
+    assert (await shell.run(sh("echo still here"), timeout_s=A_HANG_S)).text == "still here\n"
 
 
 async def test_stderr_of_a_program_is_not_in_its_answer(shell: Shell) -> None:
-    assert (await shell.run("echo out; echo err >&2", timeout_s=A_HANG_S)).text == "out\n"
+    assert (await shell.run(sh("echo out; echo err >&2"), timeout_s=A_HANG_S)).text == "out\n"
 
 
 async def test_much_output_comes_whole(shell: Shell) -> None:
     program = "i=0; while [ $i -lt 20000 ]; do echo 0123456789; i=$((i+1)); done"
-    assert (await shell.run(program, timeout_s=30)).text == "0123456789\n" * 20000
+    assert (await shell.run(sh(program), timeout_s=30)).text == "0123456789\n" * 20000
 
 
 async def test_background_commands_run_beside_the_foreground_and_beside_each_other(
@@ -91,11 +102,11 @@ async def test_background_commands_run_beside_the_foreground_and_beside_each_oth
     waiting = [
         shell.start(["sh", "-c", f"echo {i}; cat '{fifo}' >/dev/null; echo; echo end; exit {i}"]) for i in range(3)
     ]
-    assert (await shell.run("echo meanwhile", timeout_s=A_HANG_S)).text == "meanwhile\n"
+    assert (await shell.run(sh("echo meanwhile"), timeout_s=A_HANG_S)).text == "meanwhile\n"
     assert not any(answer.done() for answer in waiting)
     async with asyncio.timeout(A_HANG_S):
         while not all(answer.done() for answer in waiting):
-            await shell.run(f"[ -p {shlex.quote(str(fifo))} ] && : <>{shlex.quote(str(fifo))}", timeout_s=A_HANG_S)
+            await shell.run(sh(f"[ -p {shlex.quote(str(fifo))} ] && : <>{shlex.quote(str(fifo))}"), timeout_s=A_HANG_S)
             await asyncio.sleep(0.01)
     assert [await answer for answer in waiting] == [Completed(i, f"{i}\n\nend\n") for i in range(3)]
 
@@ -116,7 +127,7 @@ async def test_a_background_command_that_does_not_exist_says_so(shell: Shell) ->
 
 async def test_noise_between_background_answers_does_not_disturb_them(shell: Shell) -> None:
     answer = shell.start(["sh", "-c", "echo a; echo b"])
-    await shell.run("echo noise >&2; printf 'noise without an end' >&2", timeout_s=A_HANG_S)
+    await shell.run(sh("echo noise >&2; printf 'noise without an end' >&2"), timeout_s=A_HANG_S)
     async with asyncio.timeout(A_HANG_S):
         assert await answer == Completed(0, "a\nb\n")
         assert await shell.start(["echo", "c"]) == Completed(0, "c\n")
@@ -125,25 +136,25 @@ async def test_noise_between_background_answers_does_not_disturb_them(shell: She
 async def test_an_answer_that_takes_too_long_costs_the_shell(shell: Shell) -> None:
     background = shell.start(["sleep", "60"])
     with pytest.raises(ShellError, match=r"rac2 did not answer within 0\.05 s"):
-        await shell.run("trap '' TERM; while :; do :; done", timeout_s=0.05)
+        await shell.run(sh("trap '' TERM; while :; do :; done"), timeout_s=0.05)
     with pytest.raises(ShellError, match="rac2 is closed"):
         await background
     with pytest.raises(ShellError, match="rac2 is closed"):
-        await shell.run(":", timeout_s=A_HANG_S)
+        await shell.run(sh(":"), timeout_s=A_HANG_S)
     with pytest.raises(ShellError, match="rac2 is closed"):
         await shell.start([":"])
 
 
 async def test_endless_output_costs_the_shell(shell: Shell) -> None:
     with pytest.raises(ShellError, match="more than 1,000 bytes"):
-        await shell.run("while :; do echo endless; done", timeout_s=A_HANG_S, limit_bytes=1000)
+        await shell.run(sh("while :; do echo endless; done", limit_bytes=1000), timeout_s=A_HANG_S)
 
 
 async def test_the_answer_of_a_cancelled_run_is_not_given_to_the_next(shell: Shell) -> None:
-    first = asyncio.create_task(shell.run("sleep 0.05; echo first", timeout_s=A_HANG_S))
+    first = asyncio.create_task(shell.run(sh("sleep 0.05; echo first"), timeout_s=A_HANG_S))
     await asyncio.sleep(0.01)
     first.cancel()
-    assert (await shell.run("echo second", timeout_s=A_HANG_S)).text == "second\n"
+    assert (await shell.run(sh("echo second"), timeout_s=A_HANG_S)).text == "second\n"
 
 
 async def test_a_lost_connection_fails_what_waits_and_warns_of_nothing(
@@ -154,7 +165,7 @@ async def test_a_lost_connection_fails_what_waits_and_warns_of_nothing(
     abandoned = shell.start(["sleep", "60"])
     abandoned.cancel()
     with pytest.raises(ShellError, match=r"rac2 was lost .*Timeout, server rac2 not responding"):
-        await shell.run("echo 'Timeout, server rac2 not responding.' >&2; exit 7", timeout_s=A_HANG_S)
+        await shell.run(sh("echo 'Timeout, server rac2 not responding.' >&2; exit 7"), timeout_s=A_HANG_S)
     del answers, abandoned
     gc.collect()
     assert not caplog.records
@@ -172,7 +183,7 @@ async def test_closing_ends_what_still_runs(shell: Shell, tmp_path: Path) -> Non
 async def test_this_node_has_a_shell_too() -> None:
     shell = await Shell.open_local("rac1")
     try:
-        assert (await shell.run('echo "$LC_ALL $0"', timeout_s=A_HANG_S)).text == "C sh\n"
+        assert (await shell.run(sh('echo "$LC_ALL $0"'), timeout_s=A_HANG_S)).text == "C sh\n"
     finally:
         await shell.close()
 

@@ -11,6 +11,7 @@ import pytest
 from checks.model.settings import SshSettings
 from checks.sources.nodes.shell import Shell, ShellError
 from checks.sources.nodes.ssh import REMOTE_COMMAND, ssh_command, ssh_failure
+from tests.support.programs import sh
 
 
 def test_the_operators_own_configuration_is_respected() -> None:
@@ -118,11 +119,12 @@ def ssh_config(tmp_path: Path) -> Path:
     return config
 
 
+@pytest.mark.usefixtures("any_command")
 async def test_the_real_ssh_brings_a_shell(ssh_config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RACWIRE_RSH", raising=False)
     shell = await Shell.open_ssh("rac2", SshSettings(config_file=str(ssh_config)))
     try:
-        assert (await shell.run("echo $LC_ALL", timeout_s=5)).text == "C\n"
+        assert (await shell.run(sh("echo $LC_ALL"))).text == "C\n"
         answers = [shell.start(["echo", str(i)]) for i in range(4)]
         assert [(await answer).text for answer in answers] == ["0\n", "1\n", "2\n", "3\n"]
     finally:

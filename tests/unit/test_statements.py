@@ -1,13 +1,19 @@
 """Every statement that racwire sends: its header is true, its columns exist in every version, and it runs."""
 
+import re
 from functools import cache
+from importlib.resources import files
+from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 pytest.importorskip("duckdb")
 pytest.importorskip("sqlglot")
 
-from checks.sources.database.statements import Statement, parse_statement, statements
+from checks.sources.database.statements import Statement, parse_statement, parse_template, statements
+from racwire_lab.database.backend import OracleError
 from racwire_lab.oracle_sql.dictionary import VERSIONS, VersionRange, find_view
 from racwire_lab.oracle_sql.engine import SqlEngine
 from tests.lab_own.oracle_sql_database import ask, engine
@@ -19,6 +25,35 @@ ALL = [pytest.param(statement, id=name) for name, statement in statements().item
 @cache
 def database_of(version: tuple[int, int]) -> SqlEngine:
     return engine(f"{version[0]}.{version[1]}.0.4.0")
+
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "statements"
+"""The statements of the templates as racwire 0.1.0 had them, written out."""
+
+
+@pytest.mark.parametrize("file", sorted(GOLDEN.glob("*.sql")), ids=lambda file: file.stem)
+def test_a_template_gives_the_statements_that_were_written_out(file: Path):
+    assert statements()[file.stem] == parse_statement(file.stem, file.read_text(encoding="utf-8"))
+
+
+def test_every_statement_of_a_template_is_written_out():
+    templates = files("checks.sources.database").joinpath("queries").iterdir()
+    names = [file.name.removeprefix("history_") for file in templates if file.name.startswith("history_")]
+    assert len(names) > 5
+    assert {f"{source}_{name}" for source in ("awr", "statspack") for name in names} == {
+        file.name for file in GOLDEN.glob("*.sql")
+    }
+
+
+def test_a_template_without_the_value_of_a_key_is_refused():
+    header = "".join(f"-- {key}: {value}\n" for key, value in GOOD.items())
+    with pytest.raises(KeyError, match="column"):
+        list(parse_template("history_made", f"{header}SELECT $column FROM gv$$sysstat s"))
+    awr, statspack = parse_template(
+        "history_made", f"{header}-- awr column: a\nSELECT\nawr|$column\nstatspack|$end_time\nFROM $snapshots s"
+    )
+    assert (awr.name, awr.text) == ("awr_made", "SELECT\na\nFROM dba_hist_snapshot s")
+    assert statspack.text == "SELECT\nCAST(s.snap_time AS TIMESTAMP)\nFROM perfstat.stats$snapshot s"
 
 
 @pytest.mark.parametrize("statement", ALL)
@@ -128,7 +163,7 @@ def test_a_good_statement_is_not_complained_about():
                 reads="GV$INSTANCE",
                 grants="SYS.GV_$INSTANCE, SYS.V_$INSTANCE",
             ),
-            "DATE - DATE is forbidden",
+            "arithmetic with a DATE; CAST it AS TIMESTAMP",
         ),
         (made("SELECT s.value FROM gv$sysstat s CONNECT BY LEVEL < 3"), "CONNECT BY is forbidden"),
         (made("SELECT s.value FROM gv$sysstat s WHERE ROWNUM <= 3"), "ROWNUM is forbidden"),
@@ -157,3 +192,23 @@ def test_evidence_is_found_whether_all_instances_were_asked_or_one():
     asked = statements()["sysstat"]
     assert asked.here().name != asked.name
     assert asked.here().topic == asked.topic == "sql sysstat"
+
+
+WORDS = [re.findall(r"'[^']*'|:?[\w$#.]+|<>|[<>]=|\S", statement.text) for statement in statements().values()]
+SHORT = [words for words in WORDS if len(words) < 250]
+ANY_WORD = sorted({word for words in WORDS for word in words} | set("[]{}()*,;?@") | {"PIVOT", "USING", "EXISTS", "''"})
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(SHORT), st.lists(st.tuples(st.integers(0, 249), st.sampled_from(["", *ANY_WORD])), max_size=3))
+def test_a_broken_statement_is_answered_or_refused_and_nothing_else(words: list[str], changes: list[tuple[int, str]]):
+    broken = list(words)
+    for place, word in changes:
+        broken[place % len(broken)] = word
+    sql = f"SELECT {' '.join(broken[1:])}" if words[0] == "SELECT" else f"WITH {' '.join(broken[1:])}"
+    code = 0
+    try:
+        ask(database_of((19, 0)), sql, bind_values(sql))
+    except OracleError as error:
+        code = error.code
+    assert code != 600

@@ -10,9 +10,10 @@ from checks.model import networks
 from checks.model.facts import Cluster, NotAsked, Unknown, UnreadNode
 from checks.model.journal import Journal
 from checks.model.settings import DatabaseSettings, Settings, SshSettings, TrafficSettings
+from checks.sources import registry
 from checks.sources.nodes.shell import ShellError
+from checks.traffic import feed, peer, this_node
 from checks.traffic import feed as feed_module
-from checks.traffic import find, peer, this_node
 from checks.traffic.feed import Feed, find_cluster
 from checks.traffic.links import LinkBook
 from checks.traffic.pace import Pace, happens_within
@@ -259,8 +260,15 @@ async def test_a_peer_that_refuses_and_one_that_dies_are_told_and_taken_up_again
     await until(feed, sample_of("rac2"))
 
 
+def limited(monkeypatch, name, **limits):
+    """Gives a program of the registry other limits."""
+    other = dataclasses.replace(getattr(peer, name), **limits)
+    monkeypatch.setitem(registry.PROGRAMS, other.text, other)
+    monkeypatch.setattr(peer, name, other)
+
+
 async def test_a_peer_that_hangs_is_a_gap_after_its_time_and_holds_up_nobody(start, peers, monkeypatch, tmp_path):
-    monkeypatch.setattr(peer, "_ANSWER_S", 0.5)
+    limited(monkeypatch, "SAMPLE_AND_LINKS", limit_s=0.5)
     (tmp_path / "hanging").mkdir()
     program(tmp_path / "hanging" / "cat", "exec sleep 60")
     peers(f"[ $1 = rac2 ] && PATH={tmp_path}/hanging:$PATH; exec sh")
@@ -286,7 +294,7 @@ async def test_a_peer_that_answers_something_else_is_a_gap_told_once(start, peer
 
 
 async def test_an_mtu_that_changes_on_a_peer_is_seen(start, peers, monkeypatch, tmp_path):
-    monkeypatch.setattr(peer, "_LINKS_LOOK_S", 0.0)
+    limited(monkeypatch, "SAMPLE_AND_LINKS", every_s=0.0)
     program(tmp_path / "grep", f'case "$*" in *mtu*) cat {tmp_path}/mtu;; *) PATH=/usr/bin:/bin exec grep "$@";; esac')
     words = f"2: eth1: <BROADCAST,UP,LOWER_UP> mtu $(cut -d: -f2 {tmp_path}/mtu) state UP qlen 1000"
     program(tmp_path / "ip", f'echo "{words}"')
@@ -398,10 +406,10 @@ async def test_what_to_follow_is_found_without_any_check_and_what_fails_is_unkno
     doings = {"clusterware": known, "nodes": nodes, "networks": fails, "database": hangs}
     changed = [
         dataclasses.replace(g, gather=doings[g.group], limit_s=0.1 if g.group == "database" else 5)
-        for g in find.GATHERERS
+        for g in feed.GATHERERS
         if g.group in doings
     ]
-    monkeypatch.setattr(find, "GATHERERS", changed)
+    monkeypatch.setattr(feed, "GATHERERS", changed)
     found = await find_cluster(Settings(), progress=told.append)
     assert (found.local_node, found.read_nodes()) == ("rac1", (node(1),))
     assert found.networks == Unknown("Gathering the networks failed: ShellError: it broke")

@@ -112,7 +112,7 @@ async def test_an_instance_that_joined_is_taken_up_under_its_own_name():
 
 
 async def test_where_one_hangs_the_connected_one_goes_on_at_once_and_all_are_tried_again_beside_it(monkeypatch):
-    monkeypatch.setattr(all_instances, "AGAIN_S", 0.05)
+    monkeypatch.setattr(all_instances, "GLOBAL_AGAIN_S", 0.05)
     sampling = Sampling(3, limit_s=0.3)
     await sampling.take()
     sampling.instances.hangs = True
@@ -138,7 +138,7 @@ async def test_where_one_hangs_the_connected_one_goes_on_at_once_and_all_are_tri
 
 async def test_a_database_that_gives_up_no_statement_is_asked_ever_more_seldom(monkeypatch):
     """Each attempt leaves a session behind in it, for as long as the instance hangs."""
-    monkeypatch.setattr(all_instances, "AGAIN_S", 0.01)
+    monkeypatch.setattr(all_instances, "GLOBAL_AGAIN_S", 0.01)
     monkeypatch.setattr(all_instances, "_ENDED_S", -SETTINGS.database_timeout_s)
     sampling = Sampling(why_alone="GV$SYSSTAT did not answer in time.", hung_s=0.1)
     sampling.instances.hangs = True
@@ -157,7 +157,7 @@ async def test_a_database_that_gives_up_no_statement_is_asked_ever_more_seldom(m
 
 
 async def test_all_are_not_asked_again_where_that_login_is_refused(monkeypatch):
-    monkeypatch.setattr(all_instances, "AGAIN_S", 0.01)
+    monkeypatch.setattr(all_instances, "GLOBAL_AGAIN_S", 0.01)
     sampling = Sampling(why_alone="GV$SYSSTAT did not answer in time.")
     sampling.databases.failures = [DatabaseError("Wrong password (ORA-01017).", ErrorKind.LOGIN, code=1017)]
     await sampling.take()
@@ -174,7 +174,7 @@ async def test_all_are_not_asked_again_where_that_login_is_refused(monkeypatch):
 
 
 async def test_a_list_of_instances_that_does_not_come_takes_no_instance_away(monkeypatch):
-    monkeypatch.setattr(source, "_AGAIN_S", 0.0)
+    monkeypatch.setattr(source, "INVENTORY_S", 0.0)
     sampling = Sampling(3, limit_s=0.3)
     await sampling.take()
     hang = partial(setattr, sampling.instances, "hangs")

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from checks.traffic.compare.comparison import Comparison, to_json
 from checks.traffic.json_text import to_json_text
 from checks.traffic.samples import Gap
-from tui.cli.sanitize import printable
+from tui.text.sanitize import sanitize_lines
 
 
 @given(st.text(st.characters(exclude_categories=[])))
 def test_any_text_comes_back_and_nothing_in_it_is_obeyed(text):
     written = to_json_text(Gap("node rac1", 1.0, text)).decode()
     assert json.loads(written)["reason"] == text
-    assert printable(written) == written
+    assert sanitize_lines(written) == written
 
 
 def test_what_is_harmless_stays_readable():
@@ -26,4 +26,4 @@ def test_a_comparison_with_a_name_that_is_no_unicode_is_json_too():
     comparison = Comparison(pairs=(), shifted=("rac\udcff\x9b[2J",), summary=())
     written = to_json(comparison).decode()
     assert json.loads(written)["shifted"] == ["rac\udcff\x9b[2J"]
-    assert printable(written) == written
+    assert sanitize_lines(written) == written

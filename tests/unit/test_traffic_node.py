@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.traffic.interface_table import counted_between, parse_table
-from checks.traffic.node_counter import NodeCounter
-from checks.traffic.node_difference import cpu_time, node_sample
+from checks.traffic.node_counter import NodeCounter, cpu_time, node_sample
 from checks.traffic.node_text import CpuTicks, NodeReading, parse_files, parse_peer
 from checks.traffic.pace import Backoff, tick_after
 from checks.traffic.peer import PeerClock

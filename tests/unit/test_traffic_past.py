@@ -12,25 +12,25 @@ from checks.traffic.samples import Event, Gap, LatencySample
 from checks.traffic.timeline import Timeline
 from tests.tui.traffic_samples import BEGIN, cluster_events, links, node_sample
 from tests.unit.test_traffic_text import page, roles, row
-from tui.screens.traffic.lines import Page, View, page_of
-from tui.screens.traffic.node_lines import Places
-from tui.screens.traffic.rows import Look
-from tui.screens.traffic.time_cursor import Playhead
-from tui.widgets.line import plain
+from tui.screens.traffic.lines import TrafficPage, TrafficView, page_of
+from tui.screens.traffic.node_lines import KnownNodes
+from tui.screens.traffic.rows import DrawingStyle
+from tui.screens.traffic.time_cursor import TrackCursor
+from tui.text.line import plain
 
 
-def as_it_was(events: Sequence[Event], at: float, *, width: int = 120) -> Page:
+def as_it_was(events: Sequence[Event], at: float, *, width: int = 120) -> TrafficPage:
     """The page of the first node at a moment of the past, a point a second."""
     timeline = Timeline()
     timeline.add(events)
-    head, places, view = Playhead(timeline), Places(), View()
+    head, places, view = TrackCursor(timeline), KnownNodes(), TrafficView()
     head.hold(at)
     shown = head.read(places, None, [], 1.0, 60, 1.0)
     view.settle(places.nodes)
-    return page_of(shown.window if shown else None, places, view, Look(width), 19)
+    return page_of(shown.window if shown else None, places, view, DrawingStyle(width), 19)
 
 
-def drawn_of(shown: Page, word: str) -> str:
+def drawn_of(shown: TrafficPage, word: str) -> str:
     """The graph in the line with that word."""
     line = next(line for line in shown.lines if word in plain([line]))
     return max((text for text, role in line if role == "accent"), key=len)
@@ -90,7 +90,7 @@ def test_a_shorter_interval_takes_no_longer_sample_for_a_missing_one() -> None:
     """The next one after that of ten seconds may take ten seconds more."""
     noise = random.Random(1)
     last = msgspec.structs.replace(node_sample("rac1", BEGIN + 10, noise), seconds=10.0)
-    shown = page([links("rac1", BEGIN), last, node_sample("rac2", BEGIN + 19, noise)], view=View(node="rac1"))
+    shown = page([links("rac1", BEGIN), last, node_sample("rac2", BEGIN + 19, noise)], view=TrafficView(node="rac1"))
     assert "?" not in row(shown, "eth1")
 
 
@@ -110,7 +110,9 @@ def test_of_the_pings_of_a_network_the_worst_path_is_shown_and_what_was_lost_on_
     assert "56 B p50 0.05 ms  p99 0.10 ms  block p50 0.21 ms" in row(shown, "ping eth1")
     assert "block p99 0.42 ms  lost 25.0 %" in plain(shown.lines)
     assert roles(shown, "lost 25.0 %") == {"fail"}
-    assert "ping" not in plain(page(events, view=View(node="rac2")).lines), "they are those of the node that recorded"
+    assert "ping" not in plain(page(events, view=TrafficView(node="rac2")).lines), (
+        "they are those of the node that recorded"
+    )
 
 
 def test_pings_that_could_not_be_sent_say_why_and_are_not_0() -> None:

@@ -3,9 +3,9 @@
 import pytest
 
 from checks.model.settings import DatabaseSettings, ProbeSettings, Settings, TrafficSettings
+from checks.run.dry_run import plan_samples
 from checks.sources.database.statements import statements
-from checks.traffic.node_text import PEER_LINKS_PROGRAM, PEER_PROGRAM
-from checks.traffic.sample_dry_run import plan_samples
+from checks.sources.kernel_files import SAMPLE_AND_LINKS
 from tui.cli.main import main
 
 DATABASE = DatabaseSettings(connect="rac-scan:1521/prod", user="racwire")
@@ -21,7 +21,7 @@ def test_this_node_and_its_peers_are_told_with_files_programs_and_pace() -> None
         assert file in text
     assert "netlink RTM_GETLINK" in text
     assert text.count("every 5 s") == 2
-    for line in (PEER_PROGRAM + PEER_LINKS_PROGRAM).splitlines():
+    for line in SAMPLE_AND_LINKS.text.splitlines():
         assert line in text
 
 

@@ -23,39 +23,39 @@ from tests.tui.traffic_samples import (
     links,
     node_sample,
 )
-from tui.cli.sanitize import printable
-from tui.screens.traffic.lines import Page, View, page_of
-from tui.screens.traffic.node_lines import Places
+from tui.screens.traffic.lines import TrafficPage, TrafficView, page_of
+from tui.screens.traffic.node_lines import KnownNodes
 from tui.screens.traffic.peaks import Peaks
 from tui.screens.traffic.rate_history import Memo
-from tui.screens.traffic.rows import Look
-from tui.screens.traffic.time_cursor import Playhead
+from tui.screens.traffic.rows import DrawingStyle
+from tui.screens.traffic.time_cursor import TrackCursor
+from tui.text.line import plain, width_of
+from tui.text.sanitize import sanitize_lines
 from tui.widgets import units as units
-from tui.widgets.line import plain, width_of
 
 RATES = st.one_of(st.none(), st.floats(), st.integers(0, 10**20).map(float))
 
 
 def page(
-    events: Sequence[Event], *, width: int = 80, height: int = 19, view: View | None = None, step_s: float = 1.0
-) -> Page:
+    events: Sequence[Event], *, width: int = 80, height: int = 19, view: TrafficView | None = None, step_s: float = 1.0
+) -> TrafficPage:
     """The page that these events make."""
     timeline = Timeline()
     timeline.add(events)
     peaks = Peaks()
     peaks.take(timeline)
-    places, view = Places(), view or View()
-    shown = Playhead(timeline).read(places, None, [], step_s, 60, 1.0)
+    places, view = KnownNodes(), view or TrafficView()
+    shown = TrackCursor(timeline).read(places, None, [], step_s, 60, 1.0)
     view.settle(places.nodes)
-    return page_of(shown.window if shown else None, places, view, Look(width, peaks=peaks), height)
+    return page_of(shown.window if shown else None, places, view, DrawingStyle(width, peaks=peaks), height)
 
 
-def row(shown: Page, begin: str) -> str:
+def row(shown: TrafficPage, begin: str) -> str:
     """The first line that begins so, after the sign of the chosen one."""
     return next(line for line in plain(shown.lines).splitlines() if line[1:].startswith(begin))
 
 
-def roles(shown: Page, word: str) -> set[str]:
+def roles(shown: TrafficPage, word: str) -> set[str]:
     """How a word looks."""
     return {role for line in shown.lines for text, role in line if word in text}
 
@@ -116,7 +116,7 @@ def test_an_interface_says_how_busy_it_is_both_ways() -> None:
 def test_private_interfaces_come_alone_until_the_others_are_wanted() -> None:
     events = list(cluster_events(3, 1))
     assert "eth0" not in plain(page(events).lines)
-    shown = plain(page(events, view=View(others=True)).lines)
+    shown = plain(page(events, view=TrafficView(others=True)).lines)
     assert shown.index("eth2") < shown.index("eth0")
     assert "lo " not in shown
 
@@ -165,10 +165,12 @@ def test_a_counter_that_cannot_be_told_is_a_question_mark() -> None:
 
 def test_a_node_that_cannot_be_read_says_why_and_the_graph_has_a_gap() -> None:
     events = [*cluster_events(10, 2), Gap("node rac2", BEGIN + 11, "ssh asked for a password.")]
-    shown = page(events, view=View(node="rac2"))
+    shown = page(events, view=TrafficView(node="rac2"))
     assert "rac2: ssh asked for a password." in plain(shown.lines)
     assert "?" in row(shown, "eth1")
-    assert len(shown.lines) == len(page(list(cluster_events(10, 2)), view=View(node="rac2")).lines), "nothing moves"
+    assert len(shown.lines) == len(page(list(cluster_events(10, 2)), view=TrafficView(node="rac2")).lines), (
+        "nothing moves"
+    )
     other = row(page(events), "eth1")
     assert "?" not in other
 
@@ -199,21 +201,21 @@ def test_before_the_first_sample_it_says_that_it_waits() -> None:
 
 
 def test_alone_an_interface_shows_everything_that_it_counts() -> None:
-    shown = plain(page(list(cluster_events(5, 1)), view=View("alone", chosen="eth2")).lines)
+    shown = plain(page(list(cluster_events(5, 1)), view=TrafficView("alone", chosen="eth2")).lines)
     assert "eth2  ethernet  MTU 9000  10 Gb/s  private network 192.168.11.0/24" in shown
     for words in ("drops in", "drops out", "errors in", "fifo overruns in", "frame errors in", "carrier lost out"):
         assert words in shown
 
 
 def test_all_nodes_have_a_line_each_and_sixteen_fit_on_the_smallest_screen() -> None:
-    shown = page(list(cluster_events(5, 16)), view=View("nodes"))
+    shown = page(list(cluster_events(5, 16)), view=TrafficView("nodes"))
     lines = plain(shown.lines).splitlines()
     assert len(lines) == 17
     assert [line[1:].split()[0] for line in lines[1:]] == [f"rac{number}" for number in range(1, 17)]
 
 
 def test_a_node_that_is_away_says_why_among_the_others() -> None:
-    shown = page([*cluster_events(5, 3), Gap("node rac3", BEGIN + 6, "rac3 is away.")], view=View("nodes"))
+    shown = page([*cluster_events(5, 3), Gap("node rac3", BEGIN + 6, "rac3 is away.")], view=TrafficView("nodes"))
     assert row(shown, "rac3").endswith("rac3 is away.")
 
 
@@ -221,7 +223,7 @@ def test_a_node_that_is_away_says_why_among_the_others() -> None:
 def test_nothing_moves_from_sample_to_sample(kind: str) -> None:
     shapes = set()
     for second in range(2, 12):
-        shown = page(list(cluster_events(second, 3)), view=View(kind))  # type: ignore[arg-type]
+        shown = page(list(cluster_events(second, 3)), view=TrafficView(kind))  # type: ignore[arg-type]
         shapes.add(tuple(width_of(line) for line in shown.lines[1:]))
     assert len(shapes) == 1
 
@@ -254,7 +256,7 @@ ANY_GAP = st.builds(
 )
 def test_no_line_is_ever_wider_than_the_screen(events: list[Event], width: int, kind: str, others: bool) -> None:
     ordered = sorted(events, key=lambda event: event.at)
-    shown = page(ordered, width=width, height=40, view=View(kind, others=others))  # type: ignore[arg-type]
+    shown = page(ordered, width=width, height=40, view=TrafficView(kind, others=others))  # type: ignore[arg-type]
     for line in shown.lines:
         assert width_of(line) <= width, plain([line])
         assert "\x1b" not in plain([line])
@@ -263,7 +265,7 @@ def test_no_line_is_ever_wider_than_the_screen(events: list[Event], width: int, 
 @pytest.mark.parametrize("width", [20, 40, 59, 60, 79, 80, 100, 119, 120, 200])
 @pytest.mark.parametrize("kind", ["node", "alone", "nodes"])
 def test_every_line_of_a_busy_cluster_fits(width: int, kind: str) -> None:
-    shown = page(list(cluster_events(30, 4)), width=width, height=40, view=View(kind, others=True))  # type: ignore[arg-type]
+    shown = page(list(cluster_events(30, 4)), width=width, height=40, view=TrafficView(kind, others=True))  # type: ignore[arg-type]
     assert all(width_of(line) <= width for line in shown.lines)
 
 
@@ -272,9 +274,9 @@ def test_hostile_names_are_shown_and_not_obeyed_on_every_page() -> None:
     of = [(node, "alone", chosen) for node in ("rac1", HOSTILE) for chosen in (HOSTILE, "IP", f"{node} {HOSTILE}")]
     of += [("rac1", "nodes", ""), ("rac1", "node", ""), (HOSTILE, "node", ""), (f"rac3{HOSTILE}", "node", "")]
     for node, kind, chosen in of:
-        view = View(kind, node, chosen, others=True)  # type: ignore[arg-type]
+        view = TrafficView(kind, node, chosen, others=True)  # type: ignore[arg-type]
         for text in (*plain(page(events, view=view).lines).split("\n"), view.about(3)):
-            assert text == printable(text)
+            assert text == sanitize_lines(text)
 
 
 # --- peaks ------------------------------------------------------------------------------------------------------------
@@ -315,7 +317,7 @@ def test_a_receive_time_that_was_counted_as_0_is_not_said_to_be_0() -> None:
         events: list[Event] = [links("rac1", BEGIN), msgspec.structs.replace(quick, statistics=statistics)]
         events.append(node_sample("rac1", BEGIN + 1, random.Random(1)))
         assert f"cr {text}" in row(page(events), "prod1"), blocks
-        alone = page(events, view=View(kind="alone", chosen="prod1"))
+        alone = page(events, view=TrafficView(kind="alone", chosen="prod1"))
         assert re.search(rf"cr +{re.escape(text)} .*{re.escape(text)}", plain(alone.lines))
 
 
@@ -332,14 +334,14 @@ def test_what_is_kept_from_one_drawing_to_the_next_changes_nothing(seed: int, pa
     noise = random.Random(seed)
     timeline = Timeline()
     timeline.add(cluster_events(5))
-    kept, places = Playhead(timeline), Places()
+    kept, places = TrackCursor(timeline), KnownNodes()
     at = BEGIN + 5
     for pause in pauses:
         at += pause
         timeline.add([node_sample("rac1", at, noise), instance_sample(1, "rac1", at, noise)])
         drawn = [
-            page_of(shown.window, places, View(node="rac1"), Look(80), 40).lines
-            for head in (kept, Playhead(timeline))
+            page_of(shown.window, places, TrafficView(node="rac1"), DrawingStyle(80), 40).lines
+            for head in (kept, TrackCursor(timeline))
             if (shown := head.read(places, None, [], 1.0, 40, 1.0))
         ]
         assert drawn[0] == drawn[1]

@@ -2,9 +2,8 @@
 
 import pytest
 
-from checks.traffic.coverage import overlap_s
 from checks.traffic.rates import instance_rates, interface_rates, kernel_rates
-from checks.traffic.samples import CpuTime, Gap, InstanceSample, InterfaceCounts, Link, Links, NodeSample
+from checks.traffic.samples import CpuTime, Gap, InstanceSample, InterfaceCounts, Link, Links, NodeSample, overlap_s
 from checks.traffic.timeline import Timeline
 
 

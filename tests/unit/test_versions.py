@@ -3,8 +3,8 @@
 import pytest
 
 from checks.model.facts import release
+from checks.sources.database.release_columns import statement_for, suits
 from checks.sources.database.statements import statement, statements
-from checks.sources.database.versions import statement_for, suits
 
 
 @pytest.mark.parametrize(

@@ -10,15 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.model.finding import Extent, Finding, Status, Waived
+from checks.model.finding import Finding, Magnitude, Status, Waived
 from checks.model.report import Report
 from checks.report.json_report import to_json
 from checks.rules.waivers import apply
+from checks.run.check_discovery import known_codes
 from checks.run.settings_file import parse_settings
 from tests.fixtures.clusters import cluster
 from tests.fixtures.reports import report_of
 from tui.cli.main import main
-from tui.cli.waive_command import _block, _pattern
+from tui.cli.waive import _block, _pattern
 
 SOON = (date.today() + timedelta(days=30)).isoformat()
 LOST = Finding(
@@ -28,7 +29,7 @@ LOST = Finding(
     title="?",
     subject="prod2: 37 in 30 s",
     nodes=("rac2", "rac1"),
-    extent=Extent(0.298, "% lost of the blocks sent"),
+    extent=Magnitude(0.298, "% lost of the blocks sent"),
 )
 BOOT = Finding(code="IC-BOOT-002", check="boot-mtu", status=Status.WARN, title="?", subject="eth1 rac1: 9000 -> 1500")
 OTHER = msgspec.structs.replace(BOOT, subject="eth2 rac2: 9000 -> 1500", nodes=("rac2",))
@@ -63,12 +64,12 @@ def test_it_prints_what_the_settings_take_and_says_where_that_goes(tmp_path, cap
     assert "with --from FILE, checks and reports take this one only where --settings is given" in err
     assert "found at 0.298 % lost of the blocks sent, lifted above 0.6, since" in err
     (waiver,) = parse_settings(out, "settings.toml").waivers
-    (marked,) = apply([LOST], [waiver], date.today(), {})[0]
+    (marked,) = apply([LOST], [waiver], date.today(), {}, known_codes)[0]
     assert marked.waived is not None
 
 
 def test_a_count_is_waived_as_it_is(tmp_path, capsys):
-    paths = msgspec.structs.replace(LOST, extent=Extent(2, "paths"))
+    paths = msgspec.structs.replace(LOST, extent=Magnitude(2, "paths"))
     assert waive(tmp_path, "IC-LOST-002", report=msgspec.structs.replace(report_of(cluster(2)), findings=(paths,))) == 0
     out, err = capsys.readouterr()
     assert "extent = 2  # paths: more than that lifts the waiver\n" in out
@@ -144,12 +145,12 @@ texts = st.text(max_size=30) | st.text("a1 *?[]\"'\\\n\x1b\x7f:,.", max_size=30)
     texts.map(lambda t: t.strip()),
     st.sampled_from([Status.WARN, Status.FAIL, Status.UNKNOWN]),
     st.none()
-    | st.builds(Extent, st.floats(0, 1e9), st.sampled_from(["paths", "% of packets lost", "ms \n on average"])),
+    | st.builds(Magnitude, st.floats(0, 1e9), st.sampled_from(["paths", "% of packets lost", "ms \n on average"])),
     st.lists(texts, max_size=3),
 )
 def test_whatever_a_finding_holds_its_waiver_can_be_read_and_covers_it(subject, status, extent, nodes):
     found = msgspec.structs.replace(LOST, subject=subject, status=status, extent=extent, nodes=tuple(nodes))
     block = _block([found], _pattern(found), 'the "window"', "Ann", date(2026, 1, 31))
     (waiver,) = parse_settings(block, "settings.toml").waivers
-    (marked,) = apply([found], [waiver], date(2026, 1, 1), {})[0]
+    (marked,) = apply([found], [waiver], date(2026, 1, 1), {}, known_codes)[0]
     assert marked.waived is not None

@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.model.check import Kind, check
-from checks.model.finding import Extent, Finding, Status
+from checks.model.finding import Finding, Magnitude, Status
 from checks.model.report import ExitCode, Report, exit_code
 from checks.model.settings import Settings
 from checks.model.settings_waivers import Waiver, matches
 from checks.report.json_report import from_json, to_json
 from checks.rules.waivers import allowed, apply, lifted_for, waivers_in
+from checks.run.check_discovery import known_codes
 from checks.run.engine import Engine
 from checks.run.rerun import merged
 from tests.fixtures.clusters import cluster
@@ -39,17 +40,17 @@ def finding(status: Status = Status.WARN, **more: object) -> Finding:
 
 def standing(waived: Waiver, *findings: Finding, on: date = TODAY) -> tuple[str, str]:
     """What became of the one waiver, and why."""
-    (told,) = apply(findings, [waived], on, MAKERS)[1]
+    (told,) = apply(findings, [waived], on, MAKERS, known_codes)[1]
     return told.standing, told.why
 
 
 def holds(waived: Waiver, found: Finding, on: date = TODAY) -> bool:
-    (marked,) = apply([found], [waived], on, MAKERS)[0]
+    (marked,) = apply([found], [waived], on, MAKERS, known_codes)[0]
     return marked.waived is not None
 
 
 def test_it_marks_the_finding_and_changes_nothing_else_of_it():
-    (marked,) = apply([finding()], [waiver()], TODAY, MAKERS)[0]
+    (marked,) = apply([finding()], [waiver()], TODAY, MAKERS, known_codes)[0]
     assert marked.waived is not None
     assert (marked.waived.by, marked.waived.reason, marked.waived.expires) == ("Ann Lee", "in January", "2027-01-31")
     assert msgspec.structs.replace(marked, waived=None) == finding()
@@ -63,7 +64,10 @@ def test_it_holds_on_its_last_day_and_not_on_the_day_after():
     assert standing(waiver(), finding(), on=after) == ("expired", "The finding counts again.")
     assert standing(waiver(), finding(Status.PASS), on=after) == ("expired", "")
     longer = waiver(subject="*", expires=date(2027, 6, 1))
-    assert apply([finding()], [waiver(), longer], after, MAKERS)[1][0].why == "Another waiver covers the finding."
+    assert (
+        apply([finding()], [waiver(), longer], after, MAKERS, known_codes)[1][0].why
+        == "Another waiver covers the finding."
+    )
 
 
 @pytest.mark.parametrize(
@@ -87,9 +91,9 @@ def test_what_is_well_is_never_waived():
 
 def test_it_is_lifted_when_the_number_rises_and_not_when_it_falls():
     half = waiver(extent=0.5)
-    assert holds(half, finding(extent=Extent(0.5, "% of packets lost")))
-    assert holds(half, finding(extent=Extent(0.1, "% of packets lost")))
-    worse = finding(extent=Extent(0.6, "% of packets lost"))
+    assert holds(half, finding(extent=Magnitude(0.5, "% of packets lost")))
+    assert holds(half, finding(extent=Magnitude(0.1, "% of packets lost")))
+    worse = finding(extent=Magnitude(0.6, "% of packets lost"))
     assert standing(half, worse) == ("lifted", "It was waived up to 0.5, and is 0.6 % of packets lost now.")
     assert standing(half, finding()) == ("lifted", "It was waived up to 0.5, and does not tell how bad it is now.")
     assert holds(waiver(), worse)
@@ -98,16 +102,16 @@ def test_it_is_lifted_when_the_number_rises_and_not_when_it_falls():
 @pytest.mark.parametrize(
     ("found", "up_to"),
     [
-        (Extent(14.98, "datagrams a second"), 30),
-        (Extent(14.98, "% lost of the blocks sent"), 30),
-        (Extent(0.2084, "% of fragments in vain"), 0.42),
-        (Extent(1_234, "datagrams a second"), 2_500),
-        (Extent(59, "% of packets lost"), 80),
-        (Extent(100, "% of packets lost"), 100),
-        (Extent(119, "% of blocks lost"), 120),
-        (Extent(0, "ms on average"), 0),
-        (Extent(1.7e308, "ms on average"), 1.7e308),
-        (Extent(3, "paths"), 3),
+        (Magnitude(14.98, "datagrams a second"), 30),
+        (Magnitude(14.98, "% lost of the blocks sent"), 30),
+        (Magnitude(0.2084, "% of fragments in vain"), 0.42),
+        (Magnitude(1_234, "datagrams a second"), 2_500),
+        (Magnitude(59, "% of packets lost"), 80),
+        (Magnitude(100, "% of packets lost"), 100),
+        (Magnitude(119, "% of blocks lost"), 120),
+        (Magnitude(0, "ms on average"), 0),
+        (Magnitude(1.7e308, "ms on average"), 1.7e308),
+        (Magnitude(3, "paths"), 3),
     ],
 )
 def test_what_is_measured_is_waived_with_room_for_the_next_time_and_a_count_exactly(found, up_to):
@@ -139,14 +143,16 @@ def test_what_a_star_left_out_is_found_again(parts, between):
 def test_of_several_subjects_it_says_which_got_worse():
     every = waiver(subject="*")
     both = (finding(), finding(Status.FAIL, subject="eth2 rac2"))
-    marked, (told,) = apply(both, [every], TODAY, MAKERS)
+    marked, (told,) = apply(both, [every], TODAY, MAKERS, known_codes)
     assert [bool(f.waived) for f in marked] == [True, False]
     assert (told.standing, told.why) == ("lifted", "eth2 rac2: It was waived as WARN, and is FAIL now.")
 
 
 def test_a_finding_that_another_waiver_covers_lifts_none():
     narrow, wide = waiver(status="FAIL"), waiver(subject="*")
-    _, standings = apply([finding(Status.FAIL), finding(subject="eth2 rac2")], [wide, narrow], TODAY, MAKERS)
+    _, standings = apply(
+        [finding(Status.FAIL), finding(subject="eth2 rac2")], [wide, narrow], TODAY, MAKERS, known_codes
+    )
     assert [s.standing for s in standings] == ["in force", "in force"]
 
 
@@ -282,7 +288,7 @@ def test_a_built_in_check_tells_how_bad_it_is_wherever_a_number_does():
         )
     )
     told = {f.check: f.extent for f in report.findings if f.status in (Status.FAIL, Status.WARN)}
-    assert told["df-ping"] == Extent(2, "paths")
-    assert told["gc-blocks-lost"] == Extent(0.2975, "% lost of the blocks sent")
+    assert told["df-ping"] == Magnitude(2, "paths")
+    assert told["gc-blocks-lost"] == Magnitude(0.2975, "% lost of the blocks sent")
     assert all(told.values())
     assert all(f.extent is None for f in report_of(cluster(2)).findings if f.status is Status.PASS)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from checks.model.check import Check, Checks
+from checks.model.check import Check
 from checks.model.report import Report
 from checks.model.wording import listed
+from checks.run.check_discovery import Checks
 from tui.cli.errors import UsageError
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import signal
-from collections.abc import Iterator
-from contextlib import AsyncExitStack, contextmanager, suppress
+from contextlib import AsyncExitStack, suppress
 
 from checks.model.report import Report
 from checks.run.engine import Engine
 from checks.run.events import Gathered, RunFinished
+from tui.cli.interrupts import ending_the_loop
 from tui.cli.progress import Progress
 from tui.cli.short_recording import ShortRecording
 
@@ -18,17 +17,17 @@ _FOLLOWED = ("clusterware", "nodes", "networks", "database")
 _TICK_S = 0.5
 
 
-async def check(engine: Engine, told: Progress, recording: ShortRecording | None = None) -> Report:
+async def check(engine: Engine, progress: Progress, recording: ShortRecording | None = None) -> Report:
     """Run to the end. The first interrupt (Ctrl-C, TERM, HUP) ends it early with what there is: the checks where they
     have not concluded, else the recording."""
     stop = asyncio.Event()
-    with _first_interrupt(stop):
+    with ending_the_loop(stop.set):
         async with AsyncExitStack() as stack:
             if recording is not None:
                 await stack.enter_async_context(recording)
-                ticking = asyncio.create_task(_tick(told, recording))
+                ticking = asyncio.create_task(_tick(progress, recording))
                 stack.callback(ticking.cancel)
-            report = await _report(engine, told, recording, stop)
+            report = await _report(engine, progress, recording, stop)
             if recording is not None:
                 recording.follow(report.cluster)
                 with suppress(TimeoutError):
@@ -36,57 +35,37 @@ async def check(engine: Engine, told: Progress, recording: ShortRecording | None
     return report
 
 
-async def _report(engine: Engine, told: Progress, recording: ShortRecording | None, stop: asyncio.Event) -> Report:
-    running = asyncio.create_task(_run(engine, told, recording))
+async def _report(engine: Engine, progress: Progress, recording: ShortRecording | None, stop: asyncio.Event) -> Report:
+    concluded: list[Report] = []
+    running = asyncio.create_task(_run(engine, progress, recording, concluded))
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait((running, stopping), return_when=asyncio.FIRST_COMPLETED)
     stopping.cancel()
-    if running.done():
-        return running.result()
+    if running.done() or concluded:
+        await running
+        return concluded[0]
     report = engine.report(interrupted=True)
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
     return report
 
 
-async def _run(engine: Engine, told: Progress, recording: ShortRecording | None) -> Report:
+async def _run(engine: Engine, progress: Progress, recording: ShortRecording | None, concluded: list[Report]) -> None:
     events = engine.events()
     try:
         async for event in events:
-            told(event)
+            progress(event)
             if recording is not None and isinstance(event, Gathered) and event.group in _FOLLOWED:
                 recording.follow(engine.report().cluster)
             if isinstance(event, RunFinished):
-                return event.report
+                concluded.append(event.report)
+                break
     finally:
         await events.aclose()
-    raise AssertionError("the engine ended without a report")
+    assert concluded, "the engine ended without a report"
 
 
-async def _tick(told: Progress, recording: ShortRecording) -> None:
+async def _tick(progress: Progress, recording: ShortRecording) -> None:
     while True:
-        told.beside(recording.words)
+        progress.alongside(recording.progress)
         await asyncio.sleep(_TICK_S)
-
-
-@contextmanager
-def _first_interrupt(stop: asyncio.Event) -> Iterator[None]:
-    """Set it at the first signal to end. From then on they are ignored, until the process ends: sent again, they must
-    not cut the report short. One that is ignored, as HUP is under nohup, stays so."""
-    loop = asyncio.get_running_loop()
-    numbers = [
-        number
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        if signal.getsignal(number) is not signal.SIG_IGN
-    ]
-    before = {number: signal.getsignal(number) for number in numbers}
-    for number in numbers:
-        loop.add_signal_handler(number, stop.set)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
-        for number in numbers:
-            loop.remove_signal_handler(number)
-            signal.signal(number, signal.SIG_IGN if stop.is_set() else before[number])
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)

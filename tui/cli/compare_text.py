@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TextIO
 
-from rich.text import Text
-
 from checks.traffic.compare.comparison import (
     Compared,
     Comparison,
@@ -21,12 +19,12 @@ from checks.traffic.compare.comparison import (
 )
 from checks.traffic.compare.comparison_text import change_of, number
 from checks.traffic.compare.metrics import CPU, DATABASE, KERNEL, LATENCY, LOAD, NETWORK
-from tui.cli.output import columns_of, printed
-from tui.widgets.line import clean, hanging, plain, wrapped
+from tui.cli.output import columns_of, render
+from tui.text.line import Line, hanging, sanitize_line, wrapped
 
 _GROUPS = (NETWORK, DATABASE, LATENCY, CPU, KERNEL, LOAD)
-_STYLES = {ComparisonVerdict.WORSE: "bold red", ComparisonVerdict.BETTER: "green", ComparisonVerdict.DIFFERS: "cyan"}
-_MOVED = "magenta"
+_ROLES = {ComparisonVerdict.WORSE: "fail", ComparisonVerdict.BETTER: "pass", ComparisonVerdict.DIFFERS: "info"}
+_MOVED = "unknown"
 _SHORT = {ComparisonVerdict.ENVIRONMENT_SHIFTED: "env. shifted", ComparisonVerdict.TOO_FEW_SAMPLES: "too few"}
 _NARROWEST, _WIDE, _WIDEST = 80, 118, 120
 _PERCENT, _UNPARTED = re.compile(r"(?<=\d) %"), "\ue000%"
@@ -41,28 +39,28 @@ def comparison_text(comparison: Comparison, stream: TextIO, *, every: bool = Fal
     Parts of which nothing else can be said than of their whole are left out, unless `every` metric is wanted.
     """
     columns = columns_of(stream, narrowest=_NARROWEST, widest=_WIDEST)
-    return printed(lines_of(comparison, columns, every=every), stream)
+    return render(lines_of(comparison, columns, every=every), stream)
 
 
-def lines_of(comparison: Comparison, width: int, *, every: bool = False) -> Iterator[Text]:
+def lines_of(comparison: Comparison, width: int, *, every: bool = False) -> Iterator[Line]:
     """The lines, for so many columns."""
     for number_of, pair in enumerate(comparison.pairs):
         if number_of:
-            yield Text()
+            yield []
         yield from _head(pair, width)
         yield from _tables(pair, width, every)
-    yield Text()
+    yield []
     for sentence in comparison.shifted:
         yield from _paragraph("Shifted  ", sentence, width, _MOVED)
     for sentence in comparison.summary:
         yield from _paragraph("", sentence, width)
 
 
-def _head(pair: Pair, width: int) -> Iterator[Text]:
+def _head(pair: Pair, width: int) -> Iterator[Line]:
     """What was compared, what else differs, and what speaks against it."""
     runs = [("BEFORE", pair.before), ("AFTER", pair.after), *([("SAME", pair.same)] if pair.same else [])]
     for word, run in runs:
-        yield from _paragraph(f"{word:<9}", _named(run), width, "bold")
+        yield from _paragraph(f"{word:<9}", _named(run), width, "title")
     if pair.stretch_s and pair.metrics:
         stretches = max((len(m.before.values) for m in pair.metrics), default=0)
         after = max((len(m.after.values) for m in pair.metrics), default=0)
@@ -73,17 +71,17 @@ def _head(pair: Pair, width: int) -> Iterator[Text]:
         yield from _paragraph("Change   ", difference, width)
     others = _alike([d for d in pair.differences if not d.is_change])
     for label, difference in zip(["Differs  ", *["         "] * len(others)], others[:_MOST_DIFFERENCES], strict=False):
-        yield from _paragraph(label, difference, width, "yellow")
+        yield from _paragraph(label, difference, width, "warn")
     if len(others) > _MOST_DIFFERENCES:
         yield from _paragraph("         ", f"and {len(others) - _MOST_DIFFERENCES} more (--format json)", width)
     for label, warning in zip(["Doubt    ", *["         "] * len(pair.warnings)], pair.warnings, strict=False):
-        yield from _paragraph(label, warning, width, "yellow")
+        yield from _paragraph(label, warning, width, "warn")
 
 
 def _named(run: RunFacts) -> str:
     lasted = "" if run.seconds is None else f"{run.seconds:,.0f} s"
     when = run.begun_at[:19].replace("T", " ")
-    return ", ".join(clean(part) for part in (run.name, run.kind, when, lasted) if part)
+    return ", ".join(sanitize_line(part) for part in (run.name, run.kind, when, lasted) if part)
 
 
 def _alike(differences: Sequence[EnvironmentDifference]) -> list[str]:
@@ -95,11 +93,11 @@ def _alike(differences: Sequence[EnvironmentDifference]) -> list[str]:
 
 
 def _cut(value: str) -> str:
-    value = clean(value)
+    value = sanitize_line(value)
     return value if len(value) <= _MOST_SHOWN else f"{value[: _MOST_SHOWN - 1]}…"
 
 
-def _tables(pair: Pair, width: int, every: bool) -> Iterator[Text]:
+def _tables(pair: Pair, width: int, every: bool) -> Iterator[Line]:
     shown = list(pair.metrics) if every else folded(pair.metrics)
     still = [] if every else [m for m in shown if m.is_still and m.before.centre == 0]
     shown = [m for m in shown if m not in still]
@@ -111,12 +109,12 @@ def _tables(pair: Pair, width: int, every: bool) -> Iterator[Text]:
     ]
     for title, metrics in groups:
         if metrics:
-            yield Text()
-            yield columns.heading(clean(title))
+            yield []
+            yield columns.heading(sanitize_line(title))
             for metric in sorted(metrics, key=_telling):
                 yield from columns.rows(metric)
     if still:
-        yield Text()
+        yield []
         names = ", ".join(dict.fromkeys(m.name for m in still))
         yield from _paragraph("0 in both: ", names, width)
 
@@ -144,25 +142,23 @@ class _Columns:
         self._verdict = 19 if self._wide else 13
         self._name = width - 2 * self._value - 9 - 6 - 1 - self._verdict
 
-    def heading(self, title: str) -> Text:
+    def heading(self, title: str) -> Line:
         """The line above a table."""
         cells = f"{'before':>{self._value}}{'after':>{self._value}}{'change':>9}{'p':>6} {'verdict'}"
         if len(title) > self._name:
             title, cells = title, ""
-        return Text(f"{title:<{self._name}}{cells}", "bold")
+        return [(f"{title:<{self._name}}{cells}", "title")]
 
-    def rows(self, metric: Compared) -> Iterator[Text]:
+    def rows(self, metric: Compared) -> Iterator[Line]:
         """A metric; what is left of a long name stands below."""
         first, *rest = wrapped(_title(metric), self._name - 1)
+        figures = f"{self._value_of(metric.before):>{self._value}}{self._value_of(metric.after):>{self._value}}"
+        figures += f"{change_of(metric):>9}{_p(metric.p_adjusted):>6} "
         verdict = metric.verdict if self._wide else _SHORT.get(metric.verdict, metric.verdict)
-        line = Text(f"{first:<{self._name}}")
-        line.append(f"{self._value_of(metric.before):>{self._value}}{self._value_of(metric.after):>{self._value}}")
-        line.append(f"{change_of(metric):>9}{_p(metric.p_adjusted):>6} ")
         moved = metric.is_control and metric.verdict is ComparisonVerdict.ENVIRONMENT_SHIFTED
-        line.append(str(verdict), _MOVED if moved else _STYLES.get(metric.verdict, "dim"))
-        yield line
-        for more in rest:
-            yield Text(f"  {more}")
+        role = _MOVED if moved else _ROLES.get(metric.verdict, "faint")
+        yield [(f"{first:<{self._name}}", ""), (figures, ""), (str(verdict), role)]
+        yield from ([(f"  {more}", "")] for more in rest)
 
     def _value_of(self, side: Side) -> str:
         if side.low is None or side.high is None:
@@ -177,7 +173,7 @@ class _Columns:
 
 def _title(metric: Compared) -> str:
     unit = f", {metric.unit}" if metric.unit else ""
-    return clean(f"{metric.name}{unit}{' (mean)' if metric.is_mean else ''}")
+    return sanitize_line(f"{metric.name}{unit}{' (mean)' if metric.is_mean else ''}")
 
 
 def _p(p: float | None) -> str:
@@ -186,8 +182,7 @@ def _p(p: float | None) -> str:
     return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0") if p < 0.9995 else "1"
 
 
-def _paragraph(label: str, text: str, width: int, style: str = "") -> Iterator[Text]:
+def _paragraph(label: str, text: str, width: int, role: str = "") -> Iterator[Line]:
     """A paragraph after its label; a number is not parted from its percent sign."""
-    kept = _PERCENT.sub(_UNPARTED, clean(text))
-    for line in hanging([(label, "")], kept, width):
-        yield Text(plain([line]).replace(_UNPARTED, " %"), style)
+    for line in hanging([(label, role)], _PERCENT.sub(_UNPARTED, sanitize_line(text)), width, role):
+        yield [(part.replace(_UNPARTED, " %"), of) for part, of in line]

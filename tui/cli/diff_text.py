@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
-from rich.text import Text
-
 from checks.model.finding import PROBLEMS, Finding
 from checks.model.wording import few, listed
 from checks.report.age import at
@@ -14,9 +12,9 @@ from checks.report.diff import DiffSide, ReportDiff, verdict
 from checks.report.diff_facts import FactChange
 from checks.report.diff_findings import DiffKind, FindingChange
 from checks.rules.waivers import waived_text
-from tui.cli.output import columns_of, printed
-from tui.cli.text_report import STYLES
-from tui.widgets.line import clean, hanging, plain
+from tui.cli.output import columns_of, render
+from tui.text.finding_lines import finding_head
+from tui.text.line import Line, hanging
 
 _NARROWEST, _WIDEST = 80, 118
 _MOST_FACTS = 12
@@ -30,29 +28,29 @@ _HEADINGS = ("Worse", "New", "Cannot be told any more", "Better", "Gone", "Not c
 
 def diff_text(difference: ReportDiff, stream: TextIO) -> str:
     """The whole comparison for that stream: coloured for a terminal (unless NO_COLOR), plain for a pipe or a file."""
-    return printed(lines_of(difference, columns_of(stream, narrowest=_NARROWEST, widest=_WIDEST)), stream)
+    return render(lines_of(difference, columns_of(stream, narrowest=_NARROWEST, widest=_WIDEST)), stream)
 
 
-def lines_of(difference: ReportDiff, width: int) -> Iterator[Text]:
+def lines_of(difference: ReportDiff, width: int) -> Iterator[Line]:
     """The lines, for so many columns."""
-    yield from _paragraph("", verdict(difference.findings), width, "bold")
-    yield Text()
+    yield from _paragraph("", verdict(difference.findings), width, "title")
+    yield []
     yield from _paragraph("BEFORE  ", _named(difference.before), width)
     yield from _paragraph("AFTER   ", _named(difference.after), width)
     for caution in difference.cautions:
-        yield from _paragraph("NOTE    ", caution, width, "yellow")
+        yield from _paragraph("NOTE    ", caution, width, "warn")
     sections: dict[str, list[FindingChange]] = {heading: [] for heading in _HEADINGS}
     for change in difference.findings:
         if heading := _heading(change):
             sections[heading].append(change)
     for heading, changes in sections.items():
         if changes:
-            yield Text()
-            yield Text(f"{heading}: {len(changes)}", "bold")
+            yield []
+            yield [(f"{heading}: {len(changes)}", "title")]
         for change in changes:
             yield from _finding(change, width, difference.by_name)
     yield from _facts(difference.facts, width)
-    yield Text()
+    yield []
     yield from _paragraph("", _same(difference), width)
 
 
@@ -79,15 +77,13 @@ def _heading(change: FindingChange) -> str:
     return "Worse" if change.change in _WORSE else "Better"
 
 
-def _finding(change: FindingChange, width: int, by_name: bool) -> Iterator[Text]:
+def _finding(change: FindingChange, width: int, by_name: bool) -> Iterator[Line]:
     """The finding in its own words, as it is known last, and what became of it."""
     finding = change.finding
-    head = Text(f"{_INDENT}{finding.status:<8}", STYLES[finding.status])
-    head.append(f"{clean(finding.code)}  {clean(finding.check)}", "bold")
-    yield head
+    yield [(_INDENT, ""), *finding_head(finding)]
     yield from _paragraph(_INDENT * 2, finding.title, width)
     if remark := _remark(change, by_name):
-        yield from _paragraph(_INDENT * 2, remark, width, "dim")
+        yield from _paragraph(_INDENT * 2, remark, width, "faint")
 
 
 def _remark(change: FindingChange, by_name: bool) -> str:
@@ -130,12 +126,12 @@ def _extent(finding: Finding) -> str:
     return f"{finding.extent.value:,g} {finding.extent.unit}" if finding.extent else ""
 
 
-def _facts(facts: Sequence[FactChange], width: int) -> Iterator[Text]:
+def _facts(facts: Sequence[FactChange], width: int) -> Iterator[Line]:
     """What else differs; facts that changed alike on one line."""
     if not facts:
         return
-    yield Text()
-    yield Text("Changed", "bold")
+    yield []
+    yield [("Changed", "title")]
     groups: dict[str, dict[tuple[str, str], list[str]]] = {}
     for fact in facts:
         groups.setdefault(fact.group, {}).setdefault((fact.before, fact.after), []).append(fact.name)
@@ -157,6 +153,5 @@ def _same(difference: ReportDiff) -> str:
     return f"Same: {len(same)}{of_them}{f' ({waived} waived)' if waived else ''}."
 
 
-def _paragraph(label: str, text: str, width: int, style: str = "") -> Iterator[Text]:
-    for line in hanging([(label, "")], clean(text), width):
-        yield Text(plain([line]), style)
+def _paragraph(label: str, text: str, width: int, role: str = "") -> Iterator[Line]:
+    yield from hanging([(label, role)], text, width, role)

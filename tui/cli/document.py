@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import TextIO
 
 from checks.model.report import ExitCode
+from checks.run.directories import state_directory
 from checks.whole_files import OutputError, write_whole
 from tui.cli.errors import UsageError
+from tui.cli.interrupts import while_signals_are_heard
 from tui.cli.streams import give_up_stdout, tell
 
 
@@ -63,7 +65,8 @@ class Handout:
     def _saved(self, output: Path, replace: bool) -> str:
         """Why it could not be saved, in a sentence; empty where it was."""
         try:
-            write_whole(output, self.data(), replace=replace)
+            data = self.data()
+            while_signals_are_heard(lambda: write_whole(output, data, replace=replace))
         except OutputError as error:
             return str(error)
         tell(f"the {self.name} is in {output}.")
@@ -123,10 +126,8 @@ def as_file(text: Callable[[TextIO], str]) -> bytes:
 def kept_elsewhere(kind: str, ending: str, write: Callable[[Path], object]) -> Path | None:
     """Write what could not be written where it was to go into a file of racwire's state directory, or of that for
     temporary files; None where neither takes it. `write` raises OutputError where it cannot."""
-    from tui.console.start import state_directory
-
     name = f"racwire-{kind}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}{ending}"
-    for directory in (state_directory(os.environ), Path(tempfile.gettempdir())):
+    for directory in (state_directory(), Path(tempfile.gettempdir())):
         try:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             write(directory / name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -16,19 +15,19 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from checks.model.check import discover
 from checks.model.report import Report
 from checks.model.settings import Settings
 from checks.model.wording import listed
 from checks.report.report_evidence import Evidence
+from checks.run.check_discovery import discover
 from checks.run.engine import Engine
 from checks.traffic.recording import Recording, RecordingError
 from checks.whole_files import OutputError
 from tui.cli.check_selection import choose, choose_saved
 from tui.cli.checking import check
-from tui.cli.database_options import DATABASE_OPTIONS, SAMPLING_OPTIONS
 from tui.cli.durations import seconds_of
 from tui.cli.errors import UsageError
+from tui.cli.options import CLUSTER_OPTIONS, DATABASE_OPTIONS, SAMPLING_OPTIONS
 from tui.cli.own_loop import run_in_own_loop
 from tui.cli.password import password_for
 from tui.cli.progress import progress_line
@@ -42,16 +41,16 @@ if TYPE_CHECKING:
 RECORDED_S = 15.0
 """How long the traffic is recorded unless `--record` says otherwise: enough to see whether blocks get lost now."""
 _OF_THE_CLUSTER = {
-    "lab": "--lab", "grid_home": "--grid-home", "network": "--network", "peer": "--peer",
-    **{option.destination: option.name for option in (*DATABASE_OPTIONS, *SAMPLING_OPTIONS)},
-}  # fmt: skip
+    "lab": "--lab",
+    **{option.destination: option.name for option in (*CLUSTER_OPTIONS, *DATABASE_OPTIONS, *SAMPLING_OPTIONS)},
+}
 """The options that say what is looked at, by their names in the parsed arguments."""
 
-Found = tuple[Report, Recording | None]
+_Found = tuple[Report, Recording | None]
 
 
 @dataclass(frozen=True)
-class Taken:
+class EvidenceSource:
     """What was found out, and what it was found out from, for the time of a `with`."""
 
     evidence: Evidence
@@ -62,19 +61,51 @@ class Taken:
     """Whether the recording still has the names that the evidence has pseudonyms for."""
 
 
+def add_evidence_options(parser: argparse.ArgumentParser) -> None:
+    """Add what a report is made of, and who may read it."""
+    evidence = parser.add_argument_group(
+        "the evidence",
+        "With --from, thresholds and waivers are those that were saved, unless --settings is given.",
+    )
+    evidence.add_argument(
+        "--from",
+        metavar="FILE",
+        dest="from_file",
+        help="take the evidence from FILE (a saved file, or a report as JSON) instead of the cluster",
+    )
+    evidence.add_argument(
+        "--redact",
+        action="store_true",
+        help="names and addresses become pseudonyms; names like oracle, grid, root and racwire stay",
+    )
+    evidence.add_argument(
+        "--redaction-map",
+        metavar="FILE",
+        help="where pseudonyms are kept, for you alone (default: ~/.local/state/racwire/redaction.json)",
+    )
+
+
+def add_record_option(parser: argparse.ArgumentParser, where: str) -> None:
+    """Add how long the traffic is recorded, for that form of the evidence."""
+    parser.add_argument(
+        "--record", metavar="TIME", help=f"how long the traffic is recorded for {where} (default 15s; 0s: not at all)"
+    )
+
+
 @contextmanager
-def taken(args: argparse.Namespace, settings: Settings, *, record_s: float | None = None) -> Iterator[Taken]:
+def load_or_run(
+    args: argparse.Namespace, settings: Settings, *, record_s: float | None = None
+) -> Iterator[EvidenceSource]:
     """Run the checks that the arguments name, or take what was saved (`--from`). Where `record_s` is given, with the
     traffic: recorded for so many seconds at least, or as it was saved. Raises UsageError for what cannot be run or
     opened."""
-    _refuse_a_mapping_that_cannot_be_used(args)
-    with _ended_in_order():
-        source = _saved(args, settings, record_s is not None) if args.from_file else _live(args, settings, record_s)
-        with source as (report, recording):
-            evidence = Evidence(report, recording)
-            shown = _redacted(evidence, args.redaction_map) if args.redact else evidence
-            has_names = shown.report.is_redacted and not report.is_redacted
-            yield Taken(shown, recording.path if recording else None, has_names)
+    _check_mapping(args)
+    source = _saved(args, settings, record_s is not None) if args.from_file else _live(args, settings, record_s)
+    with source as (report, recording):
+        evidence = Evidence(report, recording)
+        shown = _redacted(evidence, args.redaction_map) if args.redact else evidence
+        has_names = shown.report.is_redacted and not report.is_redacted
+        yield EvidenceSource(shown, recording.path if recording else None, has_names)
 
 
 def record_seconds(args: argparse.Namespace) -> float:
@@ -89,7 +120,7 @@ def record_seconds(args: argparse.Namespace) -> float:
 
 
 @contextmanager
-def _live(args: argparse.Namespace, settings: Settings, record_s: float | None) -> Iterator[Found]:
+def _live(args: argparse.Namespace, settings: Settings, record_s: float | None) -> Iterator[_Found]:
     found = discover()
     chosen = choose(found, args.ids, args.skip)
     broken = found.broken if not args.ids else [b for b in found.broken if b.name in args.ids]
@@ -103,8 +134,8 @@ def _live(args: argparse.Namespace, settings: Settings, record_s: float | None) 
     engine = Engine(chosen, settings, broken=broken, password=password)
     with tempfile.TemporaryDirectory(prefix="racwire-", ignore_cleanup_errors=True) as directory:
         recording = ShortRecording(Path(directory), settings, new_feed, record_s) if record_s else None
-        with progress_line(sys.stderr.isatty() and not args.quiet) as told:
-            report = run_in_own_loop(check(engine, told, recording))
+        with progress_line(sys.stderr.isatty() and not args.quiet) as progress:
+            report = run_in_own_loop(check(engine, progress, recording))
         with _opened(recording) as opened:
             yield report, opened
 
@@ -126,7 +157,7 @@ def _opened(made: ShortRecording | None) -> Iterator[Recording | None]:
 
 
 @contextmanager
-def _saved(args: argparse.Namespace, settings: Settings, with_traffic: bool) -> Iterator[Found]:
+def _saved(args: argparse.Namespace, settings: Settings, with_traffic: bool) -> Iterator[_Found]:
     from checks.saved import SavedError, open_saved
 
     try:
@@ -134,20 +165,20 @@ def _saved(args: argparse.Namespace, settings: Settings, with_traffic: bool) -> 
     except SavedError as error:
         raise UsageError(str(error)) from None
     with saved:
-        _tell_what_it_is(saved, args)
-        yield _judged_again(saved, args, settings), saved.recording
+        _report_source(saved, args)
+        yield _rejudged(saved, args, settings), saved.recording
 
 
-def _tell_what_it_is(saved: Saved, args: argparse.Namespace) -> None:
+def _report_source(saved: Saved, args: argparse.Namespace) -> None:
     tell(f"{saved.path} was {saved.told(datetime.now(UTC))}; nothing is read, asked or sent now.")
     unused = [option for name, option in _OF_THE_CLUSTER.items() if hasattr(args, name)]
     if unused:
         tell(f"{listed(unused)}: not used; all there is comes from {saved.path}.")
 
 
-def _judged_again(saved: Saved, args: argparse.Namespace, settings: Settings) -> Report:
+def _rejudged(saved: Saved, args: argparse.Namespace, settings: Settings) -> Report:
     """By the checks here; with the thresholds and waivers of a settings file, where one is named."""
-    from checks.saved.replay import Replay
+    from checks.saved.saved_replay import Replay
 
     found = discover()
     chosen = choose_saved(found, saved.report, args.ids, args.skip)
@@ -169,7 +200,7 @@ async def _replayed(engine: Engine) -> Report:
     return engine.report()
 
 
-def _refuse_a_mapping_that_cannot_be_used(args: argparse.Namespace) -> None:
+def _check_mapping(args: argparse.Namespace) -> None:
     """Before anything is run: what cannot be redacted in the end was run for nothing. Raises UsageError."""
     if args.redaction_map is not None and not args.redact:
         raise UsageError("--redaction-map: nothing is redacted; add --redact.")
@@ -178,7 +209,7 @@ def _refuse_a_mapping_that_cannot_be_used(args: argparse.Namespace) -> None:
         from tui.cli.redaction import map_path
 
         mapping = map_path(args.redaction_map)
-        _refuse_a_mapping_that_is_another_file(mapping, args)
+        _check_mapping_is_no_other_file(mapping, args)
         try:
             with held(mapping):
                 pass
@@ -186,7 +217,7 @@ def _refuse_a_mapping_that_cannot_be_used(args: argparse.Namespace) -> None:
             raise UsageError(str(error)) from None
 
 
-def _refuse_a_mapping_that_is_another_file(mapping: Path, args: argparse.Namespace) -> None:
+def _check_mapping_is_no_other_file(mapping: Path, args: argparse.Namespace) -> None:
     """It would be written over, and what the pseudonyms stand for be lost. Raises UsageError."""
     own = {os.path.realpath(mapping), os.path.realpath(f"{mapping}.lock")}
     others = {"-o": "output", "FILE": "file", "--from": "from_file", "--recording": "recording"}
@@ -204,17 +235,3 @@ def _redacted(evidence: Evidence, map_file: str | None) -> Evidence:
     except RecordingError as error:
         tell(f"{error} The report is without it.")
         return redacted(Evidence(evidence.report), map_file)
-
-
-@contextmanager
-def _ended_in_order() -> Iterator[None]:
-    """Let a request to end take the way of Ctrl-C: temporary files are removed then. Where it is ignored, it stays
-    so."""
-    numbers = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, signal.default_int_handler) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            if signal.getsignal(number) is not signal.SIG_IGN:  # of a run that was ended: until the report is out
-                signal.signal(number, handler)

@@ -1,32 +1,27 @@
-"""The `racwire` command: its arguments, and which part does the work."""
+"""The `racwire` command: its commands, and how each is found, parsed and run.
+
+`racwire --help` loads no command: `COMMANDS` has a line of help for each, and the module that has its options
+(`add_options`) and its run (`run`).
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
-from typing import NoReturn
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-import msgspec
-
-from checks.model.report import ExitCode
-from checks.model.settings import Settings
-from checks.run.settings_file import SettingsError, load_settings, template
-from checks.run.settings_values import mistakes
-from tui.cli.check_options import add_check_parser, add_explain_parser, add_plan_parser
-from tui.cli.common_options import add_cluster_options, add_looks_options, add_settings_option
-from tui.cli.compare_options import add_compare_parser
-from tui.cli.database_options import (
-    DATABASE_OPTIONS,
-    SAMPLING_OPTIONS,
-    add_database_options,
-    add_sampling_options,
-    with_database_options,
-)
+from checks.model.broken_dependency import named_dependency
+from tui import __version__
 from tui.cli.errors import UsageError
-from tui.cli.report_options import add_diff_parser, add_report_parser, add_save_parser, add_waive_parser
+from tui.cli.interrupts import ending_in_order
+from tui.cli.options import add_check_options, add_console_options, effective_settings
 from tui.cli.streams import give_up_stdout, open_closed_streams, tell
-from tui.cli.traffic_options import add_open_parser, add_record_parser, add_watch_parser
+
+if TYPE_CHECKING:
+    from checks.model.report import ExitCode
 
 EXAMPLES = """\
 examples:
@@ -52,107 +47,165 @@ Options before the command hold for every command that has a use for them.
 exit codes: 0 all pass, 1 warnings, 2 failures, 3 could not tell, 64 usage, 130 interrupted."""
 
 
-OPTIONS = {
-    "cluster.networks": "--network",
-    "cluster.peers": "--peer",
-    "cluster.grid_home": "--grid-home",
-    **{option.place: option.name for option in (*DATABASE_OPTIONS, *SAMPLING_OPTIONS)},
+_COULD_NOT_TELL = 3
+"""`ExitCode.COULD_NOT_TELL`, which cannot be loaded without msgspec."""
+
+
+class Command(NamedTuple):
+    """A command of racwire."""
+
+    help: str
+    module: str
+    """Has `add_options(parser)` and `run(args, settings)`, or `run(args)` where `takes_settings` is False."""
+    takes_settings: bool = True
+    has_own_help: bool = False
+    """Whether its `add_options` adds `--help` itself."""
+
+
+COMMANDS = {
+    "check": Command("run checks and print the report", "tui.cli.check"),
+    "report": Command("write the report: HTML, Markdown, JSON, JUnit, OpenMetrics, text", "tui.cli.report"),
+    "save": Command("run the checks and keep all evidence in one file", "tui.cli.save"),
+    "diff": Command("what got better and worse between two reports or saved files", "tui.cli.diff", False),
+    "waive": Command("print a waiver for the settings file", "tui.cli.waive", False),
+    "explain": Command("what a check does, or what a code means", "tui.cli.explain", False),
+    "plan": Command("what racwire would read, ask and send, without doing it", "tui.cli.dry_run"),
+    "record": Command("record the traffic of all nodes and instances into a file", "tui.cli.record"),
+    "open": Command("look at what was saved, or recorded, in the console", "tui.cli.open"),
+    "compare": Command("compare two recordings, before and after a change", "tui.cli.compare", False),
+    "watch": Command("print the traffic of all nodes and instances as JSON lines", "tui.cli.watch"),
+    "change": Command(
+        "change the MTU, one proved step after the other, and back",
+        "tui.cli.change.change_command",
+        has_own_help=True,
+    ),
+    "grants": Command("print the script for a database user that can only read", "tui.cli.grants", False),
+    "settings": Command("print an annotated settings file with all defaults", "tui.cli.settings", False),
+    "schema": Command("print the JSON Schema of `check --format json`", "tui.cli.schema", False),
+    "lab": Command("practise on a cluster of your own, and break it", "tui.cli.lab", False),
 }
-"""The option that says over a setting."""
+
+
+WITHOUT_LAB = (
+    "The practice cluster is not installed, as it should be on a production node; elsewhere, `pip install ./lab` in a "
+    "checkout of racwire installs it."
+)
 
 
 class Parser(argparse.ArgumentParser):
     """argparse with racwire's exit code for a wrong command line."""
 
     def error(self, message: str) -> NoReturn:
-        """One sentence and where to read more."""
+        """Tell one sentence and where to read more."""
+        from checks.model.report import ExitCode
+
         tell(f"{message}; see `{self.prog} --help`.")
         self.exit(ExitCode.USAGE)
 
 
-def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
-    """The whole command line; in full detail for the commands that stand in `words`."""
-    cluster = add_cluster_options, add_database_options
-    checked = _sharing(*cluster, add_sampling_options)
-    sampled = _sharing(*cluster)
+def build_parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """The whole command line; of the commands, those that stand in `words` have their options."""
     parser = Parser(
         prog="racwire",
         description="Finds out what is wrong with the private interconnect of an Oracle RAC cluster, from one node.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        parents=[_sharing(*cluster, add_sampling_options, add_looks_options)],
     )
+    add_check_options(parser)
+    add_console_options(parser)
     parser.add_argument("--version", action="store_true", help="print the version and exit")
-    commands: argparse._SubParsersAction[argparse.ArgumentParser]
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    add_check_parser(commands, checked)
-    add_report_parser(commands, checked)
-    add_save_parser(commands, checked)
-    add_diff_parser(commands)
-    add_waive_parser(commands)
-    add_explain_parser(commands)
-    add_plan_parser(commands, checked)
-    add_record_parser(commands, sampled)
-    add_open_parser(commands, _sharing(add_settings_option, add_looks_options))
-    add_compare_parser(commands)
-    add_watch_parser(commands, sampled)
-    if "change" in words:
-        from tui.cli.change_options import add_change_parser
-
-        add_change_parser(commands, checked, _sharing(add_looks_options))
-    else:
-        commands.add_parser("change", help="change the MTU, one proved step after the other, and back")
-    if "grants" in words:
-        from tui.cli.grants_command import add_grants_parser
-
-        add_grants_parser(commands)
-    else:
-        commands.add_parser("grants", help="print the script for a database user that can only read")
-    commands.add_parser("settings", help="print an annotated settings file with all defaults")
-    commands.add_parser("schema", help="print the JSON Schema of `check --format json`")
-    if "lab" in words:  # what takes long to load waits until it is asked for: the console is to be there at once
-        from tui.cli.lab_commands import add_lab_parser
-
-        add_lab_parser(commands)
-    else:
-        commands.add_parser("lab", help="practise on a cluster of your own, and break it")
+    parsers = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    for name, command in COMMANDS.items():
+        own = parsers.add_parser(
+            name,
+            help=command.help,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            add_help=not command.has_own_help,
+        )
+        if name in words:
+            with suppress(UsageError):  # it is told when the command is run
+                _module(command).add_options(own)
     return parser
 
 
-def _sharing(*groups: Callable[[Parser], None]) -> Parser:
-    """A parent with these groups of options."""
-    options = Parser(add_help=False)
-    for add in groups:
-        add(options)
-    return options
+def _module(command: Command) -> Any:
+    """The module of a command. Raises UsageError for the practice cluster where it is not installed."""
+    try:
+        return import_module(command.module)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "racwire_lab":
+            raise
+        raise UsageError(WITHOUT_LAB) from None
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
     open_closed_streams()
     words = list(sys.argv[1:] if argv is None else argv)
-    args, unknown = build_parser(words).parse_known_args(words)
-    if hasattr(args, "ids") and not any(word.startswith("-") for word in unknown):
-        args.ids, unknown = [*args.ids, *unknown], []  # argparse takes no more of them after an option
-    if unknown:
-        return _refuse(unknown[0], args.command)
     try:
-        code = _run(args, words)
-        sys.stdout.flush()
-        return code
+        with ending_in_order():
+            code = _run(words)
+            sys.stdout.flush()
+            return code
     except KeyboardInterrupt:
-        return ExitCode.INTERRUPTED
+        return _codes().INTERRUPTED
     except BrokenPipeError:
         give_up_stdout()  # the reader has seen enough
-        return ExitCode.PASS
-    except OSError as error:
+        return _codes().PASS
+    except (ImportError, OSError) as error:
+        if sentence := named_dependency(error):
+            tell(f"{sentence}.")
+            return _COULD_NOT_TELL
+        if isinstance(error, ImportError):
+            raise
         tell(f"{error.filename or 'output'}: {error.strerror}.")
         give_up_stdout()
-        return ExitCode.COULD_NOT_TELL
+        return _codes().COULD_NOT_TELL
     except MemoryError:
         tell("there is not enough memory for that here: look at fewer checks or a shorter time, or go where more is.")
         give_up_stdout()
-        return ExitCode.COULD_NOT_TELL
+        return _codes().COULD_NOT_TELL
+
+
+def _codes() -> type[ExitCode]:
+    from checks.model.report import ExitCode  # late: `racwire --help` has no use for it
+
+    return ExitCode
+
+
+def _run(words: list[str]) -> int:
+    if words == ["--version"]:
+        return _print_version()
+    args, unknown = build_parser(words).parse_known_args(words)
+    if hasattr(args, "ids") and not any(word.startswith("-") for word in unknown):
+        args.ids, unknown = [*args.ids, *unknown], []  # argparse takes no more of them after an option
+    from checks.run.settings_file import SettingsError
+
+    try:
+        command = COMMANDS.get(args.command)
+        module = None if command is None else _module(command)
+        if unknown:
+            return _refuse(unknown[0], args.command)
+        if args.version:
+            return _print_version()
+        if module is not None and command is not None and not command.takes_settings:
+            return int(module.run(args))
+        if getattr(args, "lab", False) and not getattr(args, "from_file", None):
+            _module(COMMANDS["lab"]).enter_lab(words)
+        settings = effective_settings(args)
+        if module is not None:
+            return int(module.run(args, settings))
+        from tui.console.start import run_console
+
+        return run_console(settings)
+    except (UsageError, SettingsError) as error:
+        tell(str(error))
+        return int(_codes().USAGE)
+
+
+def _print_version() -> int:
+    sys.stdout.write(f"racwire {__version__}\n")
+    return 0
 
 
 def _refuse(word: str, command: str | None) -> int:
@@ -162,125 +215,4 @@ def _refuse(word: str, command: str | None) -> int:
         tell(f"There is no option {name}; see `racwire --help`.")
     else:
         tell(f"{command} takes no {name}; see `racwire {command} --help`.")
-    return ExitCode.USAGE
-
-
-def _run(args: argparse.Namespace, words: list[str]) -> int:
-    try:
-        if args.version:
-            return _print(f"racwire {_version()}\n")
-        if args.command == "lab":
-            from tui.cli.lab_commands import run_lab
-
-            return run_lab(args)
-        if args.command == "settings":
-            return _print(template())
-        if args.command == "schema":
-            from checks.report.json_report import schema
-
-            return _print(schema().decode())
-        if args.command == "grants":
-            from tui.cli.grants_command import run_grants
-
-            return run_grants(args)
-        if args.command == "explain":
-            from tui.cli.explain_command import run_explain
-
-            return run_explain(args)
-        if args.command == "diff":
-            from tui.cli.diff_command import run_diff
-
-            return run_diff(args)
-        if args.command == "waive":
-            from tui.cli.waive_command import run_waive
-
-            return run_waive(args)
-        if getattr(args, "lab", False) and not getattr(args, "from_file", None):
-            from tui.cli.lab_entry import enter_lab
-
-            enter_lab(words)
-        settings = effective_settings(args)
-        if args.command == "plan":
-            from tui.cli.plan_command import run_plan
-
-            return run_plan(args, settings)
-        if args.command == "check":
-            from tui.cli.check_command import run_check
-
-            return run_check(args, settings)
-        if args.command in ("report", "save"):
-            return _run_report(args, settings)
-        if args.command in ("record", "open", "compare", "watch"):
-            return _run_traffic(args, settings)
-        if args.command == "change":
-            from tui.cli.change_command import run_change
-
-            return run_change(args, settings)
-        from tui.console.start import run_console
-
-        return run_console(settings)
-    except (UsageError, SettingsError) as error:
-        tell(str(error))
-        return ExitCode.USAGE
-
-
-def _run_report(args: argparse.Namespace, settings: Settings) -> int:
-    if args.command == "save":
-        from tui.cli.save_command import run_save
-
-        return run_save(args, settings)
-    from tui.cli.report_command import run_report
-
-    return run_report(args, settings)
-
-
-def _run_traffic(args: argparse.Namespace, settings: Settings) -> int:
-    if args.command == "record":
-        from tui.cli.record_command import run_record
-
-        return run_record(args, settings)
-    if args.command == "watch":
-        from tui.cli.watch_command import run_watch
-
-        return run_watch(args, settings)
-    if args.command == "compare":
-        from tui.cli.compare_command import run_compare
-
-        return run_compare(args)
-    from tui.cli.open_command import run_open
-
-    return run_open(args, settings)
-
-
-def effective_settings(args: argparse.Namespace) -> Settings:
-    """The settings file with what the command line says over it. Raises SettingsError, UsageError."""
-    settings = load_settings(getattr(args, "settings", None))
-    said = {
-        "grid_home": getattr(args, "grid_home", None),
-        "networks": tuple(getattr(args, "network", ())),
-        "peers": tuple(getattr(args, "peer", ())),
-    }
-    over = {name: value for name, value in said.items() if value}
-    settings = msgspec.structs.replace(settings, cluster=msgspec.structs.replace(settings.cluster, **over))
-    looks = {
-        "mouse": False if getattr(args, "no_mouse", False) else None,
-        "ascii": getattr(args, "ascii", None),
-        "graphs": getattr(args, "graphs", None),
-    }
-    shown = {name: value for name, value in looks.items() if value is not None}
-    settings = msgspec.structs.replace(settings, console=msgspec.structs.replace(settings.console, **shown))
-    settings = with_database_options(args, settings)
-    for place, mistake in mistakes(settings):
-        raise UsageError(f"{OPTIONS.get(place, place)}: {mistake}")
-    return settings
-
-
-def _version() -> str:
-    from checks.run.engine import racwire_version
-
-    return racwire_version()
-
-
-def _print(text: str) -> int:
-    sys.stdout.write(text)
-    return ExitCode.PASS
+    return int(_codes().USAGE)

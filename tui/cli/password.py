@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import getpass
 import os
-import signal
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 from checks.model.check import Check
 from checks.model.settings import DatabaseSettings
 from checks.sources.database.secret import Secret, SecretError, read_password_file, take_from_environment
 from tui.cli.errors import UsageError
-from tui.cli.sanitize import printable
+from tui.cli.interrupts import ending_in_order
+from tui.text.sanitize import sanitize_lines
 
 __all__ = ["Secret", "password_for", "password_of"]
 
@@ -48,7 +47,7 @@ def _password(database: DatabaseSettings, is_asked: Callable[[], bool]) -> Secre
             raise UsageError(str(error)) from None
     if given is not None:
         return given
-    return _asked(f"Password of {printable(database.user)} at {printable(database.connect)}: ")
+    return _asked(f"Password of {sanitize_lines(database.user)} at {sanitize_lines(database.connect)}: ")
 
 
 def _asked(prompt: str) -> Secret | None:
@@ -56,24 +55,14 @@ def _asked(prompt: str) -> Secret | None:
     if not _has_terminal():
         return None
     try:
-        with _ended_in_order():
+        # A request to end, as a closed window is, takes the way of Ctrl-C: the terminal shows again what is typed.
+        with ending_in_order():
             answer = getpass.getpass(prompt)
     except EOFError:
         return None
     except UnicodeError:
         raise UsageError("The password that was typed is not text in the terminal's encoding.") from None
     return Secret(answer) if answer else None
-
-
-@contextlib.contextmanager
-def _ended_in_order() -> Iterator[None]:
-    """Let a request to end, as a closed window is, take the way of Ctrl-C: the terminal shows again what is typed."""
-    before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _has_terminal() -> bool:

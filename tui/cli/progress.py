@@ -20,7 +20,7 @@ class Progress:
         self._of = 0
         self._concluded = 0
         self._last = ""
-        self._beside = ""
+        self._alongside = ""
 
     def __call__(self, event: Event) -> None:
         """Tell an event."""
@@ -35,9 +35,9 @@ class Progress:
                 self._concluded += 1
                 self._show(f"{self._concluded} of {max(self._of, self._concluded)} checks concluded")
 
-    def beside(self, text: str) -> None:
+    def alongside(self, text: str) -> None:
         """What goes on beside the checks, behind what is told of them from now on: `recording 8 of 15 s`."""
-        self._beside = text
+        self._alongside = text
         self._show(self._last)
 
     def clear(self) -> None:
@@ -46,7 +46,7 @@ class Progress:
 
     def _show(self, text: str) -> None:
         self._last = text
-        self._write(", ".join(part for part in (text[: _WIDTH - len(self._beside) - 2], self._beside) if part))
+        self._write(", ".join(part for part in (text[: _WIDTH - len(self._alongside) - 2], self._alongside) if part))
 
     def _write(self, line: str) -> None:
         if self._shown:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from checks.redact import Identity, RedactionError, Redactor, held
 from checks.report.report_evidence import Evidence
+from checks.run.directories import state_directory
 from tui.cli.errors import UsageError
 from tui.cli.streams import tell
-from tui.console.start import state_directory
 
 MAP_NAME = "redaction.json"
 LOOK_THROUGH = (
@@ -20,9 +20,9 @@ LOOK_THROUGH = (
 )
 
 
-def map_path(named: str | None, environment: Mapping[str, str] = os.environ) -> Path:
+def map_path(named: str | None) -> Path:
     """Where the mapping is kept."""
-    return Path(named) if named else state_directory(environment) / MAP_NAME
+    return Path(named) if named else state_directory() / MAP_NAME
 
 
 def redacted(evidence: Evidence, map_file: str | None) -> Evidence:

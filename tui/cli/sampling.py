@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable
 from contextlib import suppress
 from typing import Any, Protocol
 
 from checks.model.facts import Cluster
+from checks.run.directories import state_directory
 from checks.traffic.samples import Event
-from tui.cli.interrupts import interrupts
+from tui.cli.interrupts import ending_the_loop
 from tui.cli.own_loop import run_in_own_loop
-from tui.console.batch_writer import Delivery, Item
+from tui.console.batch_writer import BatchWriter, Item
 
 _CLOSING_S = 0.5
 _LAST_S = 0.8
@@ -48,7 +48,7 @@ class Ending:
 async def sample(
     feed: Samples,
     cluster: Awaitable[Cluster],
-    delivery: Delivery,
+    delivery: BatchWriter,
     *,
     told: Callable[[Item], None],
     for_s: float | None = None,
@@ -81,7 +81,7 @@ async def sample(
         ending.interrupted = True
         stop.set()
 
-    with interrupts(interrupt):
+    with ending_the_loop(interrupt):
         work = [asyncio.create_task(task) for task in (pump(), follow(), delivery.run())]
         until = asyncio.create_task(stop.wait())
         try:
@@ -122,8 +122,7 @@ def run_sampling(work: Coroutine[Any, Any, Ending]) -> Ending:
 
 def _keep_log() -> None:
     """A fault of racwire's own is told as a gap of its source; its traceback goes to the log, not among sentences."""
-    from tui.cli.log_file import LogFile
-    from tui.console.start import state_directory
+    from tui.cli.log_file import LogFile, log_path
 
-    log = LogFile(state_directory(os.environ) / "racwire.log")
+    log = LogFile(log_path(state_directory()))
     logging.basicConfig(stream=log, format="%(asctime)s %(name)s: %(message)s", level=logging.WARNING)

@@ -12,12 +12,12 @@ from typing import Self
 
 from msgspec.structs import replace
 
-from checks.model.facts import Cluster, NotAsked, Unknown
+from checks.model.facts import Cluster, NotAsked
 from checks.model.settings import Settings
 from checks.traffic.header import still_unknown
 from tui.cli.sampling import Samples
 from tui.cli.streams import tell
-from tui.console.background_recorder import Taping, header_for
+from tui.console.background_recorder import BackgroundRecorder, header_for
 
 NEW = "traffic.rec"
 """The name of the file in the directory that is given for it."""
@@ -25,8 +25,6 @@ _CLOSING_S = 0.5
 _LAST_S = 2.0
 """For what is still to be written when it ends: a disk that hangs is not waited for."""
 _NOT_YET = NotAsked("The database was not asked yet.")
-_NOT_LOOKED_FOR = Unknown("not asked for")
-"""As `Cluster` has it for a group that nothing has been found out of yet."""
 
 
 class ShortRecording:
@@ -48,7 +46,7 @@ class ShortRecording:
         return 0.0 if self._broke else max(0.0, self._began + self.at_least_s - time.monotonic())
 
     @property
-    def words(self) -> str:
+    def progress(self) -> str:
         """`recording 8 of 15 s`."""
         if self._broke:
             return ""
@@ -58,14 +56,14 @@ class ShortRecording:
         """Sample what is known of the cluster now."""
         self._taping.follow(cluster)
         # A database that has not been looked for yet is no gap in what is known of it.
-        is_open = cluster.database == _NOT_LOOKED_FOR
+        is_open = not cluster.is_gathered("database")
         self._feed.follow(replace(cluster, database=_NOT_YET) if is_open else cluster)
 
     async def __aenter__(self) -> Self:
         self._began = time.monotonic()
         self._feed = self._new_feed()
         header = header_for(still_unknown(self._settings), self._settings, self._settings.traffic.interval_s)
-        self._taping = Taping(self.path, header, self._broken)
+        self._taping = BackgroundRecorder(self.path, header, self._broken)
         self._pumping = asyncio.create_task(self._pump())
         return self
 

@@ -8,8 +8,8 @@ import sys
 from contextlib import suppress
 
 from checks.model.sanitize import shown
-from tui.cli.sanitize import for_encoding
 from tui.cli.streams import tell
+from tui.text.sanitize import for_encoding
 
 _CLEAR = "\r\x1b[K"
 

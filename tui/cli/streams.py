@@ -41,7 +41,7 @@ def give_up_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def leave(code: int) -> int:
+def exit_past_hung_threads(code: int) -> int:
     """Return the code, unless a thread hangs in the kernel (a dead file server): Python would wait for its end."""
     others = waited_for()
     for thread in others:

@@ -1,11 +1,15 @@
-"""The keys of each screen, once: the footer, the help screen and the bindings are all made from these tables."""
+"""The keys of each screen, once: the footer, the help screen and the bindings are all made from these tables. And the
+order in which they are done, which is that in which they were typed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from textual import events
+from textual.app import App
 from textual.binding import Binding
+from textual.widgets import Input
 
 
 @dataclass(frozen=True)
@@ -21,9 +25,6 @@ class Action:
     """What it does, in a sentence for the help screen."""
     label: str = ""
     """What it does, in a word for the footer; empty where it is not shown there."""
-    before_next_key: bool = False
-    """Done before the next key is looked at, since that is for what it opens. Else what is pasted after a `/` would be
-    taken for keys, and a `q` in it would leave racwire."""
 
     @property
     def name(self) -> str:
@@ -41,10 +42,7 @@ TABS = {
 }
 """The main screens: their mode and their tab, which begins with their key."""
 
-SHOW = tuple(
-    Action(tab[0], f"app.show('{mode}')", tab[0], f"The {tab[2:]} screen.", before_next_key=True)
-    for mode, tab in TABS.items()
-)
+SHOW = tuple(Action(tab[0], f"app.show('{mode}')", tab[0], f"The {tab[2:]} screen.") for mode, tab in TABS.items())
 """The digits that change screens."""
 
 QUIT = Action("q,ctrl+q,ctrl+c", "app.quit", "q", "Leave racwire; a run is ended at once.", "quit")
@@ -54,7 +52,6 @@ PALETTE = Action(
     "app.palette",
     ":",
     "Find something that racwire can do by its words, and do it.",
-    before_next_key=True,
 )
 
 EXPORT = Action("e", "app.show('report')", "e", "The Report screen: choose how it is written, and for whom.", "export")
@@ -71,7 +68,7 @@ CHECKS = (
     Action("pagedown,space", "page(1)", "PgDn Space", "Read on in the finding."),
     Action("pageup,b", "page(-1)", "PgUp b", "Read back in the finding."),
     Action("enter", "evidence", "Enter", "What was read and sent for this finding, as it was read.", "evidence"),
-    Action("slash", "filter", "/", "Show only findings with these words; Esc shows all again.", "filter", True),
+    Action("slash", "filter", "/", "Show only findings with these words; Esc shows all again.", "filter"),
     Action("p", "problems", "p", "Show only FAIL, UNKNOWN and WARN; p again shows all.", "problems"),
     Action("c", "copy", "c", "Copy the finding's commands to the clipboard, and write them to a file.", "copy"),
     Action("r", "rerun", "r", "Run all checks again and mark what changed.", "rerun"),
@@ -103,8 +100,43 @@ def in_footer(actions: Iterable[Action]) -> tuple[Action, ...]:
 
 def bindings(actions: Iterable[Action]) -> list[Binding]:
     """The bindings of a screen; none of them is shown by Textual itself."""
-    return [Binding(a.keys, a.action, a.label or a.help, show=False, priority=a.before_next_key) for a in actions]
+    return [Binding(a.keys, a.action, a.label or a.help, show=False) for a in actions]
 
 
-BEFORE_NEXT_KEY = frozenset(a.name for a in (*EVERYWHERE, *CHECKS) if a.before_next_key)
-"""Actions whose keys mean themselves while words are typed."""
+class KeysInOrder(App[None]):
+    """An app that does what a key asks for before it looks at the next key.
+
+    Textual posts a key from queue to queue, from the focused widget up to the app. Of several keys that arrive at once,
+    as over a slow line, those with a priority overtake the others, and letters overtake Backspace.
+    """
+
+    _early_keys: list[events.Key | events.Paste] | None = None
+    """Keys that arrived before the first screen was there; None once they are done."""
+
+    def on_load(self) -> None:
+        """Keep keys until there is a screen for them."""
+        self._early_keys = []
+
+    def take_early_keys(self) -> None:
+        """Do what was typed before the first screen was there, and from then on each key at once."""
+        keys, self._early_keys = self._early_keys or [], None
+        for key in keys:
+            self.post_message(key)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Handle keys and pasted text here and now, all other events as Textual does."""
+        if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
+            await super().on_event(event)
+            return
+        if self._early_keys is not None:
+            self._early_keys.append(event)
+            return
+        if isinstance(event, events.Key) and await self._check_bindings(event.key, priority=True):
+            return
+        target = self.focused or self.screen
+        event.stop()  # else it would come back to the app from there
+        with target._context():
+            await target._dispatch_message(event)
+        is_typed = isinstance(target, Input) and isinstance(event, events.Key) and event.is_printable
+        if isinstance(event, events.Key) and not is_typed:
+            await self._check_bindings(event.key)

@@ -14,39 +14,38 @@ from checks.model.report import Report
 from checks.model.settings import Settings
 from checks.run.events import Gathered, GatherProgress, RunFinished
 from tui.cli.log_file import log_path
-from tui.console.actions import EVERYWHERE, bindings
-from tui.console.app_state import FeedState, Known, News
-from tui.console.change_worker import Changing
+from tui.console.actions import EVERYWHERE, KeysInOrder, bindings
+from tui.console.app_state import AppState, FeedState, News
+from tui.console.change_worker import ChangeWorker
 from tui.console.error_guard import FaultLog, GuardedApp
-from tui.console.export_worker import Exporting
-from tui.console.hangup import Lifeline
-from tui.console.help_mixin import OfferingApp
-from tui.console.journal_watcher import Changes
-from tui.console.live import SAMPLED, Live
-from tui.console.main_screens import MainScreens
+from tui.console.export_worker import ExportWorker
+from tui.console.hangup import HangupWatcher
+from tui.console.journal_watcher import ChangeSource
+from tui.console.live import SAMPLED, LiveFeed
+from tui.console.main_screens import HelpMixin, MainScreens
 from tui.console.messages import (
-    ChangeTold,
+    ChangeReported,
     ChangeWanted,
     CopyWanted,
-    EngineTold,
+    EngineReported,
+    ExportReported,
+    ExportWanted,
     FeedFailed,
     IntervalWanted,
     RecordingEnded,
     RecordWanted,
-    ReportTold,
-    ReportWanted,
     RunFailed,
-    SamplesTold,
+    SamplesReported,
 )
-from tui.console.run_worker import Run
+from tui.console.run_worker import RunWorker
 from tui.console.takeaway import keep_commands
-from tui.console.theme_mixin import LookingApp
+from tui.console.theme import ThemeMixin
 from tui.screens.base import ConsoleScreen
 
 if TYPE_CHECKING:
     from checks.run.engine import Engine
     from checks.traffic.feed import Feed
-    from tui.console.saved_source import Past
+    from tui.console.live import Past
 
 STOP_WITHIN_S = 0.4
 """How long leaving waits for a run to close its connections; what hangs longer is left behind."""
@@ -55,7 +54,7 @@ _FOLLOWED = frozenset({"nodes", "networks", "database"})
 """Groups of facts that tell the live feed what there is to sample."""
 
 
-class ConsoleApp(GuardedApp, OfferingApp, LookingApp):
+class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
     """The full-screen form of racwire."""
 
     TITLE = "racwire"
@@ -76,9 +75,9 @@ class ConsoleApp(GuardedApp, OfferingApp, LookingApp):
         encoding: str = "utf-8",
         terminal_colours: bool = False,
         driver_class: type[Driver] | None = None,
-        lifeline: Lifeline | None = None,
+        hangup: HangupWatcher | None = None,
         past: Past | None = None,
-        changes: Changes | None = None,
+        changes: ChangeSource | None = None,
         first: str = "checks",
     ) -> None:
         """`new_engine` makes an engine for one check, or for all where none is named; `warm_up` is called in a thread
@@ -90,15 +89,15 @@ class ConsoleApp(GuardedApp, OfferingApp, LookingApp):
         self.log_path = log_path(state_directory)
         self.report: Report | None = None
         """The report of the last finished run."""
-        self.known = Known(feed=FeedState(settings.traffic.interval_s, past), graphs=settings.console.graphs)
-        self._run = Run(self, new_engine, warm_up)
-        self._live = Live(self, new_feed, past)
-        self._changing = Changing(self, self.known, changes)
-        self._exporting = Exporting(self, self.known, settings, state_directory, past.recording if past else None)
+        self.state = AppState(feed=FeedState(settings.traffic.interval_s, past), graphs=settings.console.graphs)
+        self._run = RunWorker(self, new_engine, warm_up)
+        self._live = LiveFeed(self, new_feed, past)
+        self._changing = ChangeWorker(self, self.state, changes)
+        self._exporting = ExportWorker(self, self.state, settings, state_directory, past.recording if past else None)
         self._state_directory = state_directory
         self._settings = settings
-        self._screens = MainScreens(self, self.known, past, self.broke)
-        self._lifeline = lifeline
+        self._screens = MainScreens(self, self.state, past, self.broke)
+        self._hangup = hangup
         self.put_on(terminal_colours=terminal_colours, encoding=encoding)
 
     def get_default_screen(self) -> ConsoleScreen:
@@ -107,14 +106,15 @@ class ConsoleApp(GuardedApp, OfferingApp, LookingApp):
 
     def on_mount(self) -> None:
         """Run the checks; of a recording, let them judge it."""
-        if self._lifeline is not None:
-            self._lifeline.watch(self._leave_soon)
+        if self._hangup is not None:
+            self._hangup.watch(self._leave_soon)
         self._screens.add_modes()
         self.goes_on_after_faults = True
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
-        """The first screen is there: make the others, and run the checks."""
+        """The first screen is there: take keys, make the other screens, and run the checks."""
+        self.take_early_keys()
         self.run_worker(self._screens.make_ahead(), group="screens", exit_on_error=False)
         self._start()
 
@@ -123,8 +123,8 @@ class ConsoleApp(GuardedApp, OfferingApp, LookingApp):
     async def action_show(self, mode: str) -> None:
         """Change to a main screen."""
         await self.switch_mode(mode)
-        if mode in SAMPLED and self._live.begin(self.known):
-            self._tell()
+        if mode in SAMPLED and self._live.begin(self.state):
+            self._show_news()
 
     @property
     def _shown(self) -> ConsoleScreen | None:
@@ -132,9 +132,9 @@ class ConsoleApp(GuardedApp, OfferingApp, LookingApp):
         screen = self.screen
         return screen if isinstance(screen, ConsoleScreen) and screen.is_mounted else None
 
-    def _tell(self, news: News | None = None) -> None:
+    def _show_news(self, news: News | None = None) -> None:
         if self._shown is not None:
-            self._shown.refresh_known(news)
+            self._shown.refresh_state(news)
 
     def notice(self, text: str) -> None:
         """Tell the operator, where a main screen is shown."""
@@ -143,62 +143,62 @@ class ConsoleApp(GuardedApp, OfferingApp, LookingApp):
 
     # --- what the workers tell ----------------------------------------------------------------------------------------
 
-    def on_engine_told(self, message: EngineTold) -> None:
+    def on_engine_reported(self, message: EngineReported) -> None:
         """Take over what the current run tells."""
         if message.run != self._run.number:
             return
         event = message.event
-        self.known.board.tell(event, message.report)
+        self.state.run.apply(event, message.report)
         if isinstance(event, RunFinished):
-            self.report = self.known.board.report
-        if isinstance(event, Gathered) and event.group in _FOLLOWED and self.known.cluster is not None:
-            self._live.follow(self.known.cluster)
-        self._tell(News.PROGRESS if isinstance(event, GatherProgress) else News.RUN)
+            self.report = self.state.run.report
+        if isinstance(event, Gathered) and event.group in _FOLLOWED and self.state.cluster is not None:
+            self._live.follow(self.state.cluster)
+        self._show_news(News.PROGRESS if isinstance(event, GatherProgress) else News.RUN)
 
     def on_run_failed(self, message: RunFailed) -> None:
         """Take over that the current run broke down."""
         if message.run == self._run.number:
-            self.known.board.fail(message.reason)
-            self._tell(News.RUN)
+            self.state.run.fail(message.reason)
+            self._show_news(News.RUN)
 
-    def on_samples_told(self, message: SamplesTold) -> None:
+    def on_samples_reported(self, message: SamplesReported) -> None:
         """Take over samples."""
-        self.known.timeline.add(message.events)
-        self._tell(News.SAMPLES)
+        self.state.timeline.add(message.events)
+        self._show_news(News.SAMPLES)
 
     def on_feed_failed(self, message: FeedFailed) -> None:
         """Take over that the live feed broke down."""
-        self.known.feed.is_running, self.known.feed.trouble = False, message.reason
-        self._tell()
+        self.state.feed.is_running, self.state.feed.trouble = False, message.reason
+        self._show_news()
 
     def on_recording_ended(self, message: RecordingEnded) -> None:
         """Take over that the recording ended by itself."""
-        self.known.feed.recording = None
-        self._tell()
+        self.state.feed.recording = None
+        self._show_news()
         self.notice(message.reason)
 
-    def on_change_told(self, message: ChangeTold) -> None:
+    def on_change_reported(self, message: ChangeReported) -> None:
         """Take over what the work on a change tells."""
-        if told := self.known.desk.tell(message.told):
-            self.notice(told)
-        self._tell(News.CHANGE)
+        if notice := self.state.changes.apply(message.news):
+            self.notice(notice)
+        self._show_news(News.CHANGE)
 
-    def on_report_told(self, message: ReportTold) -> None:
+    def on_export_reported(self, message: ExportReported) -> None:
         """Take over what the work on a file of the report tells."""
-        if told := self.known.outbox.tell(message.told):
-            self.notice(told)
-        self._tell(News.REPORT)
+        if notice := self.state.exports.apply(message.news):
+            self.notice(notice)
+        self._show_news(News.REPORT)
 
     # --- what the screens want ----------------------------------------------------------------------------------------
 
     def _start(self, check: str = "") -> None:
-        self.known.board.begin(check)
+        self.state.run.begin(check)
         self._run.start(check)
-        self._tell()
+        self._show_news()
 
     async def on_console_screen_run_wanted(self, message: ConsoleScreen.RunWanted) -> None:
         """Run all checks or one of them again; a run that is going on is ended first."""
-        if message.check and not self.known.board.is_whole:
+        if message.check and not self.state.run.is_whole:
             self.notice("One check can be run again when all have concluded; r runs all of them.")
             return
         await self._run.stop(STOP_WITHIN_S)
@@ -209,22 +209,22 @@ class ConsoleApp(GuardedApp, OfferingApp, LookingApp):
         self.notice(keep_commands(message.text, self._state_directory))
         self.copy_to_clipboard(message.text)
 
-    def on_report_wanted(self, message: ReportWanted) -> None:
+    def on_export_wanted(self, message: ExportWanted) -> None:
         """Do something about a file of the report."""
-        if told := self._exporting.do(message.want):
-            self.notice(told)
+        if notice := self._exporting.do(message.want):
+            self.notice(notice)
 
     def on_interval_wanted(self, message: IntervalWanted) -> None:
         """Sample at another pace."""
-        self.known.feed.interval_s = message.seconds
+        self.state.feed.interval_s = message.seconds
         self._live.set_interval(message.seconds)
-        self._tell()
+        self._show_news()
 
     async def on_record_wanted(self, message: RecordWanted) -> None:
         """Record the samples to a file too, or no longer."""
-        told = await self._live.toggle_recording(self.known, self._settings, self._state_directory)
-        self._tell()
-        self.notice(told)
+        notice = await self._live.toggle_recording(self.state, self._settings, self._state_directory)
+        self._show_news()
+        self.notice(notice)
 
     def on_change_wanted(self, message: ChangeWanted) -> None:
         """Do something about a change."""

@@ -12,12 +12,12 @@ from checks.model.facts import Cluster
 from checks.model.report import Report
 from checks.report.age import zone_of
 from checks.traffic.timeline import Timeline
-from tui.console.change_state import Desk
-from tui.console.export_state import Outbox
-from tui.console.run_state import Board
+from tui.console.change_state import ChangeState
+from tui.console.export_state import ExportState
+from tui.console.run_state import RunState
 
 if TYPE_CHECKING:
-    from tui.console.saved_source import Past
+    from tui.console.live import Past
 
 
 class News(Enum):
@@ -71,21 +71,21 @@ class FeedState:
 
 
 @dataclass
-class Known:
+class AppState:
     """What the screens draw from."""
 
-    board: Board = field(default_factory=Board)
+    run: RunState = field(default_factory=RunState)
     timeline: Timeline = field(default_factory=Timeline)
     feed: FeedState = field(default_factory=FeedState)
-    desk: Desk = field(default_factory=Desk)
-    outbox: Outbox = field(default_factory=Outbox)
+    changes: ChangeState = field(default_factory=ChangeState)
+    exports: ExportState = field(default_factory=ExportState)
     graphs: Literal["blocks", "braille"] = "blocks"
     """How graphs are drawn, as the settings have it."""
 
     @property
     def report(self) -> Report | None:
         """The newest report: of the run that goes on, or of the last one."""
-        return self.board.report or self.board.before
+        return self.run.report or self.run.before
 
     @property
     def zone(self) -> tzinfo | None:

@@ -18,7 +18,7 @@ from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Header, RecordingError
 from checks.traffic.samples import Event, Gap
 from checks.traffic.timeline import Timeline
-from tui.console.batch_writer import Delivery, Item, record
+from tui.console.batch_writer import BatchWriter, Item, record
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ STUCK_S = 30.0
 for it is in memory only, and would grow."""
 
 
-class Taping:
+class BackgroundRecorder:
     """Writes what it is given, in order. The file is begun by the thread too."""
 
     def __init__(self, path: Path, header: Header, broke: Callable[[str], None]) -> None:
@@ -42,7 +42,7 @@ class Taping:
         self._in_hand_since: float | None = None
         """When the disk was given what it has not taken yet; None while there is no such thing."""
         self._has_ended = False
-        self._delivery = Delivery(self._write, BATCH_S, at_end=self._close)
+        self._delivery = BatchWriter(self._write, BATCH_S, at_end=self._close)
         self._delivery.put(header.cluster)  # the file is begun at once
         self._task = asyncio.create_task(self._run(), name="racwire recording")
 

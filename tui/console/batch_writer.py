@@ -15,7 +15,7 @@ _MOST = 5_000
 """Items that wait; while there are as many, no more are taken from the feed, which keeps the newest of its own."""
 
 
-class Delivery:
+class BatchWriter:
     """Calls `take` with what came, in order, in one thread; at most once in `every_s` seconds."""
 
     def __init__(

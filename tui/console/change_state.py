@@ -105,7 +105,7 @@ class WorkGoesOn(msgspec.Struct, frozen=True):
 class WorkEnded(msgspec.Struct, frozen=True):
     """Nothing is being done any more."""
 
-    told: str = ""
+    notice: str = ""
     """A sentence for the operator."""
     report: Report | None = None
     """What a look at the gates read and found."""
@@ -119,7 +119,7 @@ class Notice(msgspec.Struct, frozen=True):
     text: str
 
 
-Told = JournalsRead | WorkBegun | WorkGoesOn | WorkEnded | Notice
+ChangeNews = JournalsRead | WorkBegun | WorkGoesOn | WorkEnded | Notice
 
 
 # --- what the operator wants ------------------------------------------------------------------------------------------
@@ -169,11 +169,11 @@ class Decide(msgspec.Struct, frozen=True):
     """The reason, or the note."""
 
 
-Want = Follow | LookAtGate | MakePlan | GiveUp | Decide
+ChangeRequest = Follow | LookAtGate | MakePlan | GiveUp | Decide
 
 
-class Desk:
-    """Told event by event; the screen only reads it."""
+class ChangeState:
+    """What is known of changes: kept up to date by `apply`; the screen only reads it."""
 
     def __init__(self) -> None:
         self.change: Change | None = None
@@ -199,29 +199,29 @@ class Desk:
         where = f"step {plan.position(step.id) + 1} of {len(plan.steps)}, {step.title}" if step else "its end"
         return f"The change {plan.id} is at {where}; `{command}` goes on with it."
 
-    def tell(self, told: Told) -> str:
-        """Take over what was told. What to say to the operator, where there is something to say."""
-        match told:
+    def apply(self, news: ChangeNews) -> str:
+        """Take over one piece of news. Returns what to say to the operator, where there is something to say."""
+        match news:
             case JournalsRead():
-                self._read(told)
+                self._read(news)
             case WorkBegun(doing=doing):
                 self.work, self.refused = Work(doing, "starting"), None
             case WorkGoesOn(event=event):
                 self.work = self.work.after(event)
             case WorkEnded():
                 self.work = Work()
-                self.report = told.report or self.report
-                self.refused = told.refused
-                return told.told
+                self.report = news.report or self.report
+                self.refused = news.refused
+                return news.notice
             case Notice(text=text):
                 return text
         return ""
 
-    def _read(self, told: JournalsRead) -> None:
-        if told.path != self.path:
+    def _read(self, news: JournalsRead) -> None:
+        if news.path != self.path:
             self.report = None
-        self.change, self.path = told.change, told.path
-        self.others, self.problem = told.others, told.problem
+        self.change, self.path = news.change, news.path
+        self.others, self.problem = news.others, news.problem
         if self.change is not None:
             self.refused = None
         if self.work.doing is Doing.READING:

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 from textual.app import App
 from textual.worker import Worker
 
-from tui.console.app_state import Known
+from tui.console.app_state import AppState
 from tui.console.change_state import (
+    ChangeNews,
+    ChangeRequest,
     Decide,
     Decision,
     Doing,
@@ -23,14 +25,12 @@ from tui.console.change_state import (
     MakePlan,
     Notice,
     Refused,
-    Told,
-    Want,
     WorkBegun,
     WorkEnded,
     WorkGoesOn,
 )
-from tui.console.journal_watcher import Changes, Following
-from tui.console.messages import ChangeTold
+from tui.console.journal_watcher import ChangeSource, JournalWatcher
+from tui.console.messages import ChangeReported
 
 if TYPE_CHECKING:
     from checks.change.change_events import AnyEvent
@@ -41,21 +41,21 @@ log = logging.getLogger(__name__)
 _GIVEN_UP = "Given up; nothing was written."
 
 
-class Changing:
+class ChangeWorker:
     """One thing at a time is done for a change."""
 
-    def __init__(self, app: App[None], known: Known, source: Changes | None) -> None:
+    def __init__(self, app: App[None], state: AppState, source: ChangeSource | None) -> None:
         """Without a source, as where a recording is shown, nothing can be done."""
         self._app = app
         self._source = source
-        self._following = Following(app, known, source) if source is not None else None
+        self._watcher = JournalWatcher(app, state, source) if source is not None else None
         self._worker: Worker[None] | None = None
         self._doing = Doing.NOTHING
         self._closed = asyncio.Event()
 
-    def do(self, want: Want) -> None:
+    def do(self, want: ChangeRequest) -> None:
         """Do what the operator wants, where it can be done now."""
-        source, following = self._source, self._following
+        source, following = self._source, self._watcher
         if source is None or following is None:
             return
         match want:
@@ -74,8 +74,8 @@ class Changing:
 
     async def stop(self, within_s: float) -> None:
         """End what is being done and let it close its connections; what hangs longer is left behind."""
-        if self._following is not None:
-            self._following.stop()
+        if self._watcher is not None:
+            self._watcher.stop()
         if self._is_working:
             self._give_up()
             with suppress(TimeoutError):
@@ -114,10 +114,10 @@ class Changing:
         finally:
             closed.set()
             self._post(ended)
-            if self._following is not None:
-                self._following.look()
+            if self._watcher is not None:
+                self._watcher.look()
 
-    async def _look_at_gate(self, following: Following) -> WorkEnded:
+    async def _look_at_gate(self, following: JournalWatcher) -> WorkEnded:
         from checks.change.verifying import Concluded
 
         if following.conduct is None:
@@ -135,7 +135,7 @@ class Changing:
         await following.read()
         return WorkEnded(_told(concluded.events), concluded.report) if concluded else WorkEnded()
 
-    async def _make_plan(self, source: Changes, following: Following, want: MakePlan) -> WorkEnded:
+    async def _make_plan(self, source: ChangeSource, following: JournalWatcher, want: MakePlan) -> WorkEnded:
         from checks.change.obstacles import PlanError
         from checks.change.opening import OpeningResult
 
@@ -153,15 +153,15 @@ class Changing:
         await following.read()
         return WorkEnded("The change is open. Nothing was changed on the cluster.")
 
-    async def _decide(self, following: Following, want: Decide) -> WorkEnded:
+    async def _decide(self, following: JournalWatcher, want: Decide) -> WorkEnded:
         if following.conduct is None:
             return WorkEnded("There is no change to decide about.")
         await asyncio.to_thread(_carry_out, following.conduct, want)
         await following.read()
         return WorkEnded(want.decision.value)
 
-    def _post(self, told: Told) -> None:
-        self._app.post_message(ChangeTold(told))
+    def _post(self, told: ChangeNews) -> None:
+        self._app.post_message(ChangeReported(told))
 
 
 def _told(events: Sequence[AnyEvent]) -> str:

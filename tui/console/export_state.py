@@ -10,7 +10,7 @@ from pathlib import Path
 
 from checks.model.report import Report
 from checks.model.wording import counted, few
-from tui.console.run_state import Board
+from tui.console.run_state import RunState
 from tui.console.takeaway import short
 
 SAVED = "saved file"
@@ -19,7 +19,7 @@ SAVED_ENDING = ".racwire"
 
 
 @dataclass(frozen=True)
-class Standing:
+class ReportState:
     """The report as it would be written now."""
 
     report: Report | None
@@ -28,26 +28,26 @@ class Standing:
     """Whether every check of its run has concluded."""
     pending: tuple[str, ...]
     """Of one that is not whole, the checks that have yet to conclude."""
-    told: str
+    completeness: str
     """How complete it is; a sentence."""
 
 
-def standing(board: Board) -> Standing:
+def report_state(board: RunState) -> ReportState:
     """The newest report in which every check has concluded; before there is one, what is known by now."""
     report = board.in_header
     if report is None:
         told = board.trouble or "Nothing has been found out yet: the checks are starting."
-        return Standing(None, False, (), told)
+        return ReportState(None, False, (), told)
     if not board.running and not board.is_whole:
-        return Standing(report, False, (), f"{board.trouble} What had been found by then can be written.")
+        return ReportState(report, False, (), f"{board.trouble} What had been found by then can be written.")
     if not board.running:
-        return Standing(report, True, (), "Every check has concluded.")
+        return ReportState(report, True, (), "Every check has concluded.")
     if report is not board.report or board.is_whole:
         told = f"The checks are running again; until they conclude, this is the run of {report.started_at[11:19]}."
-        return Standing(report, True, (), told)
+        return ReportState(report, True, (), told)
     have = "has" if len(board.pending) == 1 else "have"
     told = f"{counted(len(board.pending), 'check')} {have} yet to conclude: {few(board.pending)}."
-    return Standing(report, False, board.pending, f"{told} What is written now says so.")
+    return ReportState(report, False, board.pending, f"{told} What is written now says so.")
 
 
 # --- what the operator wants ------------------------------------------------------------------------------------------
@@ -67,7 +67,7 @@ class WriteReport:
     is_redacted: bool
 
 
-Want = LookWhere | WriteReport
+ExportRequest = LookWhere | WriteReport
 
 
 # --- what the work behind the screen tells ----------------------------------------------------------------------------
@@ -110,11 +110,11 @@ class NotWritten:
     at: datetime
 
 
-Told = Where | Writing | Written | NotWritten
+ExportNews = Where | Writing | Written | NotWritten
 
 
-class Outbox:
-    """Told event by event; the screen only reads it."""
+class ExportState:
+    """What was written of the report: kept up to date by `apply`; the screen only reads it."""
 
     def __init__(self) -> None:
         self.directory: Path | None = None
@@ -128,17 +128,17 @@ class Outbox:
         self.done: tuple[Written | NotWritten, ...] = ()
         """What was written since racwire was started, and what could not be; the newest first."""
 
-    def tell(self, told: Told) -> str:
-        """Take over what was told. What to say to the operator, where there is something to say."""
-        match told:
+    def apply(self, news: ExportNews) -> str:
+        """Take over one piece of news. Returns what to say to the operator, where there is something to say."""
+        match news:
             case Where():
-                self.directory, self.mapping, self.recorded = told.directory, told.mapping, told.recorded
+                self.directory, self.mapping, self.recorded = news.directory, news.mapping, news.recorded
             case Writing(words=words):
                 self.progress = words
             case Written() | NotWritten():
                 self.progress = ""
-                self.done = (told, *self.done)
-                return f"Written to {short(told.path)}" if isinstance(told, Written) else told.reason
+                self.done = (news, *self.done)
+                return f"Written to {short(news.path)}" if isinstance(news, Written) else news.reason
         return ""
 
     def free(self, path: Path) -> Path:

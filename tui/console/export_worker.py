@@ -17,24 +17,24 @@ from textual.worker import Worker
 
 from checks.model.report import Report
 from checks.model.settings import Settings
-from tui.console.app_state import Known
+from tui.console.app_state import AppState
 from tui.console.export_state import (
+    ExportNews,
+    ExportRequest,
     LookWhere,
     NotWritten,
-    Told,
-    Want,
     Where,
     WriteReport,
     Writing,
     Written,
     has_pseudonyms,
-    standing,
+    report_state,
 )
-from tui.console.messages import ReportTold
+from tui.console.messages import ExportReported
 
 if TYPE_CHECKING:
     from checks.traffic.recording import Recording
-    from tui.console.report_file import Job
+    from tui.console.report_file import ReportJob
 
 log = logging.getLogger(__name__)
 
@@ -42,16 +42,16 @@ _BUSY = "The report is being written; the next one can be when that is done."
 _NONE_YET = "There is no report yet: nothing has been found out."
 
 
-class Exporting:
+class ExportWorker:
     """Writes one file at a time."""
 
     def __init__(
-        self, app: App[None], known: Known, settings: Settings, elsewhere: Path, recording: Recording | None
+        self, app: App[None], state: AppState, settings: Settings, elsewhere: Path, recording: Recording | None
     ) -> None:
         """Files go to the working directory; where that cannot be written, to `elsewhere`. With a `recording` that has
         the samples."""
         self._app = app
-        self._known = known
+        self._state = state
         self._settings = settings
         self._elsewhere = elsewhere
         self._recording = recording
@@ -61,7 +61,7 @@ class Exporting:
         """For what is needed only while something is written."""
         self._is_left = False
 
-    def do(self, want: Want) -> str:
+    def do(self, want: ExportRequest) -> str:
         """Do what the operator wants; a sentence where that cannot be done now."""
         if isinstance(want, LookWhere):
             if self._looking is None or self._looking.is_finished:  # one thread is enough where a file server is dead
@@ -69,7 +69,7 @@ class Exporting:
             return ""
         if self._is_working:
             return _BUSY
-        there = standing(self._known.board)
+        there = report_state(self._state.run)
         if there.report is None:
             return _NONE_YET
         report = there.report if there.is_whole else unfinished(there.report, there.pending)
@@ -106,29 +106,29 @@ class Exporting:
         from checks.traffic.recording import RecordingError
         from tui.screens.report.lines import samples_told
 
-        if not self._known.feed.replayed:
+        if not self._state.feed.replayed:
             return ""
         try:
-            return samples_told(self._recording, self._known.feed, self._known.zone)
+            return samples_told(self._recording, self._state.feed, self._state.zone)
         except RecordingError as error:
             return str(error)
 
-    def _job(self, want: WriteReport, report: Report) -> Job:
+    def _job(self, want: WriteReport, report: Report) -> ReportJob:
         from tui.console.background_recorder import header_for
-        from tui.console.report_file import Job
+        from tui.console.report_file import ReportJob
         from tui.screens.traffic.rate_history import frozen
 
-        timeline, recording = self._known.timeline, self._recording
-        return Job(
+        timeline, recording = self._state.timeline, self._recording
+        return ReportJob(
             want.form,
             want.is_redacted,
             report,
             frozen(timeline) if recording is None and timeline.span() else None,
             recording,
-            header_for(report.cluster, self._settings, self._known.feed.interval_s),
+            header_for(report.cluster, self._settings, self._state.feed.interval_s),
         )
 
-    async def _work(self, job: Job) -> None:
+    async def _work(self, job: ReportJob) -> None:
         """However it ends, that is told."""
         from tui.console.report_file import Abandoned
 
@@ -137,9 +137,9 @@ class Exporting:
         except Abandoned:
             return
         except Exception as error:
-            self._post(NotWritten(_why(error), datetime.now(self._known.zone)))
+            self._post(NotWritten(_why(error), datetime.now(self._state.zone)))
 
-    def _write(self, job: Job) -> Written:
+    def _write(self, job: ReportJob) -> Written:
         """In a thread."""
         from tui.console.report_file import write_report
 
@@ -147,7 +147,7 @@ class Exporting:
         with self._desk as desk:
             path = write_report(job, Path(desk), self._elsewhere, self._tell)
         return Written(
-            path, path.stat().st_size, datetime.now(self._known.zone), has_pseudonyms(job.report, job.is_redacted)
+            path, path.stat().st_size, datetime.now(self._state.zone), has_pseudonyms(job.report, job.is_redacted)
         )
 
     def _tell(self, words: str) -> None:
@@ -158,8 +158,8 @@ class Exporting:
             raise Abandoned
         self._post(Writing(words))
 
-    def _post(self, told: Told) -> None:
-        self._app.post_message(ReportTold(told))
+    def _post(self, told: ExportNews) -> None:
+        self._app.post_message(ExportReported(told))
 
 
 def unfinished(report: Report, pending: tuple[str, ...]) -> Report:

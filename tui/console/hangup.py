@@ -1,34 +1,43 @@
 """Notices that the terminal is gone.
 
-When an SSH line breaks, the kernel sends SIGHUP. A process started through nohup or some `sudo su` chains never gets
-it, and reading a lost terminal returns at once, for ever: without a look of its own the console would keep a CPU busy
-until somebody kills it.
+When an SSH line breaks, the kernel sends SIGHUP, which ends the console as `tui.cli.interrupts` says. A process started
+through nohup or some `sudo su` chains never gets it, and reading a lost terminal returns at once, for ever: without a
+look of its own the console would keep a CPU busy until somebody kills it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-import signal
 from collections.abc import Callable
+from contextlib import suppress
 
 LOOK_EVERY_S = 2.0
 
 
-class Lifeline:
+class HangupWatcher:
     """Calls back once, when the terminal is lost or the process is asked to end."""
 
     def __init__(self, terminal: int) -> None:
         self._terminal = terminal
         self._call_back: Callable[[], None] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._is_lost = False
 
     def watch(self, call_back: Callable[[], None]) -> None:
         """Begin to watch, in the running event loop."""
         self._call_back = call_back
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self._lost)
-        loop.call_later(LOOK_EVERY_S, self._look)
+        self._loop = asyncio.get_running_loop()
+        if self._is_lost:
+            self._loop.call_soon(self._lost)
+        self._loop.call_later(LOOK_EVERY_S, self._look)
+
+    def end(self) -> None:
+        """Take the terminal for lost, as a signal demands; from any code of the main thread."""
+        self._is_lost = True
+        if self._loop is not None:
+            with suppress(RuntimeError):  # the loop is closed: it has ended
+                self._loop.call_soon_threadsafe(self._lost)
 
     def _look(self) -> None:
         if os.isatty(self._terminal):

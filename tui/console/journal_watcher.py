@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -16,16 +16,20 @@ from textual.app import App
 from textual.worker import Worker
 
 from checks.model.facts import Clusterware
+from checks.model.settings import Settings
 from checks.run.events import Event
-from tui.console.app_state import Known
+from tui.console.app_state import AppState
 from tui.console.change_state import Follow, JournalsRead
-from tui.console.messages import ChangeTold
+from tui.console.messages import ChangeReported
 
 if TYPE_CHECKING:
     from checks.change.change_journal import FoundJournal
     from checks.change.change_plan import Accepted
     from checks.change.change_session import ChangeSession
     from checks.change.opening import OpeningResult
+    from checks.run.check_discovery import Checks
+    from tui.cli.password import Secret
+
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +37,7 @@ LOOK_EVERY_S = 2.0
 """How often a journal is looked at while it is shown, whether somebody else wrote to it."""
 
 
-class Changes(Protocol):
+class ChangeSource(Protocol):
     """Where changes come from. All of it may read files, and raises ChangeError and ChangeJournalError."""
 
     @property
@@ -50,14 +54,14 @@ class Changes(Protocol):
         """Plan and begin one. Raises PlanError too."""
 
 
-class Following:
+class JournalWatcher:
     """Follows one change, and tells the app what its journal says as long as its screen is shown."""
 
-    def __init__(self, app: App[None], known: Known, source: Changes) -> None:
+    def __init__(self, app: App[None], state: AppState, source: ChangeSource) -> None:
         self.conduct: ChangeSession | None = None
         """The change that is followed."""
         self._app = app
-        self._known = known
+        self._state = state
         self._source = source
         self._path: Path | None = None
         self._poke = asyncio.Event()
@@ -88,13 +92,13 @@ class Following:
 
     async def read(self) -> None:
         """Read the journals, where they are others than they were, and tell what they say."""
-        facts = self._known.cluster
+        facts = self._state.cluster
         clusterware = facts.clusterware if facts else None
         name = clusterware.cluster_name if isinstance(clusterware, Clusterware) else None
         cluster, node = name if isinstance(name, str) else None, facts.local_node if facts else ""
         read = await asyncio.to_thread(self._read, cluster, node)
         self._failed = bool(read.problem)
-        self._app.post_message(ChangeTold(read))
+        self._app.post_message(ChangeReported(read))
 
     async def _watch(self) -> None:
         """While the screen is shown, look whether the journal, or the directory, is another than it was."""
@@ -153,3 +157,39 @@ def _stamp_of(path: Path) -> object:
     except OSError as error:
         return error.errno
     return told.st_mtime_ns, told.st_size, told.st_ino
+
+
+class ClusterChanges:
+    """What `tui.console.journal_watcher` asks for. What it needs is loaded in the threads that call it."""
+
+    def __init__(self, settings: Settings, found: Callable[[], Checks], password: Secret | None) -> None:
+        """`found` finds the checks that are run before a change is planned."""
+        self._settings = settings
+        self._found = found
+        self._password = password
+
+    @property
+    def directory(self) -> Path:
+        """Where the journals are."""
+        from checks.change.journal_files import directory_of
+
+        return directory_of(self._settings)
+
+    def journals(self) -> tuple[FoundJournal, ...]:
+        """All that lie there."""
+        from checks.change.journal_files import journals
+
+        return journals(self._settings)
+
+    def follow(self, cluster: str | None, path: Path | None, node: str) -> ChangeSession:
+        """The change in that journal, or else the only open one of that cluster, as it is conducted on that node."""
+        from checks.change.change_session import ChangeSession
+        from checks.change.journal_files import current
+
+        return ChangeSession(current(self._settings, cluster, path), self._settings, self._password, node)
+
+    def begin(self, target: int | None, accepted: tuple[Accepted, ...]) -> AsyncGenerator[Event | OpeningResult, None]:
+        """Plan and begin one."""
+        from checks.change.opening import open_change
+
+        return open_change(self._settings, self._found(), target=target, accepted=accepted, password=self._password)

@@ -8,6 +8,8 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,16 +19,21 @@ from textual.worker import Worker
 
 from checks.model.facts import Cluster
 from checks.model.settings import Settings
-from tui.console.app_state import Known
-from tui.console.messages import FeedFailed, RecordingEnded, SamplesTold
+from checks.report.age import state_in_brief
+from checks.traffic.samples import Event, Links
+from checks.traffic.timeline import Track
+from tui.console.app_state import AppState
+from tui.console.messages import FeedFailed, RecordingEnded, SamplesReported
 from tui.console.takeaway import short
+from tui.screens.database.live_source import PAIRS_S
 
 if TYPE_CHECKING:
+    from checks.saved import Saved
     from checks.traffic.feed import Feed
-    from checks.traffic.recording import Header
+    from checks.traffic.recording import Header, Recording
     from checks.traffic.samples import Event
-    from tui.console.background_recorder import Taping
-    from tui.console.saved_source import Past
+    from tui.console.background_recorder import BackgroundRecorder
+
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +44,7 @@ _END_WITHIN_S = 2.0
 """How long the operator's ending a recording waits for the disk; then it ends by itself."""
 
 
-class Live:
+class LiveFeed:
     """Runs a feed in a worker that only posts messages to the app, and records it on demand."""
 
     def __init__(self, app: App[None], new_feed: Callable[[], Feed], past: Past | None = None) -> None:
@@ -47,14 +54,14 @@ class Live:
         self._new_feed = new_feed
         self._feed: Feed | None = None
         self._worker: Worker[None] | None = None
-        self._taping: Taping | None = None
+        self._recorder: BackgroundRecorder | None = None
 
     @property
     def is_running(self) -> bool:
         """Whether samples are being taken."""
         return self._worker is not None and not self._worker.is_finished
 
-    def begin(self, known: Known) -> bool:
+    def begin(self, state: AppState) -> bool:
         """Begin to sample, and say so in what is known; False where that goes on already. Of the past, what was sampled
         last of the database is told once."""
         if self.is_running:
@@ -64,19 +71,19 @@ class Live:
                 self._worker = self._app.run_worker(self._look_back(self._past), group="feed", exit_on_error=False)
             return False
         self._feed = self._new_feed()
-        self._feed.interval_s = known.feed.interval_s
-        if known.cluster is not None:
-            self._feed.follow(known.cluster)
+        self._feed.interval_s = state.feed.interval_s
+        if state.cluster is not None:
+            self._feed.follow(state.cluster)
         self._worker = self._app.run_worker(self._work(self._feed), group="feed", exclusive=True, exit_on_error=False)
-        known.feed.is_running, known.feed.trouble = True, ""
+        state.feed.is_running, state.feed.trouble = True, ""
         return True
 
     def follow(self, cluster: Cluster) -> None:
         """Sample what is known of the cluster now."""
         if self._feed is not None and self.is_running:
             self._feed.follow(cluster)
-        if self._taping is not None:
-            self._taping.follow(cluster)
+        if self._recorder is not None:
+            self._recorder.follow(cluster)
 
     def set_interval(self, seconds: float) -> None:
         """From now on, a sample of each source every so many seconds."""
@@ -88,43 +95,43 @@ class Live:
 
         What goes wrong is told by `RecordingEnded`, and sampling goes on.
         """
-        from tui.console.background_recorder import Taping
+        from tui.console.background_recorder import BackgroundRecorder
 
         def broke(reason: str) -> None:
-            if self._taping is taping:
-                self._taping = None
+            if self._recorder is recorder:
+                self._recorder = None
             self._app.post_message(RecordingEnded(reason))
 
-        taping = self._taping = Taping(path, header, broke)
-        taping.put(known)
+        recorder = self._recorder = BackgroundRecorder(path, header, broke)
+        recorder.put(known)
 
-    async def toggle_recording(self, known: Known, settings: Settings, otherwise: Path) -> str:
+    async def toggle_recording(self, state: AppState, settings: Settings, otherwise: Path) -> str:
         """Begin to record to a new file in the working directory, or in `otherwise` where that cannot be written; or
         end the recording that goes on. What to tell the operator."""
-        if self._taping is not None:
-            known.feed.recording = None
+        if self._recorder is not None:
+            state.feed.recording = None
             return await self.stop_recording(_END_WITHIN_S)
         if not self.is_running:
             return "Nothing is sampled, so there is nothing to record."
-        if known.cluster is None:
+        if state.cluster is None:
             return "A recording begins with what the cluster is, which is not known yet."
         from tui.console.background_recorder import header_for, known_at
 
         now = time.time()
         path = recording_path(now, otherwise)
-        self.record(path, header_for(known.cluster, settings, known.feed.interval_s), known_at(known.timeline, now))
-        known.feed.recording = path
+        self.record(path, header_for(state.cluster, settings, state.feed.interval_s), known_at(state.timeline, now))
+        state.feed.recording = path
         return f"Recording to {short(path)}; w ends it."
 
     async def stop_recording(self, within_s: float) -> str:
         """End the recording, whole, if there is one; what to tell the operator."""
-        taping, self._taping = self._taping, None
-        if taping is None:
+        recorder, self._recorder = self._recorder, None
+        if recorder is None:
             return ""
-        if await taping.end(within_s):
-            return f"Recorded to {short(taping.path)}"
-        log.warning("%s was still being written after %s s", taping.path, within_s)
-        return f"The disk is slow: the end of {short(taping.path)} is still being written."
+        if await recorder.end(within_s):
+            return f"Recorded to {short(recorder.path)}"
+        log.warning("%s was still being written after %s s", recorder.path, within_s)
+        return f"The disk is slow: the end of {short(recorder.path)} is still being written."
 
     async def stop(self, within_s: float) -> None:
         """End feed and recording; what does not end in that time is left behind."""
@@ -140,14 +147,14 @@ class Live:
         from checks.traffic.recording import RecordingError
 
         with suppress(RecordingError):  # the Traffic screen tells what is wrong with it
-            self._app.post_message(SamplesTold(await asyncio.to_thread(past.last_of_the_database)))
+            self._app.post_message(SamplesReported(await asyncio.to_thread(past.last_of_the_database)))
 
     async def _work(self, feed: Feed) -> None:
         try:
             async for event in feed.events():
-                self._app.post_message(SamplesTold((event,)))
-                if self._taping is not None:
-                    self._taping.put((event,))
+                self._app.post_message(SamplesReported((event,)))
+                if self._recorder is not None:
+                    self._recorder.put((event,))
         except Exception as error:
             log.exception("the live feed broke down")
             self._app.post_message(FeedFailed(f"The live samples broke down: {error or type(error).__name__}."))
@@ -173,3 +180,69 @@ async def _close(feed: Feed, within_s: float) -> None:
                 await feed.close()
             except Exception:
                 log.exception("the live feed could not be closed")
+
+
+@dataclass(frozen=True)
+class Past:
+    """What is shown. Nothing is read, sent, asked or sampled."""
+
+    words: str
+    """What the header says of it."""
+    recording: Recording | None
+    """Where the samples are; None where none were saved."""
+    is_saved: bool
+    """Whether it holds all that a run found, and not only samples."""
+    longer: str = ""
+    """The words where there is much room; empty where there are no others."""
+    shorter: str = ""
+    """The words where there is little."""
+
+    @property
+    def track(self) -> Track:
+        """The samples."""
+        return NoSamples() if self.recording is None else self.recording
+
+    def last_of_the_database(self) -> tuple[Event, ...]:
+        """The last minute of what the instances told. Reads a file. Raises RecordingError."""
+        track = self.track
+        span = track.span()
+        if span is None:
+            return ()
+        told = (s for s in track.sources() if s.partition(" ")[0] in ("instance", "database", "pairs"))
+        return tuple(event for source in told for event in track.window(source, span[1] - PAIRS_S, span[1]))
+
+
+def of_recording(recording: Recording) -> Past:
+    """A recording by itself."""
+    header = recording.header
+    return Past(f"recording {header.label or header.started_at[:10]}", recording, is_saved=False)
+
+
+def of_saved(saved: Saved, now: datetime) -> Past:
+    """What was saved, as it is looked at now, a time with a zone."""
+    longer, words, shorter = state_in_brief(saved.report, now)
+    return Past(words, saved.recording, is_saved=True, longer=longer, shorter=shorter)
+
+
+class NoSamples:
+    """A `Track` that nothing was sampled on."""
+
+    def sources(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    def window(self, source: str, begin: float, end: float) -> list[Event]:
+        """None."""
+        return []
+
+    def newest(self, source: str) -> Event | None:
+        """None."""
+        return None
+
+    def links(self, node: str, at: float) -> Links | None:
+        """None."""
+        return None
+
+    def span(self) -> tuple[float, float] | None:
+        """None."""
+        return None

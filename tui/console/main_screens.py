@@ -1,21 +1,22 @@
-"""The main screens: where each is found, and how those that are not shown yet are made ahead, one after the other, so
-that their keys are answered at once."""
+"""The main screens, made ahead one after the other so that their keys are answered at once; and what the one that is
+shown offers: its help, and its keys by words."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from textual.app import App
 
-from tui.console.actions import TABS
-from tui.console.app_state import Known
+from tui.console.actions import EVERYWHERE, TABS, Action
+from tui.console.app_state import AppState
 from tui.screens.base import BrokenScreen, ConsoleScreen
 
 if TYPE_CHECKING:
-    from tui.console.saved_source import Past
+    from tui.console.live import Past
+
 
 SCREENS = {
     "checks": "tui.screens.checks.screen:ChecksScreen",
@@ -31,10 +32,10 @@ SCREENS = {
 class MainScreens:
     """Makes each of them once, as a mode of the app."""
 
-    def __init__(self, app: App[None], known: Known, past: Past | None, broke: Callable[[Exception], None]) -> None:
+    def __init__(self, app: App[None], state: AppState, past: Past | None, broke: Callable[[Exception], None]) -> None:
         """With a `past` that is shown. `broke` is told why a screen could not be made."""
         self._app = app
-        self._known = known
+        self._state = state
         self._past = past
         self._broke = broke
 
@@ -42,10 +43,10 @@ class MainScreens:
         """A main screen; one that says so where it cannot be made."""
         try:
             of = (self._past.track,) if mode == "traffic" and self._past is not None else ()
-            screen = _class_of(mode)(self._known, *of)
+            screen = _class_of(mode)(self._state, *of)
         except Exception as error:
             self._broke(error)
-            return BrokenScreen(self._known, mode)
+            return BrokenScreen(self._state, mode)
         # Else Textual takes it for one that has to be styled anew, and reads all style sheets twice: 40 ms. They are
         # those that the first screen was drawn with.
         screen._css_update_count = self._app._css_update_count
@@ -71,3 +72,39 @@ def _class_of(mode: str) -> type[ConsoleScreen]:
     module, _, name = SCREENS[mode].partition(":")
     found: type[ConsoleScreen] = getattr(import_module(module), name)
     return found
+
+
+class HelpMixin(App[None]):
+    """An app that shows the keys of the screen that is shown, and finds them by words. Both are loaded when they are
+    first asked for."""
+
+    def action_help(self) -> None:
+        """Show the keys and the signs; of the help itself there is no help."""
+        from tui.screens.reader import HelpScreen, ReaderScreen
+
+        screen = self.screen
+        if isinstance(screen, ConsoleScreen):
+            self.push_screen(HelpScreen(TABS[screen.NAME][2:], screen.ACTIONS, screen.signs()))
+        elif isinstance(screen, ReaderScreen) and not isinstance(screen, HelpScreen):
+            self.push_screen(HelpScreen(screen.NAME, screen.ACTIONS, ()))
+
+    async def action_palette(self) -> None:
+        """Let the operator find an action by its words, and do it on the screen that is shown now: one of its own, or
+        of those of every screen."""
+        from tui.screens.palette import PaletteScreen
+
+        screen = self.screen
+
+        async def act(action: Action | None) -> None:
+            if action is not None:
+                await self.run_action(action.action, screen)
+
+        own: Sequence[Action] = getattr(screen, "ACTIONS", ())
+        others = (a for a in EVERYWHERE if a not in own and a.action != "app.palette")
+        palette = PaletteScreen((*own, *others))
+        await self.push_screen(palette, act)
+        palette.set_focus(palette.query_one("#words"))  # the next key may be here already, and is a letter of the words
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Whether the action can be done now, as the screen that is shown has it."""
+        return self.screen.check_action(action, parameters)

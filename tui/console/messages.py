@@ -1,4 +1,5 @@
-"""What the workers tell the app, and what the screens want of it. A run's messages name it: a late one is not taken."""
+"""What the workers report to the app, and what the screens want of it. A run's messages carry its number: those of a
+former run are dropped."""
 
 from __future__ import annotations
 
@@ -8,11 +9,11 @@ from checks.model.report import Report
 from checks.run.events import Event, GatherProgress
 from checks.traffic.samples import Event as Sample
 from tui.console import export_state
-from tui.console.change_state import Told, Want, WorkGoesOn
+from tui.console.change_state import ChangeNews, ChangeRequest, WorkGoesOn
 
 
-class EngineTold(Message):
-    """The engine told an event; `report` is all that was known then."""
+class EngineReported(Message):
+    """The engine reported an event; `report` is all that was known then."""
 
     def __init__(self, run: int, event: Event, report: Report) -> None:
         super().__init__()
@@ -24,7 +25,7 @@ class EngineTold(Message):
         """Of several progress events in a row only the last need be shown."""
         return (
             isinstance(self.event, GatherProgress)
-            and isinstance(message, EngineTold)
+            and isinstance(message, EngineReported)
             and isinstance(message.event, GatherProgress)
             and message.run == self.run
         )
@@ -39,8 +40,8 @@ class RunFailed(Message):
         self.reason = reason
 
 
-class SamplesTold(Message):
-    """The live feed told samples."""
+class SamplesReported(Message):
+    """The live feed took samples."""
 
     def __init__(self, events: tuple[Sample, ...]) -> None:
         super().__init__()
@@ -48,7 +49,7 @@ class SamplesTold(Message):
 
 
 class FeedFailed(Message):
-    """The live feed itself broke down; what it had told stays."""
+    """The live feed itself broke down; its samples stay."""
 
     def __init__(self, reason: str) -> None:
         super().__init__()
@@ -83,12 +84,12 @@ class CopyWanted(Message):
         self.text = text
 
 
-class ChangeTold(Message):
-    """The work on a change told something."""
+class ChangeReported(Message):
+    """The work on a change has news."""
 
-    def __init__(self, told: Told) -> None:
+    def __init__(self, news: ChangeNews) -> None:
         super().__init__()
-        self.told = told
+        self.news = news
 
     def can_replace(self, message: Message) -> bool:
         """Of several progress events in a row only the last need be shown."""
@@ -97,31 +98,31 @@ class ChangeTold(Message):
 
 def _is_progress(message: Message) -> bool:
     return (
-        isinstance(message, ChangeTold)
-        and isinstance(message.told, WorkGoesOn)
-        and isinstance(message.told.event, GatherProgress)
+        isinstance(message, ChangeReported)
+        and isinstance(message.news, WorkGoesOn)
+        and isinstance(message.news.event, GatherProgress)
     )
 
 
 class ChangeWanted(Message):
     """The operator wants something of a change."""
 
-    def __init__(self, want: Want) -> None:
+    def __init__(self, want: ChangeRequest) -> None:
         super().__init__()
         self.want = want
 
 
-class ReportTold(Message):
-    """The work on a file of the report told something."""
+class ExportReported(Message):
+    """The work on a file of the report has news."""
 
-    def __init__(self, told: export_state.Told) -> None:
+    def __init__(self, news: export_state.ExportNews) -> None:
         super().__init__()
-        self.told = told
+        self.news = news
 
 
-class ReportWanted(Message):
+class ExportWanted(Message):
     """The operator wants something of the report."""
 
-    def __init__(self, want: export_state.Want) -> None:
+    def __init__(self, want: export_state.ExportRequest) -> None:
         super().__init__()
         self.want = want

@@ -27,7 +27,7 @@ class Abandoned(Exception):  # noqa: N818 - no error
 
 
 @dataclass(frozen=True)
-class Job:
+class ReportJob:
     """What is to be written. All of it is at rest, so that the console can go on meanwhile."""
 
     form: str
@@ -42,7 +42,7 @@ class Job:
     """Of a recording of the samples."""
 
 
-def write_report(job: Job, desk: Path, elsewhere: Path, tell: Callable[[str], None]) -> Path:
+def write_report(job: ReportJob, desk: Path, elsewhere: Path, tell: Callable[[str], None]) -> Path:
     """Write it to a new file in the working directory, or `elsewhere` where that cannot be written; the file. `desk` is
     an empty directory for what is needed meanwhile.
 
@@ -77,7 +77,7 @@ def directories(elsewhere: Path) -> list[Path]:
     return [here, elsewhere] if os.access(here, os.W_OK | os.X_OK) else [elsewhere]
 
 
-def _to_new_file(job: Job, ending: str, elsewhere: Path, write: Callable[[Path], None]) -> Path:
+def _to_new_file(job: ReportJob, ending: str, elsewhere: Path, write: Callable[[Path], None]) -> Path:
     """Where the first directory takes no file, the next may; why the first did not is told where none does."""
     first: OutputError | None = None
     for directory in directories(elsewhere):
@@ -94,7 +94,7 @@ def _to_new_file(job: Job, ending: str, elsewhere: Path, write: Callable[[Path],
     raise first or OutputError("There is no directory to write to.")
 
 
-def _save(job: Job, desk: Path, elsewhere: Path, tell: Callable[[str], None]) -> Path:
+def _save(job: ReportJob, desk: Path, elsewhere: Path, tell: Callable[[str], None]) -> Path:
     from checks.saved import save
 
     report, samples = job.report, _samples(job, desk / "samples.rec")
@@ -112,7 +112,7 @@ def _save(job: Job, desk: Path, elsewhere: Path, tell: Callable[[str], None]) ->
     return _to_new_file(job, SAVED_ENDING, elsewhere, write)
 
 
-def _samples(job: Job, path: Path) -> Path | None:
+def _samples(job: ReportJob, path: Path) -> Path | None:
     """The samples as a recording; None where there are none."""
     if job.recording is not None:
         job.recording.copy_to(path)

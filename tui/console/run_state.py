@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from checks.model.facts import Cluster, Unknown
+from checks.model.facts import Cluster
 from checks.model.finding import PROBLEMS, Finding, Key, Status, could_not_look, keyed
 from checks.model.journal import Entry
 from checks.model.report import Report, WaiverStanding
@@ -15,13 +15,11 @@ from checks.rules.waivers import ended
 from checks.run.events import CheckConcluded, Event, Gathered, GatherProgress, RunFinished, RunStarted
 from checks.run.rerun import merged
 
-NOT_GATHERED = Unknown("not asked for")
-"""What a group of facts is until it has been gathered (`checks.model.facts.Cluster`)."""
 _CALM_GRAVITY = Status.INFO.gravity
 _CALM_GROUPS = {Status.INFO: "Worth knowing", Status.PASS: "Well", Status.SKIPPED: "Left out"}
 
 
-class Mark(Enum):
+class RowMark(Enum):
     """How a finding stands to the run before."""
 
     NONE = ""
@@ -37,16 +35,16 @@ class Mark(Enum):
     @property
     def sign(self) -> str:
         """The sign before a finding in the list."""
-        return {Mark.NEW: "+", Mark.GONE: "-", Mark.UNSEEN: "~"}.get(self, " ")
+        return {RowMark.NEW: "+", RowMark.GONE: "-", RowMark.UNSEEN: "~"}.get(self, " ")
 
 
 @dataclass(frozen=True)
-class Row:
+class FindingRow:
     """A finding in the list."""
 
     key: Key
     finding: Finding
-    mark: Mark
+    mark: RowMark
     report: Report
     """The run it comes from."""
 
@@ -54,14 +52,14 @@ class Row:
     def rank(self) -> float:
         """Worst first; what is waived, and after it what is gone, stands after what is wrong and before what is
         well."""
-        if self.mark is Mark.GONE:
+        if self.mark is RowMark.GONE:
             return _CALM_GRAVITY - 0.25
         return _CALM_GRAVITY - 0.5 if self.finding.waived else self.finding.status.gravity
 
     @property
     def group(self) -> str:
         """Under which heading it stands; in the order of the ranks each group stands together."""
-        if self.mark is Mark.GONE:
+        if self.mark is RowMark.GONE:
             return "Gone"
         if self.finding.waived:
             return "Waived"
@@ -79,7 +77,7 @@ class Row:
         return self.report.evidence(self.finding)
 
 
-class Board:
+class RunState:
     """The runs, told event by event."""
 
     def __init__(self) -> None:
@@ -118,7 +116,7 @@ class Board:
         self._checks = ()
         self._concluded = set()
 
-    def tell(self, event: Event, report: Report) -> None:
+    def apply(self, event: Event, report: Report) -> None:
         """Take over an event and what the run knows by now."""
         match event:
             case RunStarted(checks=checks):
@@ -165,7 +163,7 @@ class Board:
         checks = self._checks or ((self._again,) if self._again else ())
         return tuple(c for c in checks if c not in self._concluded) if self.running else ()
 
-    def rows(self, words: str = "", *, problems_only: bool = False) -> list[Row]:
+    def rows(self, words: str = "", *, problems_only: bool = False) -> list[FindingRow]:
         """The findings to show, worst first."""
         rows = [
             row
@@ -177,14 +175,14 @@ class Board:
     def counts(self) -> list[tuple[Status, int]]:
         """How many findings that are not waived ended how, worst first; what is being checked again counts as it last
         was."""
-        shown = [row for row in self._all_rows() if row.mark is not Mark.GONE and not row.finding.waived]
+        shown = [row for row in self._all_rows() if row.mark is not RowMark.GONE and not row.finding.waived]
         count = Counter(row.finding.status for row in shown)
         return [(status, count[status]) for status in sorted(count, key=lambda s: s.gravity)]
 
     @property
     def waived(self) -> int:
         """How many findings are waived."""
-        return sum(bool(row.finding.waived) for row in self._all_rows() if row.mark is not Mark.GONE)
+        return sum(bool(row.finding.waived) for row in self._all_rows() if row.mark is not RowMark.GONE)
 
     @property
     def ended_waivers(self) -> tuple[WaiverStanding, ...]:
@@ -195,9 +193,9 @@ class Board:
     def changes(self) -> tuple[int, int]:
         """How many problems are new, and how many are gone."""
         marks = Counter(row.mark for row in self._all_rows())
-        return marks[Mark.NEW], marks[Mark.GONE]
+        return marks[RowMark.NEW], marks[RowMark.GONE]
 
-    def _all_rows(self) -> Iterator[Row]:
+    def _all_rows(self) -> Iterator[FindingRow]:
         before = dict(self._found_before())
         now = dict(keyed(self.report.findings)) if self.report else {}
         for key, finding in now.items():
@@ -207,14 +205,14 @@ class Board:
             changed = same is None or same[0].status is not finding.status or bool(same[0].waived)
             compared = self.before is not None or finding.check in self._before_of
             new = compared and changed and finding.status in PROBLEMS and not finding.waived
-            yield Row(key, finding, Mark.NEW if new else Mark.NONE, self.report)
+            yield FindingRow(key, finding, RowMark.NEW if new else RowMark.NONE, self.report)
         for key, (finding, report) in before.items():
             waited_for = finding.check in self.pending or (self.running and not self._checks and not self._again)
             if waited_for:
-                yield Row(key, finding, Mark.BEFORE, report)
+                yield FindingRow(key, finding, RowMark.BEFORE, report)
             elif key not in now and finding.status in PROBLEMS and not self.trouble:
                 unseen = could_not_look(self.report.findings if self.report else (), finding)
-                yield Row(key, finding, Mark.UNSEEN if unseen else Mark.GONE, report)
+                yield FindingRow(key, finding, RowMark.UNSEEN if unseen else RowMark.GONE, report)
 
     @property
     def _being_rechecked(self) -> tuple[str, ...]:
@@ -232,7 +230,7 @@ class Board:
                 yield key, (finding, report)
 
 
-def report_with(board: Board, group: str) -> Report | None:
+def report_with(board: RunState, group: str) -> Report | None:
     """The newest run that knows that group of facts, or why it is not known: while it is being gathered anew, what the
     run before knew stays. None where none knows yet."""
     for report in (board.report, board.before):
@@ -242,9 +240,9 @@ def report_with(board: Board, group: str) -> Report | None:
 
 
 def _lacks(cluster: Cluster, group: str) -> bool:
-    return bool(getattr(cluster, group) == NOT_GATHERED)
+    return not cluster.is_gathered(group)
 
 
-def _may_come(board: Board, report: Report) -> bool:
+def _may_come(board: RunState, report: Report) -> bool:
     """Whether a group that is not there was not left out, but is still to be gathered, or never was."""
     return report is board.report and (board.running or bool(board.trouble))

@@ -12,7 +12,7 @@ from textual.app import App
 from textual.worker import Worker
 
 from checks.run.events import GatherProgress, RunFinished
-from tui.console.messages import EngineTold, RunFailed
+from tui.console.messages import EngineReported, RunFailed
 
 if TYPE_CHECKING:
     from checks.run.engine import Engine
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-class Run:
+class RunWorker:
     """One run at a time; each has a number, so that what a former one still tells is not taken for news."""
 
     def __init__(
@@ -69,7 +69,7 @@ class Run:
                         report = event.report
                     elif not isinstance(event, GatherProgress):  # many, and they change nothing that is known
                         report = engine.report()
-                    self._app.post_message(EngineTold(number, event, report))
+                    self._app.post_message(EngineReported(number, event, report))
             finally:
                 await events.aclose()
         except Exception as error:

@@ -10,7 +10,6 @@ import asyncio
 import gc
 import logging
 import os
-import pwd
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -21,17 +20,20 @@ from typing import IO, TYPE_CHECKING, TextIO, cast
 
 from checks.model.report import ExitCode, exit_code
 from checks.model.settings import Settings
-from tui.cli.common_options import ENTERED
+from checks.run.directories import state_directory
+from tui.cli.interrupts import ending_in_order
 from tui.cli.log_file import LogFile, log_path
+from tui.cli.options import ENTERED
 from tui.cli.own_loop import own_loop
-from tui.cli.streams import leave, tell
+from tui.cli.streams import exit_past_hung_threads, tell
 
 if TYPE_CHECKING:
-    from checks.model.check import BrokenPlugin, Check, Checks
+    from checks.model.check import Check
+    from checks.run.check_discovery import BrokenPlugin, Checks
     from checks.run.engine import Engine
     from checks.traffic.feed import Feed
     from tui.console.app import ConsoleApp
-    from tui.console.saved_source import Past
+    from tui.console.live import Past
 
 _LITTLE_GARBAGE = 20_000
 """Objects in cycles that may wait to be cleared away: a few megabytes."""
@@ -55,9 +57,9 @@ def run_console_on_recording(path: Path, settings: Settings) -> int:
     """Show a recording in the console, where `no_console` has nothing against it; returns 0 once it is left, whatever
     is in it. Raises RecordingError where it cannot be read."""
     prepare(os.environ)
-    from checks.traffic.judged import JudgedRecording
     from checks.traffic.recording import Recording
-    from tui.console.saved_source import of_recording
+    from checks.traffic.recording_replay import JudgedRecording
+    from tui.console.live import of_recording
 
     def judge(checks: Sequence[Check], broken: Sequence[BrokenPlugin]) -> Engine:
         return JudgedRecording(recording.header, checks, settings, broken=broken)
@@ -75,8 +77,8 @@ def run_console_on_saved(path: Path, settings: Settings, *, judged_by: Settings 
     cannot be read."""
     prepare(os.environ)
     from checks.saved import open_saved
-    from checks.saved.replay import Replay
-    from tui.console.saved_source import of_saved
+    from checks.saved.saved_replay import Replay
+    from tui.console.live import of_saved
 
     def judge(checks: Sequence[Check], broken: Sequence[BrokenPlugin]) -> Engine:
         return Replay(saved.report, checks, broken=broken, settings=judged_by)
@@ -113,24 +115,10 @@ def colours_in_doubt(environment: Mapping[str, str]) -> bool:
     return not rich and not environment.get("TERM", "").endswith(("256color", "direct"))
 
 
-def state_directory(environment: Mapping[str, str]) -> Path:
-    """Where the log and copied commands are kept; in the home that the system knows where HOME says none."""
-    base, home = environment.get("XDG_STATE_HOME", ""), environment.get("HOME", "")
-    if base.startswith("/"):
-        return Path(base) / "racwire"
-    if not home.startswith("/"):
-        try:
-            home = pwd.getpwuid(os.getuid()).pw_dir
-        except KeyError:  # a user without a name
-            home = "/"
-    return Path(home, ".local", "state", "racwire")
-
-
 def _run_as_text(settings: Settings) -> int:
-    from tui.cli.check_command import run_check
-    from tui.cli.main import build_parser
+    from tui.cli import check
 
-    return run_check(build_parser().parse_args(["check"]), settings)
+    return check.run(check.arguments(), settings)
 
 
 def _run_full_screen(
@@ -148,11 +136,11 @@ def _run_full_screen(
 
     from tui.cli.password import password_for
     from tui.console.app import ConsoleApp
-    from tui.console.cluster_changes import ClusterChanges
-    from tui.console.hangup import Lifeline
+    from tui.console.hangup import HangupWatcher
+    from tui.console.journal_watcher import ClusterChanges
     from tui.terminal.driver import console_driver
 
-    log = LogFile(log_path(state_directory(os.environ)))
+    log = LogFile(log_path(state_directory()))
     logging.basicConfig(stream=log, format="%(asctime)s %(name)s: %(message)s", level=logging.WARNING)
     password = password_for(settings.database, _checks()) if past is None else None
 
@@ -171,38 +159,40 @@ def _run_full_screen(
 
         return Feed(settings, password=password)
 
+    hangup = HangupWatcher(sys.__stdin__.fileno() if sys.__stdin__ else 0)
     app = ConsoleApp(
         new_engine,
         new_feed=new_feed,
         settings=settings,
         warm_up=_warm_up,
-        state_directory=state_directory(os.environ),
+        state_directory=state_directory(),
         encoding=encoding_of(settings, sys.__stderr__),
         terminal_colours=colours_in_doubt(os.environ),
         driver_class=console_driver(),
-        lifeline=Lifeline(sys.__stdin__.fileno() if sys.__stdin__ else 0),
+        hangup=hangup,
         past=past,
         changes=ClusterChanges(settings, _found, password) if past is None else None,
         first=first,
     )
     app.error_console = Console(file=cast("IO[str]", log), width=120, markup=False, highlight=False)
-    _run_in_own_loop(app, mouse=settings.console.mouse)
+    with ending_in_order(hangup.end):
+        _run_in_own_loop(app, mouse=settings.console.mouse)
     broke = app.return_code != 0
     if broke:
         tell(f"the console broke down; {log.told}.")
     elif app.faults.count:
         tell(f"something inside racwire broke while the console ran; {log.told}.")
     usual = "racwire change --lab" if os.environ.get(ENTERED) else "racwire change"
-    if told := app.known.desk.farewell(again or usual):
+    if told := app.state.changes.farewell(again or usual):
         tell(told)
     if past is not None and not past.is_saved and not broke:
-        return leave(ExitCode.PASS)
-    return leave(_code(app, broke=broke))
+        return exit_past_hung_threads(ExitCode.PASS)
+    return exit_past_hung_threads(_code(app, broke=broke))
 
 
 @cache
 def _found() -> Checks:
-    from checks.model.check import discover
+    from checks.run.check_discovery import discover
 
     return discover()
 

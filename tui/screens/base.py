@@ -11,12 +11,12 @@ from textual.app import ComposeResult
 from textual.message import Message
 
 from tui.console.actions import TABS, Action, in_footer
-from tui.console.app_state import Known, News
+from tui.console.app_state import AppState, News
 from tui.screens.styled import StyledScreen
+from tui.text.line import Line, sanitize_line, wrapped
 from tui.widgets.bars import action_at, keys_line, rule_line, tab_at, tabs_line
 from tui.widgets.header_text import header_line
-from tui.widgets.help_text import Signs
-from tui.widgets.line import Line, clean, wrapped
+from tui.widgets.help_text import Legend
 from tui.widgets.lines import Lines
 
 log = logging.getLogger(__name__)
@@ -46,12 +46,12 @@ class ConsoleScreen(StyledScreen[None]):
             super().__init__()
             self.check = check
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, state: AppState) -> None:
         super().__init__()
-        self.known = known
+        self.state = state
         self._notice = ""
         self._broken = False
-        if known.feed.replayed:
+        if state.feed.replayed:
             self.offer_only_replay()
 
     def offer_only_replay(self) -> None:
@@ -81,7 +81,7 @@ class ConsoleScreen(StyledScreen[None]):
         screen is the one that is shown."""
         raise NotImplementedError
 
-    def refresh_known(self, news: News | None = None) -> None:
+    def refresh_state(self, news: News | None = None) -> None:
         """Draw header and body anew."""
         if news is not News.SAMPLES:
             self.query_one("#header", Lines).show(self._header)
@@ -92,9 +92,9 @@ class ConsoleScreen(StyledScreen[None]):
         """It is shown, perhaps again: much may have become known meanwhile. One that is only made ahead waits."""
         event.refresh_styles = False  # nothing can have changed them while it was not shown, and to look takes 20 ms
         if self.is_current:
-            self.refresh_known()
+            self.refresh_state()
 
-    def signs(self) -> Sequence[Signs]:
+    def signs(self) -> Sequence[Legend]:
         """What the letters and signs of this screen mean, for the help screen."""
         return ()
 
@@ -110,7 +110,7 @@ class ConsoleScreen(StyledScreen[None]):
 
     def notice(self, text: str) -> None:
         """Say something in the lower rule until the next key."""
-        self._notice = clean(text)
+        self._notice = sanitize_line(text)
         self.draw_lower_rule()
 
     def draw_lower_rule(self) -> None:
@@ -121,7 +121,7 @@ class ConsoleScreen(StyledScreen[None]):
         return [rule_line(width, self._notice)] if self._notice or self._broken else self.lower_rule(width)
 
     def _header(self, width: int) -> list[Line]:
-        return [header_line(self.known.board.in_header, width, self.known.feed)]
+        return [header_line(self.state.run.in_header, width, self.state.feed)]
 
     # --- the mouse ----------------------------------------------------------------------------------------------------
 
@@ -148,9 +148,9 @@ class BrokenScreen(ConsoleScreen):
 
     ACTIONS = ()
 
-    def __init__(self, known: Known, mode: str) -> None:
+    def __init__(self, state: AppState, mode: str) -> None:
         self.NAME = mode  # type: ignore[misc]
-        super().__init__(known)
+        super().__init__(state)
 
     def compose_body(self) -> ComposeResult:
         """One sentence."""

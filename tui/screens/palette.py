@@ -18,9 +18,9 @@ from textual.widgets import Input
 
 from tui.console.actions import Action
 from tui.screens.styled import StyledScreen
+from tui.text.line import Line, fitted
 from tui.widgets.bars import rule_line
 from tui.widgets.choice_list import ChoiceList
-from tui.widgets.line import Line, fitted
 from tui.widgets.lines import Lines
 
 _KEYS = 12
@@ -32,6 +32,7 @@ class PaletteScreen(StyledScreen[Action | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "move(-1)", show=False),
         Binding("down", "move(1)", show=False),
+        Binding("enter", "take", show=False, priority=True),
         Binding("escape,ctrl+p,ctrl+c,ctrl+q", "leave", show=False, priority=True),
     ]
     AUTO_FOCUS = "#words"
@@ -63,15 +64,17 @@ class PaletteScreen(StyledScreen[Action | None]):
         self.query_one(ChoiceList).show_choices([partial(_line, action) for action in actions])
 
     @on(Input.Changed)
-    def look(self, message: Input.Changed) -> None:
+    def look(self) -> None:
         """Narrow the list with each letter."""
-        words = message.value.casefold().split()
-        self._show([a for a in self._actions if all(w in f"{a.label} {a.help} {a.key}".casefold() for w in words)])
+        words = self.query_one(Input).value.casefold().split()
+        matching = [a for a in self._actions if all(w in f"{a.label} {a.help} {a.key}".casefold() for w in words)]
+        if matching != self._matching:
+            self._show(matching)
 
     @on(ChoiceList.Taken)
-    @on(Input.Submitted)
-    def take(self) -> None:
-        """Do the chosen one."""
+    def action_take(self) -> None:
+        """Do the chosen one, of those that match what has been typed by now."""
+        self.look()
         if self._matching:
             self.dismiss(self._matching[self.query_one(ChoiceList).chosen])
 

@@ -10,13 +10,13 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from tui.console.actions import HELP, READER, Action, bindings
-from tui.console.run_state import Row
+from tui.console.run_state import FindingRow
 from tui.screens.styled import StyledScreen
+from tui.text.evidence_lines import evidence_lines
+from tui.text.finding_lines import finding_lines
+from tui.text.line import sanitize_line
 from tui.widgets.bars import keys_line, rule_line
-from tui.widgets.evidence_text import evidence_lines
-from tui.widgets.finding_text import finding_lines
-from tui.widgets.help_text import Signs, help_lines
-from tui.widgets.line import clean
+from tui.widgets.help_text import Legend, help_lines
 from tui.widgets.lines import Build, Lines
 
 _EVIDENCE = Action("enter", "evidence", "Enter", "What was read and sent for this finding.", "evidence")
@@ -69,17 +69,17 @@ class ReaderScreen(StyledScreen[None]):
 class HelpScreen(ReaderScreen):
     """The keys of a screen, those that work everywhere, and the signs."""
 
-    def __init__(self, name: str, actions: Sequence[Action], signs: Iterable[Signs]) -> None:
+    def __init__(self, name: str, actions: Sequence[Action], signs: Iterable[Legend]) -> None:
         super().__init__("Help", lambda width: list(help_lines(name, actions, signs, width)))
 
 
 class EvidenceScreen(ReaderScreen):
     """What was read and sent for a finding."""
 
-    def __init__(self, row: Row) -> None:
+    def __init__(self, row: FindingRow) -> None:
         entries = row.evidence()
         super().__init__(
-            f"Evidence  {clean(row.finding.code)}  {clean(row.finding.subject)}",
+            f"Evidence  {sanitize_line(row.finding.code)}  {sanitize_line(row.finding.subject)}",
             lambda width: list(evidence_lines(entries, width)),
         )
 
@@ -90,7 +90,7 @@ class FindingScreen(ReaderScreen):
     ACTIONS = (*READER, _EVIDENCE)
     BINDINGS: ClassVar[list[BindingType]] = [*bindings([_EVIDENCE])]
 
-    def __init__(self, row: Row) -> None:
+    def __init__(self, row: FindingRow) -> None:
         super().__init__("Finding", lambda width: list(finding_lines(row.finding, row.report, width)))
         self._row = row
 

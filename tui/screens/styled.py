@@ -1,4 +1,4 @@
-"""A screen whose lines are drawn in the roles of `tui.widgets.line`, and which outlives its own faults."""
+"""A screen whose lines are drawn in the roles of `tui.text.line`, and which outlives its own faults."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import os
 from typing import ClassVar
 
 from textual.screen import Screen, ScreenResultType
-from textual.widgets import Input
 
-from tui.console.actions import BEFORE_NEXT_KEY
 from tui.console.error_guard import Guarded
 from tui.terminal.cells import CellCompositor, can_move
-from tui.widgets.line import ROLES
+from tui.text.line import ROLES
 
 
 class StyledScreen(Guarded, Screen[ScreenResultType]):
@@ -23,7 +21,3 @@ class StyledScreen(Guarded, Screen[ScreenResultType]):
     def __init__(self) -> None:
         super().__init__()
         self._compositor = CellCompositor(can_move=can_move(os.environ))
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether the action can be done now: not by a key that is part of the words being typed."""
-        return not (action in BEFORE_NEXT_KEY and isinstance(self.focused, Input))

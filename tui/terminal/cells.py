@@ -24,7 +24,7 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.widgets.line import Line, Span
+from tui.text.line import Line, Span
 
 _MOVE = 7
 """What going to another place in the row costs, in bytes; over fewer cells it is cheaper to write them again."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from checks.model.finding import Finding
 from checks.whole_files import write_whole
-from tui.cli.sanitize import printable
+from tui.text.sanitize import sanitize_lines
 
 LIMIT = 16_000
 """Bytes that are sent to a clipboard: terminals stop at 74,994 or less and then take nothing; base64 adds a third."""
@@ -36,11 +36,11 @@ def _lines(finding: Finding) -> Iterator[str]:
             yield "# CHANGE, only under the safe-change procedure:"
         for command in remedy.commands:
             for line in command.splitlines():
-                yield ("# " if remedy.is_change else "") + printable(line)
+                yield ("# " if remedy.is_change else "") + sanitize_lines(line)
 
 
 def _one_line(text: str) -> str:
-    return printable(" ".join(text.split()))
+    return sanitize_lines(" ".join(text.split()))
 
 
 def save_commands(text: str, directory: Path) -> Path:

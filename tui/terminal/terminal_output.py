@@ -19,7 +19,7 @@ MOST_WAITING = 256_000
 _LOOK_AGAIN_S = 0.5
 
 
-class Output:
+class TerminalOutput:
     """Writes to a terminal in a thread of its own, and leaves out what it does not take."""
 
     def __init__(self, terminal: int, encoding: str, caught_up: Callable[[], None]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.cells import cell_len
 
 from tui.console.actions import HELP, QUIT, Action
-from tui.widgets.line import Line, fitted
+from tui.text.line import Line, fitted
 
 
 def rule_line(width: int, left: str = "", right: str = "", *, joint: int = -1, sign: str = "─") -> Line:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from textual import on
 from textual.message import Message
 
-from tui.widgets.line import Line
+from tui.text.line import Line
 from tui.widgets.lines import Lines
 
 

@@ -10,7 +10,7 @@ from checks.model.facts import Cluster, Clusterware, Database, Unknown
 from checks.model.finding import Finding, Status
 from checks.model.report import Report
 from tui.console.app_state import FeedState
-from tui.widgets.line import Line, clean, fitted, plain, width_of
+from tui.text.line import Line, fitted, plain, sanitize_line, width_of
 
 
 def header_line(report: Report | None, width: int, feed: FeedState | None = None) -> Line:
@@ -33,10 +33,10 @@ def _ends(report: Report | None, feed: FeedState | None) -> Iterator[list[Line]]
     room does the next one count."""
     past = feed.past if feed is not None else None
     if past is not None and past.is_saved:  # it is told when that was, and another time would confuse
-        yield [[(clean(words), "accent")] for words in (past.longer, past.words) if words]
-        yield [[(clean(past.shorter), "accent")]]
+        yield [[(sanitize_line(words), "accent")] for words in (past.longer, past.words) if words]
+        yield [[(sanitize_line(past.shorter), "accent")]]
         return
-    time: Line = [(clean(report.started_at[11:19]), "faint")] if report else []
+    time: Line = [(sanitize_line(report.started_at[11:19]), "faint")] if report else []
     live = _live(feed)
     if live:
         yield [[*live, ("  ", ""), *time], live] if time else [live]
@@ -48,7 +48,7 @@ def _live(feed: FeedState | None) -> Line:
     """Whether samples are being taken, and how far apart; or which recording is shown instead of the cluster as it is
     now."""
     if feed is not None and feed.replayed:
-        return [(clean(feed.replayed), "accent")]
+        return [(sanitize_line(feed.replayed), "accent")]
     if feed is None or not (feed.is_running or feed.trouble):
         return []
     if feed.trouble:
@@ -91,7 +91,7 @@ def _spaced(nodes: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
 def _name(cluster: Cluster) -> Iterator[tuple[str, str]]:
     facts = cluster.clusterware
     if isinstance(facts, Clusterware) and isinstance(facts.cluster_name, str):
-        yield clean(facts.cluster_name), "accent"
+        yield sanitize_line(facts.cluster_name), "accent"
 
 
 def _nodes(cluster: Cluster, findings: tuple[Finding, ...]) -> Iterator[tuple[str, str]]:
@@ -103,29 +103,29 @@ def _nodes(cluster: Cluster, findings: tuple[Finding, ...]) -> Iterator[tuple[st
     for name in [n.name for n in known] or [cluster.local_node]:
         here = "*" if name == cluster.local_node else ""
         if name in unread:
-            yield f"{clean(name)}{here}?", "unknown"
+            yield f"{sanitize_line(name)}{here}?", "unknown"
         elif name in wrong:
-            yield f"{clean(name)}{here}!", "fail"
+            yield f"{sanitize_line(name)}{here}!", "fail"
         else:
-            yield f"{clean(name)}{here}", ""
+            yield f"{sanitize_line(name)}{here}", ""
 
 
 def _version(cluster: Cluster) -> Iterator[tuple[str, str]]:
     facts = cluster.clusterware
     if isinstance(facts, Clusterware) and not isinstance(facts.version, Unknown):
-        yield "GI " + ".".join(clean(facts.version.version).split(".")[:3]), ""
+        yield "GI " + ".".join(sanitize_line(facts.version.version).split(".")[:3]), ""
 
 
 def _networks(cluster: Cluster) -> Iterator[tuple[str, str]]:
     for network in () if isinstance(cluster.networks, Unknown) else cluster.networks:
-        yield f"{clean(network.interface)} {network.mtu if isinstance(network.mtu, int) else '?'}", ""
+        yield f"{sanitize_line(network.interface)} {network.mtu if isinstance(network.mtu, int) else '?'}", ""
 
 
 def _database(cluster: Cluster, *, of_instances: bool) -> Iterator[tuple[str, str]]:
     """The database with its version, and how many of its instances could be asked."""
     facts = cluster.database
     if isinstance(facts, Database):
-        version = ".".join(clean(facts.version).split(".")[:2])
+        version = ".".join(sanitize_line(facts.version).split(".")[:2])
         known = len(facts.instances) + len(facts.unasked)
         asked = f" {len(facts.instances)}" + (f"/{known}" if facts.unasked else "") + " inst" if of_instances else ""
-        yield f"{clean(facts.name)} {version}{asked}", "unknown" if facts.unasked and of_instances else ""
+        yield f"{sanitize_line(facts.name)} {version}{asked}", "unknown" if facts.unasked and of_instances else ""

@@ -8,13 +8,13 @@ from typing import NamedTuple
 from checks.model.facts import Verdict
 from checks.model.finding import Status
 from tui.console.actions import EVERYWHERE, Action
-from tui.widgets.finding_text import role_of
-from tui.widgets.line import Line, hanging
+from tui.text.finding_lines import role_of
+from tui.text.line import Line, hanging
 
 _KEYS = 12
 
 
-class Sign(NamedTuple):
+class LegendEntry(NamedTuple):
     """A letter or sign on the screen, and what it means."""
 
     text: str
@@ -22,11 +22,11 @@ class Sign(NamedTuple):
     role: str = "accent"
 
 
-class Signs(NamedTuple):
+class Legend(NamedTuple):
     """Signs that belong together, under a heading."""
 
     heading: str
-    signs: Sequence[Sign]
+    signs: Sequence[LegendEntry]
 
 
 _MEANINGS = {
@@ -38,37 +38,37 @@ _MEANINGS = {
     Status.SKIPPED: "does not apply to this cluster",
 }
 
-STATUSES = Signs(
+STATUSES = Legend(
     "Statuses, worst first",
     [
-        Sign(f"{status.letter} {status}", _MEANINGS[status], role_of(status))
+        LegendEntry(f"{status.letter} {status}", _MEANINGS[status], role_of(status))
         for status in sorted(_MEANINGS, key=lambda s: s.gravity)
     ],
 )
-PATHS = Signs("Paths in a table", [Sign(verdict.letter, verdict.value) for verdict in Verdict])
-MARKS = Signs(
+PATHS = Legend("Paths in a table", [LegendEntry(verdict.letter, verdict.value) for verdict in Verdict])
+MARKS = Legend(
     "Marks of findings",
     [
-        Sign("·", "a check that has not concluded yet"),
-        Sign("+", "a problem that the run before did not have"),
-        Sign("-", "a problem that only the run before had: it is gone"),
-        Sign("~", "a problem of the run before that could not be looked at again"),
-        Sign("w", "a problem that is waived: known, and lived with until a day"),
-        Sign("CHANGE", "a step that changes something: only under the safe-change procedure"),
+        LegendEntry("·", "a check that has not concluded yet"),
+        LegendEntry("+", "a problem that the run before did not have"),
+        LegendEntry("-", "a problem that only the run before had: it is gone"),
+        LegendEntry("~", "a problem of the run before that could not be looked at again"),
+        LegendEntry("w", "a problem that is waived: known, and lived with until a day"),
+        LegendEntry("CHANGE", "a step that changes something: only under the safe-change procedure"),
     ],
 )
-_HEADER = Signs(
+_HEADER = Legend(
     "The first line",
     [
-        Sign("*", "the node that racwire runs on"),
-        Sign("!", "a node that has a problem"),
-        Sign("?", "a node that could not be read, or an MTU that is not known"),
-        Sign("live", "samples are being taken, and how far apart; live! where that broke down"),
+        LegendEntry("*", "the node that racwire runs on"),
+        LegendEntry("!", "a node that has a problem"),
+        LegendEntry("?", "a node that could not be read, or an MTU that is not known"),
+        LegendEntry("live", "samples are being taken, and how far apart; live! where that broke down"),
     ],
 )
 
 
-def help_lines(title: str, actions: Sequence[Action], signs: Iterable[Signs], width: int) -> Iterator[Line]:
+def help_lines(title: str, actions: Sequence[Action], signs: Iterable[Legend], width: int) -> Iterator[Line]:
     """The whole page for a screen of that name: its keys, those that work everywhere, and the signs."""
     own = [action for action in actions if action not in EVERYWHERE]
     if own:
@@ -88,7 +88,7 @@ def _keys(title: str, actions: Sequence[Action], width: int) -> Iterator[Line]:
         yield from hanging([(f" {action.key:<{_KEYS}}", "accent")], action.help, width)
 
 
-def _signs(group: Signs, width: int) -> Iterator[Line]:
+def _signs(group: Legend, width: int) -> Iterator[Line]:
     yield [(group.heading, "title")]
     room = max((len(sign.text) for sign in group.signs), default=0) + 2
     for text, meaning, role in group.signs:

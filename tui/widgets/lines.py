@@ -14,7 +14,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.terminal.cells import Push, changed, pushed, repaint
-from tui.widgets.line import Line, plain, wrapped
+from tui.text.line import Line, plain, wrapped
 
 Build = Callable[[int], Sequence[Line]]
 """Makes the lines for a width."""

@@ -5,7 +5,7 @@ They are run by the ordinary engine, so that one thing gathers, tells how far it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from checks.change.change_plan import Gate, Step
 from checks.change.gates.backup_gates import backups_made
@@ -20,7 +20,7 @@ from checks.change.gates.reach_gates import only_journal, ssh_apart
 from checks.change.gates.recording_gates import after_recording, baseline_recording, comparison
 from checks.change.gates.stack_gates import autostart_off, autostart_on, instances_up, stack_down, stack_up
 from checks.change.state import Change
-from checks.model.check import Check, discover
+from checks.model.check import Check
 
 __all__ = ["GATES", "GateContext", "documented", "gate_checks", "looked_at", "watched"]
 
@@ -55,13 +55,13 @@ def documented() -> tuple[Check, ...]:
     return tuple(gate.described() for gate in GATES)
 
 
-def gate_checks(change: Change, step: Step | None = None, built_in: Iterable[Check] | None = None) -> dict[str, Check]:
+def gate_checks(change: Change, step: Step | None, built_in: Callable[[], Iterable[Check]]) -> dict[str, Check]:
     """The checks that look at the gates of a step (the current one where none is given), by id: our own, and built-in
-    ones (racwire's where none are given). A gate that this racwire does not know is left out."""
+    ones. A gate that this racwire does not know is left out."""
     scene = GateContext(change, step or change.current or change.plan.steps[-1])
     wanted = {gate.check for gate in (*looked_at(change, scene.step), *watched(change, scene.step))}
     own = {gate.id: gate.made_for(scene) for gate in GATES if gate.id in wanted}
-    found = (discover() if built_in is None else built_in) if wanted - own.keys() else ()
+    found = built_in() if wanted - own.keys() else ()
     others = {check.id: as_gate(check) for check in found if check.id in CHECKS and check.id in wanted}
     return {**own, **{id_: check for id_, check in others.items() if id_ not in own}}
 

@@ -6,7 +6,7 @@ always in bytes and means the IP packet, as `ip link` counts it. What could not 
 never None and never zero; None means "read, and there is none".
 """
 
-from checks.model.facts.base import Fact, NotAsked, Unknown
+from checks.model.facts.base import Fact, NotAsked, NotGathered, Unknown
 from checks.model.facts.change_facts import (
     BeforeAfter,
     Changing,
@@ -15,24 +15,8 @@ from checks.model.facts.change_facts import (
     RecordingsCompared,
     SeenRecording,
 )
-from checks.model.facts.cluster import FACT_GROUPS, Cluster, Thresholds
-from checks.model.facts.grid import (
-    ActiveVersion,
-    ClusterMember,
-    Clusterware,
-    ConfiguredInterface,
-    FileSeen,
-    GridHome,
-    Haip,
-    InterfaceConfiguration,
-    ListedInterface,
-    Managed,
-    ManagedDatabase,
-    OcrBackup,
-    StaleHome,
-    ToolMessage,
-)
-from checks.model.facts.instance_facts import (
+from checks.model.facts.cluster import FACT_GROUPS, Cluster
+from checks.model.facts.database_facts import (
     Activity,
     ActivityGap,
     BlockTransfer,
@@ -54,6 +38,22 @@ from checks.model.facts.instance_facts import (
     WaitEvent,
     release,
 )
+from checks.model.facts.grid import (
+    ActiveVersion,
+    ClusterMember,
+    Clusterware,
+    ConfiguredInterface,
+    FileSeen,
+    GridHome,
+    Haip,
+    InterfaceConfiguration,
+    ListedInterface,
+    Managed,
+    ManagedDatabase,
+    OcrBackup,
+    StaleHome,
+    ToolMessage,
+)
 from checks.model.facts.node import (
     Address,
     CounterChange,
@@ -73,6 +73,7 @@ from checks.model.facts.node import (
     UnreadNode,
 )
 from checks.model.facts.path_probe import Leg, PathProbe, PingSeries, Port, PrivateNetwork, Verdict
+from checks.model.facts.thresholds import Thresholds
 
 __all__ = [
     "FACT_GROUPS",
@@ -123,6 +124,7 @@ __all__ = [
     "Node",
     "NodeSetup",
     "NotAsked",
+    "NotGathered",
     "OcrBackup",
     "Parameter",
     "PathProbe",

@@ -15,6 +15,15 @@ class Unknown(Fact, frozen=True):
     reason: str
 
 
+class NotGathered(Unknown, frozen=True):
+    """A group of facts that no check of the run needed, or that was not reached yet: nobody looked.
+
+    It is Unknown like what could not be read, since nothing can be said of it either.
+    """
+
+    reason: str = "not asked for"
+
+
 class NotAsked(Fact, frozen=True):
     """Facts that were left out by the operator's choice, or by an option not given: neither a doubt nor a fault."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from checks.model.facts.base import Fact, Unknown
+from checks.model.facts.base import Fact, NotGathered, Unknown
 from checks.model.facts.grid import FileSeen, OcrBackup
 
 
@@ -69,9 +69,9 @@ class JournalCopy(Fact, frozen=True, kw_only=True):
 class Changing(Fact, frozen=True, kw_only=True):
     """What was found for one change beside the facts of the cluster itself."""
 
-    before: SeenRecording | NoRecording | Unknown = Unknown("not asked for")
-    after: SeenRecording | NoRecording | Unknown = Unknown("not asked for")
-    compared: RecordingsCompared | NoRecording | Unknown = Unknown("not asked for")
+    before: SeenRecording | NoRecording | Unknown | NotGathered = NotGathered()
+    after: SeenRecording | NoRecording | Unknown | NotGathered = NotGathered()
+    compared: RecordingsCompared | NoRecording | Unknown | NotGathered = NotGathered()
     backups: dict[str, dict[str, FileSeen | Unknown]] = msgspec.field(default_factory=dict)
     """The files that the change's backups are to be, by node and path."""
     registries: dict[str, OcrBackup | Unknown | None] = msgspec.field(default_factory=dict)

@@ -2,55 +2,70 @@
 
 from __future__ import annotations
 
-from checks.model.facts.base import Fact, NotAsked, Unknown
+import msgspec
+
+from checks.model.facts.base import Fact, NotAsked, NotGathered, Unknown
 from checks.model.facts.change_facts import Changing
+from checks.model.facts.database_facts import Activity, Database, History
 from checks.model.facts.grid import Clusterware, Managed
-from checks.model.facts.instance_facts import Activity, Database, History
 from checks.model.facts.node import CounterChanges, Interface, Node, NodeSetup, UnreadNode
 from checks.model.facts.path_probe import PathProbe, Port, PrivateNetwork
+from checks.model.facts.thresholds import Thresholds
 
-
-class Thresholds(Fact, frozen=True):
-    """What the checks measure against; each is a setting, documented with its source there."""
-
-    loss_fail_percent: float = 1.0
-    lost_blocks_fail_percent: float = 0.1
-    few_blocks: int = 100
-    receive_attention_ms: float = 1.0
-    receive_warn_ms: float = 10.0
-    receive_fail_ms: float = 20.0
-    receive_tail_warn_percent: float = 2.0
-    gc_wait_share_warn_percent: float = 10.0
-    recent_loss_h: float = 24.0
-    ping_warn_ms: float = 1.0
-    ping_fail_ms: float = 10.0
-    ping_8k_warn_ratio: float = 3.0
-    few_pings: int = 3
-    reassembly_fail_percent: float = 1.0
-    device_drop_warn_percent: float = 0.01
+FACT_GROUPS = (
+    "clusterware",
+    "nodes",
+    "networks",
+    "paths",
+    "counters",
+    "database",
+    "activity",
+    "history",
+    "setups",
+    "managed",
+)
+"""The fields of `Cluster` that a check can need, in the order in which they can be gathered."""
+_NOT_GATHERED = NotGathered()
+"""One object, so that a group that holds it is left out of what is written."""
 
 
 class Cluster(Fact, frozen=True):
-    """All that is known of a cluster: what checks judge. A group that was not asked for is Unknown."""
+    """All that is known of a cluster: what checks judge. A group that nobody asked for is NotGathered."""
 
     local_node: str
     taken_at: str
     """ISO 8601, with the zone of the node."""
-    clusterware: Clusterware | Unknown = Unknown("not asked for")
-    nodes: tuple[Node | UnreadNode, ...] | Unknown = Unknown("not asked for")
-    networks: tuple[PrivateNetwork, ...] | Unknown = Unknown("not asked for")
-    paths: tuple[PathProbe, ...] | Unknown = Unknown("not asked for")
-    counters: CounterChanges | Unknown = Unknown("not asked for")
-    database: Database | Unknown | NotAsked = Unknown("not asked for")
-    activity: Activity | Unknown | NotAsked = Unknown("not asked for")
-    history: History | Unknown | NotAsked = Unknown("not asked for")
-    setups: tuple[NodeSetup | UnreadNode, ...] | Unknown = Unknown("not asked for")
-    changing: Changing | Unknown = Unknown("not asked for")
+    clusterware: Clusterware | Unknown | NotGathered = _NOT_GATHERED
+    nodes: tuple[Node | UnreadNode, ...] | Unknown | NotGathered = _NOT_GATHERED
+    networks: tuple[PrivateNetwork, ...] | Unknown | NotGathered = _NOT_GATHERED
+    paths: tuple[PathProbe, ...] | Unknown | NotGathered = _NOT_GATHERED
+    counters: CounterChanges | Unknown | NotGathered = _NOT_GATHERED
+    database: Database | Unknown | NotGathered | NotAsked = _NOT_GATHERED
+    activity: Activity | Unknown | NotGathered | NotAsked = _NOT_GATHERED
+    history: History | Unknown | NotGathered | NotAsked = _NOT_GATHERED
+    setups: tuple[NodeSetup | UnreadNode, ...] | Unknown | NotGathered = _NOT_GATHERED
+    changing: Changing | Unknown | NotGathered = _NOT_GATHERED
     """What only the gates of a change ask for; no other check can need it."""
-    managed: Managed | Unknown = Unknown("not asked for")
+    managed: Managed | Unknown | NotGathered = _NOT_GATHERED
     named_networks: tuple[str, ...] = ()
     """The private networks that the operator named; then Clusterware need not be there."""
     thresholds: Thresholds = Thresholds()
+
+    def __post_init__(self) -> None:
+        """Take `Unknown("not asked for")`, as files of 0.1.0 hold it, for NotGathered, which is one object."""
+        for group in (*FACT_GROUPS, "changing"):
+            value = getattr(self, group)
+            old = type(value) is Unknown and value.reason == _NOT_GATHERED.reason
+            if old or isinstance(value, NotGathered):
+                msgspec.structs.force_setattr(self, group, _NOT_GATHERED)
+
+    def is_gathered(self, group: str) -> bool:
+        """Whether somebody looked at that group of facts, with whatever result."""
+        return not isinstance(getattr(self, group), NotGathered)
+
+    def gathered_groups(self) -> tuple[str, ...]:
+        """The groups that a check can need and that somebody looked at."""
+        return tuple(group for group in FACT_GROUPS if self.is_gathered(group))
 
     def read_nodes(self) -> tuple[Node, ...]:
         """The nodes that could be read."""
@@ -76,18 +91,3 @@ class Cluster(Fact, frozen=True):
         """The interface at a port, where its node could be read."""
         node = self.node(port.node)
         return node.interface(port.interface) if node else None
-
-
-FACT_GROUPS = (
-    "clusterware",
-    "nodes",
-    "networks",
-    "paths",
-    "counters",
-    "database",
-    "activity",
-    "history",
-    "setups",
-    "managed",
-)
-"""The fields of `Cluster` that a check can need, in the order in which they can be gathered."""

@@ -13,7 +13,7 @@ from checks.report.folding import told_together
 from checks.report.html.output_section import Outputs, ShownOutput
 from checks.report.path_lines import meaning_of, path_line
 from checks.report.summary import problems, waived
-from checks.rules.path_matrix import MEANINGS, OWN, Cell, Grid, grids_of
+from checks.rules.path_matrix import MEANINGS, OWN, Cell, PathMatrix, path_matrices
 
 MOST_JOINED = 4
 
@@ -113,12 +113,12 @@ _UPRIGHT_NODES, _UPRIGHT_LETTERS = 8, 6
 
 
 @dataclass(frozen=True)
-class Square:
+class MatrixSection:
     """The paths of one network."""
 
     title: str
     sentence: str
-    grid: Grid
+    grid: PathMatrix
     legend: tuple[tuple[str, str, str], ...]
     """Role, letter and meaning of each sign that occurs."""
     upright: bool
@@ -137,9 +137,9 @@ def tip(cell: Cell) -> str:
     return path_line(cell) if cell.letter == OWN or not cell.probe else f"{path_line(cell)}: {meaning_of(cell)}"
 
 
-def squares(cluster: Cluster) -> tuple[Square, ...]:
+def squares(cluster: Cluster) -> tuple[MatrixSection, ...]:
     """One of each private network with two nodes or more."""
-    return tuple(_square(grid) for grid in grids_of(cluster) if grid.ways)
+    return tuple(_square(grid) for grid in path_matrices(cluster) if grid.ways)
 
 
 def why_none(cluster: Cluster) -> str:
@@ -149,26 +149,25 @@ def why_none(cluster: Cluster) -> str:
     return "There are no paths: no private network with two nodes on it was found."
 
 
-def _square(grid: Grid) -> Square:
+def _square(grid: PathMatrix) -> MatrixSection:
     ill = [cell for cell in grid.ways if cell.is_problem]
     told = [f"{path_line(cell)}: {meaning_of(cell)}. {cell.reason}".rstrip() for cell in ill if cell.probe]
     told += list(dict.fromkeys(cell.reason for cell in ill if not cell.probe))
     network = grid.network
     name = network.name if network.name.startswith(network.interface) else f"{network.interface} {network.name}"
     letters = grid.letters()
-    role_of = {cell.letter: cell.role for cell in grid.cells.values()}
-    return Square(
+    return MatrixSection(
         title=name,
         sentence=_path_section_sentence(grid, len(grid.ways) - len(ill)),
         grid=grid,
-        legend=tuple((role_of[letter], letter, MEANINGS[letter]) for letter in letters),
+        legend=tuple((grid.role_of(letter), letter, MEANINGS[letter]) for letter in letters),
         upright=len(grid.nodes) > _UPRIGHT_NODES or max(map(len, grid.nodes)) > _UPRIGHT_LETTERS,
         ways=tuple(told[:_MOST_WAYS]),
         more_ways=max(len(told) - _MOST_WAYS, 0),
     )
 
 
-def _path_section_sentence(grid: Grid, well: int) -> str:
+def _path_section_sentence(grid: PathMatrix, well: int) -> str:
     mtu = grid.network.mtu
     meant = f"MTU {mtu}" if isinstance(mtu, int) else f"MTU not known: {mtu.reason}"
     passing = f"{well} of {counted(len(grid.ways), 'path')} pass" if grid.is_probed else "nothing was probed"

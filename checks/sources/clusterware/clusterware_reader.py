@@ -5,68 +5,29 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping
-from enum import Enum
 from pathlib import Path
 
 from checks.model.facts import ActiveVersion, Clusterware, InterfaceConfiguration, Unknown
 from checks.model.journal import Journal
 from checks.model.settings import ClusterSettings
-from checks.sources.clusterware.crsctl_text import (
-    HAIP_RESOURCE,
+from checks.sources import grid_commands
+from checks.sources.clusterware.cluster_text import (
     parse_active_version,
     parse_check_crs,
+    parse_cluster_name,
     parse_haip,
+    parse_local_node,
     parse_misscount,
+    parse_olsnodes,
 )
 from checks.sources.clusterware.grid_home import RunningProcess, find_grid_home
-from checks.sources.clusterware.grid_tools import TOOL_TIMEOUT_S, GridTools
+from checks.sources.clusterware.grid_tools import GridTools
 from checks.sources.clusterware.oifcfg_text import parse_getif, parse_iflist
-from checks.sources.clusterware.olsnodes_text import parse_cluster_name, parse_local_node, parse_olsnodes
 from checks.sources.clusterware.oracle_text import no_known_shape
 from checks.sources.clusterware.tool_failure import is_usage_error
 
 # Messages that come with a good answer: a wildcard name, a difference between OCR and GPnP profile.
 _GETIF_WARNINGS = frozenset({"PRIF-29", "PRIF-30"})
-
-
-class Query(Enum):
-    """Every command that tells of the cluster: what it is about, the tool, its arguments. None changes anything.
-
-    `databases_text.py` and `backups_text.py` have those that tell of its databases and backups.
-    """
-
-    MEMBERS = ("olsnodes", "olsnodes", ("-n", "-i", "-s", "-t"))
-    LOCAL_NODE = ("olsnodes -l", "olsnodes", ("-l",))
-    CLUSTER_NAME = ("olsnodes -c", "olsnodes", ("-c",))
-    CONFIGURATION = ("oifcfg getif", "oifcfg", ("getif",))
-    LISTED = ("oifcfg iflist", "oifcfg", ("iflist", "-p", "-n"))
-    VERSION = ("crsctl query crs activeversion", "crsctl", ("query", "crs", "activeversion", "-f"))
-    VERSION_BEFORE_12 = ("crsctl query crs activeversion", "crsctl", ("query", "crs", "activeversion"))
-    SERVICES = ("crsctl check crs", "crsctl", ("check", "crs"))
-    HAIP = ("crsctl stat res haip", "crsctl", ("stat", "res", HAIP_RESOURCE, "-init"))
-    MISSCOUNT = ("crsctl get css misscount", "crsctl", ("get", "css", "misscount"))
-
-    def __init__(self, topic: str, tool: str, arguments: tuple[str, ...]) -> None:
-        self.topic = topic
-        self.tool = tool
-        self.arguments = arguments
-
-    @property
-    def command(self) -> str:
-        """The command as a person would type it with the Grid home in the PATH."""
-        return " ".join((self.tool, *self.arguments))
-
-    def argv(self, grid_home: str) -> tuple[str, ...]:
-        """The command as it is run: a database home may hold tools of the same name, so by absolute path."""
-        return (f"{grid_home}/bin/{self.tool}", *self.arguments)
-
-
-def planned_commands(grid_home: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The topic and the argument list of every command that `read_clusterware` can run.
-
-    The version is asked once more without `-f` only where crsctl is too old to have it.
-    """
-    return tuple((query.topic, query.argv(grid_home)) for query in Query)
 
 
 async def read_clusterware(
@@ -77,14 +38,15 @@ async def read_clusterware(
     root: Path = Path("/"),
     *,
     processes: Callable[[], Iterable[RunningProcess]] | None = None,
-    timeout_s: float = TOOL_TIMEOUT_S,
+    timeout_s: float | None = None,
 ) -> Clusterware | Unknown:
-    """Find the Grid home and ask its tools, all at once, each with `timeout_s` seconds.
+    """Find the Grid home and ask its tools, all at once; `timeout_s` stands in place of the limit of each.
 
     A tool that fails leaves only its own fact Unknown. Unknown as a whole means that there is no usable Grid home.
     Every command stands in the journal under `local_host` and its topic. `processes` is for `find_grid_home`.
     """
-    with journal.entry(local_host, "grid home", "look where a Grid home is named") as entry:
+    (topic,) = grid_commands.GRID_HOME.topics
+    with journal.entry(local_host, topic, "look where a Grid home is named") as entry:
         home = await asyncio.to_thread(find_grid_home, settings.grid_home, environ, root, processes)
         if isinstance(home, Unknown):
             entry.outcome = home.reason
@@ -95,15 +57,15 @@ async def read_clusterware(
         )
     tools = GridTools(home, journal, local_host, environ, timeout_s)
     async with asyncio.TaskGroup() as tasks:
-        members = tasks.create_task(tools.ask(Query.MEMBERS, parse_olsnodes))
-        local_node = tasks.create_task(tools.ask(Query.LOCAL_NODE, parse_local_node))
-        cluster_name = tasks.create_task(tools.ask(Query.CLUSTER_NAME, parse_cluster_name))
-        configuration = tasks.create_task(tools.ask(Query.CONFIGURATION, _configuration))
-        listed = tasks.create_task(tools.ask(Query.LISTED, parse_iflist))
+        members = tasks.create_task(tools.ask(grid_commands.MEMBERS, parse_olsnodes))
+        local_node = tasks.create_task(tools.ask(grid_commands.LOCAL_NODE, parse_local_node))
+        cluster_name = tasks.create_task(tools.ask(grid_commands.CLUSTER_NAME, parse_cluster_name))
+        configuration = tasks.create_task(tools.ask(grid_commands.CONFIGURATION, _configuration))
+        listed = tasks.create_task(tools.ask(grid_commands.LISTED, parse_iflist))
         version = tasks.create_task(_ask_version(tools))
-        services = tasks.create_task(tools.ask(Query.SERVICES, parse_check_crs))
-        haip = tasks.create_task(tools.ask(Query.HAIP, parse_haip))
-        misscount = tasks.create_task(tools.ask(Query.MISSCOUNT, parse_misscount))
+        services = tasks.create_task(tools.ask(grid_commands.SERVICES, parse_check_crs))
+        haip = tasks.create_task(tools.ask(grid_commands.HAIP, parse_haip))
+        misscount = tasks.create_task(tools.ask(grid_commands.MISSCOUNT, parse_misscount))
     return Clusterware(
         grid_home=home,
         local_node=local_node.result(),
@@ -120,9 +82,9 @@ async def read_clusterware(
 
 async def _ask_version(tools: GridTools) -> ActiveVersion | Unknown:
     """The active version; crsctl before 12.1 refuses `-f` and is asked without it."""
-    version, printed = await tools.ask_with_text(Query.VERSION, parse_active_version)
+    version, printed = await tools.ask_with_text(grid_commands.VERSION, parse_active_version)
     if isinstance(version, Unknown) and is_usage_error(printed):
-        version, _ = await tools.ask_with_text(Query.VERSION_BEFORE_12, parse_active_version)
+        version, _ = await tools.ask_with_text(grid_commands.VERSION_BEFORE_12, parse_active_version)
     return version
 
 
@@ -131,5 +93,5 @@ def _configuration(text: str) -> InterfaceConfiguration | Unknown:
     configuration = parse_getif(text)
     failed = any(message.code not in _GETIF_WARNINGS for message in configuration.messages)
     if not configuration.interfaces and (failed or configuration.not_understood):
-        return no_known_shape(Query.CONFIGURATION.command, text)
+        return no_known_shape(grid_commands.CONFIGURATION.command, text)
     return configuration

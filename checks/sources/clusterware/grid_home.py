@@ -18,6 +18,7 @@ from checks.sources.clusterware.home_files import (
     parse_inventory,
     parse_inventory_location,
 )
+from checks.sources.grid_commands import INVENTORY_POINTERS, OLR_FILES, ORATAB_FILES
 from checks.sources.nodes.container_processes import is_contained
 
 FILE_LIMIT_BYTES = 1_000_000
@@ -26,20 +27,6 @@ FILE_LIMIT_BYTES = 1_000_000
 _CSS_DAEMON = "ocssd.bin"
 _RUNNING = f"running {_CSS_DAEMON}"
 _GRID_VARIABLES = ("GRID_HOME", "CRS_HOME", "ORA_CRS_HOME")
-_OLR_FILES = ("/etc/oracle/olr.loc", "/var/opt/oracle/olr.loc")
-_ORATAB_FILES = ("/etc/oratab", "/var/opt/oracle/oratab")
-_INVENTORY_POINTERS = ("/etc/oraInst.loc", "/var/opt/oracle/oraInst.loc")
-LOOKED_IN = "; ".join(
-    (
-        "the environment",
-        "the processes named ocssd.bin (/proc)",
-        *(" or ".join(files) for files in (_OLR_FILES, _ORATAB_FILES, _INVENTORY_POINTERS)),
-        "the inventory.xml that the last one names",
-        "the homes so named: is there an executable bin/oifcfg, and whose is it",
-    )
-)
-"""Where a Grid home is looked for, as `racwire plan` tells it."""
-
 _HOW_TO_NAME_IT = "`--grid-home`, or `grid_home` under [cluster] in the settings"
 _NO_HOME = (
     "No Grid Infrastructure home was found. Looked in the settings, the environment, the running ocssd.bin, "
@@ -150,13 +137,13 @@ def _oracle_home(environ: Mapping[str, str]) -> Iterator[_Named]:
 
 
 def _recorded(root: Path) -> Iterator[_Named]:
-    for file in _OLR_FILES:
+    for file in OLR_FILES:
         if home := parse_crs_home(_read(root, file)):
             yield _Named(home, file)
-    for file in _ORATAB_FILES:
+    for file in ORATAB_FILES:
         for home in parse_asm_homes(_read(root, file)):
             yield _hearsay(home, file)
-    for pointer in _INVENTORY_POINTERS:
+    for pointer in INVENTORY_POINTERS:
         if location := parse_inventory_location(_read(root, pointer)):
             for home in parse_inventory(_read(root, f"{location}/ContentsXML/inventory.xml")):
                 yield _hearsay(home, "inventory")

@@ -6,7 +6,7 @@ import os
 import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from checks.model.facts import GridHome, Unknown
 from checks.model.journal import Journal
@@ -19,35 +19,25 @@ from checks.sources.clusterware.grid_tool_command import (
     run_command,
 )
 from checks.sources.clusterware.tool_failure import Asker, explain_failure
+from checks.sources.entries import GridCommand
 
-TOOL_TIMEOUT_S = 10.0
-"""Seconds that each tool has. They answer in well under one; on a hanging stack they wait for minutes."""
 _OUTPUT_LIMIT_BYTES = 1_000_000
 
 T = TypeVar("T")
-
-
-class Question(Protocol):
-    """A command that only asks: what it is about, how a person types it, and its arguments."""
-
-    @property
-    def topic(self) -> str:
-        """What it is about, in the journal."""
-
-    @property
-    def command(self) -> str:
-        """The command as a person would type it with the Grid home in the PATH."""
-
-    def argv(self, grid_home: str) -> tuple[str, ...]:
-        """The command as it is run: a database home may hold tools of the same name, so by absolute path."""
 
 
 class GridTools:
     """The tools of one Grid home, each answer recorded."""
 
     def __init__(
-        self, home: GridHome, journal: Journal, local_host: str, environ: Mapping[str, str], timeout_s: float
+        self,
+        home: GridHome,
+        journal: Journal,
+        local_host: str,
+        environ: Mapping[str, str],
+        timeout_s: float | None = None,
     ) -> None:
+        """`timeout_s` stands in place of the limit of each command."""
         self._home = home
         self._journal = journal
         self._local_host = local_host
@@ -59,25 +49,24 @@ class GridTools:
             "LD_LIBRARY_PATH": f"{home.path}/lib",
         }
 
-    async def ask(self, query: Question, parse: Callable[[str], T | Unknown]) -> T | Unknown:
+    async def ask(self, query: GridCommand, parse: Callable[[str], T | Unknown]) -> T | Unknown:
         """The fact that the command's answer holds, or why there is none."""
         answer, _ = await self.ask_with_text(query, parse)
         return answer
 
-    async def ask_with_text(self, query: Question, parse: Callable[[str], T | Unknown]) -> tuple[T | Unknown, str]:
+    async def ask_with_text(self, query: GridCommand, parse: Callable[[str], T | Unknown]) -> tuple[T | Unknown, str]:
         """The fact, and all that the command printed."""
         argv = query.argv(self._home.path)
+        limit_s = self._timeout_s if self._timeout_s is not None else query.limit_s
         with self._journal.entry(self._local_host, query.topic, shlex.join(argv)) as entry:
             try:
-                output = await run_command(
-                    argv, timeout_s=self._timeout_s, env=self._environ, limit_bytes=_OUTPUT_LIMIT_BYTES
-                )
+                output = await run_command(argv, timeout_s=limit_s, env=self._environ, limit_bytes=_OUTPUT_LIMIT_BYTES)
             except NotPermittedError:
                 entry.outcome = self._asker.not_permitted(query.command)
                 return Unknown(entry.outcome), ""
             except TimedOutError:
                 entry.outcome = (
-                    f"`{query.command}` timed out after {self._timeout_s:g} s and was killed: Clusterware may hang "
+                    f"`{query.command}` timed out after {limit_s:g} s and was killed: Clusterware may hang "
                     "on this node; its alert.log says since when."
                 )
                 return Unknown(entry.outcome), ""
@@ -94,7 +83,7 @@ class GridTools:
                 entry.outcome = answer.reason
             return answer, output.text
 
-    def _judge(self, query: Question, output: CommandOutput, answer: T | Unknown) -> T | Unknown:
+    def _judge(self, query: GridCommand, output: CommandOutput, answer: T | Unknown) -> T | Unknown:
         """The answer, unless the command was cut off in the midst of it; for an Unknown one, the better reason."""
         silent_failure = output.exit_status > 0 and not output.text.strip()
         if isinstance(answer, Unknown) or output.exit_status < 0 or silent_failure:

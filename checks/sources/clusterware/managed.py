@@ -1,19 +1,61 @@
-"""Ask Clusterware on this node which databases it manages and when its registry was last saved by hand."""
+"""Ask Clusterware on this node which databases it manages and when its registry was last saved by hand.
+
+The answers of srvctl are those of the Real Application Clusters Administration Guide, appendix on SRVCTL.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Mapping
 
 from checks.model.facts import GridHome, Managed, ManagedDatabase, OcrBackup, Unknown
 from checks.model.journal import Journal
-from checks.sources.clusterware.databases_text import ListDatabases, StatusOf, parse_database_status, parse_databases
 from checks.sources.clusterware.grid_tools import GridTools
-from checks.sources.nodes.backups_text import ManualBackups, parse_manual_backups
+from checks.sources.clusterware.oracle_text import no_known_shape, printed_lines, quoted, read_message, read_messages
+from checks.sources.grid_commands import DATABASE_STATUS, LIST_DATABASES, MANUAL_BACKUPS
+from checks.sources.nodes.backup_files import parse_manual_backups
 
-SRVCTL_TIMEOUT_S = 30.0
-"""Seconds that each call of srvctl has: it starts Java, and takes seconds on a busy node."""
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_$#.]{0,63}")
+_RUNS = re.compile(r"Instance (\S+) is running on nodes? (\S+?)(?:[.,]? (?:with|Instance) .*)?\.?")
+_DOES_NOT = re.compile(r"Instance (\S+) is not running(?: on node (\S+?))?\.?")
+_DATABASE = re.compile(r"Database(?: \S+)? is (not )?running(?: on node (\S+?))?\.?")
+
+
+def parse_databases(text: str) -> tuple[str, ...] | Unknown:
+    """The names that `srvctl config database` prints. Nothing printed means that Clusterware manages none."""
+    lines = printed_lines(text)
+    names = tuple(dict.fromkeys(line for line in lines if _NAME.fullmatch(line)))
+    failures = [line for line in lines if read_message(line)]
+    if failures:
+        return Unknown(f"`srvctl config database` answered {quoted(failures[0])}.")
+    return names if len(names) == len(set(lines)) else no_known_shape("srvctl config database", text)
+
+
+def parse_database_status(name: str, text: str) -> ManagedDatabase | Unknown:
+    """The instances that `srvctl status database` tells of.
+
+    A database of one instance is told as `Database is running.`, and is taken for its own instance.
+    """
+    running: list[tuple[str, str]] = []
+    stopped: list[tuple[str, str]] = []
+    for line in printed_lines(text):
+        if found := _DOES_NOT.fullmatch(line):
+            stopped.append((found[1], found[2] or ""))
+        elif found := _RUNS.fullmatch(line):
+            running += [(found[1], node) for node in found[2].split(",") if node]
+        elif found := _DATABASE.fullmatch(line):
+            (stopped if found[1] else running).append((name, found[2] or ""))
+    if running or stopped:
+        return ManagedDatabase(name, tuple(running), tuple(stopped))
+    told = read_messages(text)
+    if told:
+        first = f"{told[0].code}: {told[0].text}"
+        return Unknown(f"`srvctl status database -d {name}` answered {quoted(first)}.")
+    return no_known_shape(f"srvctl status database -d {name}", text)
+
+
 _AT_ONCE = 4
 """So many databases are asked about at the same time."""
 
@@ -24,7 +66,7 @@ async def read_managed(
     local_host: str,
     environ: Mapping[str, str] = os.environ,
     *,
-    timeout_s: float = SRVCTL_TIMEOUT_S,
+    timeout_s: float | None = None,
 ) -> Managed:
     """Ask srvctl and ocrconfig of the Grid home, by queries only. What one of them does not tell is Unknown alone."""
     tools = GridTools(home, journal, local_host, environ, timeout_s)
@@ -32,25 +74,19 @@ async def read_managed(
     return Managed(databases, backup)
 
 
-def planned_managed(grid_home: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The topic and the argument list of every command that `read_managed` runs."""
-    asked = (ListDatabases(), StatusOf("NAME"), ManualBackups())
-    return tuple((question.topic, question.argv(grid_home)) for question in asked)
-
-
 async def _databases(tools: GridTools) -> tuple[ManagedDatabase, ...] | Unknown:
-    names = await tools.ask(ListDatabases(), parse_databases)
+    names = await tools.ask(LIST_DATABASES, parse_databases)
     if isinstance(names, Unknown):
         return names
     turns = asyncio.Semaphore(_AT_ONCE)
 
     async def status(name: str) -> ManagedDatabase:
         async with turns:
-            told = await tools.ask(StatusOf(name), lambda text: parse_database_status(name, text))
+            told = await tools.ask(DATABASE_STATUS.of(name), lambda text: parse_database_status(name, text))
         return ManagedDatabase(name, told) if isinstance(told, Unknown) else told
 
     return tuple(await asyncio.gather(*(status(name) for name in names)))
 
 
 async def _backup(tools: GridTools) -> OcrBackup | Unknown | None:
-    return await tools.ask(ManualBackups(), parse_manual_backups)
+    return await tools.ask(MANUAL_BACKUPS, parse_manual_backups)

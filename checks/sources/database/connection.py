@@ -7,17 +7,52 @@ import contextlib
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from checks.model.journal import Journal
+from checks.model.journal import TEXT_LIMIT, Journal
 from checks.sources.database.driver_errors import timed_out
 from checks.sources.database.errors import DatabaseError, ErrorKind
-from checks.sources.database.login import Login, Session, break_off, fetch
-from checks.sources.database.rows_text import rows_text
+from checks.sources.database.login import DatabaseSession, Login, break_off, fetch
 from checks.sources.database.statements import Statement
 from checks.sources.database.worker import Worker
+
+_WIDEST = 60
+_MOST_ROWS = 2000
+
+
+def rows_text(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """The rows under their columns' names, as wide as their values, and how many there were where some are left out."""
+    return "\n".join(_lines(columns, rows))
+
+
+def _lines(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[str]:
+    cells = [[_cell(value) for value in row] for row in rows[:_MOST_ROWS]]
+    widths = [max(len(line[place]) for line in ([*columns], *cells)) for place in range(len(columns))]
+    shown = 0
+    length = 0
+    for line in ([*columns], *cells):
+        text = "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        length += len(text) + 1
+        if length > TEXT_LIMIT - 100:
+            break
+        yield text
+        shown += 1
+    if left := len(rows) - shown + 1:
+        yield f"[{left:,} rows more]"
+    if not rows:
+        yield "(no rows)"
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    text = value.isoformat(" ") if isinstance(value, datetime) else str(value)
+    text = "".join(letter if letter.isprintable() else " " for letter in text)
+    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
+
 
 _GRACE_S = 2.0
 """How much longer than the driver's own limit a call may take: the time for its break to be answered."""
@@ -58,7 +93,7 @@ class Connection:
         self._node = node
         self._name = f"racwire database {purpose}"
         self._worker = Worker(self._name)
-        self._session: Session | None = None
+        self._session: DatabaseSession | None = None
         self._leaving: list[asyncio.Task[None]] = []
         self._turn = asyncio.Lock()
         self._is_over = threading.Event()
@@ -68,7 +103,7 @@ class Connection:
     async def open(self) -> None:
         """Log in. Raises DatabaseError."""
         login, limit_s = self._login, self._login.settings.login_timeout_s
-        made: list[Session] = []
+        made: list[DatabaseSession] = []
 
         def log_in() -> None:
             made.append(login.session())

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
+
+import msgspec
 
 from checks.model.facts import (
     Activity,
@@ -26,6 +28,10 @@ from checks.model.facts import (
 Key = tuple[Any, ...]
 """What is counted: `("gc blocks lost",)`, `("gc cr block 2-way", "waits")`, `(sender, "lost")`."""
 
+Pair = TypeVar("Pair", BlockTransfer, InstancePing)
+_CACHE_FUSION = "gc"
+"""How the names of these statistics begin."""
+
 Counters = Mapping[int, Mapping[Key, int]]
 """By the number of the instance that counts, and by what it counts."""
 
@@ -39,7 +45,7 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ViewReading:
     """One view as a sample read it, or why it could not be."""
 
     view: str
@@ -56,14 +62,14 @@ class Sample:
     clock_s: float
     """When the statistics came, by a clock that only ever goes forward."""
     instances: Mapping[int, Start]
-    readings: Mapping[str, Reading]
+    readings: Mapping[str, ViewReading]
     """By the name of the statement, of whichever version: `sysstat`, `event_histogram`."""
     only_here: str = ""
     """Why only the connected instance was asked; empty where all were."""
 
 
 @dataclass(frozen=True)
-class Difference:
+class CounterGrowth:
     """What counters grew by."""
 
     grown: Mapping[Key, int]
@@ -71,7 +77,7 @@ class Difference:
     """Those that fell or vanished: nothing can be told of them."""
 
 
-def difference(before: Mapping[Key, int], after: Mapping[Key, int], *, absent_is_zero: bool) -> Difference:
+def difference(before: Mapping[Key, int], after: Mapping[Key, int], *, absent_is_zero: bool) -> CounterGrowth:
     """What each counter grew by.
 
     `absent_is_zero` is for views that list only what has happened yet, so that a new row beside others began at 0. In
@@ -83,7 +89,26 @@ def difference(before: Mapping[Key, int], after: Mapping[Key, int], *, absent_is
         if earlier is not None and value >= earlier:
             grown[key] = value - earlier
     fallen = tuple(key for key, value in before.items() if key not in after or after[key] < value)
-    return Difference(grown, fallen)
+    return CounterGrowth(grown, fallen)
+
+
+def began_anew(before: Mapping[Key, int], after: Mapping[Key, int]) -> Key | None:
+    """The first of an instance's Cache Fusion statistics that fell or vanished; None where all of them went on.
+
+    They only ever grow while an instance runs. A count of buffers or disk reads that falls leaves them as good as they
+    are.
+    """
+    fallen = difference(before, after, absent_is_zero=False).fallen
+    return next((key for key in fallen if str(key[0]).startswith(_CACHE_FUSION)), None)
+
+
+def pairs_of(kind: type[Pair], number: int, grown: Mapping[Key, int]) -> list[Pair]:
+    """What the instance of that number counted of each other one, from `(other, column)`; a pair of which a column is
+    missing, because it fell, is left out."""
+    first, second, *columns = (column.name for column in msgspec.structs.fields(kind))
+    return [
+        kind(**{first: number, second: other}, **counts) for (other,), counts in sorted(_rows(grown, columns).items())
+    ]
 
 
 def activity_between(before: Sample, after: Sample, database: Database) -> Activity:
@@ -114,8 +139,8 @@ class _Interval:
             ended_at=self._after.at,
             seconds=self._seconds,
             instances=instances,
-            transfers=self._transfers(),
-            pings=self._pings(),
+            transfers=self._pairs("cache_transfer", BlockTransfer),
+            pings=self._pairs("instance_ping", InstancePing),
             unread=tuple(self._unread),
         )
 
@@ -132,13 +157,10 @@ class _Interval:
         before, after = (s.readings["sysstat"].counters.get(number, {}) for s in (self._before, self._after))
         if not before or not after:
             return f"{self._name(number)} did not answer {self._view('sysstat')}."
-        fallen = difference(before, after, absent_is_zero=False).fallen
-        # A count of buffers or disk reads that falls leaves those of Cache Fusion as good as they are.
-        if telling := [key for key in fallen if str(key[0]).startswith("gc")]:
-            (counter,) = telling[0]
-            now = f"fell from {before[telling[0]]:,} to {after[telling[0]]:,}" if telling[0] in after else "vanished"
+        if key := began_anew(before, after):
+            now = f"fell from {before[key]:,} to {after[key]:,}" if key in after else "vanished"
             return (
-                f"The statistic '{counter}' of {self._name(number)} {now} within the interval: the instance was "
+                f"The statistic '{key[0]}' of {self._name(number)} {now} within the interval: the instance was "
                 "restarted, or its counters began anew."
             )
         return ""
@@ -186,26 +208,16 @@ class _Interval:
             if counts["waits"]:
                 yield WaitEvent(event, counts["waits"], counts["time_us"], tuple(histograms.get(event, ())))
 
-    def _transfers(self) -> tuple[BlockTransfer, ...] | Unknown:
-        wanted = ("cr_blocks", "current_blocks", "lost", "cr_time_us", "current_time_us", "lost_time_us")
-        pairs = self._pairs("cache_transfer", wanted)
-        return pairs if isinstance(pairs, Unknown) else tuple(BlockTransfer(a, b, **c) for a, b, c in pairs)
-
-    def _pings(self) -> tuple[InstancePing, ...] | Unknown:
-        wanted = ("count_500b", "time_500b_us", "count_8k", "time_8k_us")
-        pairs = self._pairs("instance_ping", wanted)
-        return pairs if isinstance(pairs, Unknown) else tuple(InstancePing(a, b, **c) for a, b, c in pairs)
-
-    def _pairs(self, name: str, columns: tuple[str, ...]) -> list[tuple[int, int, dict[str, int]]] | Unknown:
-        """Of each instance that ran all the time, and each other one: what the columns grew by."""
+    def _pairs(self, name: str, kind: type[Pair]) -> tuple[Pair, ...] | Unknown:
+        """Of each instance that ran all the time, and each other one: what they counted of each other."""
         if reason := self._why_unread(name):
             return Unknown(reason)
-        return [
-            (number, other, counts)
+        return tuple(
+            pair
             for number in self._all_instances()
             if not self._interruption(number)
-            for (other,), counts in sorted(_rows(self._grown(name, number, absent_is_zero=True), columns).items())
-        ]
+            for pair in pairs_of(kind, number, self._grown(name, number, absent_is_zero=True))
+        )
 
     def _grown(self, name: str, number: int, *, absent_is_zero: bool = False) -> Mapping[Key, int]:
         """What an instance's counters in one view grew by; those that fell are left out and told."""

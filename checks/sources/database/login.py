@@ -45,7 +45,7 @@ READ_ONLY = "SET TRANSACTION READ ONLY"
 
 
 @dataclass(frozen=True)
-class Session:
+class DatabaseSession:
     """A session in the database, as the driver holds it."""
 
     raw: oracledb.Connection
@@ -73,7 +73,7 @@ class Login:
         name = "/" if self.settings.os_authentication else self.settings.user or "the wallet's user"
         return f"{name} as sysdba" if self.settings.sysdba else name
 
-    def session(self) -> Session:
+    def session(self) -> DatabaseSession:
         """Log in. Blocks. Raises DatabaseError."""
         import oracledb
 
@@ -85,7 +85,7 @@ class Login:
             except BaseException:
                 raw.close()
                 raise
-            return Session(raw, _driver_name(oracledb, raw, why))
+            return DatabaseSession(raw, _driver_name(oracledb, raw, why))
         except DatabaseError:
             raise
         except Exception as error:  # of the driver or below it; whatever it is, it goes no further than here

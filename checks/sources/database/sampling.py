@@ -1,7 +1,9 @@
-"""One sample of the instances' counters: which statements make it up, and how their rows become counters."""
+"""The instances' counters: the statements of a sample, rows as counters, two samples in a row."""
 
 from __future__ import annotations
 
+import asyncio
+import math
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -9,13 +11,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from checks.model.facts import Activity, Database, Unknown
 from checks.model.journal import now
 from checks.sources.database.connection import Rows
-from checks.sources.database.deltas import Counters, Key, Reading, Sample, Start
+from checks.sources.database.connections import Connections
+from checks.sources.database.deltas import Counters, Key, Sample, Start, ViewReading, activity_between
 from checks.sources.database.errors import DatabaseError
 from checks.sources.database.instance_views import InstanceViews, ends_everything
+from checks.sources.database.release_columns import statement_for
 from checks.sources.database.statements import Statement
-from checks.sources.database.versions import statement_for
+from checks.sources.progress import Progress
 
 Row = Mapping[str, Any]
 
@@ -90,33 +95,34 @@ async def take_sample(views: InstanceViews, version: str) -> Sample:
 
 async def _read(views: InstanceViews, version: str) -> Sample:
     instances = await views.rows(instances_statement(version))
-    readings: dict[str, Reading] = {}
+    readings: dict[str, ViewReading] = {}
     clock_s, at = 0.0, ""
     for name, source in _SOURCES.items():
         asked = statement_for(version, source.statements)
-        readings[name] = await _reading(views, asked, source)
+        readings[name] = await _reading(views, asked, name)
         if not at:
             clock_s, at = time.monotonic(), now()
     starts = {int(r["inst_id"]): Start(r["instance_name"], iso_time(r["startup_time"])) for r in instances.dicts()}
     return Sample(at, clock_s, starts, readings, views.only_here)
 
 
-async def _reading(views: InstanceViews, asked: Statement, source: _Source) -> Reading:
+async def _reading(views: InstanceViews, asked: Statement, name: str) -> ViewReading:
     (view,) = asked.reads
     try:
-        return Reading(view, _counters(await views.rows(asked), source))
+        return ViewReading(view, counters_in(await views.rows(asked), name))
     except DatabaseError as error:
         if ends_everything(error):
             raise
-        return Reading(view, why_unread=str(error))
+        return ViewReading(view, why_unread=str(error))
 
 
-def _counters(rows: Rows, source: _Source) -> Counters:
-    """Added up where a view has several rows of one thing; without those that the database leaves empty."""
+def counters_in(rows: Rows, name: str) -> Counters:
+    """What a statement of that name counts, of whichever version: added up where a view has several rows of one thing;
+    without those that the database leaves empty."""
     counters: dict[int, dict[Key, int]] = {}
     for row in rows.dicts():
         own = counters.setdefault(int(row["inst_id"]), {})
-        for key, value in source.counted(row):
+        for key, value in _SOURCES[name].counted(row):
             if value is not None:
                 own[key] = own.get(key, 0) + int(value)
     return counters
@@ -130,3 +136,32 @@ def instances_statement(version: str) -> Statement:
 def iso_time(value: datetime | None) -> str:
     """A DATE as ISO 8601, without a zone: views do not name it."""
     return "" if value is None else value.replace(tzinfo=None).isoformat(timespec="seconds")
+
+
+async def read_activity(
+    databases: Connections, database: Database, interval_s: float, progress: Progress
+) -> Activity | Unknown:
+    """The difference of two samples of the V$ views. No licence is needed for any of them.
+
+    All instances are asked with each statement (GV$); where GV$ does not answer, here or when the database was
+    identified, only the connected one, and the others are gaps with the reason. The interval is measured with this
+    node's monotonic clock, which no time synchronisation sets, from one answer of GV$SYSSTAT to the other.
+    """
+    seconds = math.ceil(interval_s)
+    progress("activity", "sampling the instances", 0, seconds)
+    try:
+        views = InstanceViews(await databases.get(), database.why_alone)
+        before = await take_sample(views, database.version)
+        await _wait_until(before.clock_s + interval_s, seconds, progress)
+        after = await take_sample(views, database.version)
+    except DatabaseError as error:
+        return Unknown(str(error))
+    return activity_between(before, after, database)
+
+
+async def _wait_until(end_s: float, seconds: int, progress: Progress) -> None:
+    """Wait, and tell each second that has gone by."""
+    while (left_s := end_s - time.monotonic()) > 0:
+        progress("activity", "sampling the instances", max(0, seconds - math.ceil(left_s)), seconds)
+        await asyncio.sleep(left_s % 1 or 1)
+    progress("activity", "sampling the instances", seconds, seconds)

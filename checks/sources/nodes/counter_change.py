@@ -8,19 +8,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from checks.model.broken_dependency import error_text
 from checks.model.facts import CounterChange, CounterChanges, Node, Unknown
 from checks.model.journal import Entry, now
-from checks.sources.nodes.counter_difference import CHANGE_FILES, Reading, difference, difference_text, parse_reading
+from checks.sources.kernel_files import COUNTERS, COUNTERS_OF_THIS_NODE
+from checks.sources.nodes.counter_difference import KernelReading, difference, difference_text, parse_reading
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import ShellError
-
-TOPIC = "counters over time"
-COMMAND = f"cat {' '.join(CHANGE_FILES)}"
-
-
-def planned_counter_reads() -> tuple[tuple[str, str], ...]:
-    """What is done twice, an interval apart: where, and the files or the command."""
-    return (("this node", ", ".join(CHANGE_FILES)), ("each peer", COMMAND))
 
 
 async def read_counter_changes(session: Session, nodes: Sequence[Node], interval_s: float) -> CounterChanges | Unknown:
@@ -48,7 +42,7 @@ async def read_counter_changes(session: Session, nodes: Sequence[Node], interval
 
 @dataclass(frozen=True)
 class _Taken:
-    reading: Reading
+    reading: KernelReading
     at: float
     entry: Entry
 
@@ -63,7 +57,7 @@ async def _change(session: Session, node: str, interval_s: float) -> CounterChan
     except ShellError as error:
         return Unknown(str(error))
     except Exception as error:  # whatever one node brings about, the others are read
-        return Unknown(f"Reading the counters of {node} failed: {type(error).__name__}: {error}")
+        return Unknown(f"Reading the counters of {node} failed: {error_text(error)}")
 
 
 async def _read_again(session: Session, node: str, before: _Taken) -> CounterChange | Unknown:
@@ -85,12 +79,14 @@ async def _read(session: Session, node: str) -> _Taken | Unknown:
     timeout_s = session.settings.ssh.read_timeout_s
     # A peer is connected before its entry begins: that the connection failed has an entry of its own.
     shell = None if local else await session.shell(node)
-    with session.journal.entry(node, TOPIC, ", ".join(CHANGE_FILES) if local else COMMAND) as entry:
+    source = COUNTERS_OF_THIS_NODE if local else COUNTERS
+    (topic,) = source.topics
+    with session.journal.entry(node, topic, source.action(topic)) as entry:
         if shell is None:
             async with asyncio.timeout(timeout_s):
                 entry.text = await asyncio.to_thread(_files)
         else:
-            entry.text = (await shell.run(COMMAND, timeout_s=timeout_s)).text
+            entry.text = (await shell.run(COUNTERS, timeout_s=timeout_s)).text
         at = time.monotonic()
         reading = parse_reading(entry.text)
         if isinstance(reading, Unknown):
@@ -102,7 +98,7 @@ async def _read(session: Session, node: str) -> _Taken | Unknown:
 def _files() -> str:
     """What `cat` would print of the files; one that this kernel does not have is left out."""
     texts = []
-    for path in CHANGE_FILES:
+    for path in COUNTERS_OF_THIS_NODE.files:
         try:
             with open(path, encoding="utf-8", errors="replace") as file:
                 texts.append(file.read())

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from checks.model.facts import KernelCounters, Unknown
+from checks.sources.kernel_files import COUNTERS_OF_THIS_NODE
 from checks.sources.nodes.proc import parse_counters
-
-CHANGE_FILES = ("/proc/net/snmp", "/proc/net/netstat", "/proc/net/softnet_stat")
 
 SOFTNET = "Softnet"
 _SOFTNET_COLUMNS = {"Dropped": 1, "TimeSqueezed": 2}
@@ -30,7 +29,7 @@ The kernel counts it in 64 bits, so that it never runs over: a fall from far up 
 
 
 @dataclass(frozen=True)
-class Reading:
+class KernelReading:
     """The counters of one node at one moment."""
 
     counters: KernelCounters
@@ -39,7 +38,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Difference:
+class KernelGrowth:
     """By how much the counters grew, and those of which that cannot be told."""
 
     counters: KernelCounters
@@ -47,15 +46,15 @@ class Difference:
     """By name, `Ip.ReasmFails`: they fell meanwhile."""
 
 
-def parse_reading(text: str) -> Reading | Unknown:
+def parse_reading(text: str) -> KernelReading | Unknown:
     """/proc/net/snmp, /proc/net/netstat and /proc/net/softnet_stat, one after the other.
 
     A line of softnet_stat is a row of hexadecimal words of eight digits; no line of the others is.
     """
     counters = parse_counters(text)
     if isinstance(counters, Unknown):
-        return Unknown(f"Nothing was understood of {', '.join(CHANGE_FILES)}.")
-    return Reading(counters, parse_softnet(text.splitlines()))
+        return Unknown(f"Nothing was understood of {', '.join(COUNTERS_OF_THIS_NODE.files)}.")
+    return KernelReading(counters, parse_softnet(text.splitlines()))
 
 
 def parse_softnet(lines: Iterable[str]) -> tuple[tuple[int, ...], ...]:
@@ -64,7 +63,7 @@ def parse_softnet(lines: Iterable[str]) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(int(word, 16) for word in row) for row in rows)
 
 
-def difference(before: Reading, after: Reading) -> Difference | Unknown:
+def difference(before: KernelReading, after: KernelReading) -> KernelGrowth | Unknown:
     """What was counted between two readings of one node; Unknown where its counters began anew meanwhile.
 
     A counter that is in one of the readings only is left out in silence: some kernels show a name once it counts.
@@ -87,10 +86,10 @@ def difference(before: Reading, after: Reading) -> Difference | Unknown:
         groups[SOFTNET] = softnet
     elif before.softnet or after.softnet:
         fell += [f"{SOFTNET}.{name}" for name in _SOFTNET_COLUMNS]
-    return Difference(KernelCounters(groups), tuple(fell))
+    return KernelGrowth(KernelCounters(groups), tuple(fell))
 
 
-def difference_text(change: Difference) -> str:
+def difference_text(change: KernelGrowth) -> str:
     """What grew, a line each, for the journal."""
     grew = [
         f"{group}.{name} +{value}"

@@ -63,13 +63,14 @@ def start_marker(token: str) -> bytes:
     return f"\n{token} ready\n".encode()
 
 
-def foreground(number: int, program: str) -> bytes:
-    """What is sent to run a program in the shell itself.
+def foreground(number: int, program: str, arguments: Sequence[str] = ()) -> bytes:
+    """What is sent to run a program in the shell itself, with positional arguments, which are data in any spelling.
 
     `command` keeps a syntax error from ending the shell; /dev/null keeps the program from eating what is sent after it.
     """
     return (
         f"printf '\\n%s %s{{\\n' \"$racwire_token\" {number}\n"
+        f"set -- {shlex.join(arguments)}\n"
         f"command eval {shlex.quote(program)} </dev/null\n"
         f"printf '\\n%s %s}}%s\\n' \"$racwire_token\" {number} $?\n"
     ).encode()

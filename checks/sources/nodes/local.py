@@ -8,58 +8,44 @@ from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+from checks.model.broken_dependency import named_dependency
 from checks.model.facts import Node
 from checks.model.journal import Journal
+from checks.sources.kernel_files import COUNTER_FILES, PROC_SYS, SPEED_FILES, SYS_CLASS_NET, THIS_NODE
 from checks.sources.nodes import netlink
 from checks.sources.nodes.assembly import interface_text, neighbour_text, route_text
-from checks.sources.nodes.proc import COUNTER_FILES, SPEED_FILES, parse_counters, with_speeds
+from checks.sources.nodes.proc import parse_counters, with_speeds
 from checks.sources.nodes.shell import ShellError
-from checks.sources.nodes.sysctls import INTERFACE_SYSCTLS, NODE_SYSCTLS, PROC_SYS, sysctl_paths, sysctls
-
-_SYS_CLASS_NET = "/sys/class/net"
-
-_ACTIONS = {
-    "interfaces": f"netlink RTM_GETLINK, RTM_GETADDR; {_SYS_CLASS_NET}/*/{{{','.join(SPEED_FILES)}}}",
-    "routes": "netlink RTM_GETROUTE",
-    "neighbours": "netlink RTM_GETNEIGH",
-    "counters": ", ".join(COUNTER_FILES),
-    "sysctls": f"{len(NODE_SYSCTLS)} files below {PROC_SYS}/net; "
-    f"{PROC_SYS}/net/ipv4/conf/*/{{{','.join(INTERFACE_SYSCTLS)}}}",
-}
-"""What is done, by journal topic."""
-
-
-def planned_reads() -> tuple[tuple[str, str], ...]:
-    """What reading this node will do: journal topic and action, in order."""
-    return tuple(_ACTIONS.items())
+from checks.sources.nodes.sysctls import sysctl_paths, sysctls
 
 
 async def read_local_node(name: str, journal: Journal) -> Node:
     """Read this node, to be called `name`. Raises ShellError, as for a peer, where the kernel does not answer."""
     with ExitStack() as asked:
         entries = {
-            topic: asked.enter_context(journal.entry(name, topic, _ACTIONS[topic]))
+            topic: asked.enter_context(journal.entry(name, topic, THIS_NODE.action(topic)))
             for topic in ("interfaces", "routes", "neighbours")
         }
         try:
             dump = await asyncio.to_thread(netlink.dump)
         except OSError as error:
-            raise ShellError(f"The kernel of {name} did not tell its interfaces: {error.strerror}.") from error
+            why = named_dependency(error) or f"The kernel of {name} did not tell its interfaces: {error.strerror}"
+            raise ShellError(f"{why}.") from error
         interfaces = netlink.interfaces_of(dump)
         speed_paths = [f"{interface.name}/{file}" for interface in interfaces for file in SPEED_FILES]
-        speeds = await asyncio.to_thread(_read_files, _SYS_CLASS_NET, speed_paths)
+        speeds = await asyncio.to_thread(_read_files, SYS_CLASS_NET, speed_paths)
         interfaces = with_speeds(interfaces, speeds.one_line())
         routes, neighbours = netlink.routes_of(dump), netlink.neighbours_of(dump)
         entries["interfaces"].text = interface_text(interfaces)
         entries["routes"].text = route_text(routes)
         entries["neighbours"].text = neighbour_text(neighbours)
 
-    with journal.entry(name, "counters", _ACTIONS["counters"]) as entry:
+    with journal.entry(name, "counters", THIS_NODE.action("counters")) as entry:
         counter_files = await asyncio.to_thread(_read_files, "", COUNTER_FILES)
         entry.text = "".join(counter_files.values.values())
 
     names = [interface.name for interface in interfaces]
-    with journal.entry(name, "sysctls", _ACTIONS["sysctls"]) as settings_entry:
+    with journal.entry(name, "sysctls", THIS_NODE.action("sysctls")) as settings_entry:
         settings = await asyncio.to_thread(_read_files, PROC_SYS, sysctl_paths(names).values())
         values = settings.one_line()
         settings_entry.text = "\n".join(f"{path}:{text}" for path, text in values.items())

@@ -8,11 +8,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from checks.model.facts import Interface, KernelCounters, Unknown
-
-COUNTER_FILES = ("/proc/net/snmp", "/proc/net/netstat")
-
-SPEED_FILES = ("speed", "duplex")
-"""What is read of each interface in /sys/class/net; the kernel refuses both where there is no link or no speed."""
+from checks.sources.kernel_files import COUNTER_FILES
 
 _INTEGER = re.compile(r"-?[0-9]{1,20}", re.ASCII)
 _SPEEDS_NOT_KNOWN = (0xFFFF, 0xFFFFFFFF)

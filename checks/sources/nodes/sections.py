@@ -1,15 +1,11 @@
-"""One program of plain `sh` that reads many things in one trip, and its answer cut into sections again. No I/O."""
+"""The answer of a program that reads many things in one trip, cut into sections again. No I/O."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-MARK = "##racwire"
-FILE_MARK = f"{MARK}-file"
-"""Begins the line that names a file whose chosen lines follow; see `files_program`."""
-_UNREADABLE = f"{MARK}-unreadable"
-_MASKED = f"{MARK}-masked"
+from checks.sources.sh_text import FILE_MARK, MARK, MASKED, UNREADABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +38,14 @@ class ConfigFile:
         return self.path.rpartition("/")[0]
 
 
-def program(commands: Mapping[str, str], says_why: Collection[str] = ()) -> str:
-    """The program that runs each command between two marks. Those in `says_why` tell their errors too."""
-    return "\n".join(
-        f"printf '\\n{MARK} {section}\\n'\n"
-        f"({command}) {'2>&1' if section in says_why else '2>/dev/null'}\n"
-        f"printf '\\n{MARK} end %s\\n' $?"
-        for section, command in commands.items()
-    )
-
-
 def sections(text: str) -> dict[str, Section]:
     """The sections of an answer by name; one that was not ended has no say."""
-    found: dict[str, Section] = {}
+    return dict(section_list(text))
+
+
+def section_list(text: str) -> tuple[tuple[str, Section], ...]:
+    """The names and sections of an answer in its order, for programs that give several the same name."""
+    found: list[tuple[str, Section]] = []
     name = ""
     lines: list[str] = []
     for line in text.split("\n"):
@@ -64,35 +55,15 @@ def sections(text: str) -> dict[str, Section]:
         elif rest.startswith("end "):
             status = rest.removeprefix("end ")
             if name:
-                found[name] = Section("\n".join(lines).strip("\n"), _status(status))
+                found.append((name, Section("\n".join(lines).strip("\n"), _status(status))))
             name = ""
         else:
             name, lines = rest, []
-    return found
+    return tuple(found)
 
 
 def _status(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < len("1000") else 255
-
-
-def files_program(patterns: str, wanted: str, *, unwanted: str = "", executable: bool = False) -> str:
-    """A command that prints, of each file that the shell patterns name, the lines that the expression `wanted` matches.
-
-    `wanted` is for `grep -E`, between single quotes: an allow-list, so that no secret of such a file is ever printed;
-    lines that match `unwanted`, in either case, are left out all the same. `executable` leaves out what is not, for
-    scripts that are run only then. A directory among the patterns is named only where it may not be read: then nobody
-    knows what lies in it.
-    """
-    lines = f"grep -E '{wanted}' \"$file\"" + (f" | grep -v -i -E '{unwanted}'" if unwanted else "")
-    unreadable = f"printf '{_UNREADABLE}\\n'"
-    name = f"printf '{FILE_MARK} %s\\n' \"$file\""
-    is_meant = '[ -f "$file" ]' + (' && [ -x "$file" ]' if executable else "")
-    return (
-        f"for file in {patterns}; do if {is_meant}; then {name}; "
-        f'if [ -r "$file" ]; then {lines}; else {unreadable}; fi; '
-        f'elif [ -d "$file" ]; then if [ ! -r "$file" ]; then {name}; {unreadable}; fi; '
-        f'elif [ ! -f "$file" ] && [ -e "$file" ]; then {name}; printf \'{_MASKED}\\n\'; fi; done'
-    )
 
 
 def config_files(text: str) -> tuple[ConfigFile, ...]:
@@ -119,7 +90,7 @@ def _config_files(text: str) -> Iterator[ConfigFile]:
             lines.append(line.rstrip("\r"))
             continue
         if path:
-            told = tuple(line for line in lines if line.strip() and line not in (_UNREADABLE, _MASKED))
-            is_readable = _UNREADABLE not in lines
-            yield ConfigFile(path, told if is_readable else (), is_readable, _MASKED in lines)
+            told = tuple(line for line in lines if line.strip() and line not in (UNREADABLE, MASKED))
+            is_readable = UNREADABLE not in lines
+            yield ConfigFile(path, told if is_readable else (), is_readable, MASKED in lines)
         path, lines = rest, []

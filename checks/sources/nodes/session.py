@@ -13,6 +13,7 @@ from checks.sources.database.connections import Connections
 from checks.sources.database.secret import Secret
 from checks.sources.nodes.shell import Shell, ShellError
 from checks.sources.progress import Progress
+from checks.sources.registry import SSH
 
 
 class Session:
@@ -53,7 +54,7 @@ class Session:
     async def _open(self, node: str) -> Shell:
         if node == self.local_node:
             return await Shell.open_local(node)
-        with self.journal.entry(node, "ssh", f"ssh {node} sh") as entry:
+        with self.journal.entry(node, SSH.topics[0], f"ssh {node} sh") as entry:
             try:
                 return await Shell.open_ssh(node, self.settings.ssh)
             except ShellError as error:

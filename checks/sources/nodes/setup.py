@@ -6,8 +6,8 @@ from contextlib import ExitStack
 
 from checks.model.facts import NodeSetup
 from checks.model.journal import Journal
+from checks.sources.node_setup import SETUP
 from checks.sources.nodes.sections import sections
-from checks.sources.nodes.setup_program import PROGRAM, TOPICS, action
 from checks.sources.nodes.setup_text import parse_setup
 from checks.sources.nodes.shell import Shell
 
@@ -18,12 +18,15 @@ async def read_setup(shell: Shell, journal: Journal, timeout_s: float) -> NodeSe
     It stands in the journal under the topics `setup`, `boot files` and `lldp`.
     """
     with ExitStack() as journalled:
-        entries = {topic: journalled.enter_context(journal.entry(shell.node, topic, action(topic))) for topic in TOPICS}
-        answer = await shell.run(PROGRAM, timeout_s=timeout_s)
+        entries = {
+            topic: journalled.enter_context(journal.entry(shell.node, topic, SETUP.action(topic)))
+            for topic in SETUP.topics
+        }
+        answer = await shell.run(SETUP, timeout_s=timeout_s)
         told = sections(answer.text)
         for topic, entry in entries.items():
-            said = {part: told[part].text for part in TOPICS[topic] if part in told}
+            said = {part: told[part].text for part in SETUP.sections[topic] if part in told}
             entry.text = "\n\n".join(f"{part}:\n{text}" for part, text in said.items() if text)
-            if len(said) < len(TOPICS[topic]):
+            if len(said) < len(SETUP.sections[topic]):
                 entry.outcome = "the answer ended before it was whole"
         return parse_setup(shell.node, told)

@@ -1,24 +1,101 @@
-"""A node's setup out of what SETUP's program printed: text in, facts out; nothing is raised."""
+"""A node's setup out of what the program SETUP printed, LLDP neighbours and logins among it: text in, facts out.
+
+Nothing is raised.
+"""
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
-from checks.model.facts import Keeper, NodeSetup, Unknown
-from checks.sources.clusterware.crsctl_text import parse_check_crs
+from checks.model.facts import Keeper, LldpNeighbour, NodeSetup, Unknown
+from checks.sources.clusterware.cluster_text import parse_check_crs
 from checks.sources.clusterware.home_files import parse_crs_home
 from checks.sources.clusterware.oracle_text import printed_lines, quoted, read_messages
-from checks.sources.nodes.boot_config.active_manager import Files, netplan_is_there, parse_keepers, what_is_kept
+from checks.sources.node_setup import DAEMONS
+from checks.sources.nodes.boot_config.active_manager import BootFiles, mtus_at_boot, parse_network_services
 from checks.sources.nodes.boot_config.device import Device, parse_devices
 from checks.sources.nodes.boot_config.fragile import parse_fragile
 from checks.sources.nodes.boot_config.network_manager import parse_details, parse_listed
-from checks.sources.nodes.lldp_text import parse_lldp
-from checks.sources.nodes.logins_text import parse_logins
 from checks.sources.nodes.proc import number, parse_values
 from checks.sources.nodes.sections import Section, config_files, grepped_files
-from checks.sources.nodes.setup_program import DAEMONS
+
+# The interface's own name can hold dots (bond1.200), so it ends where a known word begins.
+_LINE = re.compile(r"lldp\.(.+?)\.((?:via|rid|age|chassis|port|vlan|ppvid|pi|lldp-med|unknown-tlvs)(?:\..+?)?)=(.*)")
+_SMALLEST_FRAME_BYTES = 64
+_NOT_FOUND = 127
+_TIMED_OUT = 124
+
+
+def parse_lldp(section: Section) -> tuple[LldpNeighbour, ...] | Unknown:
+    """The neighbours by the node's interfaces, in the order told. None at all is an answer too.
+
+    Several on one interface are told one after the other: a switch that passes on what other switches announce.
+    """
+    if section.exit_status == _NOT_FOUND:
+        return Unknown("lldpd, which listens to what switches announce, is not installed there")
+    if section.exit_status == _TIMED_OUT:
+        return Unknown("lldpctl did not answer in time")
+    neighbours = tuple(_neighbours(section.text))
+    if section.exit_status and not neighbours:
+        said = printed_lines(section.text)
+        return Unknown(f"lldpctl gave no answer, as for most users but root{f': {quoted(said[-1])}' if said else ''}")
+    return neighbours
+
+
+def _neighbours(text: str) -> Iterator[LldpNeighbour]:
+    interface = ""
+    values: dict[str, str] = {}
+    # Lines of another shape continue a description of several lines.
+    matched = (found for line in text.split("\n") if (found := _LINE.fullmatch(line.strip())))
+    for name, key, value in (found.groups() for found in matched):
+        if interface and (name != interface or key == "via"):
+            yield _neighbour(interface, values)
+            values = {}
+        interface = name
+        values.setdefault(key, value.strip())
+    if interface:
+        yield _neighbour(interface, values)
+
+
+def _neighbour(interface: str, values: dict[str, str]) -> LldpNeighbour:
+    def first(*keys: str) -> str:
+        return next((value for key in keys if (value := values.get(key, ""))), "")
+
+    frame = number(values.get("port.mfs", ""))
+    neighbour = LldpNeighbour(
+        interface,
+        switch=first("chassis.name", "chassis.mac", "chassis.local", "chassis.ip"),
+        description=first("chassis.descr"),
+        port=first("port.ifname", "port.local", "port.descr", "port.mac"),
+    )
+    if frame is None or frame < _SMALLEST_FRAME_BYTES:
+        return neighbour
+    return LldpNeighbour(interface, neighbour.switch, neighbour.description, neighbour.port, frame)
+
+
+_BIG_ENDIAN = ("s390x", "s390", "ppc64", "ppc")
+"""Machines, as uname names them, on which the kernel prints the words of an address in network order."""
+_LOCAL = re.compile(r"\s*\d+:\s+([0-9A-Fa-f]{32}|[0-9A-Fa-f]{8}):[0-9A-Fa-f]{4}\s")
+_WORD_DIGITS = 8
+
+
+def parse_logins(text: str, machine: str) -> tuple[str, ...]:
+    """The local addresses of the lines, sorted and each once; an IPv4 address within IPv6 as what it is."""
+    return tuple(sorted(set(_addresses(text, machine in _BIG_ENDIAN))))
+
+
+def _addresses(text: str, is_big_endian: bool) -> Iterator[str]:
+    for line in text.split("\n"):
+        if found := _LOCAL.match(line):
+            words = re.findall(f".{{{_WORD_DIGITS}}}", found[1])
+            octets = b"".join(bytes.fromhex(w) if is_big_endian else bytes.fromhex(w)[::-1] for w in words)
+            address = ipaddress.ip_address(octets)
+            mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+            yield str(mapped or address)
+
 
 _PMON = re.compile(r"[a-z]{2,4}_pmon_([+-]?[A-Za-z0-9_$#]{1,30})")
 _PROGRAM = re.compile(r"([0-9]+)/cmdline:1:(.+)")
@@ -26,7 +103,6 @@ _CONTAINED = re.compile(r"([0-9]+)/status:NSpid:")
 _RECORDS_ARE_READ = "2:b"
 _ENABLED, _DISABLED = "CRS-4622", "CRS-4621"
 _NO_CRSCTL = (126, 127)
-_TIMED_OUT = 124
 _FURTHEST_S = 2**40
 
 _PLATFORMS = (
@@ -51,17 +127,17 @@ def parse_setup(name: str, told: Mapping[str, Section]) -> NodeSetup:
     programs = _programs(text("processes"))
     seen = () if isinstance(programs, Unknown) else programs
     devices = parse_devices(text("devices"))
-    files = Files(
+    files = BootFiles(
         config_files(text("keyfiles")),
         config_files(text("ifcfg")),
         config_files(text("wicked")),
         config_files(text("networkd")),
-        config_files(text("netplan")),
+        tuple(line for line in text("netplan").split("\n") if line.startswith("/")),
         parse_listed(text("connections")),
         parse_details(text("connection details")),
     )
-    keepers = parse_keepers(text("units"))
-    kept, limits = what_is_kept(files, keepers, devices)
+    services = parse_network_services(text("units"))
+    kept, limits = mtus_at_boot(files, services, devices)
     is_cut = "rules" not in told
     return NodeSetup(
         name,
@@ -73,7 +149,7 @@ def parse_setup(name: str, told: Mapping[str, Section]) -> NodeSetup:
         instances=programs if isinstance(programs, Unknown) else tuple(sorted(set(_instances(programs)))),
         autostart=_autostart(told.get("autostart", Section()), text("ohasdstr"), boot.get("name", name)),
         services=_services(told.get("services", Section())),
-        keepers=(Keeper.NETPLAN, *keepers) if keepers and netplan_is_there(files.netplan) else keepers,
+        keepers=(Keeper.NETPLAN, *services) if services and files.netplan else services,
         kept=Unknown("the answer ended before it was whole") if is_cut else kept,
         fragile=parse_fragile((*config_files(text("scripts")), *grepped_files(text("rules")))),
         platform=_platform(text("platform")),

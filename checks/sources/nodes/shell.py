@@ -14,10 +14,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from checks.model.settings import SshSettings
+from checks.sources.entries import Program
 from checks.sources.nodes import framing
 from checks.sources.nodes.framing import Completed, TooMuchOutput
 from checks.sources.nodes.process import TalkingProcess
-from checks.sources.nodes.read_only import demand_read_only_command, demand_read_only_program
+from checks.sources.nodes.read_only import demand_read_only_command, demand_registered_program
 from checks.sources.nodes.ssh import SHELL_PATH, ssh_command, ssh_failure, ssh_silence
 
 __all__ = ["Completed", "Shell", "ShellError"]
@@ -45,7 +46,8 @@ class _Ended:
 
 
 class Shell:
-    """A held shell on one node. It keeps what a program sets (directory, variables): programs leave it as it was."""
+    """A held shell on one node. It keeps what a program sets (directory, variables): programs leave it as it was, but
+    for variables that they set before they read them."""
 
     node: str
 
@@ -102,31 +104,33 @@ class Shell:
             raise ShellError(ssh_failure(node, settings, outcome.exit_status or 0, said), said)
         return shell
 
-    async def run(self, program: str, *, timeout_s: float, limit_bytes: int = 4_000_000) -> Completed:
-        """Run a program of plain `sh` and return its stdout and exit status.
+    async def run(self, program: Program, *arguments: str, timeout_s: float | None = None) -> Completed:
+        """Run a program of the registry and return its stdout and exit status.
 
-        What it prints on stderr is kept with ssh's own messages. A program that takes longer than `timeout_s` or prints
-        more than `limit_bytes` costs the shell: it is closed. One whose caller was cancelled runs on and its answer is
-        thrown away.
+        What it prints on stderr is kept with ssh's own messages. `timeout_s` stands in place of the program's own
+        limit. A program that takes longer or prints more than its limits allow costs the shell: it is closed. One whose
+        caller was cancelled runs on and its answer is thrown away.
 
         Raises ShellError when the node does not answer in time or the connection is gone, and ChangingCommandError,
-        before anything of it is sent, for a program that is not known to change nothing.
+        before anything of it is sent, for a program that is not registered, or an argument of a kind that it does not
+        take.
         """
-        demand_read_only_program(program, self.node)
+        demand_registered_program(program, arguments, self.node)
+        limit_s, limit_bytes = timeout_s if timeout_s is not None else program.limit_s, program.limit_bytes
         async with self._turn:
             if self._ended is not None:
                 raise self._gone()
             self._number += 1
             answer: asyncio.Future[Completed] = asyncio.get_running_loop().create_future()
             self._foreground = framing.ForegroundReader(self._token, self._number, limit_bytes), answer
-            self._process.write(framing.foreground(self._number, program))
+            self._process.write(framing.foreground(self._number, program.text, arguments))
             try:
-                async with asyncio.timeout(timeout_s):
+                async with asyncio.timeout(limit_s):
                     return await answer
             except TimeoutError:
                 await self.close()
                 raise ShellError(
-                    f"{self.node} did not answer within {timeout_s:g} s: it may hang; the connection was closed.",
+                    f"{self.node} did not answer within {limit_s:g} s: it may hang; the connection was closed.",
                     self._said(),
                 ) from None
             except TooMuchOutput:

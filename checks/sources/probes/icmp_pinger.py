@@ -13,7 +13,7 @@ from typing import Self
 from checks.model.facts import PingSeries
 from checks.model.packet_sizes import packet_of
 from checks.sources.probes.icmp_socket import Echo, EchoSocket, QueuedError
-from checks.sources.probes.limits import Pace, PathLimits, Window
+from checks.sources.probes.limits import PacketPace, PathLimits, Window
 from checks.sources.probes.path import Path
 from checks.sources.probes.pinger import Request, Tally
 
@@ -40,7 +40,7 @@ class IcmpPinger:
 
     sent_by = "icmp socket"
 
-    def __init__(self, path: Path, limits: PathLimits, pace: Pace, *, straggler_s: float) -> None:
+    def __init__(self, path: Path, limits: PathLimits, pace: PacketPace, *, straggler_s: float) -> None:
         """Open the socket. Raises CannotPingError where this node does not let us.
 
         `straggler_s`: how long after sending an answer is still waited for where only part of a size was answered.

@@ -40,7 +40,7 @@ class PathLimits:
         self.bytes_sent += packets * packet_bytes
 
 
-class Pace:
+class PacketPace:
     """Keeps the packets of one node, on all its paths together, below a rate.
 
     A burst of up to a fiftieth of a second's worth may go at once, since the event loop sleeps no finer than that

@@ -7,6 +7,7 @@ cancelled or out of time loses nothing that was measured.
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -14,17 +15,78 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 from checks.model.facts import Node, PathProbe, PrivateNetwork, UnreadNode, Verdict
-from checks.sources.nodes.shell import ShellError
-from checks.sources.probes.count_arrivals import find_legs
-from checks.sources.probes.ends import known_mtus, read_ends
+from checks.sources.entries import Program
+from checks.sources.kernel_files import LINK, NEIGHBOUR
+from checks.sources.nodes.shell import Shell, ShellError
 from checks.sources.probes.limits import BudgetSpentError, PathLimits
+from checks.sources.probes.lost_leg import find_legs
 from checks.sources.probes.path import Path
+from checks.sources.probes.path_budget import plan_path
 from checks.sources.probes.path_work import PathWork, start_entry
 from checks.sources.probes.pinger import CannotPingError
-from checks.sources.probes.probe_dry_run import plan_path
-from checks.sources.probes.probe_hosts import NodesAtHand, ProbeSession
+from checks.sources.probes.probe_hosts import ProbeHosts, ProbeSession
 from checks.sources.probes.safety import assert_private, public_overlap
-from checks.sources.probes.verdict import Ends
+from checks.sources.probes.verdict import Ends, NeighbourSign
+
+
+def link_is_up(state: str) -> bool | None:
+    """Whether an interface in this state carries packets; None where the state is not told."""
+    word = state.strip().lower()
+    return None if not word else word in ("up", "unknown")
+
+
+def neighbour_sign(text: str, run_s: float) -> NeighbourSign:
+    """What a line of `ip -s neigh` says of the last `run_s` seconds.
+
+    The three numbers after `used` are seconds since the entry was used, confirmed and updated. A `reachable` entry may
+    be older than the fault, so only a confirmation within the run counts as life.
+    """
+    words = text.upper().split()
+    if not words:
+        return NeighbourSign.UNKNOWN
+    if words[-1] in ("FAILED", "INCOMPLETE"):
+        return NeighbourSign.SILENT
+    ages = re.search(r"\bused (\d{1,9})/(\d{1,9})/(\d{1,9})", text, re.ASCII)
+    if ages and words[-1] == "REACHABLE" and int(ages[2]) <= run_s:
+        return NeighbourSign.CONFIRMED
+    return NeighbourSign.UNKNOWN
+
+
+async def read_ends(path: Path, source: Shell | None, peer: Shell | None, run_s: float) -> Ends:
+    """Look at both ends. A shell that is not to be had, or does not answer, leaves its end unknown."""
+    link_here, neighbour, link_there = await asyncio.gather(
+        _read(source, LINK, path.source.interface),
+        _read(source, NEIGHBOUR, path.destination.ip, path.source.interface),
+        _read(peer, LINK, path.destination.interface),
+    )
+    return Ends(
+        source_link_up=link_is_up(link_here),
+        peer_link_up=link_is_up(link_there),
+        neighbour=neighbour_sign(neighbour, run_s),
+    )
+
+
+async def _read(shell: Shell | None, program: Program, *arguments: str) -> str:
+    if shell is None:
+        return ""
+    try:
+        return (await shell.run(program, *arguments)).text
+    except ShellError:
+        return ""
+
+
+def known_mtus(path: Path, source: Node | None, peer: Node | None) -> Ends:
+    """What the facts of both nodes say of their interfaces' and the route's MTU."""
+    here = source.interface(path.source.interface) if source else None
+    there = peer.interface(path.destination.interface) if peer else None
+    ways = (path.network.subnet, path.destination.ip)
+    route = next((r for r in (source.routes if source else ()) if r.destination in ways and r.mtu), None)
+    return Ends(
+        source_mtu=here.mtu if here else None,
+        peer_mtu=there.mtu if there else None,
+        route_mtu=route.mtu if route else None,
+    )
+
 
 STEP_TIMEOUT_S = 60.0
 """For one step of one path, waiting for its turn on the sending node included: a ping that hangs has its own limit."""
@@ -88,7 +150,7 @@ class PathRun:
                 assert_private(path, subnets)
         self._session = session
         self._sockets = ExitStack()
-        self._nodes = NodesAtHand(nodes, session, self._sockets)
+        self._nodes = ProbeHosts(nodes, session, self._sockets)
         self._works = [self._work(path) for path in paths]
         self._to_measure = [w for w in self._works if w.path.network.name not in barred]
         for work in self._works:

@@ -8,12 +8,79 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.model.facts import PingSeries
-from checks.model.packet_sizes import packet_of
+from checks.model.packet_sizes import ICMP_HEADER, packet_of
+from checks.sources.kernel_files import PING_TOOL
 from checks.sources.nodes.shell import Completed, Shell
-from checks.sources.probes.limits import Pace, PathLimits, Window
+from checks.sources.probes.limits import PacketPace, PathLimits, Window
 from checks.sources.probes.path import Path
-from checks.sources.probes.ping_output import parse_ping
 from checks.sources.probes.pinger import CannotPingError, Request, Tally
+
+_REPLY = re.compile(
+    r"^(?P<bytes>\d+) bytes from (?P<from>\S+?)(?: \([^)]*\))?[:,]? icmp_[rs]eq=(?P<seq>\d+)"
+    r"(?: ttl=(?P<ttl>\d+))?(?: time=(?P<ms>\d+(?:\.\d+)?) ms)?(?P<rest>.*)$",
+    re.ASCII,
+)
+_FROM = re.compile(r"^From (?P<from>\S+?)(?: \([^)]*\))?[:,]? icmp_[rs]eq=\d+ (?P<what>.+)$", re.ASCII)
+_TOO_BIG = re.compile(r"(?:frag needed and df set \(mtu = |packet too big: mtu=)(?P<mtu>\d+)", re.IGNORECASE | re.ASCII)
+_LOCAL = re.compile(r"message too long(?:, mtu[ =:]+(?P<mtu>\d+))?", re.IGNORECASE | re.ASCII)
+_UNREACHABLE = re.compile(r"unreachable|prohibited|no route|filtered|isolated|unknown code", re.IGNORECASE)
+_SUMMARY = re.compile(r"^(?P<sent>\d+) packets transmitted, (?P<received>\d+) (?:packets )?received", re.ASCII)
+_COMPLAINT = re.compile(r"^(?:ping6?: |connect: |sendmsg: |bind: |setsockopt)(?P<what>.*)$")
+
+
+def parse_ping(text: str, *, payload: int, asked: int, source_ip: str) -> Tally:
+    """What a `ping -n -s payload -c asked` printed about.
+
+    Answers count once (`DUP!` does not add), and only at the size that was sent. Where ping ended without its summary,
+    `asked` packets are taken as sent, unless it complained before it sent anything.
+    """
+    tally = Tally(payload)
+    seen: set[int] = set()
+    sent: int | None = None
+    begun = False
+    for line in (raw.strip() for raw in text.splitlines()):
+        begun = begun or line.startswith("PING ")
+        if reply := _REPLY.match(line):
+            sequence = _number(reply["seq"])
+            if _number(reply["bytes"]) != payload + ICMP_HEADER:
+                tally.error(f"an answer of another size: {line}")
+            elif "truncated" in reply["rest"] or "DIFFERENT ADDRESS" in reply["rest"]:
+                tally.error(line)
+            elif sequence not in seen:
+                seen.add(sequence)
+                tally.answered(float(reply["ms"] or 0.0), _number(reply["ttl"]) if reply["ttl"] else None)
+        elif answer := _FROM.match(line):
+            _note_icmp_error(tally, answer["from"], answer["what"], source_ip)
+        elif summary := _SUMMARY.match(line):
+            sent = _number(summary["sent"])
+        elif refusal := _LOCAL.search(line):
+            tally.refuse(_number(refusal["mtu"]) if refusal["mtu"] else None)
+        elif complaint := _COMPLAINT.match(line):
+            tally.error(complaint["what"].strip() or line)
+    if sent is None:
+        sent = asked if begun or seen else 0
+    tally.sent = max(min(sent, asked), len(seen), min(tally.refused, asked))
+    tally.refused = min(tally.refused, tally.sent - len(seen))
+    return tally
+
+
+def _note_icmp_error(tally: Tally, sender: str, what: str, source_ip: str) -> None:
+    """A `From ADDRESS icmp_seq=N ...` line."""
+    if too_big := _TOO_BIG.search(what):
+        if sender == source_ip:
+            tally.refuse(_number(too_big["mtu"]))
+        else:
+            tally.too_big(_number(too_big["mtu"]), sender)
+        return
+    if _UNREACHABLE.search(what):
+        tally.unreachable_from = sender
+    tally.error(what)
+
+
+def _number(digits: str) -> int:
+    """The number; one of absurd length, which no ping prints, is as good as none."""
+    return int(digits) if len(digits) <= 18 else 0
+
 
 RUN = 3
 """Packets of one ping process, sent at once (`-l`): as many as iputils of any age allows to every user."""
@@ -63,17 +130,6 @@ class Slots:
         return future
 
 
-# Loopback pings only: what this ping can do, asked of ping itself rather than guessed from its version.
-PROBE_PROGRAM = """\
-ping -V 2>&1 | head -n 1
-ping -n -c 1 -W 1 127.0.0.1 2>&1 | sed 's/^/plain: /'
-ping -n -c 1 -W 1 -M do 127.0.0.1 2>&1 | sed 's/^/dont-fragment: /'
-ping -n -c 1 -W 1 -M probe 127.0.0.1 2>&1 | sed 's/^/probe: /'
-timeout -s INT 1 true 2>/dev/null && echo "timeout: yes"
-true
-"""
-
-
 @dataclass(frozen=True, slots=True)
 class PingTool:
     """What the `ping` of one node can do for its user."""
@@ -106,11 +162,11 @@ class PingTool:
 
 async def ask_ping(shell: Shell) -> PingTool:
     """Find out what a node's ping can do. Raises CannotPingError when it cannot send DF pings, and ShellError."""
-    return read_ping_tool((await shell.run(PROBE_PROGRAM, timeout_s=10.0)).text, shell.node)
+    return read_ping_tool((await shell.run(PING_TOOL)).text, shell.node)
 
 
 def read_ping_tool(text: str, node: str) -> PingTool:
-    """What the answers of PROBE_PROGRAM say. Raises CannotPingError."""
+    """What the answer of the program PING_TOOL says. Raises CannotPingError."""
     if "BusyBox" in text:
         raise CannotPingError(f"the ping of {node} is BusyBox's, which cannot forbid fragmentation (it has no -M)")
     if "PING " not in text:
@@ -132,7 +188,7 @@ class CommandPinger:
     sent_by = "ping"
 
     def __init__(
-        self, path: Path, limits: PathLimits, pace: Pace, *, shell: Shell, tool: PingTool, slots: Slots
+        self, path: Path, limits: PathLimits, pace: PacketPace, *, shell: Shell, tool: PingTool, slots: Slots
     ) -> None:
         """`slots` is shared by all paths of the node."""
         self.path = path

@@ -12,7 +12,7 @@ from checks.model.journal import Journal
 from checks.model.settings import Settings
 from checks.sources.nodes.shell import Shell, ShellError
 from checks.sources.probes.icmp_pinger import IcmpPinger
-from checks.sources.probes.limits import Pace, PathLimits
+from checks.sources.probes.limits import PacketPace, PathLimits
 from checks.sources.probes.path import Path
 from checks.sources.probes.ping_command import CommandPinger, PingTool, Slots, ask_ping
 from checks.sources.probes.pinger import CannotPingError, Pinger
@@ -34,7 +34,7 @@ class ProbeSession(Protocol):
         ...
 
 
-class NodesAtHand:
+class ProbeHosts:
     """The nodes of the cluster as places to ping from. Sockets that were opened are closed with `sockets`."""
 
     def __init__(self, nodes: Sequence[Node | UnreadNode], session: ProbeSession, sockets: ExitStack) -> None:
@@ -42,7 +42,7 @@ class NodesAtHand:
         self._sockets = sockets
         self._unread = {n.name: n.reason for n in nodes if isinstance(n, UnreadNode)}
         self._read = {n.name: n for n in nodes if isinstance(n, Node)}
-        self._paces: dict[str, Pace] = {}
+        self._paces: dict[str, PacketPace] = {}
         self._slots: dict[str, Slots] = {}
         self._tools: dict[str, asyncio.Task[PingTool]] = {}
 
@@ -64,7 +64,7 @@ class NodesAtHand:
         node = path.source.node
         if node in self._unread:
             raise CannotPingError(f"{node} could not be read: {self._unread[node]}")
-        pace = self._paces.setdefault(node, Pace(self._session.settings.probe.max_packets_per_second))
+        pace = self._paces.setdefault(node, PacketPace(self._session.settings.probe.max_packets_per_second))
         if node != self._session.local_node:
             return await self._by_command(path, limits, pace)
         try:
@@ -73,7 +73,7 @@ class NodesAtHand:
         except CannotPingError:
             return await self._by_command(path, limits, pace)
 
-    async def _by_command(self, path: Path, limits: PathLimits, pace: Pace) -> CommandPinger:
+    async def _by_command(self, path: Path, limits: PathLimits, pace: PacketPace) -> CommandPinger:
         node = path.source.node
         shell = await self._session.shell(node)
         if node not in self._tools:

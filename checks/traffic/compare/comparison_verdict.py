@@ -34,6 +34,7 @@ from checks.traffic.compare.comparison import (
 )
 from checks.traffic.compare.comparison_text import control_moved, fact_moved, summary_of
 from checks.traffic.compare.differences import environment_differences, noise_warnings, pair_warnings
+from checks.traffic.compare.environment import FEWEST, thinned
 from checks.traffic.compare.metrics import LOAD
 from checks.traffic.compare.recorded_run import KIND
 from checks.traffic.compare.run import Better, ComparedRun, Measured
@@ -46,7 +47,6 @@ from checks.traffic.compare.statistics import (
     median_interval,
     shift_interval,
 )
-from checks.traffic.compare.stretches import FEWEST, thinned
 
 SIGNIFICANT = 0.05
 FLOOR = 0.05

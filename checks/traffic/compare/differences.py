@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 from checks.model.wording import counted, listed
 from checks.traffic.compare.comparison import Compared, EnvironmentDifference
 from checks.traffic.compare.comparison_text import number
-from checks.traffic.compare.environment import MTU
+from checks.traffic.compare.environment import FEWEST, MTU
 from checks.traffic.compare.recorded_run import KIND
 from checks.traffic.compare.run import ComparedRun
-from checks.traffic.compare.stretches import FEWEST
 
 _ASKS_FOR_LOAD = re.compile(r"\b(users|think time|streams|target rate|block size|protocol|direction)\b")
 """Facts of load generators that say how much they were told to ask for."""

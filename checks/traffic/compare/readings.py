@@ -8,9 +8,18 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from checks.model.facts import InstancePing
-from checks.traffic.coverage import Sample, overlap_s
 from checks.traffic.recording import Header
-from checks.traffic.samples import Event, Gap, InstanceSample, LatencySample, Links, NodeSample, PairsSample
+from checks.traffic.samples import (
+    Event,
+    Gap,
+    InstanceSample,
+    LatencySample,
+    Links,
+    NodeSample,
+    PairsSample,
+    Sample,
+    overlap_s,
+)
 
 COVERED = 0.7
 """The share of a stretch that must have been sampled for anything to be told of it."""

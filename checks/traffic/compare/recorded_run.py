@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from checks.model.wording import counted
-from checks.traffic.compare.environment import environment_of
+from checks.traffic.compare.environment import are_alike, environment_of, piece_length, times_longer
 from checks.traffic.compare.metrics import (
     BLOCKS,
     DATAGRAMS_IN,
@@ -21,7 +21,6 @@ from checks.traffic.compare.metrics import (
 from checks.traffic.compare.readings import Rates, Readings, Recorded, Subject, read, short, time_of
 from checks.traffic.compare.run import ComparedRun, Measured
 from checks.traffic.compare.statistics import median
-from checks.traffic.compare.stretches import are_alike, piece_length, times_longer
 
 KIND = "recording"
 _RAMP = 0.8

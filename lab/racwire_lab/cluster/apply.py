@@ -6,40 +6,40 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from racwire_lab.cluster import boot, clusterware, databases, peers, stack, wiring
+from racwire_lab.cluster import clusterware, databases, holders, peers, stack, wiring
 from racwire_lab.cluster.desired import Desired
-from racwire_lab.cluster.processes import Job, Process, into, run_all
-from racwire_lab.cluster.topology import NETWORKS, Port
+from racwire_lab.cluster.processes import LabJob, Process, into, run_all
+from racwire_lab.cluster.topology import NETWORKS, PortId
 
 
 @dataclass(frozen=True)
-class Running:
+class RunningCluster:
     """The cluster's processes, as far as its network is concerned."""
 
     directory: Path
     rootless: bool
     init: Process
     nodes: dict[str, Process]
-    routers: dict[Port, Process]
+    routers: dict[PortId, Process]
 
-    def in_switch(self, lines: Iterable[str]) -> Job:
+    def in_switch(self, lines: Iterable[str]) -> LabJob:
         """A batch of ip commands for the switch's namespace."""
         return self._batch(self.init, lines, "set up the practice switch")
 
-    def in_node(self, node: str, lines: Iterable[str]) -> Job:
+    def in_node(self, node: str, lines: Iterable[str]) -> LabJob:
         """A batch of ip commands for a node's namespace."""
         return self._batch(self.nodes[node], lines, f"set up the network of {node}")
 
-    def in_router(self, port: Port, lines: Iterable[str]) -> Job:
+    def in_router(self, port: PortId, lines: Iterable[str]) -> LabJob:
         """A batch of ip commands for a router's namespace."""
         return self._batch(self.routers[port], lines, f"set up the router before {port.name}")
 
-    def rules(self, holder: Process, family: str, rules: Iterable[str]) -> Job:
+    def rules(self, holder: Process, family: str, rules: Iterable[str]) -> LabJob:
         """The nft rules of a namespace, replaced as a whole."""
         argv = [*into(holder, "net", rootless=self.rootless), "nft", "--file", "-"]
-        return Job(argv, wiring.ruleset(family, tuple(rules)), "set the packet filter")
+        return LabJob(argv, wiring.ruleset(family, tuple(rules)), "set the packet filter")
 
-    def reassembly(self, node: str, size_bytes: int) -> Job:
+    def reassembly(self, node: str, size_bytes: int) -> LabJob:
         """A node's memory for putting fragments together."""
         # The lower limit, of which old kernels insist that it is not above, makes way first and follows last.
         low, high = "ipfrag_low_thresh", "ipfrag_high_thresh"
@@ -47,14 +47,14 @@ class Running:
             f"cd /proc/sys/net/ipv4; echo 0 >{low} && echo {size_bytes} >{high} && echo {size_bytes * 3 // 4} >{low}"
         )
         argv = [*into(self.nodes[node], "mount", "net", rootless=self.rootless), "sh", "-c", script]
-        return Job(argv, "", f"set the reassembly memory of {node}")
+        return LabJob(argv, "", f"set the reassembly memory of {node}")
 
-    def _batch(self, holder: Process, lines: Iterable[str], purpose: str) -> Job:
+    def _batch(self, holder: Process, lines: Iterable[str], purpose: str) -> LabJob:
         argv = [*into(holder, "net", rootless=self.rootless), "ip", "-batch", "-"]
-        return Job(argv, "".join(f"{line}\n" for line in lines), purpose)
+        return LabJob(argv, "".join(f"{line}\n" for line in lines), purpose)
 
 
-def build(running: Running, target: Desired) -> None:
+def build(running: RunningCluster, target: Desired) -> None:
     """Lay out the network of a cluster that has none yet, without faults."""
     ports = [
         line for port, nic in target.nics.items() for line in wiring.new_port(port, nic, running.nodes[port.node].pid)
@@ -76,7 +76,7 @@ def _new_nics(target: Desired, node: str) -> list[str]:
     return [line for network, nic in nics for line in wiring.new_nic(network, nic)]
 
 
-def change(running: Running, before: Desired, after: Desired) -> dict[Port, Process]:
+def change(running: RunningCluster, before: Desired, after: Desired) -> dict[PortId, Process]:
     """Turn one cluster into the other; returns the routers that run now."""
     # First what a kernel may lack: when it does, nothing has been changed yet.
     _change_rules(running, before, after)
@@ -85,7 +85,7 @@ def change(running: Running, before: Desired, after: Desired) -> dict[Port, Proc
     if removed:
         run_all([running.in_switch(removed)])
     routers = _change_routers(running, before, after)
-    running = Running(running.directory, running.rootless, running.init, running.nodes, routers)
+    running = RunningCluster(running.directory, running.rootless, running.init, running.nodes, routers)
     _change_nics(running, before, after)
     run_all(
         running.reassembly(node, size_bytes)
@@ -101,7 +101,7 @@ def change(running: Running, before: Desired, after: Desired) -> dict[Port, Proc
     return routers
 
 
-def _change_routers(running: Running, before: Desired, after: Desired) -> dict[Port, Process]:
+def _change_routers(running: RunningCluster, before: Desired, after: Desired) -> dict[PortId, Process]:
     """End the routers that are no longer wanted as they are, and start those that are missing."""
     routers = dict(running.routers)
     for port, cable in before.cables.items():
@@ -109,11 +109,11 @@ def _change_routers(running: Running, before: Desired, after: Desired) -> dict[P
             routers.pop(port).kill()
     for port, cable in after.cables.items():
         if cable.router and port not in routers:
-            routers[port] = boot.spawn_router(running.directory, running.init, rootless=running.rootless)
+            routers[port] = holders.spawn_router(running.directory, running.init, rootless=running.rootless)
     return routers
 
 
-def _change_nics(running: Running, before: Desired, after: Desired) -> None:
+def _change_nics(running: RunningCluster, before: Desired, after: Desired) -> None:
     steps: dict[str, list[str]] = {}
     for port, nic in after.nics.items():
         if nic != before.nics[port]:
@@ -122,7 +122,7 @@ def _change_nics(running: Running, before: Desired, after: Desired) -> None:
     run_all(running.in_node(node, lines) for node, lines in steps.items())
 
 
-def _wire(running: Running, after: Desired, recabled: Iterable[Port]) -> None:
+def _wire(running: RunningCluster, after: Desired, recabled: Iterable[PortId]) -> None:
     wired = [
         (port, wiring.wire(port, after.cables[port], running.routers[port].pid if port in running.routers else None))
         for port in recabled
@@ -136,7 +136,7 @@ def _wire(running: Running, after: Desired, recabled: Iterable[Port]) -> None:
     )
 
 
-def _change_rules(running: Running, before: Desired, after: Desired) -> None:
+def _change_rules(running: RunningCluster, before: Desired, after: Desired) -> None:
     jobs = []
     if before.switch_rules != after.switch_rules:
         jobs.append(running.rules(running.init, "bridge", after.switch_rules))
@@ -146,7 +146,7 @@ def _change_rules(running: Running, before: Desired, after: Desired) -> None:
     run_all(jobs)
 
 
-def _answer(running: Running, target: Desired) -> None:
+def _answer(running: RunningCluster, target: Desired) -> None:
     clusterware.answer(running.directory, target)
     stack.follow(running.directory, target)
     databases.follow(running.directory, target)

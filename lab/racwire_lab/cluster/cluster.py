@@ -9,7 +9,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from racwire_lab.cluster import apply, boot, booting, clusterware, databases, directory, peers, remote, stack, switch
+from racwire_lab.cluster import (
+    apply,
+    clusterware,
+    databases,
+    directory,
+    holders,
+    node_boot,
+    peers,
+    remote,
+    stack,
+    topology,
+)
 from racwire_lab.cluster.desired import desired
 from racwire_lab.cluster.faults import ActiveFault, fault_named, node_named, place
 from racwire_lab.cluster.processes import missing_tool, run_all
@@ -26,7 +37,7 @@ from racwire_lab.cluster.topology import (
     SWITCH_MTU,
     Shape,
 )
-from racwire_lab.errors import LabError, LabUsageError
+from racwire_lab.lab_errors import LabError, LabUsageError
 
 _SCRIPTS = Path(__file__).parents[1] / "scripts"
 _ENTER = Path(__file__).parents[1] / "programs" / "enter.py"
@@ -52,12 +63,12 @@ class Lab:
 
     @property
     def faults(self) -> tuple[ActiveFault, ...]:
-        """What is broken in it, oldest first."""
+        """Its active faults, oldest first."""
         return self.state.faults
 
     @property
     def remote_shell(self) -> RemoteShell:
-        """How its nodes reach each other: by a real ssh, or by the lab's substitute for it."""
+        """The remote shell of its nodes: a real ssh, or the lab's substitute for it."""
         return self.state.remote_shell
 
     @property
@@ -66,8 +77,8 @@ class Lab:
         return self.state.remote_shell_reason
 
     @property
-    def database(self) -> databases.Access | None:
-        """How to log in to its database from a node; None where it has none."""
+    def database(self) -> databases.DatabaseAccess | None:
+        """The login to its database from a node; None where it has no database."""
         return databases.access(self.directory) if self.state.shape.database else None
 
     @property
@@ -88,7 +99,7 @@ class Lab:
         return [sys.executable, "-I", "-S", str(_ENTER), str(holder.pid), str(holder.started), *argv]
 
     def environment(self, node: str) -> dict[str, str]:
-        """What to add to the environment of a command inside a node.
+        """Variables to add to the environment of a command inside a node.
 
         The settings are the practice cluster's own: those that the caller has were made for another cluster, and name
         its database. Who wants others here gives --settings.
@@ -130,13 +141,13 @@ class Lab:
         )
 
     @property
-    def switch_ports(self) -> tuple[switch.SwitchPort, ...]:
+    def switch_ports(self) -> tuple[topology.SwitchPort, ...]:
         """The switch's ports on the private networks, as they are where nothing is broken."""
-        return switch.ports(self.state.shape, self.state.port_mtus)
+        return topology.switch_ports(self.state.shape, self.state.port_mtus)
 
     def set_port_mtu(self, port: str, mtu: int) -> Lab:
         """Give a port of the switch, or `all` of the private networks, another MTU in bytes. LabError as for faults."""
-        chosen, checked = switch.named(port, self.state.shape), switch.checked(mtu)
+        chosen, checked = topology.ports_named(port, self.state.shape), topology.checked_mtu(mtu)
         return self._change(
             lambda state: replace(state, port_mtus={**state.port_mtus, **dict.fromkeys(chosen, checked)})
         )
@@ -146,7 +157,7 @@ class Lab:
         return stack.is_running(self.directory, node_named(node, self.state.shape), service)
 
     def keeper_of(self, node: str) -> str:
-        """What keeps the network of that node: one of KEEPERS."""
+        """The network service of that node: one of KEEPERS."""
         return self.state.shape.keeper_of(node)
 
     def reboot(self, node: str) -> str:
@@ -156,7 +167,7 @@ class Lab:
         Returns the node's name.
         """
         name = node_named(node, self.state.shape)
-        booting.reboot(self.directory, name, self.state.nodes[name])
+        node_boot.reboot(self.directory, name, self.state.nodes[name])
         return name
 
     def _change(self, change: Callable[[State], State]) -> Lab:
@@ -168,14 +179,14 @@ class Lab:
             wanted = change(state)
             if wanted == state:
                 return Lab(self.directory, state)
-            running = apply.Running(self.directory, state.rootless, state.init, state.nodes, state.routers)
+            running = apply.RunningCluster(self.directory, state.rootless, state.init, state.nodes, state.routers)
             healthy = desired(state.shape, (), wanted.port_mtus)
             before, after = (desired(one.shape, one.faults, one.port_mtus) for one in (state, wanted))
             # Before it is done: what cannot be remembered could not be mended.
             save(self.directory, wanted)
             try:
                 routers = apply.change(running, before, after)
-                booting.remember(self.directory, healthy, before, after)
+                node_boot.remember(self.directory, healthy, before, after)
             except BaseException:
                 save(self.directory, state)
                 raise
@@ -215,7 +226,7 @@ def up(
             f"The network of the practice nodes is kept by {', '.join(KEEPERS)} or {MIXED}, not {keeper}: choose with "
             "--keeper."
         )
-    switch.checked(switch_mtu)
+    topology.checked_mtu(switch_mtu)
     _refuse_inside()
     progress = progress or (lambda _: None)
     shape = Shape(nodes, mtu, _database(database, database_version, progress), switch_mtu, keeper)
@@ -270,36 +281,34 @@ def _database(wanted: bool, version: str, progress: Callable[[str], None]) -> st
     if not wanted:
         return ""
     if not databases.can_be():
-        progress("There is no practice database: `pip install 'racwire[lab]'` brings what it needs.")
+        progress("There is no practice database: `pip install ./lab` in a checkout of racwire brings what it needs.")
         return ""
     return DATABASE_VERSIONS[version]
 
 
 def _bring_up(path: Path, shape: Shape, progress: Callable[[str], None]) -> Lab:
-    rootless = boot.needs_user_namespace()
+    rootless = holders.needs_user_namespace()
     sshd = peers.find_sshd()
     progress(f"Making {shape.size} nodes in {path}{' without root' if rootless else ''}.")
     _prepare(path, shape, rootless=rootless, with_ssh=sshd is not None)
-    with databases.servers(path, shape) as servers, boot.booted(path, shape, rootless=rootless) as holders:
+    with databases.servers(path, shape) as servers, holders.booted(path, shape, rootless=rootless) as held:
         progress("Connecting them to one public and two private networks.")
-        running = apply.Running(path, rootless, holders.init, holders.nodes, {})
+        running = apply.RunningCluster(path, rootless, held.init, held.nodes, {})
         healthy = desired(shape, ())
         apply.build(running, healthy)
-        booting.remember(path, healthy, healthy, healthy)
+        node_boot.remember(path, healthy, healthy, healthy)
         progress("Starting Clusterware and the remote shell on each node.")
-        run_all(stack.start(path, holders.nodes, rootless=rootless))
+        run_all(stack.start(path, held.nodes, rootless=rootless))
         if servers:
-            servers.start(holders.nodes)
-        remote_shell, reason = remote.serve(path, holders.nodes, sshd=sshd, rootless=rootless)
+            servers.start(held.nodes)
+        remote_shell, reason = remote.serve(path, held.nodes, sshd=sshd, rootless=rootless)
         if reason:
             progress(f"The nodes reach each other by a stand-in for ssh, because {reason}.")
         if servers:
             progress("Starting an instance of the practice database on each node.")
-            databases.start_daemons(path, holders.nodes, rootless=rootless)
+            databases.start_daemons(path, held.nodes, rootless=rootless)
             servers.wait()
-        state = State(
-            shape, boot_id(), rootless, remote_shell, reason, holders.init, holders.nodes, routers={}, faults=()
-        )
+        state = State(shape, boot_id(), rootless, remote_shell, reason, held.init, held.nodes, routers={}, faults=())
         save(path, state)
     return Lab(path, state)
 
@@ -316,7 +325,7 @@ def _prepare(path: Path, shape: Shape, *, rootless: bool, with_ssh: bool) -> Non
     for node in shape.nodes:
         (peers.node_home(path, node) / "run").mkdir()
     peers.write_accounts(path, shape, rootless=rootless)
-    booting.install(path, shape, desired(shape, ()).nics)
+    node_boot.install(path, shape, desired(shape, ()).nics)
     if with_ssh:
         run_all(peers.keygen_jobs(path, shape))
         peers.configure(path, shape, rootless=rootless)

@@ -11,6 +11,7 @@ import shutil
 import string
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
@@ -18,17 +19,19 @@ from pathlib import Path
 
 from racwire_lab.cluster.desired import Desired
 from racwire_lab.cluster.peers import node_home
-from racwire_lab.cluster.processes import Job, Process, into, run_all, waiting_program
+from racwire_lab.cluster.processes import LabJob, Process, into, run_all, waiting_program
 from racwire_lab.cluster.topology import DATABASE, SCAN_NAME, SERVICE_PORT, Shape, index_of
-from racwire_lab.errors import LabError
+from racwire_lab.lab_errors import LabError
+from racwire_lab.programs.cache_fusion.settings import FOLLOWED_BY, mark_of
 
 USER = "RACWIRE"
 INSTANCE_FILE = "instance.json"
-"""In each node's directory: how its instance should be, as `instances.Instance`."""
+"""In each node's directory: how its instance should be, as `instances.DesiredInstance`."""
 _DAEMON = Path(__file__).parents[1] / "programs" / "start_cache_fusion.py"
-_SERVERS = "racwire_lab.database.instances"
-_NEEDED = ("duckdb", "sqlglot", "cryptography")
+_SERVERS = "racwire_lab.database.servers"
+_NEEDED = ("duckdb", "sqlglot", "cryptography", "msgspec")
 _READY_S = 30.0
+_FOLLOW_S = 10.0
 
 _SETTINGS = """\
 # How racwire reads the practice cluster; `racwire check --lab --settings FILE` uses another file.
@@ -52,8 +55,8 @@ call_timeout_s = 4
 
 
 @dataclass(frozen=True)
-class Access:
-    """How to log in to the practice database from one of its nodes."""
+class DatabaseAccess:
+    """The login to the practice database from one of its nodes."""
 
     connect: str
     user: str
@@ -61,13 +64,13 @@ class Access:
 
 
 def can_be() -> bool:
-    """Whether what the database needs (the extra `lab`) is installed."""
+    """Whether what the database needs is installed."""
     return all(find_spec(name) is not None for name in _NEEDED)
 
 
-def access(directory: Path) -> Access:
-    """How to log in."""
-    return Access(f"{SCAN_NAME}:{SERVICE_PORT}/{DATABASE}", USER, directory / "database" / "password")
+def access(directory: Path) -> DatabaseAccess:
+    """The login to the practice database."""
+    return DatabaseAccess(f"{SCAN_NAME}:{SERVICE_PORT}/{DATABASE}", USER, directory / "database" / "password")
 
 
 def settings_file(directory: Path) -> Path:
@@ -103,7 +106,11 @@ def _install_monitors(directory: Path, shape: Shape) -> None:
 
 
 def follow(directory: Path, target: Desired) -> None:
-    """Make the instances be as they should."""
+    """Make the instances be as they should, and wait until the programs that play them are so.
+
+    A program that is ended or hangs is not waited for beyond a few seconds.
+    """
+    changed: list[Path] = []
     for node, instance in target.instances.items():
         text = json.dumps(asdict(instance), indent=1)
         path = node_home(directory, node) / INSTANCE_FILE
@@ -111,12 +118,23 @@ def follow(directory: Path, target: Desired) -> None:
             fresh = path.with_suffix(".new")
             fresh.write_text(text, encoding="ascii")
             os.replace(fresh, path)
+            changed.append(path)
+    deadline = time.monotonic() + _FOLLOW_S
+    while not all(_is_followed(path) for path in changed) and time.monotonic() < deadline:
+        time.sleep(0.005)
+
+
+def _is_followed(file: Path) -> bool:
+    """Whether each program that was started has carried out what the file says."""
+    confirmed = [file.with_name(FOLLOWED_BY.format(program)) for program in ("daemon", "server")]
+    mark = mark_of(str(file))
+    return all(path.read_text(encoding="ascii") == mark for path in confirmed if path.exists())
 
 
 def start_daemons(directory: Path, nodes: Mapping[str, Process], *, rootless: bool) -> None:
     """Start the Cache Fusion daemon of every node. What they follow must have been written."""
     run_all(
-        Job(
+        LabJob(
             [
                 *into(holder, "mount", "uts", "net", "pid", rootless=rootless),
                 *(sys.executable, "-I", "-S", str(_DAEMON), str(node_home(directory, node))),
@@ -135,7 +153,7 @@ class Servers:
         self._directory = directory
         with (directory / "database.log").open("wb") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", _SERVERS, str(directory)],
+                [sys.executable, "-P", "-m", _SERVERS, str(directory)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

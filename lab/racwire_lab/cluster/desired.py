@@ -1,4 +1,4 @@
-"""What the cluster should be like, as a pure function of its shape and of the faults that are broken.
+"""The desired state of the cluster, as a pure function of its shape and its active faults.
 
 Breaking and mending never undo each other's steps: each computes what should be so before and after, and only the
 difference is carried out. So faults combine, and each is mended exactly, in whatever order.
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from racwire_lab.cluster.faults import ActiveFault
-from racwire_lab.cluster.instances import Instance, instances
+from racwire_lab.cluster.instances import DesiredInstance, instances
 from racwire_lab.cluster.nics import Nic, nic
-from racwire_lab.cluster.topology import NETWORKS, PRIVATE, PUBLIC, STANDARD_MTU, SWITCH_MTU, Port, Shape, index_of
+from racwire_lab.cluster.topology import NETWORKS, PRIVATE, PUBLIC, STANDARD_MTU, SWITCH_MTU, PortId, Shape, index_of
 
 _LOSS_PERCENT = 5
 _ONE_IN_FRAGMENTS = 50
@@ -36,7 +36,7 @@ class Router:
 
 @dataclass(frozen=True)
 class Cable:
-    """What lies between a NIC and the switch of its network."""
+    """The path between a NIC and the switch of its network."""
 
     plugged: bool
     uplink_mtu: int | None
@@ -45,8 +45,8 @@ class Cable:
 
 
 @dataclass(frozen=True)
-class Login:
-    """How a node treats those who log in by ssh."""
+class SshLogin:
+    """A node's treatment of ssh logins."""
 
     accepted: bool
     hangs: bool
@@ -56,25 +56,25 @@ class Login:
 class Desired:
     """The whole cluster as it should be."""
 
-    nics: dict[Port, Nic]
-    cables: dict[Port, Cable]
+    nics: dict[PortId, Nic]
+    cables: dict[PortId, Cable]
     switch_rules: tuple[str, ...]
     node_rules: dict[str, tuple[str, ...]]
     reassembly_bytes: dict[str, int]
     """Memory of each node for putting fragments together: net.ipv4.ipfrag_high_thresh."""
-    logins: dict[str, Login]
+    logins: dict[str, SshLogin]
     getif: tuple[str, ...]
     members: tuple[str, ...]
     private: tuple[str, ...]
     """For Clusterware's own network: a node, whether it `answers` pings or is `silent`, its private addresses."""
-    instances: dict[str, Instance]
+    instances: dict[str, DesiredInstance]
     """The database instance of each node; empty where there is no database."""
 
 
 def desired(
-    shape: Shape, faults: Collection[ActiveFault], port_mtus: Mapping[Port, int] = MappingProxyType({})
+    shape: Shape, faults: Collection[ActiveFault], port_mtus: Mapping[PortId, int] = MappingProxyType({})
 ) -> Desired:
-    """What should be so in a cluster of this shape with these faults and these MTUs of switch ports.
+    """The desired state of a cluster of this shape with these faults and these MTUs of switch ports.
 
     A port that is not named has the MTU with which its cluster was brought up.
     """
@@ -96,7 +96,7 @@ def desired(
     )
 
 
-def _cable(port: Port, nic: Nic, port_mtu: int, broken: frozenset[ActiveFault]) -> Cable:
+def _cable(port: PortId, nic: Nic, port_mtu: int, broken: frozenset[ActiveFault]) -> Cable:
     if ActiveFault("switch-mtu", *port) in broken:
         port_mtu = min(port_mtu, STANDARD_MTU)
     unplugged = {ActiveFault("peer-down", port.node, None), ActiveFault("link-down", *port)}
@@ -107,7 +107,7 @@ def _cable(port: Port, nic: Nic, port_mtu: int, broken: frozenset[ActiveFault]) 
     )
 
 
-def _router(port: Port, nic: Nic) -> Router:
+def _router(port: PortId, nic: Nic) -> Router:
     network = NETWORKS[port.network]
     prefix = nic.address.rpartition(".")[0]
     behind = [nic.address.partition("/")[0]]
@@ -134,7 +134,7 @@ def _switch_rules(shape: Shape, broken: frozenset[ActiveFault]) -> list[str]:
             rules.append(f"{entering} {_FRAGMENT} numgen random mod {_ONE_IN_FRAGMENTS} 0 drop")
     for fault in sorted(broken, key=str):
         if fault.fault == "switch-mtu-one-way" and fault.node and fault.network:
-            port = Port(fault.node, fault.network)
+            port = PortId(fault.node, fault.network)
             rules.append(f'forward oifname "{port.name}" ip length > {STANDARD_MTU} drop')
     return rules
 
@@ -151,8 +151,8 @@ def _reassembly_bytes(node: str, broken: frozenset[ActiveFault]) -> int:
     return _REASSEMBLY_BYTES
 
 
-def _login(node: str, broken: frozenset[ActiveFault]) -> Login:
-    return Login(
+def _login(node: str, broken: frozenset[ActiveFault]) -> SshLogin:
+    return SshLogin(
         accepted=ActiveFault("no-ssh", node, None) not in broken,
         hangs=ActiveFault("slow-ssh", node, None) in broken,
     )
@@ -177,7 +177,7 @@ def _member(node: str, broken: frozenset[ActiveFault]) -> str:
     return f"{node} {index} {node}-vip {status} Unpinned {PRIVATE[0].address(index)}"
 
 
-def _private(shape: Shape, node: str, nics: Mapping[Port, Nic], broken: frozenset[ActiveFault]) -> str:
+def _private(shape: Shape, node: str, nics: Mapping[PortId, Nic], broken: frozenset[ActiveFault]) -> str:
     kind = "silent" if ActiveFault("icmp-filtered", node, None) in broken else "answers"
     addresses = [nics[port].address for port in shape.ports if port.node == node and port.is_private]
     return " ".join([node, kind, *(address.partition("/")[0] for address in addresses)])

@@ -11,14 +11,14 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from racwire_lab.errors import LabError
+from racwire_lab.lab_errors import LabError
 
 _MARKER = ".racwire-lab"
 _PLAIN = re.compile(r"/[A-Za-z0-9._/+@:,=-]+")
 
 
 def lab_directory() -> Path:
-    """Where the practice cluster of this user and environment has its files, whether or not there is one."""
+    """The directory for the practice cluster of this user and environment, whether or not there is one."""
     if chosen := os.environ.get("RACWIRE_LAB_DIR"):
         path = Path(chosen)
     elif runtime := os.environ.get("XDG_RUNTIME_DIR"):

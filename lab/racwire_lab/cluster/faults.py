@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from racwire_lab.cluster.topology import PRIVATE, STANDARD_MTU, Shape
-from racwire_lab.errors import LabUsageError
+from racwire_lab.lab_errors import LabUsageError
 
 Scope = Literal["nic", "node", "network", "cluster"]
 
@@ -29,7 +29,7 @@ class Fault:
 
     @property
     def needs(self) -> str:
-        """What must be there for it beyond the running cluster; empty when nothing must."""
+        """Requirements beyond the running cluster; empty when there are none."""
         needs = []
         if self.needs_nft:
             needs.append("the nft command")
@@ -245,7 +245,7 @@ def fault_named(name: str) -> Fault:
 
 
 def place(fault: Fault, shape: Shape, node: str | None, network: str | int | None) -> ActiveFault:
-    """Where the fault will strike, with its defaults filled in; LabUsageError when it cannot strike there."""
+    """The place of the fault, with defaults filled in; LabUsageError when the fault cannot be made there."""
     if node is not None and fault.scope in ("network", "cluster"):
         raise LabUsageError(f"The fault {fault.name} does not strike a single node: leave out --node.")
     if network is not None and fault.scope in ("node", "cluster"):

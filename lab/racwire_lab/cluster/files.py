@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Write a file beside the old one and put it in its place in one step: nobody reads a part of it."""
+    """Replace a file in one step: nobody reads a part of it."""
     fresh = path.with_name(f".{path.name}.new")
     fresh.write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
     os.replace(fresh, path)

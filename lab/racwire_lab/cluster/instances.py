@@ -1,4 +1,4 @@
-"""What each database instance should be like, as a pure function of the cluster's shape and its faults.
+"""The desired state of each database instance, as a pure function of the cluster's shape and its faults.
 
 Written as JSON into each node's directory, where both programs of an instance follow it: its Cache Fusion daemon
 (`programs/cache_fusion`) and its server (`oracle/instance.py`).
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from racwire_lab.cluster.faults import ActiveFault
 from racwire_lab.cluster.nics import Nic, is_up
-from racwire_lab.cluster.topology import DATABASE, DATABASE_VERSIONS, NETWORKS, Port, Shape, index_of
+from racwire_lab.cluster.topology import DATABASE, DATABASE_VERSIONS, NETWORKS, PortId, Shape, index_of
 
 _FALSE_LOSSES = ActiveFault("false-lost-12.1", None, None)
 FULL_MESH_NODES = 8
@@ -22,7 +22,7 @@ _FROM_PARAMETER = "CLUSTER_INTERCONNECTS parameter"
 
 
 @dataclass(frozen=True)
-class Interconnect:
+class DesiredInterconnect:
     """An address that an instance uses for Cache Fusion, with what V$CLUSTER_INTERCONNECTS says of it."""
 
     network: int
@@ -32,7 +32,7 @@ class Interconnect:
 
 
 @dataclass(frozen=True)
-class Instance:
+class DesiredInstance:
     """An instance as it should be."""
 
     number: int
@@ -41,7 +41,7 @@ class Instance:
     version: str
     is_open: bool
     """As far as the node is concerned: it is open while Clusterware runs there and the database is meant to run."""
-    interconnects: tuple[Interconnect, ...]
+    interconnects: tuple[DesiredInterconnect, ...]
     peers: dict[int, dict[int, str]]
     """The other instances, those on nodes that are switched off left out: their addresses by network."""
     hosts: dict[int, str]
@@ -58,7 +58,7 @@ class Instance:
     hangs: bool
     """It answers no query."""
     address: str
-    """Where its clients find it, on the public network."""
+    """Its address for clients, on the public network."""
     listens: bool
     scan_nodes: tuple[str, ...]
     """The nodes that may have the SCAN: the first one of them on which Clusterware runs has it."""
@@ -69,7 +69,7 @@ class Instance:
     """Whether the user RACWIRE has more than CREATE SESSION."""
 
 
-def instances(shape: Shape, nics: Mapping[Port, Nic], broken: frozenset[ActiveFault]) -> dict[str, Instance]:
+def instances(shape: Shape, nics: Mapping[PortId, Nic], broken: frozenset[ActiveFault]) -> dict[str, DesiredInstance]:
     """The instance of every node; none where the cluster has no database."""
     if not shape.database:
         return {}
@@ -78,13 +78,16 @@ def instances(shape: Shape, nics: Mapping[Port, Nic], broken: frozenset[ActiveFa
 
 
 def _instance(
-    shape: Shape, node: str, interconnects: Mapping[str, tuple[Interconnect, ...]], broken: frozenset[ActiveFault]
-) -> Instance:
+    shape: Shape,
+    node: str,
+    interconnects: Mapping[str, tuple[DesiredInterconnect, ...]],
+    broken: frozenset[ActiveFault],
+) -> DesiredInstance:
     listening = [other for other in shape.nodes if _listens(other, broken)]
     # An instance that hangs or comes and goes does not register with the SCAN.
     ready = [n for n in listening if broken.isdisjoint(_at(n, "hung-instance", "instance-restart"))]
     others = [other for other in shape.nodes if other != node and is_up(other, broken) and is_up(node, broken)]
-    return Instance(
+    return DesiredInstance(
         number=index_of(node),
         name=f"{DATABASE}{index_of(node)}",
         host=node,
@@ -109,16 +112,18 @@ def _instance(
     )
 
 
-def _interconnects(node: str, nics: Mapping[Port, Nic], broken: frozenset[ActiveFault]) -> tuple[Interconnect, ...]:
-    private = [(network, nics[Port(node, network.number)]) for network in NETWORKS if network.private]
+def _interconnects(
+    node: str, nics: Mapping[PortId, Nic], broken: frozenset[ActiveFault]
+) -> tuple[DesiredInterconnect, ...]:
+    private = [(network, nics[PortId(node, network.number)]) for network in NETWORKS if network.private]
     if ActiveFault("cluster-interconnects-set", node, None) in broken:
-        return tuple(Interconnect(n.number, _bare(nic.address), "NO", _FROM_PARAMETER) for n, nic in private)
+        return tuple(DesiredInterconnect(n.number, _bare(nic.address), "NO", _FROM_PARAMETER) for n, nic in private)
     if ActiveFault("public-interconnect", None, None) in broken:
-        return (Interconnect(0, _bare(nics[Port(node, 0)].address), "YES", _FROM_REGISTRY),)
-    return tuple(Interconnect(n.number, _bare(nic.haip), "NO", "") for n, nic in private if nic.haip)
+        return (DesiredInterconnect(0, _bare(nics[PortId(node, 0)].address), "YES", _FROM_REGISTRY),)
+    return tuple(DesiredInterconnect(n.number, _bare(nic.haip), "NO", "") for n, nic in private if nic.haip)
 
 
-def _peer(shape: Shape, node: str, other: str, interconnects: tuple[Interconnect, ...]) -> dict[int, str]:
+def _peer(shape: Shape, node: str, other: str, interconnects: tuple[DesiredInterconnect, ...]) -> dict[int, str]:
     """The addresses at which one instance asks another, by network."""
     addresses = {i.network: i.ip for i in interconnects}
     if shape.size <= FULL_MESH_NODES or len(addresses) < 2:
@@ -127,7 +132,7 @@ def _peer(shape: Shape, node: str, other: str, interconnects: tuple[Interconnect
     return {chosen: addresses[chosen]}
 
 
-def _parameters(interconnects: tuple[Interconnect, ...], broken: frozenset[ActiveFault]) -> dict[str, str]:
+def _parameters(interconnects: tuple[DesiredInterconnect, ...], broken: frozenset[ActiveFault]) -> dict[str, str]:
     fixed = [i.ip for i in interconnects if i.source == _FROM_PARAMETER]
     licensed = ActiveFault("no-diagnostics-pack", None, None) not in broken
     return {

@@ -1,11 +1,11 @@
-"""What each NIC of the practice nodes should be like, as a pure function of the cluster's shape and its faults."""
+"""The desired state of each NIC of the practice nodes, as a pure function of the cluster's shape and its faults."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from racwire_lab.cluster.faults import ActiveFault
-from racwire_lab.cluster.topology import NETWORKS, PRIVATE, STANDARD_MTU, Port, Shape, index_of
+from racwire_lab.cluster.topology import NETWORKS, PRIVATE, STANDARD_MTU, PortId, Shape, index_of
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Nic:
     """The address that Clusterware adds to it while it runs."""
 
 
-def nic(shape: Shape, port: Port, broken: frozenset[ActiveFault]) -> Nic:
+def nic(shape: Shape, port: PortId, broken: frozenset[ActiveFault]) -> Nic:
     """The NIC at a port."""
     network, index = NETWORKS[port.network], index_of(port.node)
     mtu = shape.mtu if network.private else STANDARD_MTU

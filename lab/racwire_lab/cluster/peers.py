@@ -1,4 +1,4 @@
-"""How the practice nodes reach each other: sshd and ssh with keys, accounts and settings of their own.
+"""sshd and ssh between the practice nodes, with keys, accounts and settings of their own.
 
 Nothing of the user's own ~/.ssh, of the machine's accounts or of its sshd is read or changed.
 """
@@ -12,8 +12,8 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from racwire_lab.cluster.desired import Login
-from racwire_lab.cluster.processes import Job
+from racwire_lab.cluster.desired import SshLogin
+from racwire_lab.cluster.processes import LabJob
 from racwire_lab.cluster.topology import DATABASE, NETWORKS, PUBLIC, SCAN_ADDRESS, SCAN_NAME, Shape, index_of
 
 _SBIN = "/usr/sbin:/sbin:/usr/local/sbin:/usr/bin:/bin"
@@ -70,14 +70,14 @@ def find_sshd() -> str | None:
     return None
 
 
-def keygen_jobs(directory: Path, shape: Shape) -> Iterator[Job]:
+def keygen_jobs(directory: Path, shape: Shape) -> Iterator[LabJob]:
     """The commands that make the keys: one for all who log in, one for each node."""
     (directory / "ssh").mkdir()
     keys = [(directory / "ssh" / "client_key", "racwire-lab")]
     keys += [(node_home(directory, node) / "host_key", node) for node in shape.nodes]
     for path, comment in keys:
         argv = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", comment, "-f", str(path)]
-        yield Job(argv, "", "make the practice cluster's ssh keys")
+        yield LabJob(argv, "", "make the practice cluster's ssh keys")
 
 
 def configure(directory: Path, shape: Shape, *, rootless: bool) -> None:
@@ -142,7 +142,7 @@ def serve_command(directory: Path, node: str, sshd: str, *, rootless: bool) -> l
     return command
 
 
-def allow(directory: Path, node: str, login: Login) -> None:
+def allow(directory: Path, node: str, login: SshLogin) -> None:
     """Make a node treat those who log in as it should."""
     home = node_home(directory, node)
     try:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from racwire_lab.errors import LabError
+from racwire_lab.lab_errors import LabError
 
 _ELF = b"\x7fELF"
 
@@ -70,7 +70,7 @@ def _start_time(pid: int) -> int | None:
 
 
 @dataclass(frozen=True)
-class Job:
+class LabJob:
     """One command, what it reads on stdin, and what it is for (for the error message)."""
 
     argv: Sequence[str]
@@ -78,7 +78,7 @@ class Job:
     purpose: str
 
 
-def run_all(jobs: Iterable[Job]) -> None:
+def run_all(jobs: Iterable[LabJob]) -> None:
     """Run the jobs side by side and wait for all; LabError with the first one's complaint when any fails."""
     started = [(job, _start(job)) for job in jobs]
     failures = []
@@ -91,7 +91,7 @@ def run_all(jobs: Iterable[Job]) -> None:
         raise LabError(f"Could not {job.purpose} ({said}): `racwire lab down` clears the practice cluster away.")
 
 
-def _start(job: Job) -> subprocess.Popen[str]:
+def _start(job: LabJob) -> subprocess.Popen[str]:
     try:
         return subprocess.Popen(
             job.argv,
@@ -122,7 +122,7 @@ def into(process: Process, *namespaces: str, rootless: bool) -> list[str]:
 
 
 def program(name: str) -> str:
-    """Where a program of this machine is. Raises LabError where it is not installed."""
+    """The path of a program of this machine. Raises LabError when it is not installed."""
     path = shutil.which(name)
     if path is None:
         raise LabError(missing_tool(name))

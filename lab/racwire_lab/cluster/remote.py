@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from racwire_lab.cluster import peers
-from racwire_lab.cluster.processes import Job, Process, into, run_all
+from racwire_lab.cluster.processes import LabJob, Process, into, run_all
 from racwire_lab.cluster.state import RemoteShell
 from racwire_lab.cluster.topology import PUBLIC, index_of
-from racwire_lab.errors import LabError
+from racwire_lab.lab_errors import LabError
 
 _STAND_IN = Path(__file__).parents[1] / "programs" / "remote_shell.py"
 _LOGIN_TIMEOUT_S = 15
@@ -38,7 +38,9 @@ def _serve_ssh(directory: Path, nodes: dict[str, Process], sshd: str, *, rootles
         for node in nodes:
             _keep(directory, node, peers.serve_command(directory, node, sshd, rootless=rootless))
         run_all(
-            Job([*_inside(holder, rootless=rootless), "sh", str(_kept(directory, node))], "", f"start sshd on {node}")
+            LabJob(
+                [*_inside(holder, rootless=rootless), "sh", str(_kept(directory, node))], "", f"start sshd on {node}"
+            )
             for node, holder in nodes.items()
         )
     except LabError as error:
@@ -64,7 +66,7 @@ def _stop_ssh(directory: Path, nodes: dict[str, Process], *, rootless: bool) -> 
     """End every sshd that did start, and wait until its port is free."""
     script = 'if read -r pid <"$1"; then kill "$pid"; while kill -0 "$pid"; do sleep 0.1; done; fi 2>/dev/null; true'
     run_all(
-        Job(
+        LabJob(
             [
                 *_inside(holder, rootless=rootless),
                 *("sh", "-c", script, "sh", str(peers.node_home(directory, node) / "sshd.pid")),
@@ -86,7 +88,7 @@ def _serve_stand_in(directory: Path, nodes: dict[str, Process], *, rootless: boo
         home = str(peers.node_home(directory, node))
         _keep(directory, node, [*program, "serve", PUBLIC.address(index_of(node)), home, login])
     run_all(
-        Job(
+        LabJob(
             [*_inside(holder, rootless=rootless), "sh", str(_kept(directory, node))],
             "",
             f"start the remote shell of {node}",

@@ -14,10 +14,9 @@ from typing import Literal
 
 from racwire_lab.cluster.desired import Desired
 from racwire_lab.cluster.files import write_lines
-from racwire_lab.cluster.processes import Job, Process, into
+from racwire_lab.cluster.processes import LabJob, Process, into
 from racwire_lab.cluster.topology import Shape
-from racwire_lab.programs.cache_fusion.locks import Lock
-from racwire_lab.programs.cache_fusion.stack import DATABASE
+from racwire_lab.programs.cache_fusion.stack_locks import DATABASE, Lock
 
 Service = Literal["ohasd", "cssd", "crsd", "evmd", "instance"]
 SERVICES: tuple[Service, ...] = ("ohasd", "cssd", "crsd", "evmd", "instance")
@@ -42,18 +41,18 @@ def install(directory: Path, shape: Shape) -> None:
 
 
 def follow(directory: Path, target: Desired) -> None:
-    """Write down which HAIP belongs beside which address of a node."""
+    """Write down which HAIP belongs to which address of a node."""
     for node in target.logins:
         nics = [nic for port, nic in target.nics.items() if port.node == node and nic.haip]
         write_lines(_home(directory, node) / "stack" / "haips", (f"{nic.address} {nic.haip}" for nic in nics))
 
 
-def start(directory: Path, nodes: Mapping[str, Process], *, rootless: bool) -> Iterator[Job]:
+def start(directory: Path, nodes: Mapping[str, Process], *, rootless: bool) -> Iterator[LabJob]:
     """The jobs that start it on every node, without looking whether the nodes reach each other."""
     for node, holder in nodes.items():
         script = _home(directory, node) / "grid" / "lib" / "all.sh"
         argv = [*into(holder, "mount", "uts", "net", "pid", rootless=rootless), "sh", str(script)]
-        yield Job(argv, "", f"start Clusterware on {node}")
+        yield LabJob(argv, "", f"start Clusterware on {node}")
 
 
 def is_running(directory: Path, node: str, service: Service) -> bool:

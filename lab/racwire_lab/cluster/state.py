@@ -1,4 +1,4 @@
-"""What the practice cluster remembers of itself between two commands: one JSON file, always whole."""
+"""The state of the practice cluster between two commands: one JSON file, always whole."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from racwire_lab.cluster.faults import ActiveFault
 from racwire_lab.cluster.processes import Process
-from racwire_lab.cluster.topology import Port, Shape
+from racwire_lab.cluster.topology import PortId, Shape
 
 RemoteShell = Literal["ssh", "direct"]
 _FILE = "state.json"
@@ -28,9 +28,9 @@ class State:
     remote_shell_reason: str
     init: Process
     nodes: dict[str, Process]
-    routers: dict[Port, Process]
+    routers: dict[PortId, Process]
     faults: tuple[ActiveFault, ...]
-    port_mtus: dict[Port, int] = field(default_factory=dict)
+    port_mtus: dict[PortId, int] = field(default_factory=dict)
     """The MTUs in bytes of the switch ports that were given another one than they came up with."""
 
     def alive(self) -> bool:
@@ -44,7 +44,7 @@ def boot_id() -> str:
 
 
 def save(directory: Path, state: State) -> None:
-    """Write the state beside the old one and put it in its place in one step."""
+    """Replace the saved state in one step."""
     document = {"version": _VERSION, **asdict(state)}
     document["routers"] = [{"port": port, "process": asdict(process)} for port, process in state.routers.items()]
     document["port_mtus"] = [{"port": port, "mtu": mtu} for port, mtu in state.port_mtus.items()]
@@ -71,7 +71,7 @@ def _decode(document: dict[str, Any]) -> State:
         remote_shell_reason=document["remote_shell_reason"],
         init=Process(**document["init"]),
         nodes={name: Process(**process) for name, process in document["nodes"].items()},
-        routers={Port(*entry["port"]): Process(**entry["process"]) for entry in document["routers"]},
+        routers={PortId(*entry["port"]): Process(**entry["process"]) for entry in document["routers"]},
         faults=tuple(ActiveFault(**fault) for fault in document["faults"]),
-        port_mtus={Port(*entry["port"]): entry["mtu"] for entry in document["port_mtus"]},
+        port_mtus={PortId(*entry["port"]): entry["mtu"] for entry in document["port_mtus"]},
     )

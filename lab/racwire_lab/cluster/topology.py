@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
+
+from racwire_lab.lab_errors import LabUsageError
 
 CLUSTER_NAME = "practice"
 MIN_NODES, MAX_NODES = 2, 16
@@ -13,8 +16,9 @@ DATABASE, SERVICE_PORT = "prac", 1521
 DATABASE_VERSIONS = {"12.1": "12.1.0.2.0", "19c": "19.22.0.0.0", "23ai": "23.7.0.25.1"}
 DEFAULT_DATABASE = DATABASE_VERSIONS["19c"]
 KEEPERS = ("keyfile", "ifcfg", "networkd")
-"""NetworkManager with keyfiles, the network service with ifcfg files, systemd-networkd."""
+"""The network services: NetworkManager with keyfiles, `network` with ifcfg files, systemd-networkd."""
 DEFAULT_KEEPER, MIXED = KEEPERS[0], "mixed"
+ALL_PORTS = "all"
 SWITCH_MTU = 9216
 """MTU of every healthy switch port: a Linux bridge drops what exceeds the MTU of the port it leaves by."""
 
@@ -58,11 +62,11 @@ PRIVATE = (
 )
 NETWORKS = (PUBLIC, *PRIVATE)
 SCAN_NAME, SCAN_ADDRESS = "practice-scan", PUBLIC.address(100)
-"""Where clients connect to; it stands for all instances."""
+"""The host name and address that clients connect to, for all instances."""
 
 
-class Port(NamedTuple):
-    """Where a node's NIC meets the switch."""
+class PortId(NamedTuple):
+    """The switch port of a node's NIC."""
 
     node: str
     network: int
@@ -80,7 +84,7 @@ class Port(NamedTuple):
 
 @dataclass(frozen=True)
 class Shape:
-    """What `lab up` was asked for."""
+    """The options of `lab up`."""
 
     size: int
     mtu: int
@@ -89,10 +93,10 @@ class Shape:
     switch_mtu: int = SWITCH_MTU
     """The MTU with which the switch's ports of the private networks came up, in bytes."""
     keeper: str = DEFAULT_KEEPER
-    """What keeps the network of its nodes: one of KEEPERS, or MIXED for each of them in turn."""
+    """The network service of its nodes: one of KEEPERS, or MIXED for each of them in turn."""
 
     def keeper_of(self, node: str) -> str:
-        """What keeps the network of that node."""
+        """The network service of that node."""
         return KEEPERS[(index_of(node) - 1) % len(KEEPERS)] if self.keeper == MIXED else self.keeper
 
     @property
@@ -100,16 +104,54 @@ class Shape:
         """The names of all nodes, in the order of their numbers."""
         return tuple(f"rac{i}" for i in range(1, self.size + 1))
 
-    def port_mtu(self, port: Port) -> int:
+    def port_mtu(self, port: PortId) -> int:
         """The MTU with which a switch port came up, in bytes."""
         return self.switch_mtu if port.is_private else SWITCH_MTU
 
     @property
-    def ports(self) -> tuple[Port, ...]:
+    def ports(self) -> tuple[PortId, ...]:
         """Every NIC of every node."""
-        return tuple(Port(node, net.number) for node in self.nodes for net in NETWORKS)
+        return tuple(PortId(node, net.number) for node in self.nodes for net in NETWORKS)
 
 
 def index_of(node: str) -> int:
     """The number of a node, from 1, out of its name."""
     return int(node.removeprefix("rac"))
+
+
+@dataclass(frozen=True)
+class SwitchPort:
+    """A port of the switch: what is larger than its MTU, in bytes, it loses both ways without a word."""
+
+    name: str
+    node: str
+    nic: str
+    mtu: int
+
+
+def switch_ports(shape: Shape, port_mtus: Mapping[PortId, int]) -> tuple[SwitchPort, ...]:
+    """All ports of the private networks, network by network."""
+    private = sorted((port for port in shape.ports if port.is_private), key=lambda port: port.network)
+    return tuple(
+        SwitchPort(port.name, port.node, NETWORKS[port.network].nic, port_mtus.get(port, shape.port_mtu(port)))
+        for port in private
+    )
+
+
+def ports_named(text: str, shape: Shape) -> tuple[PortId, ...]:
+    """The ports meant by `rac2-eth1` or `all`; LabUsageError when there is no such port."""
+    private = tuple(port for port in shape.ports if port.is_private)
+    found = tuple(port for port in private if text in (ALL_PORTS, port.name))
+    if not found:
+        raise LabUsageError(
+            f"There is no switch port '{text}' on the private networks: choose {ALL_PORTS}, or one of "
+            f"{', '.join(port.name for port in private)}."
+        )
+    return found
+
+
+def checked_mtu(mtu: int) -> int:
+    """The MTU itself; LabUsageError when no port can have it."""
+    if not MIN_MTU <= mtu <= MAX_MTU:
+        raise LabUsageError(f"The MTU of a practice switch port is {MIN_MTU} to {MAX_MTU} bytes, not {mtu}.")
+    return mtu

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from racwire_lab.cluster.desired import Cable, Router
 from racwire_lab.cluster.nics import Nic
-from racwire_lab.cluster.topology import NETWORKS, STANDARD_MTU, SWITCH_MTU, Network, Port
+from racwire_lab.cluster.topology import NETWORKS, STANDARD_MTU, SWITCH_MTU, Network, PortId
 
 _FORGET = ("neigh flush all", "route flush cache")
 """Neighbours and path MTUs learnt before a change would outlive it by seconds to minutes."""
 
 _ROOM_FOR_A_TAG = 4
-"""By so many bytes the kernel lets a frame be larger than the MTU of the link that it is forwarded to."""
+"""Bytes by which the kernel lets a frame exceed the MTU of the link that it is forwarded to."""
 _TABLE = {"bridge": "table bridge racwire", "inet": "table inet racwire"}
 _HOOKS = {
     "prerouting": "type filter hook prerouting priority 0;",
@@ -26,7 +26,7 @@ def bridges() -> list[str]:
     return [line for network in NETWORKS for line in _bridge(network.bridge)]
 
 
-def new_port(port: Port, nic: Nic, node_pid: int) -> list[str]:
+def new_port(port: PortId, nic: Nic, node_pid: int) -> list[str]:
     """A healthy NIC with its switch port, in the switch's namespace; the node's end appears in the node."""
     return [
         f"link add {port.name} mtu {SWITCH_MTU} type veth peer name {nic.name} mtu {nic.mtu} netns {node_pid}",
@@ -78,7 +78,7 @@ def forget() -> list[str]:
     return list(_FORGET)
 
 
-def unwire(port: Port, cable: Cable) -> list[str]:
+def unwire(port: PortId, cable: Cable) -> list[str]:
     """Remove all that lies between a port and its network's switch, in the switch's namespace."""
     lines = []
     if cable.router:
@@ -88,7 +88,7 @@ def unwire(port: Port, cable: Cable) -> list[str]:
     return lines
 
 
-def wire(port: Port, cable: Cable, router_pid: int | None) -> list[str]:
+def wire(port: PortId, cable: Cable, router_pid: int | None) -> list[str]:
     """Put in what should lie between a port and its network's switch, in the switch's namespace."""
     lines = []
     toward = NETWORKS[port.network].bridge

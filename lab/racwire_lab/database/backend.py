@@ -1,4 +1,4 @@
-"""What stands between the wire and the SQL: what a session may ask, and what comes back."""
+"""The interface between the wire and the SQL: requests of a session, and their results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class OracleType(Enum):
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a result, as it is described to the client."""
+    """A column of a result, as the client sees it."""
 
     name: str
     type: OracleType
@@ -39,7 +39,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Result:
-    """What a query gives. Values are str, int, Decimal, float, datetime, timedelta, bytes or None."""
+    """The result of a query. Values are str, int, Decimal, float, datetime, timedelta, bytes or None."""
 
     columns: tuple[Column, ...]
     rows: Iterable[Sequence[Any]]
@@ -52,11 +52,11 @@ class OracleError(Exception):
         super().__init__(f"ORA-{code:05d}: {text}")
         self.code = code
         self.offset = offset
-        """Where in the statement, in characters."""
+        """Position in the statement, in characters."""
 
 
 class Cancellation:
-    """Whether the client has broken off the call; what runs can wait on it or be told."""
+    """Whether the client has broken off the call; code that runs can wait for that, or register a callback."""
 
     def __init__(self) -> None:
         self._event = threading.Event()
@@ -104,7 +104,7 @@ class Caller:
     is_read_only: bool = False
     """Inside SET TRANSACTION READ ONLY."""
     extra: dict[str, Any] = field(default_factory=dict)
-    """What the backend keeps with the session."""
+    """Data of the backend for this session."""
 
 
 class Backend(Protocol):

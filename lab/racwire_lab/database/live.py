@@ -1,20 +1,27 @@
-"""What one instance of the practice database knows of itself at one moment: what its V$ views are made of.
+"""The state of one instance of the practice database at one moment: its V$ views are made of it.
 
 The Cache Fusion daemon of each node keeps it and tells it as JSON.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
+import select
+import socket
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import msgspec
 
-from racwire_lab.database.backend import Cancellation
+from racwire_lab.database.backend import Cancellation, OracleError
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     import duckdb
+
 
 KIND_OF_BLOCK = ("data block", "undo header", "undo block", "others")
 """Block classes of GV$INSTANCE_CACHE_TRANSFER; the daemons' blocks are all of the first."""
@@ -63,8 +70,8 @@ class Interconnect(msgspec.Struct):
     source: str = ""
 
 
-class Device(msgspec.Struct):
-    """A NIC of the interconnect: what AWR keeps in DBA_HIST_IC_DEVICE_STATS; counted since the node's start."""
+class LiveDevice(msgspec.Struct):
+    """A NIC of the interconnect as in DBA_HIST_IC_DEVICE_STATS; counted since the node's start."""
 
     if_name: str
     ip_addr: str
@@ -107,7 +114,7 @@ class InstanceState(msgspec.Struct):
     pings: dict[str, Ping] = msgspec.field(default_factory=dict)
     """By the number of the target instance."""
     interconnects: list[Interconnect] = msgspec.field(default_factory=list)
-    devices: list[Device] = msgspec.field(default_factory=list)
+    devices: list[LiveDevice] = msgspec.field(default_factory=list)
     clients: dict[str, tuple[int, int]] = msgspec.field(default_factory=dict)
     """Bytes sent and received, by `cache`, `dlm`, `ipq`."""
     parameters: dict[str, str] = msgspec.field(default_factory=dict)
@@ -116,7 +123,7 @@ class InstanceState(msgspec.Struct):
 
 
 class LiveSource(Protocol):
-    """Where the server gets the states from."""
+    """The source of the instances' states."""
 
     def states(self, scope: Literal["here", "everywhere"], cancellation: Cancellation) -> tuple[InstanceState, ...]:
         """Of the own instance, or of all that are up. Hangs while an instance that is asked hangs, until cancelled.
@@ -127,7 +134,7 @@ class LiveSource(Protocol):
 
 
 class HistorySource(Protocol):
-    """Where the server gets AWR and Statspack from. The tables are there, with the columns of the version."""
+    """The source of AWR and Statspack. The tables are there, with the columns of the version."""
 
     def fill(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Fill the empty tables (`dba_hist_snapshot`, `stats$snapshot`, ...): once, when one is first asked for."""
@@ -139,3 +146,63 @@ class HistorySource(Protocol):
         """Add the snapshots of the living instances to those tables, named in lower case, which one statement reads:
         after it they are rolled back."""
         ...
+
+
+_SOCKET = "cache_fusion.sock"
+_LOOK_S = 0.1
+"""Seconds between two looks whether the call was cancelled."""
+_STATE = msgspec.json.Decoder(InstanceState | None)
+
+
+class Daemons:
+    """The states of the instances, as a LiveSource."""
+
+    def __init__(self, here: Path, everywhere: Sequence[Path]) -> None:
+        self._here = here
+        self._everywhere = tuple(everywhere)
+
+    def states(self, scope: Literal["here", "everywhere"], cancellation: Cancellation) -> tuple[InstanceState, ...]:
+        """Of the own instance, or of all that are up. Hangs while an instance that is asked hangs, until cancelled.
+
+        Raises OracleError: 1013 when it was cancelled, 1034 when no instance is there.
+        """
+        homes = (self._here,) if scope == "here" else self._everywhere
+        with contextlib.ExitStack() as stack:
+            asked = [stack.enter_context(connection) for home in homes for connection in _connect(home)]
+            answers = [_STATE.decode(_read(connection, cancellation)) for connection in asked]
+        states = tuple(state for state in answers if state is not None)
+        if not states:
+            raise OracleError(1034, "ORACLE not available")
+        return states
+
+
+def _connect(home: Path) -> Iterator[socket.socket]:
+    """The connection to a node's daemon; none where there is none."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    # The path of a socket may have no more than 107 characters; this one is short.
+    handle = os.open(home, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        connection.connect(f"/proc/self/fd/{handle}/{_SOCKET}")
+    except (FileNotFoundError, ConnectionRefusedError):
+        connection.close()
+        return
+    finally:
+        os.close(handle)
+    yield connection
+
+
+def _read(connection: socket.socket, cancellation: Cancellation) -> bytes:
+    """The daemon's whole answer. A daemon that ends meanwhile has no instance any more."""
+    said = b""
+    while True:
+        ready, _, _ = select.select([connection], [], [], _LOOK_S)
+        if cancellation.cancelled:
+            raise OracleError(1013, "user requested cancel of current operation")
+        if ready:
+            try:
+                chunk = connection.recv(1 << 16)
+            except ConnectionResetError:
+                return b"null"
+            if not chunk:
+                return said or b"null"
+            said += chunk

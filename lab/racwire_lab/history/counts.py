@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from racwire_lab.history.plan import LOST_BEFORE, NOISE_STEPS, PRIME, SHAPE, UNITS_BEFORE, HistoryPlan
+from racwire_lab.history.history_plan import LOST_BEFORE, NOISE_STEPS, PRIME, SHAPE, UNITS_BEFORE, HistoryPlan
 from racwire_lab.history.recipes import PING_EVERY_S
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _steps(connection: duckdb.DuckDBPyConnection, plan: HistoryPlan) -> None:
 
 
 def _here(connection: duckdb.DuckDBPyConnection, plan: HistoryPlan) -> None:
-    """Where and when each instance was up. An instance that starts again does so halfway into the interval."""
+    """Instances and snapshots at which each was up. An instance starts again halfway into the interval."""
     begins = [(i, 0, 0, 0, True) for i in plan.numbers]
     begins += [(r.instance, r.snapshot, r.down, 1, r.reboots_node) for r in plan.restarts]
     begins += [(i, k, 0, 2, False) for i, k in plan.falls]
@@ -94,7 +94,7 @@ def _here(connection: duckdb.DuckDBPyConnection, plan: HistoryPlan) -> None:
 
 
 def _grown(connection: duckdb.DuckDBPyConnection, plan: HistoryPlan) -> None:
-    """What moved between each two instances in each interval: `HistoryPlan.units_moved` and `blocks_lost`."""
+    """Traffic between each two instances in each interval: `HistoryPlan.units_moved` and `blocks_lost`."""
     shape = f"CAST([{', '.join(str(percent) for percent in SHAPE)}] AS BIGINT[])[hour + 1]"
     load = f"seconds * {plan.rate_per_hour} * {shape} // 360000"
     noise = _noise(plan, "instance * 64 + other", "k")
@@ -126,7 +126,7 @@ def _grown(connection: duckdb.DuckDBPyConnection, plan: HistoryPlan) -> None:
 
 
 def _together(plan: HistoryPlan) -> str:
-    """What moved at each instance, all others together."""
+    """Traffic of each instance with all others together."""
     drops = [f"CASE WHEN instance = {d.instance} AND k >= {d.first} THEN {d.each} ELSE 0 END" for d in plan.drops]
     return f"""SELECT instance, k, SUM(received) AS received, SUM(sent) AS sent, SUM(lost) AS lost,
                       SUM(pings) AS pings, {" + ".join(drops) or "0"} AS dropped

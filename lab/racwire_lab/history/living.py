@@ -6,9 +6,9 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from racwire_lab.history.plan import HistoryPlan
+from racwire_lab.history.history_plan import HistoryPlan
 from racwire_lab.history.recipes import STATISTIC_IDS
-from racwire_lab.history.tables import STATSPACK_CACHE, HistoryTables, ping_columns, stand_in_id
+from racwire_lab.history.snapshot_tables import STATSPACK_CACHE, HistoryTables, ping_columns, stand_in_id
 
 if TYPE_CHECKING:
     from collections.abc import Collection

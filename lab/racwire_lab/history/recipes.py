@@ -1,4 +1,4 @@
-"""What a unit is made of: how every value of AWR and Statspack follows from a few counts.
+"""Recipes by which every value of AWR and Statspack follows from a few counts.
 
 Each recipe gives whole multiples of an instance's counts, or of the counts of a pair of instances:
 
@@ -18,7 +18,7 @@ Recipe = Mapping[str, int]
 PING_EVERY_S = 5
 
 LOST_WAIT_US = 500_000
-"""How long an instance waits for a block that does not come."""
+"""The wait of an instance for a block that does not come."""
 
 STATISTICS: Mapping[str, Recipe] = {
     "gc blocks lost": {"lost": 1},

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from racwire_lab.history.counts import drop_counts, make_counts
+from racwire_lab.history.history_plan import HistoryPlan
 from racwire_lab.history.living import add_living
-from racwire_lab.history.plan import HistoryPlan
-from racwire_lab.history.tables import fill_tables
+from racwire_lab.history.snapshot_tables import fill_tables
 
 if TYPE_CHECKING:
     from collections.abc import Collection

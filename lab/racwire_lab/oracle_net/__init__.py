@@ -7,21 +7,20 @@
 In an event loop: `await OracleServer(backend, users=users).start(host, port)`, and `await server.close()`.
 """
 
-from racwire_lab.oracle_net.faults import Faults
-from racwire_lab.oracle_net.hosting import hosted, serving
-from racwire_lab.oracle_net.profiles import PROFILES, Profile, profile_of
+from racwire_lab.oracle_net.listener_faults import Faults
+from racwire_lab.oracle_net.releases import RELEASES, ServerRelease, release_of
 from racwire_lab.oracle_net.scan import ScanListener
-from racwire_lab.oracle_net.server import OracleServer
+from racwire_lab.oracle_net.server import OracleServer, hosted, serving
 from racwire_lab.oracle_net.verifier import Verifier
 
 __all__ = [
-    "PROFILES",
+    "RELEASES",
     "Faults",
     "OracleServer",
-    "Profile",
     "ScanListener",
+    "ServerRelease",
     "Verifier",
     "hosted",
-    "profile_of",
+    "release_of",
     "serving",
 ]

@@ -9,9 +9,67 @@ from typing import Any
 from racwire_lab.database.backend import OracleType
 from racwire_lab.oracle_net import values
 from racwire_lab.oracle_net.logon_messages import has_tokens
-from racwire_lab.oracle_net.piggybacks import read_piggyback
-from racwire_lab.oracle_net.statements import Statement
+from racwire_lab.oracle_net.statements import SentStatement
 from racwire_lab.oracle_net.wire import ProtocolError, Reader, utf8
+
+_MAX_ENTRIES = 65_535
+
+
+def read_piggyback(reader: Reader, function: int, closed: list[int], attributes: dict[str, str]) -> None:
+    """Read one; closed cursors and what the client says of itself are added to what is known.
+
+    ProtocolError for one that is not known here: where it ends cannot be told.
+    """
+    match function:
+        case 105:  # close cursors
+            reader.u8()
+            closed += [reader.ub() for _ in range(reader.count(_MAX_ENTRIES))]
+        case 135:  # end-to-end attributes
+            _end_to_end(reader, attributes)
+        case 152:  # the current schema
+            reader.u8()
+            attributes["current_schema"] = reader.text()
+        case 154:  # an application context
+            reader.skip("bub")
+            count = reader.count(_MAX_ENTRIES)
+            reader.skip("ub")
+            reader.counted()
+            _skip_pairs(reader, count)
+        case 176:  # the state of the session
+            reader.ub()
+        case 96:  # temporary LOBs to be freed
+            reader.u8()
+            size = reader.count(_MAX_ENTRIES)
+            reader.skip("buuubbbubuuubbububu")
+            reader.raw(size)
+        case 199:  # the beginning of a pipeline
+            reader.skip("ubb")
+        case 204:  # alter session
+            reader.skip("ub")
+            _skip_pairs(reader, reader.count(_MAX_ENTRIES))
+        case _:
+            raise ProtocolError(f"piggyback {function}, which is not known here")
+
+
+def _end_to_end(reader: Reader, attributes: dict[str, str]) -> None:
+    """Read flags for the attributes that follow, then their values; an attribute without a value is cleared."""
+    reader.skip("bbu")
+    fields = ("client_identifier", "module", "action", "", "", "client_info", "", "", "operation")
+    told: list[tuple[str, int]] = []
+    for name in fields:
+        is_told, size = reader.u8(), reader.ub()
+        if name and is_told:
+            told.append((name, size))
+    for name, size in told:
+        attributes[name] = utf8(reader.counted() or b"") if size else ""
+
+
+def _skip_pairs(reader: Reader, count: int) -> None:
+    for _ in range(count):
+        reader.bytes_()
+        reader.bytes_()
+        reader.ub()
+
 
 _CALL, _PIGGYBACK, _ONE_WAY = 3, 17, 26
 _ROW = 7
@@ -29,7 +87,7 @@ OPTION_COMMIT, OPTION_DESCRIBE = 0x100, 0x20000
 
 @dataclass(frozen=True)
 class Definition:
-    """How a bound value is sent, or how a column is wanted."""
+    """The format of a bound value, or the format in which the client wants a column."""
 
     type: int
     size: int
@@ -42,14 +100,14 @@ class Execute:
     """Run a statement, new or known: rows of bound values, one for each execution."""
 
     cursor: int
-    statement: Statement | None
+    statement: SentStatement | None
     options: int
     rows: int
     binds: tuple[tuple[Any, ...], ...] = field(repr=False)
     bind_definitions: tuple[Definition, ...] = ()
     defines: tuple[Definition, ...] = ()
     is_described: bool = True
-    """Whether the client needs to be told the columns."""
+    """Whether the client needs a description of the columns."""
 
 
 @dataclass(frozen=True)
@@ -86,31 +144,31 @@ class Simple:
 
 
 @dataclass(frozen=True)
-class Message:
+class ClientMessage:
     """A call, and what was sent ahead of it. No call when none needs an answer."""
 
     call: Execute | Fetch | ReadLob | Simple | None
     closed_cursors: tuple[int, ...] = ()
     attributes: dict[str, str] = field(default_factory=dict)
-    """What the client says of itself: module, action, client_info, client_identifier, current_schema."""
+    """Attributes of the client: module, action, client_info, client_identifier, current_schema."""
 
 
 @dataclass(frozen=True)
-class Known:
-    """What earlier calls have told of a cursor: needed to read later ones."""
+class KnownCursor:
+    """A cursor as earlier calls described it: needed to read later ones."""
 
-    statement: Statement
+    statement: SentStatement
     bind_definitions: tuple[Definition, ...]
 
 
 class CallReader:
     """Reads messages of a session, with the cursors that it has."""
 
-    def __init__(self, field_version: int, known: Callable[[int], Known | None]) -> None:
+    def __init__(self, field_version: int, known: Callable[[int], KnownCursor | None]) -> None:
         self._version = field_version
         self._known = known
 
-    def read(self, reader: Reader) -> Message:
+    def read(self, reader: Reader) -> ClientMessage:
         """One message. NeedMoreError when it goes on; ProtocolError when it is none."""
         closed: list[int] = []
         attributes: dict[str, str] = {}
@@ -122,9 +180,9 @@ class CallReader:
             if has_tokens(self._version):
                 reader.ub()
             if kind == _ONE_WAY:
-                return Message(None, tuple(closed), attributes)
+                return ClientMessage(None, tuple(closed), attributes)
             if kind == _CALL:
-                return Message(self._call(reader, function), tuple(closed), attributes)
+                return ClientMessage(self._call(reader, function), tuple(closed), attributes)
             read_piggyback(reader, function, closed, attributes)
 
     def _call(self, reader: Reader, function: int) -> Execute | Fetch | ReadLob | Simple:
@@ -151,7 +209,7 @@ class CallReader:
             reader.skip("bubub")
         if self._version >= 9:
             reader.skip("bu")
-        statement = Statement(utf8(reader.counted() or b"")) if has_sql else None
+        statement = SentStatement(utf8(reader.counted() or b"")) if has_sql else None
         details = [reader.ub() for _ in range(13)]
         if options & OPTION_DEFINE:
             wanted = self._definitions(reader, defines)
@@ -196,7 +254,7 @@ class CallReader:
         return tuple(found)
 
     def _rows(
-        self, reader: Reader, definitions: tuple[Definition, ...], statement: Statement | None, count: int
+        self, reader: Reader, definitions: tuple[Definition, ...], statement: SentStatement | None, count: int
     ) -> tuple[tuple[Any, ...], ...]:
         """Rows of bound values. Outside of PL/SQL those that may be long come after the others."""
         order = list(range(len(definitions)))

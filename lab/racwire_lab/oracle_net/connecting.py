@@ -1,4 +1,4 @@
-"""How a connection begins: what the client asks for, and that it is accepted, refused or sent on."""
+"""The beginning of a connection: the client's request, accepted, refused or redirected."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from racwire_lab.oracle_net.packets import SDU, Channel, PacketType
-from racwire_lab.oracle_net.profiles import Profile
+from racwire_lab.oracle_net.releases import ServerRelease
 from racwire_lab.oracle_net.wire import NeedMoreError, ProtocolError, Reader, Writer
 
 _HEADER = 8
@@ -20,8 +20,8 @@ _FLAG_END_OF_RESPONSE = 0x02000000
 
 
 @dataclass(frozen=True)
-class Request:
-    """What a client asks a listener for."""
+class ConnectRequest:
+    """A client's request to a listener."""
 
     version: int
     """Of Oracle Net, the client's highest."""
@@ -42,8 +42,8 @@ class Request:
         return found[1] if found else ""
 
 
-async def receive_request(channel: Channel, timeout_s: float) -> Request:
-    """What the client asks for first. ProtocolError when it asks for nothing, and as `Channel.receive`."""
+async def receive_request(channel: Channel, timeout_s: float) -> ConnectRequest:
+    """The client's first request. ProtocolError when there is none, and as `Channel.receive`."""
     packet = await channel.receive(timeout_s)
     if packet.type != PacketType.CONNECT:
         raise ProtocolError(f"a packet of type {packet.type} instead of a connect request")
@@ -66,10 +66,10 @@ async def receive_request(channel: Channel, timeout_s: float) -> Request:
                 raise ProtocolError("a connect request without its descriptor")
             following += more.data
         text = following
-    return Request(version, text.decode(errors="replace"))
+    return ConnectRequest(version, text.decode(errors="replace"))
 
 
-def accept(channel: Channel, request: Request, profile: Profile) -> bool:
+def accept(channel: Channel, request: ConnectRequest, profile: ServerRelease) -> bool:
     """Accept the connection; tells whether the ends of responses are to be marked from the logon on."""
     version = min(request.version, profile.tns_version)
     marks_ends = profile.end_of_response and version >= _END_OF_RESPONSE
@@ -90,7 +90,7 @@ def refuse(channel: Channel, code: int) -> None:
     channel.put(PacketType.REFUSE, Writer().u8(0x22, 0).u16(len(text)).raw(text.encode()).data)
 
 
-def redirect(channel: Channel, request: Request, host: str, port: int) -> None:
+def redirect(channel: Channel, request: ConnectRequest, host: str, port: int) -> None:
     """Send the client to another listener, with the same request."""
     text = f"(ADDRESS=(PROTOCOL=TCP)(HOST={host})(PORT={port}))\0{request.descriptor}".encode()
     channel.put(PacketType.REDIRECT, len(text).to_bytes(2, "big"))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NoReturn, TypeVar
 
 from racwire_lab.database.backend import OracleError
-from racwire_lab.oracle_net.faults import Faults
+from racwire_lab.oracle_net.listener_faults import Faults
 from racwire_lab.oracle_net.packets import Channel, Marker, PacketType
 from racwire_lab.oracle_net.wire import NeedMoreError, ProtocolError, Reader, Writer
 
@@ -27,7 +27,7 @@ class BrokenOffError(OracleError):
 
 
 class Conversation:
-    """What server and client say to each other, message by message."""
+    """Exchanges messages with a client."""
 
     def __init__(self, channel: Channel, faults: Faults) -> None:
         self.channel = channel
@@ -72,7 +72,7 @@ class Conversation:
         await self.channel.put_data(writer.data, end_of_response=self.marks_ends)
 
     async def break_off(self) -> NoReturn:
-        """Answer a break: both sides throw away what is under way. Raises BrokenOffError, to be told next."""
+        """Answer a break: both sides drop the call under way. Raises BrokenOffError, which is sent next."""
         self.channel.put_marker(Marker.BREAK)
         await self.channel.drain()
         while (await self.channel.receive(_REST_S)).marker != Marker.RESET:

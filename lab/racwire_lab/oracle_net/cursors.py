@@ -8,8 +8,8 @@ from typing import Any
 
 from racwire_lab.database.backend import Cancellation, OracleError, OracleType, Result
 from racwire_lab.oracle_net import values
-from racwire_lab.oracle_net.calls import Definition, Known
-from racwire_lab.oracle_net.statements import Statement
+from racwire_lab.oracle_net.calls import Definition, KnownCursor
+from racwire_lab.oracle_net.statements import SentStatement
 from racwire_lab.oracle_net.wire import Writer
 
 _ROW_HEADER, _ROW = 6, 7
@@ -42,7 +42,7 @@ class Lobs:
 class Cursor:
     """One cursor. Its rows are taken in the session's worker thread only."""
 
-    def __init__(self, number: int, statement: Statement, lobs: Lobs) -> None:
+    def __init__(self, number: int, statement: SentStatement, lobs: Lobs) -> None:
         self.number = number
         self.statement = statement
         self.bind_definitions: tuple[Definition, ...] = ()
@@ -55,9 +55,9 @@ class Cursor:
         self._lobs = lobs
 
     @property
-    def known(self) -> Known:
-        """What has to be known of it to read further calls."""
-        return Known(self.statement, self.bind_definitions)
+    def known(self) -> KnownCursor:
+        """The part of it that is needed to read further calls."""
+        return KnownCursor(self.statement, self.bind_definitions)
 
     @property
     def is_at_end(self) -> bool:

@@ -1,4 +1,4 @@
-"""What listens on a port: takes connections, keeps the tasks that serve them, and ends them."""
+"""A listener on a port: accepts connections, runs the tasks that serve them, and ends them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TypeVar
 
-from racwire_lab.oracle_net.connecting import Request, receive_request
-from racwire_lab.oracle_net.faults import Faults
+from racwire_lab.oracle_net.connecting import ConnectRequest, receive_request
+from racwire_lab.oracle_net.listener_faults import Faults
 from racwire_lab.oracle_net.packets import Channel
 from racwire_lab.oracle_net.wire import ProtocolError
 
@@ -33,7 +33,7 @@ class Listener(ABC):
     def __init__(self, *, logon_timeout_s: float = 60.0) -> None:
         self.faults = Faults()
         self.logon_timeout_s = logon_timeout_s
-        """How long a client may take until it is logged on, as INBOUND_CONNECT_TIMEOUT."""
+        """Seconds that a client may take until it is logged on, as INBOUND_CONNECT_TIMEOUT."""
         self.host = ""
         self.port = 0
         self._socket: socket.socket | None = None
@@ -72,7 +72,7 @@ class Listener(ABC):
         self._in_loop(self._drop)
 
     @abstractmethod
-    async def serve(self, channel: Channel, request: Request) -> None:
+    async def serve(self, channel: Channel, request: ConnectRequest) -> None:
         """Answer a client's request, and serve it to its end."""
 
     def _listen(self) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from racwire_lab.database.backend import Caller, OracleError
 from racwire_lab.oracle_net import logon_messages as messages
-from racwire_lab.oracle_net.connecting import Request
+from racwire_lab.oracle_net.connecting import ConnectRequest
 from racwire_lab.oracle_net.conversation import BrokenOffError, Conversation
 from racwire_lab.oracle_net.listener import hang
 from racwire_lab.oracle_net.logon_messages import AuthRequest, DataTypesRequest, FastRequest, ProtocolRequest
@@ -26,7 +26,7 @@ _HIGHEST = 24
 
 @dataclass(frozen=True)
 class LoggedOn:
-    """Who is in, in which form the session goes on, and what the client has still to be told of it."""
+    """A finished logon: the user, the form in which the session goes on, and the answer that is still to be sent."""
 
     caller: Caller
     replies: Replies
@@ -37,7 +37,13 @@ class Logon:
     """The logon of one session."""
 
     def __init__(
-        self, server: OracleServer, conversation: Conversation, number: int, request: Request, *, marks_ends: bool
+        self,
+        server: OracleServer,
+        conversation: Conversation,
+        number: int,
+        request: ConnectRequest,
+        *,
+        marks_ends: bool,
     ) -> None:
         self._server = server
         self._conversation = conversation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from racwire_lab.oracle_net.profiles import FAST_AUTH_FIELD_VERSION, Profile
+from racwire_lab.oracle_net.releases import FAST_AUTH_FIELD_VERSION, ServerRelease
 from racwire_lab.oracle_net.wire import ProtocolError, Reader, Writer, utf8
 
 PROTOCOL, DATA_TYPES, CALL, PARAMETERS, FAST_AUTH = 1, 2, 3, 8, 34
@@ -78,7 +78,7 @@ def read_request(reader: Reader, field_version: int) -> LogonRequest:
     raise ProtocolError(f"message {kind} before the logon")
 
 
-def agreed_field_version(request: DataTypesRequest, profile: Profile) -> int:
+def agreed_field_version(request: DataTypesRequest, profile: ServerRelease) -> int:
     """The lower one of client and server, and of what is spoken here."""
     return min(request.field_version, profile.field_version, _HIGHEST_FIELD_VERSION)
 
@@ -88,7 +88,7 @@ def has_tokens(field_version: int) -> bool:
     return field_version >= _TOKENS
 
 
-def protocol_answer(profile: Profile) -> bytes:
+def protocol_answer(profile: ServerRelease) -> bytes:
     """The server's character sets and abilities."""
     form = bytearray(11)
     form[9:11] = _AL16UTF16.to_bytes(2, "big")

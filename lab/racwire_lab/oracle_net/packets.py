@@ -30,7 +30,7 @@ class PacketType(IntEnum):
 
 
 class Marker(IntEnum):
-    """What a marker packet says."""
+    """Kinds of marker packets."""
 
     BREAK = 1
     RESET = 2
@@ -46,7 +46,7 @@ class Packet:
 
     @property
     def data(self) -> bytes:
-        """What a data packet carries."""
+        """The content of a data packet."""
         return self.body[_DATA_FLAGS:]
 
     @property
@@ -56,7 +56,7 @@ class Packet:
 
     @property
     def marker(self) -> Marker | None:
-        """What a marker says; None for any other packet. ProtocolError for a marker that is none."""
+        """The kind of a marker; None for any other packet. ProtocolError for an unknown marker."""
         if self.type != PacketType.MARKER:
             return None
         try:
@@ -82,7 +82,7 @@ class Channel:
         return f"{address[0]}:{address[1]}"
 
     def ahead(self) -> asyncio.Task[Packet]:
-        """The reading of the next packet, which may be waited for beside other things; `receive` takes it."""
+        """The task that reads the next packet, to be awaited together with others; `receive` takes its result."""
         if self._ahead is None:
             self._ahead = asyncio.create_task(self._read())
         return self._ahead

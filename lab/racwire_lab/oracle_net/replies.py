@@ -39,7 +39,7 @@ class Replies:
         writer.u8(_STATUS).ub(_CALL_IS_OVER, self.sequence & 0xFFFF)
 
     def summary(self, writer: Writer, error: OracleError | None = None, *, cursor: int = 0, rows: int = 0) -> None:
-        """How a call ended: with an error, or with so many rows so far."""
+        """The end of a call: its error, or the number of rows so far."""
         code = error.code if error else 0
         writer.u8(_ERROR).ub(_CALL_IS_OVER, self.sequence & 0xFFFF, rows & 0xFFFFFFFF, code if code < 65536 else 0)
         writer.ub(0, 0, cursor, error.offset if error else 0)
@@ -55,7 +55,7 @@ class Replies:
             writer.counted(f"{error}\n".encode())
 
     def parameters(self, writer: Writer) -> None:
-        """What real servers send after each execution; there is nothing in it."""
+        """An empty message that real servers send after each execution."""
         writer.u8(_PARAMETERS).ub(0, 0, 0, 0)
 
     def columns(self, writer: Writer, columns: Sequence[Column]) -> None:

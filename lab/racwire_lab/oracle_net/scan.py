@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Collection, Sequence
 
-from racwire_lab.oracle_net.connecting import Request, redirect, refuse
+from racwire_lab.oracle_net.connecting import ConnectRequest, redirect, refuse
 from racwire_lab.oracle_net.listener import Listener
 from racwire_lab.oracle_net.packets import Channel
 from racwire_lab.oracle_net.services import refusal
@@ -26,7 +26,7 @@ class ScanListener(Listener):
         self._targets = targets
         self._turn = itertools.count()
 
-    async def serve(self, channel: Channel, request: Request) -> None:
+    async def serve(self, channel: Channel, request: ConnectRequest) -> None:
         """Send the client on, or refuse it."""
         code = self.faults.refuse or refusal(request, self.services)
         targets = self._targets()

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Collection, Mapping
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 from racwire_lab.database.backend import Backend, Caller
-from racwire_lab.oracle_net.connecting import Request, accept, refuse
+from racwire_lab.oracle_net.connecting import ConnectRequest, accept, refuse
 from racwire_lab.oracle_net.listener import Listener
 from racwire_lab.oracle_net.packets import Channel
-from racwire_lab.oracle_net.profiles import PROFILES, Profile
+from racwire_lab.oracle_net.releases import RELEASES, ServerRelease
 from racwire_lab.oracle_net.services import refusal
-from racwire_lab.oracle_net.session import Session
+from racwire_lab.oracle_net.session import OracleNetSession
 from racwire_lab.oracle_net.verifier import Verifier
 
 Users = Mapping[str, Verifier] | Callable[[str], Verifier | None]
@@ -39,7 +42,7 @@ class OracleServer(Listener):
         instance_number: int = 1,
         db_unique_name: str = "orcl",
         db_domain: str = "",
-        profile: Profile = PROFILES["19c"],
+        profile: ServerRelease = RELEASES["19c"],
         logon_timeout_s: float = 60.0,
     ) -> None:
         super().__init__(logon_timeout_s=logon_timeout_s)
@@ -55,7 +58,7 @@ class OracleServer(Listener):
         self.profile = profile
         self.max_open_cursors = 300
         self._numbers = itertools.count(1)
-        self._sessions: set[Session] = set()
+        self._sessions: set[OracleNetSession] = set()
         self._farewells: set[Future[None]] = set()
 
     @property
@@ -65,7 +68,7 @@ class OracleServer(Listener):
 
     @property
     def callers(self) -> tuple[Caller, ...]:
-        """Who is logged on."""
+        """The user who is logged on."""
         return tuple(session.caller for session in tuple(self._sessions) if session.caller)
 
     async def close(self) -> None:
@@ -75,13 +78,13 @@ class OracleServer(Listener):
         if farewells:
             await asyncio.wait(farewells, timeout=_FAREWELL_S)
 
-    async def serve(self, channel: Channel, request: Request) -> None:
+    async def serve(self, channel: Channel, request: ConnectRequest) -> None:
         """Refuse the request, or serve the session."""
         if code := self.faults.refuse or refusal(request, self.services, self.instance_name):
             refuse(channel, code)
             return
         marks_ends = accept(channel, request, self.profile)
-        session = Session(self, channel, next(self._numbers), request, marks_ends=marks_ends)
+        session = OracleNetSession(self, channel, next(self._numbers), request, marks_ends=marks_ends)
         self._sessions.add(session)
         try:
             await session.run()
@@ -94,3 +97,33 @@ class OracleServer(Listener):
     def verifier(self, user: str) -> Verifier | None:
         """The verifier of a user; None when there is no such user. May raise OracleError (28000: locked)."""
         return self.users(user) if callable(self.users) else self.users.get(user)
+
+
+L = TypeVar("L", bound=Listener)
+
+_START_S = 10.0
+
+
+@contextmanager
+def hosted(listener: L, host: str = "127.0.0.1", port: int = 0) -> Iterator[L]:
+    """Run it in an event loop in a thread of its own while the context lasts. OSError when it cannot listen."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name=f"{type(listener).__name__}", daemon=True)
+    thread.start()
+    try:
+        asyncio.run_coroutine_threadsafe(listener.start(host, port), loop).result(_START_S)
+        try:
+            yield listener
+        finally:
+            asyncio.run_coroutine_threadsafe(listener.close(), loop).result(_START_S)
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(_START_S)
+        loop.close()
+
+
+@contextmanager
+def serving(backend: Backend, *, host: str = "127.0.0.1", port: int = 0, **options: Any) -> Iterator[OracleServer]:
+    """Serve a backend while the context lasts; options are those of OracleServer."""
+    with hosted(OracleServer(backend, **options), host, port) as server:
+        yield server

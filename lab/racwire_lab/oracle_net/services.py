@@ -1,15 +1,15 @@
-"""Which requests a listener knows an answer to."""
+"""Services and SIDs that a listener serves."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
-from racwire_lab.oracle_net.connecting import Request
+from racwire_lab.oracle_net.connecting import ConnectRequest
 
 UNKNOWN_SERVICE, UNKNOWN_SID, NO_NAME = 12514, 12505, 12504
 
 
-def refusal(request: Request, services: Collection[str], sid: str = "") -> int | None:
+def refusal(request: ConnectRequest, services: Collection[str], sid: str = "") -> int | None:
     """The code with which a request is refused; None when its service or SID is served. Case does not matter."""
     if request.service:
         known = {service.casefold() for service in services}

@@ -16,14 +16,14 @@ from racwire_lab.oracle_net.calls import (
     OPTION_EXECUTE,
     OPTION_FETCH,
     CallReader,
+    ClientMessage,
     Execute,
     Fetch,
-    Known,
-    Message,
+    KnownCursor,
     ReadLob,
     Simple,
 )
-from racwire_lab.oracle_net.connecting import Request
+from racwire_lab.oracle_net.connecting import ConnectRequest
 from racwire_lab.oracle_net.conversation import BrokenOffError, Conversation
 from racwire_lab.oracle_net.cursors import Cursor, Lobs
 from racwire_lab.oracle_net.logon import Logon
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-class Session:
+class OracleNetSession:
     """From the logon to the end, however it comes."""
 
     def __init__(
-        self, server: OracleServer, channel: Channel, number: int, request: Request, *, marks_ends: bool
+        self, server: OracleServer, channel: Channel, number: int, request: ConnectRequest, *, marks_ends: bool
     ) -> None:
         self.caller: Caller | None = None
-        """Who is logged on."""
+        """The user who is logged on."""
         self._server = server
         self._conversation = Conversation(channel, server.faults)
         self._logon = Logon(server, self._conversation, number, request, marks_ends=marks_ends)
@@ -94,11 +94,11 @@ class Session:
             except Exception as error:
                 log.error("the backend could not end a session", exc_info=error)
 
-    def _known(self, number: int) -> Known | None:
+    def _known(self, number: int) -> KnownCursor | None:
         cursor = self._cursors.get(number)
         return cursor.known if cursor else None
 
-    def _note(self, message: Message, caller: Caller) -> None:
+    def _note(self, message: ClientMessage, caller: Caller) -> None:
         """Take in what was sent ahead of a call."""
         for number in message.closed_cursors:
             self._forget(number)

@@ -1,4 +1,4 @@
-"""What has to be known of a statement's text without understanding it: its kind, and the names of its binds."""
+"""The kind of a statement and the names of its binds, from its text, without parsing it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BLOCKS = frozenset({"BEGIN", "DECLARE", "CALL"})
 
 
 @dataclass(frozen=True)
-class Statement:
+class SentStatement:
     """A statement as it was sent."""
 
     sql: str

@@ -1,4 +1,4 @@
-"""How values of Oracle's types look on the wire, to and fro."""
+"""Encoders and decoders for values of Oracle's types on the wire."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ _ENCODERS: dict[OracleType, Encoder] = {
 
 
 def encoder(type_: OracleType) -> Encoder:
-    """What encodes the values of a column of this type; None is NULL everywhere."""
+    """The encoder for the values of a column of this type; None is NULL everywhere."""
     encode = _ENCODERS[type_]
 
     def encode_or_null(value: Any) -> bytes | None:

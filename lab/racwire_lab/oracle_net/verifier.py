@@ -1,4 +1,4 @@
-"""What the server keeps of a password, and the exchange that proves one without sending it in the clear.
+"""Password verifiers, and the exchange that proves a password without sending it in the clear.
 
 AES in CBC mode with an initial vector of zeros throughout; binary values travel as upper-case hexadecimal digits.
 """
@@ -39,7 +39,7 @@ class Verifier:
 
     @classmethod
     def of_nobody(cls) -> Verifier:
-        """One that no password fits, to ask users with who do not exist: they are told nothing else than others."""
+        """A verifier that no password fits, for users who do not exist: they get the same answers as others."""
         return cls("12c", secrets.token_bytes(16), secrets.token_bytes(32))
 
     def fits(self, password: bytes) -> bool:
@@ -76,7 +76,7 @@ class Challenge:
         self._mixing_salt = secrets.token_bytes(16)
 
     def pairs(self) -> list[tuple[str, str, int]]:
-        """What the client is told: keys, values and flags of the logon's first answer."""
+        """Keys, values and flags of the first answer of a logon."""
         verifier = self._verifier
         pairs = [
             ("AUTH_SESSKEY", _hex(_encrypt(verifier.key, self._part)), 0),

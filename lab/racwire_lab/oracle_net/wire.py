@@ -9,7 +9,7 @@ _NO_VALUE = (0, 255)
 
 
 class ProtocolError(Exception):
-    """What was received is not what a client sends; the session cannot go on."""
+    """A message that no client sends; the session cannot go on."""
 
 
 class NeedMoreError(Exception):

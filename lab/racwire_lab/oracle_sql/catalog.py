@@ -47,7 +47,9 @@ def userenv(
         "SESSIONID": str(caller.session_id),
         "SID": str(caller.session_id),
     }
-    return values.get(attribute) or None
+    if attribute not in values:
+        raise oracle_error(2003)
+    return values[attribute] or None
 
 
 def _dual(caller: Caller, visible: list[View]) -> Iterator[Row]:

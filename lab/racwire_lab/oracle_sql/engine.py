@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 import duckdb
@@ -14,24 +16,35 @@ import duckdb
 from racwire_lab.database.backend import Caller, Cancellation, OracleError, Result
 from racwire_lab.database.live import HistorySource, InstanceState, LiveSource
 from racwire_lab.oracle_sql import catalog, live_views
-from racwire_lab.oracle_sql.access import Access
 from racwire_lab.oracle_sql.dictionary import View, find_view, views
-from racwire_lab.oracle_sql.errors import oracle_error
-from racwire_lab.oracle_sql.expressions import parameter
-from racwire_lab.oracle_sql.identity import DatabaseIdentity
-from racwire_lab.oracle_sql.macros import MACROS
-from racwire_lab.oracle_sql.results import Running, column, converter, translated_errors
-from racwire_lab.oracle_sql.scope import Columns
-from racwire_lab.oracle_sql.session_commands import SNAPSHOTS, is_query, run_command
-from racwire_lab.oracle_sql.tables import create, insert
-from racwire_lab.oracle_sql.translate import Translation, kind_of, parameter_value, translate
+from racwire_lab.oracle_sql.errors import not_supported, oracle_error
+from racwire_lab.oracle_sql.identity import Access, DatabaseIdentity
+from racwire_lab.oracle_sql.kinds import ColumnKind, Family, kind_of
+from racwire_lab.oracle_sql.results import Running, converter, translated_errors
+from racwire_lab.oracle_sql.translate import MACROS, Translation, translate
 
 _TRANSLATIONS_KEPT = 200
 _HISTORY_WAITS_S = 1.0
 """For an instance that may hang, when the history is read."""
 _HUNG_FOR_S = 10.0
 """So long it is not waited for again."""
-_OF_THE_INSTANCE = frozenset({"SYS_CONTEXT:INSTANCE_NAME", "SYS_CONTEXT:SERVER_HOST"})
+_OF_THE_INSTANCE = frozenset({"USERENV_INSTANCE_NAME", "USERENV_SERVER_HOST"})
+_COMMENT = re.compile(r"\s+|--[^\n]*(?:\n|$)|/\*.*?\*/", re.DOTALL)
+_WRITES = frozenset(
+    (
+        *("INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "DROP", "TRUNCATE", "GRANT", "REVOKE", "RENAME", "COMMENT"),
+        *("LOCK", "AUDIT", "NOAUDIT", "ANALYZE", "PURGE", "FLASHBACK"),
+    )
+)
+_BLOCK = re.compile(r"(BEGIN|DECLARE)\b.*\bEND\s*;?\s*", re.IGNORECASE | re.DOTALL)
+_HARMLESS_CALL = re.compile(
+    r"(?:SYS\.)?(?:DBMS_APPLICATION_INFO\.(?:SET_MODULE|SET_ACTION|SET_CLIENT_INFO)|DBMS_SESSION\.SET_IDENTIFIER)\s*\("
+    r"[^;]*\)\s*;|NULL\s*;",
+    re.IGNORECASE,
+)
+
+_SNAPSHOTS = "snapshots"
+"""Where `Caller.extra` keeps the living instances' states that history ends with in a read-only transaction."""
 
 
 @dataclass
@@ -58,30 +71,32 @@ class SqlEngine:
 
     def execute(self, caller: Caller, sql: str, binds: Mapping[str, Any], cancellation: Cancellation) -> Result | None:
         """Run one statement: see `Backend`."""
-        if not is_query(sql):
-            run_command(caller, sql)
+        if not _is_query(sql):
+            _run_command(caller, sql)
             return None
         given = {name.upper(): value for name, value in binds.items()}
         translation = self._translate(caller, sql, given)
         if unknown := given.keys() - translation.binds:
             raise oracle_error(1036, *sorted(unknown))
         states = self._states(translation, cancellation)
-        reads_history = any(view.is_history for view in translation.reads)
+        reads = tuple(translation.reads.values())
+        reads_history = any(view.is_history for view in reads)
         snapshots = self._snapshots(caller, cancellation) if reads_history else ()
         cursor = self._duck.cursor()
         running = Running(cursor, cancellation)
         try:
             with translated_errors(translation.sql):
-                self._load(cursor, translation.reads, states, caller)
+                self._load(cursor, reads, states, caller)
                 if reads_history:
-                    self._load_history(cursor, snapshots, translation.reads)
-            values = {f"B_{name}": parameter_value(given[name]) for name in translation.binds}
-            values |= {parameter(asked): self._session_value(caller, asked, states) for asked in translation.asks}
+                    self._load_history(cursor, snapshots, reads)
+            values = {f"B_{name}": _bound(given[name]) for name in translation.binds}
+            now = datetime.now()
+            values |= {f"S_{asked}": self._session_value(caller, asked, states, now) for asked in translation.asks}
             rows = running.rows(translation.sql, values, [converter(kind) for _, kind in translation.columns])
         except BaseException:
             running.end()
             raise
-        return Result(tuple(column(name, kind) for name, kind in translation.columns), rows)
+        return Result(tuple(kind.column(name) for name, kind in translation.columns), rows)
 
     def closed(self, caller: Caller) -> None:
         """The session is over: nothing is kept with it."""
@@ -98,11 +113,11 @@ class SqlEngine:
         if known is not None:
             return known
 
-        def find(schema: str, name: str, offset: int) -> tuple[View, Columns]:
+        def find(schema: str, name: str, offset: int) -> tuple[View, Mapping[str, ColumnKind]]:
             view = find_view(name, schema)
             if view is None or not self._is_there(view) or not self.access.may_read(caller, view):
                 raise oracle_error(942, offset=offset)
-            return view, list(view.of(self.identity.release).items())
+            return view, view.of(self.identity.release)
 
         translation = translate(sql, binds, find)
         with self._lock:
@@ -118,7 +133,7 @@ class SqlEngine:
 
     def _states(self, translation: Translation, cancellation: Cancellation) -> tuple[InstanceState, ...]:
         """The instances' states, as far as the statement needs them."""
-        reads = translation.reads
+        reads = translation.reads.values()
         if any(view.name.startswith("GV$") for view in reads):
             return self.source.states("everywhere", cancellation)
         if any(view.is_live for view in reads) or any(asked in _OF_THE_INSTANCE for asked in translation.asks):
@@ -129,9 +144,9 @@ class SqlEngine:
         """The states that history ends with: in a read-only transaction the same for all its statements."""
         if not caller.is_read_only:
             return self._states_for_history(cancellation)
-        if SNAPSHOTS not in caller.extra:
-            caller.extra[SNAPSHOTS] = self._states_for_history(cancellation)
-        kept: tuple[InstanceState, ...] = caller.extra[SNAPSHOTS]
+        if _SNAPSHOTS not in caller.extra:
+            caller.extra[_SNAPSHOTS] = self._states_for_history(cancellation)
+        kept: tuple[InstanceState, ...] = caller.extra[_SNAPSHOTS]
         return kept
 
     def _states_for_history(self, cancellation: Cancellation) -> tuple[InstanceState, ...]:
@@ -169,8 +184,8 @@ class SqlEngine:
             else:
                 rows = catalog.rows(view, caller, self._visible(caller))
             columns = view.of(self.identity.release)
-            create(cursor, view, columns, temporary=True)
-            insert(cursor, view, columns, rows)
+            _create(cursor, view, columns, temporary=True)
+            _insert(cursor, view, columns, rows)
 
     def _visible(self, caller: Caller) -> list[View]:
         return [view for view in views().values() if self._is_there(view) and self.access.may_read(caller, view)]
@@ -193,7 +208,7 @@ class SqlEngine:
         try:
             for view in views().values():
                 if view.is_history and self._is_there(view):
-                    create(cursor, view, view.of(self.identity.release), temporary=False)
+                    _create(cursor, view, view.of(self.identity.release), temporary=False)
             if self.history is not None:
                 self.history.fill(cursor)
             cursor.execute("COMMIT")
@@ -203,11 +218,84 @@ class SqlEngine:
         finally:
             cursor.close()
 
-    def _session_value(self, caller: Caller, asked: str, states: Sequence[InstanceState]) -> Any:
+    def _session_value(self, caller: Caller, asked: str, states: Iterable[InstanceState], now: datetime) -> Any:
         me = next((state for state in states if state.instance == self.instance), None)
-        if asked == "NOW":
-            return datetime.now()
-        if asked == "USER":
-            return "SYS" if caller.is_sysdba else caller.user.upper()
-        attribute = asked.partition(":")[2]
+        if asked in ("SYSDATE", "SYSTIMESTAMP"):
+            return now.replace(microsecond=0) if asked == "SYSDATE" else now
+        attribute = "SESSION_USER" if asked == "USER" else asked.removeprefix("USERENV_")
         return catalog.userenv(attribute, caller, self.identity, self.instance, me)
+
+
+def _create(
+    connection: duckdb.DuckDBPyConnection, view: View, columns: Mapping[str, ColumnKind], *, temporary: bool
+) -> None:
+    """An empty table, named as the view in lower case."""
+    listed = ", ".join(f'"{name}" {kind.duck}' for name, kind in columns.items())
+    kind_of_table = "TEMP TABLE" if temporary else "TABLE"
+    connection.execute(f'CREATE {kind_of_table} "{view.name.lower()}" ({listed})')
+
+
+def _insert(
+    connection: duckdb.DuckDBPyConnection,
+    view: View,
+    columns: Mapping[str, ColumnKind],
+    rows: Sequence[Mapping[str, Any]],
+) -> None:
+    """Put rows in; a column that a row has not is NULL, and so is empty text."""
+    if not rows:
+        return
+    values = []
+    for name, kind in columns.items():
+        given = [row.get(name) for row in rows]
+        values.append([value or None for value in given] if kind.family is Family.TEXT else given)
+    lists = ", ".join(f"unnest(CAST(${number} AS {kind.duck}[]))" for number, kind in enumerate(columns.values(), 1))
+    connection.execute(f'INSERT INTO "{view.name.lower()}" SELECT {lists}', values)
+
+
+def _bound(value: Any) -> Any:
+    """A bind's value as DuckDB takes it."""
+    if isinstance(value, float):
+        return Decimal(repr(value))
+    return None if value == "" else value
+
+
+def _first_word(sql: str) -> str:
+    """The statement's first word, upper case, comments and parentheses left out."""
+    position = 0
+    while (matched := _COMMENT.match(sql, position)) or sql[position : position + 1] == "(":
+        position = matched.end() if matched else position + 1
+    word = re.match(r"[A-Za-z]+", sql[position:])
+    return word[0].upper() if word else ""
+
+
+def _is_query(sql: str) -> bool:
+    """Whether it is a SELECT."""
+    return _first_word(sql) in ("SELECT", "WITH")
+
+
+def _run_command(caller: Caller, sql: str) -> None:
+    """Run a statement that is no query. Raises OracleError for what this database does not do."""
+    word = _first_word(sql)
+    text = " ".join(_COMMENT.sub(" ", sql).upper().rstrip(";").split())
+    if word in ("COMMIT", "ROLLBACK"):
+        caller.is_read_only = False
+    elif word == "SET" and text.startswith("SET TRANSACTION"):
+        caller.is_read_only = text.startswith("SET TRANSACTION READ ONLY")
+        caller.extra.pop(_SNAPSHOTS, None)
+    elif word == "ALTER" and text.startswith("ALTER SESSION SET "):
+        return
+    elif word in ("BEGIN", "DECLARE"):
+        _block(sql)
+    elif word in _WRITES or word == "ALTER":
+        raise oracle_error(1456 if caller.is_read_only and word != "ALTER" else 1031)
+    else:
+        raise oracle_error(900)
+
+
+def _block(sql: str) -> None:
+    bare = _COMMENT.sub(" ", sql).strip()
+    if not _BLOCK.fullmatch(bare):
+        raise oracle_error(900)
+    body = re.sub(r"^BEGIN\b|\bEND\s*;?$", "", bare, flags=re.IGNORECASE).strip()
+    if _HARMLESS_CALL.sub("", body).strip():
+        raise not_supported("PL/SQL other than DBMS_APPLICATION_INFO")

@@ -1,28 +1,24 @@
-"""The types of expressions: what Oracle would call them, and how DuckDB holds them.
+"""The types of columns and expressions: what Oracle calls them, and how DuckDB holds them.
 
-| Oracle                  | DuckDB                                                                                    |
-|-------------------------|-------------------------------------------------------------------------------------------|
-| NUMBER, whole           | HUGEINT (columns of tables: BIGINT)                                                       |
-| NUMBER with decimals    | DECIMAL(38, scale), the scale up to 18; DOUBLE for what has no end: SQRT, LN, STDDEV      |
-| VARCHAR2                | VARCHAR, never the empty string, which is NULL                                            |
-| DATE                    | TIMESTAMP of whole seconds                                                                |
-| TIMESTAMP               | TIMESTAMP, to the microsecond; with a time zone: the same, in the host's zone             |
-| INTERVAL DAY TO SECOND  | BIGINT, microseconds                                                                      |
+A NUMBER is a BIGINT, HUGEINT, DECIMAL or DOUBLE; a VARCHAR2 is never the empty string, which is NULL; DATE and both
+kinds of TIMESTAMP are a TIMESTAMP of DuckDB in the host's zone, a DATE one of whole seconds.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
 from enum import Enum
+from typing import Any
 
-from racwire_lab.database.backend import OracleType
-
-MAX_SCALE = 18
-"""Digits after the point that a division gives."""
+from racwire_lab.database.backend import Column, OracleType
+from racwire_lab.oracle_sql.errors import oracle_error
 
 
 class Family(Enum):
-    """The families of types between which Oracle tells."""
+    """The families of types, by the name that ORA-00932 gives them."""
 
     NUMBER = "NUMBER"
     TEXT = "CHAR"
@@ -38,12 +34,12 @@ class Family(Enum):
 
 
 @dataclass(frozen=True)
-class Kind:
-    """The type of an expression."""
+class ColumnKind:
+    """The type of a column or an expression."""
 
     family: Family
-    scale: int | None = 0
-    """Of a number: digits after the point; None for one that is held as DOUBLE."""
+    duck: str
+    """How a column of a table or a bind of it is held."""
     size: int = 4000
     """Of a text, in bytes."""
 
@@ -52,104 +48,68 @@ class Kind:
         """A point in time."""
         return self.family in (Family.DATE, Family.TIMESTAMP, Family.TIMESTAMP_TZ)
 
-    @property
-    def is_whole(self) -> bool:
-        """A number without decimals."""
-        return self.family is Family.NUMBER and self.scale == 0
-
-    @property
-    def duck(self) -> str:
-        """DuckDB's type."""
-        if self.family is Family.NUMBER:
-            if self.scale is None:
-                return "DOUBLE"
-            return f"DECIMAL(38,{self.scale})" if self.scale else "HUGEINT"
-        return _DUCK[self.family]
-
-    @property
-    def oracle(self) -> OracleType:
-        """The type that the client is told."""
-        return _ORACLE[self.family]
+    def column(self, name: str) -> Column:
+        """How a column of this type in a result is described to the client."""
+        if self.family in (Family.TEXT, Family.NULL):
+            return Column(name, OracleType.VARCHAR2, max(1, min(self.size, 4000)))
+        return Column(name, *_DESCRIBED[self.family])
 
 
-_DUCK = {
-    Family.TEXT: "VARCHAR",
-    Family.DATE: "TIMESTAMP",
-    Family.TIMESTAMP: "TIMESTAMP",
-    Family.TIMESTAMP_TZ: "TIMESTAMP",
-    Family.INTERVAL: "BIGINT",
-    Family.BYTES: "BLOB",
-    Family.NULL: "VARCHAR",
-    Family.BOOLEAN: "BOOLEAN",
+_DESCRIBED = {
+    Family.NUMBER: (OracleType.NUMBER, 22, 0, -127),
+    Family.DATE: (OracleType.DATE, 7, 0, 0),
+    Family.TIMESTAMP: (OracleType.TIMESTAMP, 11, 0, 6),
+    Family.TIMESTAMP_TZ: (OracleType.TIMESTAMP_TZ, 13, 0, 6),
+    Family.INTERVAL: (OracleType.INTERVAL_DS, 11, 9, 6),
+    Family.BYTES: (OracleType.RAW, 4000, 0, -127),
 }
-_ORACLE = {
-    Family.NUMBER: OracleType.NUMBER,
-    Family.TEXT: OracleType.VARCHAR2,
-    Family.DATE: OracleType.DATE,
-    Family.TIMESTAMP: OracleType.TIMESTAMP,
-    Family.TIMESTAMP_TZ: OracleType.TIMESTAMP_TZ,
-    Family.INTERVAL: OracleType.INTERVAL_DS,
-    Family.BYTES: OracleType.RAW,
-    Family.NULL: OracleType.VARCHAR2,
-}
+"""Oracle's type, its size, precision and scale."""
 
-WHOLE = Kind(Family.NUMBER)
-FLOAT = Kind(Family.NUMBER, None)
-TEXT = Kind(Family.TEXT)
-DATE = Kind(Family.DATE)
-TIMESTAMP = Kind(Family.TIMESTAMP)
-TIMESTAMP_TZ = Kind(Family.TIMESTAMP_TZ)
-INTERVAL = Kind(Family.INTERVAL)
-BYTES = Kind(Family.BYTES)
-NULL = Kind(Family.NULL)
-BOOLEAN = Kind(Family.BOOLEAN)
+WHOLE = ColumnKind(Family.NUMBER, "BIGINT")
+DATE = ColumnKind(Family.DATE, "TIMESTAMP")
+TIMESTAMP = ColumnKind(Family.TIMESTAMP, "TIMESTAMP")
+TIMESTAMP_TZ = ColumnKind(Family.TIMESTAMP_TZ, "TIMESTAMP")
+INTERVAL = ColumnKind(Family.INTERVAL, "INTERVAL")
+BYTES = ColumnKind(Family.BYTES, "BLOB")
+NULL = ColumnKind(Family.NULL, "VARCHAR", 1)
+BOOLEAN = ColumnKind(Family.BOOLEAN, "BOOLEAN")
 
 
-def number(scale: int) -> Kind:
-    """A number with so many digits after the point, at most `MAX_SCALE`."""
-    return Kind(Family.NUMBER, min(scale, MAX_SCALE))
+def number(scale: int) -> ColumnKind:
+    """A number with at most so many digits after the point."""
+    return ColumnKind(Family.NUMBER, f"DECIMAL(38,{scale})") if scale else WHOLE
 
 
-def text(size: int) -> Kind:
+def text(size: int) -> ColumnKind:
     """A VARCHAR2 of that size."""
-    return Kind(Family.TEXT, size=size)
+    return ColumnKind(Family.TEXT, "VARCHAR", size)
 
 
-@dataclass(frozen=True)
-class Code:
-    """An expression in DuckDB's words, and its type."""
-
-    sql: str
-    kind: Kind
-
-    @property
-    def whole(self) -> str:
-        """A whole number so wide that sums and products of it do not overflow."""
-        return f"CAST({self.sql} AS HUGEINT)"
-
-    def to(self, kind: Kind) -> Code:
-        """The same as that kind: for NULL, and numbers held in another way."""
-        if self.kind.family is Family.NULL:
-            return Code(f"CAST({self.sql} AS {kind.duck})", kind)
-        if self.kind.family is Family.NUMBER and kind.family is Family.NUMBER and self.kind.scale != kind.scale:
-            return Code(f"CAST({self.sql} AS {kind.duck})", kind)
-        return replace(self, kind=kind)
+def common(kinds: Iterable[ColumnKind]) -> ColumnKind:
+    """The type that takes all of these, as CASE and UNION need it. Raises ORA-00932 where there is none."""
+    found = NULL
+    for kind in kinds:
+        if found.family is Family.NULL or (found.family is kind.family and found.size < kind.size):
+            found = kind
+        elif kind.family not in (found.family, Family.NULL):
+            raise oracle_error(932, found.family.value, kind.family.value)
+    return found
 
 
-def common(kinds: list[Kind]) -> Kind | None:
-    """The kind that takes them all, as CASE and UNION need it; None where there is none."""
-    given = [kind for kind in kinds if kind.family is not Family.NULL]
-    if not given:
+def kind_of(value: Any) -> ColumnKind:
+    """The type of a bind, from its value. A time without fractions of seconds counts as a DATE."""
+    if isinstance(value, bool | int):
+        return WHOLE if abs(value) < 2**63 else ColumnKind(Family.NUMBER, "HUGEINT")
+    if isinstance(value, float | Decimal):
+        exponent = Decimal(repr(value) if isinstance(value, float) else value).as_tuple().exponent
+        if isinstance(exponent, int) and exponent >= -18:
+            return ColumnKind(Family.NUMBER, f"DECIMAL(38,{max(0, -exponent)})")
+        return ColumnKind(Family.NUMBER, "DOUBLE")
+    if isinstance(value, datetime):
+        return TIMESTAMP if value.microsecond else DATE
+    for type_, kind in ((timedelta, INTERVAL), (bytes, BYTES), (str, text(4000))):
+        if isinstance(value, type_):
+            return kind if value != "" else NULL
+    if value is None:
         return NULL
-    families = {kind.family for kind in given}
-    if families == {Family.NUMBER}:
-        if any(kind.scale is None for kind in given):
-            return FLOAT
-        return number(max(kind.scale or 0 for kind in given))
-    if families == {Family.TEXT}:
-        return text(max(kind.size for kind in given))
-    if len(families) == 1:
-        return given[0]
-    if all(kind.is_time for kind in given):
-        return TIMESTAMP_TZ if Family.TIMESTAMP_TZ in families else TIMESTAMP
-    return None
+    raise oracle_error(932, "NUMBER", type(value).__name__.upper())

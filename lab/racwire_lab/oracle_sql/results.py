@@ -6,15 +6,14 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import timedelta
 from decimal import Context, Decimal
 from typing import Any
 
 import duckdb
 
-from racwire_lab.database.backend import Cancellation, Column, OracleError, OracleType
-from racwire_lab.oracle_sql.errors import oracle_error
-from racwire_lab.oracle_sql.kinds import Family, Kind
+from racwire_lab.database.backend import Cancellation, OracleError
+from racwire_lab.oracle_sql.errors import not_supported, oracle_error
+from racwire_lab.oracle_sql.kinds import ColumnKind, Family
 
 Convert = Callable[[Any], Any]
 
@@ -90,27 +89,21 @@ def _as_oracle_error(error: duckdb.Error, sql: str) -> OracleError:
         return oracle_error(4036)
     if "More than one row returned by a subquery" in text:
         return oracle_error(1427)
+    if "cannot contain window functions" in text or "WINDOW" in text:
+        return oracle_error(30483)
+    if "cannot contain aggregates" in text:
+        return oracle_error(934)
     if "GROUP BY" in text or "aggregate" in text:
         return oracle_error(979 if " GROUP BY " in sql else 937)
     if isinstance(error, duckdb.ConversionException):
         return oracle_error(1426 if "DECIMAL" in text or "INT" in text else 1722)
+    if isinstance(error, duckdb.ParserException | duckdb.BinderException | duckdb.CatalogException):
+        return not_supported(f"this: {text.splitlines()[0]}")
     return OracleError(600, f"internal error of the practice database: {text.splitlines()[0]}")
 
 
-def column(name: str, kind: Kind) -> Column:
-    """How a column of the result is described to the client."""
-    if kind.family is Family.TEXT:
-        return Column(name, OracleType.VARCHAR2, max(1, min(kind.size, 4000)))
-    sizes = {Family.DATE: 7, Family.TIMESTAMP: 11, Family.TIMESTAMP_TZ: 13, Family.INTERVAL: 11, Family.NUMBER: 22}
-    scale = {Family.TIMESTAMP: 6, Family.TIMESTAMP_TZ: 6, Family.INTERVAL: 6, Family.DATE: 0}.get(kind.family, -127)
-    precision = 9 if kind.family is Family.INTERVAL else 0
-    return Column(name, kind.oracle, sizes.get(kind.family, 4000), precision, scale)
-
-
-def converter(kind: Kind) -> Convert:
+def converter(kind: ColumnKind) -> Convert:
     """From DuckDB's value to the one that goes over the wire."""
-    if kind.family is Family.INTERVAL:
-        return lambda value: None if value is None else timedelta(microseconds=value)
     if kind.family is Family.NUMBER:
         return _number
     return _text if kind.family in (Family.TEXT, Family.NULL) else lambda value: value

@@ -24,9 +24,9 @@ case $lab in
     mount -n --bind "$lab" "$home/run/${lab#/run/}"
     ;;
 esac
-# What a running keeper is known by.
-read -r keeper <"$home/keeper"
-case $keeper in
+# What a running network service is known by.
+read -r service <"$home/network_service"
+case $service in
 keyfile) mkdir "$home/run/NetworkManager" ;;
 networkd) mkdir -p "$home/run/systemd/netif/links" ;;
 esac
@@ -45,7 +45,7 @@ case $lab in
 esac
 mount -n --bind "$home/etc" /etc
 mount -n --bind "$lab/sbin" "$sbin"
-# Nor what the machine's packages bring for its own network: a node's is what its keeper's files say.
+# Nor what the machine's packages bring for its own network: a node's is what the files of its network service say.
 for directory in /usr/local/lib/systemd/network /usr/lib/systemd/network /lib/systemd/network; do
     if [ -d "$directory" ]; then
         mount -n -t tmpfs -o mode=755 tmpfs "$directory"

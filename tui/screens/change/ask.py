@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import ClassVar
 
 from textual import events, on
@@ -12,10 +11,10 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input
 
-from tui.screens.change.questions import Question
+from tui.screens.change.questions import ChangeQuestion
 from tui.screens.styled import StyledScreen
+from tui.text.line import Line, sanitize_line
 from tui.widgets.bars import rule_line
-from tui.widgets.line import Line, clean
 from tui.widgets.lines import Lines
 
 Answer = tuple[str, ...]
@@ -37,7 +36,7 @@ class _OneLine(Input):
         self._take(self.app.clipboard)
 
     def _take(self, text: str) -> None:
-        text = clean(text)
+        text = sanitize_line(text)
         start, end = sorted(self.selection)
         room = max(_LONGEST - len(self.value) + end - start, 0)
         self.replace(text[:room], start, end)
@@ -70,7 +69,7 @@ class AskScreen(StyledScreen[Answer | None]):
     ]
     AUTO_FOCUS = "Input"
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: ChangeQuestion) -> None:
         super().__init__()
         self._question = question
         self._trouble = ""
@@ -86,7 +85,11 @@ class AskScreen(StyledScreen[Answer | None]):
             with Horizontal(classes="field"):
                 yield Lines(lambda width, name=field.name: [[(name, "label")]], classes="field-name")  # type: ignore[misc]
                 typed = _OneLine(
-                    clean(field.value), id=f"field-{number}", placeholder=field.hint, compact=True, max_length=_LONGEST
+                    sanitize_line(field.value),
+                    id=f"field-{number}",
+                    placeholder=field.hint,
+                    compact=True,
+                    max_length=_LONGEST,
                 )
                 typed.cursor_blink = False
                 yield typed
@@ -114,12 +117,10 @@ class AskScreen(StyledScreen[Answer | None]):
             keys.insert(1, ("↑ ↓", "other line"))
         return [[span for key, word in keys for span in ((f" {key}", "accent"), (f" {word} ", ""))]]
 
-    async def action_go_on(self) -> None:
-        """To the next line; from the last one, on with what was typed, where it will do. Keys can come many at once
-        over a slow line: those before Enter are typed first, and those after it belong to the next line."""
+    def action_go_on(self) -> None:
+        """To the next line; from the last one, on with what was typed, where it will do."""
         inputs = self._inputs
         at = self._at
-        await _has_typed(inputs[at])
         answers = tuple(typed.value.strip() for typed in inputs)
         for number, field in enumerate(self._question.fields[: at + 1]):
             if trouble := field.wrong(answers[number]):
@@ -164,10 +165,3 @@ class AskScreen(StyledScreen[Answer | None]):
     def action_leave(self) -> None:
         """Decide nothing."""
         self.dismiss(None)
-
-
-async def _has_typed(typed: Input) -> None:
-    """Wait until all keys that were sent to it are in its value."""
-    done = asyncio.Event()
-    typed.call_later(done.set)
-    await done.wait()

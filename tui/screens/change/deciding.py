@@ -12,11 +12,11 @@ from tui.console.change_state import Decide, Decision, MakePlan
 from tui.console.messages import ChangeWanted
 from tui.screens.change import questions as questions
 from tui.screens.change.ask import Answer, AskScreen
-from tui.screens.change.details import details_lines
+from tui.screens.change.gate_page import details_lines
 from tui.screens.change.overview import mtus_of
 from tui.screens.change.view import ShownChange
 from tui.screens.reader import ReaderScreen
-from tui.widgets.line import clean
+from tui.text.line import sanitize_line
 
 _SOME_REASON = "a reason in words"
 _USUAL = 9000
@@ -26,7 +26,7 @@ _USUAL = 9000
 class Deciding(ShownChange):
     """The part of the screen that asks. What does not fit where the change stands is said before anything is typed."""
 
-    async def _ask(self, question: questions.Question, then: Callable[[Answer], None]) -> None:
+    async def _ask(self, question: questions.ChangeQuestion, then: Callable[[Answer], None]) -> None:
         def answered(answer: Answer | None) -> None:
             if answer is not None:
                 then(answer)
@@ -35,7 +35,7 @@ class Deciding(ShownChange):
         await self.app.push_screen(asking, answered)
         asking.set_focus(asking.query_one("#field-0"))  # the next key may be here already, and is a letter of the words
 
-    async def _decide(self, decision: Decision, question: questions.Question) -> None:
+    async def _decide(self, decision: Decision, question: questions.ChangeQuestion) -> None:
         def then(answer: Answer) -> None:
             by, text, *_ = answer
             self.post_message(ChangeWanted(Decide(decision, by, text)))
@@ -62,14 +62,14 @@ class Deciding(ShownChange):
             return
         from checks.change.planning import default_target  # late, as below: it is loaded when somebody asks for it
 
-        report, refused = self.known.report, self.refused
+        report, refused = self.state.report, self.refused
         offered = refused.target if refused else default_target(report) if report else _USUAL
         accepted = refused.accepted if refused else ()
 
         def then(answer: Answer) -> None:
             self.post_message(ChangeWanted(MakePlan(int(answer[0]), accepted)))
 
-        await self._ask(questions.ask_target(mtus_of(self.known.cluster), offered), then)
+        await self._ask(questions.ask_target(mtus_of(self.state.cluster), offered), then)
 
     async def action_accept(self) -> None:
         """Accept what stands in the way, for a reason."""
@@ -78,7 +78,7 @@ class Deciding(ShownChange):
             return
         obstacle = refused.obstacles[self._chosen]
         if not obstacle.acceptable:
-            self.notice(f"{clean(obstacle.code)} cannot be accepted: it has to be mended first.")
+            self.notice(f"{sanitize_line(obstacle.code)} cannot be accepted: it has to be mended first.")
             return
 
         def then(answer: Answer) -> None:
@@ -144,7 +144,7 @@ class Deciding(ShownChange):
             await self._sign_off(change)
             return
         report = self.desk.report
-        title = f"Step {change.plan.position(step.id) + 1}, {clean(step.title)}"
+        title = f"Step {change.plan.position(step.id) + 1}, {sanitize_line(step.title)}"
         self.app.push_screen(ReaderScreen(title, lambda width: list(details_lines(change, step, report, width))))
 
     async def _sign_off(self, change: Change) -> None:

@@ -7,35 +7,28 @@ from collections.abc import Iterator, Sequence
 from rich.cells import cell_len
 
 from checks.change.change_plan import Step
-from checks.change.change_text import STEP_SIGNS
 from checks.change.state import Change, StepStatus
-from tui.widgets.line import Line, Span, clean, fitted, width_of
-
-ROLES_OF_STEPS = {
-    StepStatus.DONE: "pass",
-    StepStatus.OVERRIDDEN: "warn",
-    StepStatus.CURRENT: "accent",
-    StepStatus.AHEAD: "faint",
-}
+from tui.text.line import Line, Span, fitted, sanitize_line, width_of
+from tui.text.step_lines import sign_of_step
 
 
 def head_line(change: Change, width: int) -> Line:
     """Which change, from what to what, and how far it is; what there is no room for is left out, the owner first."""
     plan = change.opened
     what = f"back to MTU {plan.mtu_before}" if change.is_way_back else f"MTU {plan.mtu_before} → {plan.mtu_after}"
-    owner, size = clean(plan.made_by), f"{len(plan.nodes)} nodes"
+    owner, size = sanitize_line(plan.made_by), f"{len(plan.nodes)} nodes"
     state = place_of(change)
     for parts in ((what, size, f"owner {owner}"), (what, size, owner), (what, size), (what,)):
-        line: list[Span] = [(" Change ", ""), (clean(plan.id), "title"), (f"  {'  '.join(parts)}  ", "")]
+        line: list[Span] = [(" Change ", ""), (sanitize_line(plan.id), "title"), (f"  {'  '.join(parts)}  ", "")]
         if width_of(line) + cell_len(state) <= width:
             return [*line, (state, "accent" if change.is_open else "title")]
-    return [(fitted(f" {clean(plan.id)}  {state}", width), "title")]
+    return [(fitted(f" {sanitize_line(plan.id)}  {state}", width), "title")]
 
 
 def place_of(change: Change) -> str:
     """How far it is: `step 7 of 14`, or how it ended."""
     if not change.is_open:
-        return clean(change.outcome)
+        return sanitize_line(change.outcome)
     if change.current is None:
         return "all steps done"
     return f"step {change.plan.position(change.current.id) + 1} of {len(change.plan.steps)}"
@@ -80,7 +73,7 @@ def _around(change: Change, shown: Step | None) -> tuple[tuple[Step, ...], tuple
 
 
 def _named(change: Change, step: Step) -> list[Span]:
-    return list(_spans(change, step, f" {change.plan.position(step.id) + 1} {clean(step.title)}", "  "))
+    return list(_spans(change, step, f" {change.plan.position(step.id) + 1} {sanitize_line(step.title)}", "  "))
 
 
 def _small(change: Change, step: Step) -> list[Span]:
@@ -89,5 +82,6 @@ def _small(change: Change, step: Step) -> list[Span]:
 
 def _spans(change: Change, step: Step, text: str, gap: str) -> Iterator[Span]:
     standing = change.standing(step)
-    yield f"{gap}{STEP_SIGNS[standing]}", ROLES_OF_STEPS[standing]
+    sign, role = sign_of_step(standing)
+    yield f"{gap}{sign}", role
     yield text, "" if standing is StepStatus.CURRENT else "faint"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from checks.model.finding import Status
 from tui.console.actions import SCROLLING, Action
-from tui.widgets.help_text import Sign, Signs
+from tui.widgets.help_text import Legend, LegendEntry
 
 _BACK_AND_ON = tuple(a for a in SCROLLING if a.name != "page")
 _PAGES = (
@@ -19,9 +19,7 @@ _MOVING = (*_BACK_AND_ON, *_PAGES, _NEXT, _BEFORE)
 _ESCAPE = Action(
     "escape", "leave", "Esc", "Give up what is being done; else back to the current step, or the overview."
 )
-_PLAN = Action(
-    "n", "plan", "n", "Plan a change of the MTU; nothing is changed by that.", "plan a change", before_next_key=True
-)
+_PLAN = Action("n", "plan", "n", "Plan a change of the MTU; nothing is changed by that.", "plan a change")
 _LOOKING = (
     Action("c", "copy", "c", "Copy the marked block of commands, and write it to a file.", "copy"),
     Action("C", "copy_all", "C", "Copy all commands of the step as comments: for a ticket or a runbook."),
@@ -32,11 +30,11 @@ _LOOKING = (
 
 OPEN = (
     Action("v", "verify", "v", "Look at the gate of the current step, on all nodes; only looking.", "verify"),
-    Action("a", "attest", "a", "Say by name what racwire cannot see of this step.", "attest", True),
-    Action("o", "override", "o", "Go past a gate that does not pass, for a reason that is kept.", "override", True),
-    Action("n", "note", "n", "Write a note, for the report and for who comes next.", "note", True),
-    Action("b", "way_back", "b", "See what going back from here means, and begin it.", "way back", True),
-    Action("x", "abandon", "x", "Give the change up, where nothing was changed yet.", "", True),
+    Action("a", "attest", "a", "Say by name what racwire cannot see of this step.", "attest"),
+    Action("o", "override", "o", "Go past a gate that does not pass, for a reason that is kept.", "override"),
+    Action("n", "note", "n", "Write a note, for the report and for who comes next.", "note"),
+    Action("b", "way_back", "b", "See what going back from here means, and begin it.", "way back"),
+    Action("x", "abandon", "x", "Give the change up, where nothing was changed yet.", ""),
     *_LOOKING,
     *_MOVING,
     _ESCAPE,
@@ -53,8 +51,8 @@ OVERVIEW = (Action("enter", "open", "Enter", "Look at the marked change.", "look
 """Where there were some."""
 
 REFUSED = (
-    Action("n", "plan", "n", "Try again.", "try again", before_next_key=True),
-    Action("o", "accept", "o", "Accept the marked one for a reason, where that can be done.", "accept", True),
+    Action("n", "plan", "n", "Try again.", "try again"),
+    Action("o", "accept", "o", "Accept the marked one for a reason, where that can be done.", "accept"),
     *_MOVING,
     Action("escape", "leave", "Esc", "Leave it.", "leave it"),
 )
@@ -63,16 +61,16 @@ REFUSED = (
 ALL = tuple(dict.fromkeys((*OPEN, *OVER, *OVERVIEW, *REFUSED)))
 """What is bound; which of them can be done is said by the table of the moment."""
 
-SIGNS: Sequence[Signs] = (
-    Signs(
+SIGNS: Sequence[Legend] = (
+    Legend(
         "Steps and gates",
         [
-            Sign("✓", "done; of a gate, it passed there", Status.PASS.value.lower()),
-            Sign("✗", "the gate does not pass there", Status.FAIL.value.lower()),
-            Sign("?", "it could not be told; that does not pass either", Status.UNKNOWN.value.lower()),
-            Sign("!", "gone past without proof, for a reason; or the cluster changed under the change", "warn"),
-            Sign("▶", "the current step"),
-            Sign("·", "not reached, or not looked at yet"),
+            LegendEntry("✓", "done; of a gate, it passed there", Status.PASS.value.lower()),
+            LegendEntry("✗", "the gate does not pass there", Status.FAIL.value.lower()),
+            LegendEntry("?", "it could not be told; that does not pass either", Status.UNKNOWN.value.lower()),
+            LegendEntry("!", "gone past without proof, for a reason; or the cluster changed under the change", "warn"),
+            LegendEntry("▶", "the current step"),
+            LegendEntry("·", "not reached, or not looked at yet"),
         ],
     ),
 )

@@ -8,9 +8,9 @@ from checks.change.change_journal import FoundJournal
 from checks.change.change_text import headline
 from checks.change.state import Change
 from checks.model.facts import Cluster, Unknown
-from tui.console.change_state import Desk, Doing, Refused
-from tui.screens.change.step_lines import Page
-from tui.widgets.line import Line, Span, clean, fitted, hanging, width_of
+from tui.console.change_state import ChangeState, Doing, Refused
+from tui.screens.change.step_page import StepPage
+from tui.text.line import Line, Span, fitted, hanging, sanitize_line, width_of
 
 _WHAT = (
     "racwire leads through a planned change of the MTU of the private networks, one step after the other: what to do "
@@ -23,14 +23,14 @@ _ELSEWHERE = "A change is made on the cluster itself: leave, and begin with `rac
 _INDENT = 1
 
 
-def overview_page(desk: Desk, cluster: Cluster | None, chosen: int, width: int) -> Page:
+def overview_page(desk: ChangeState, cluster: Cluster | None, chosen: int, width: int) -> StepPage:
     """What is shown where no change is; `chosen` is the number of the journal that Enter opens."""
     lines: list[Line] = []
     if desk.work.doing is Doing.READING:
-        return Page([*_text("The journals of changes are being read.", width, "faint")])
+        return StepPage([*_text("The journals of changes are being read.", width, "faint")])
     if desk.work.doing is Doing.PLANNING:
         lines += _text("A plan is being made: all checks are run first, since a sick cluster is not changed.", width)
-        return Page(lines)
+        return StepPage(lines)
     lines += [[(" No change of the MTU is open here.", "title")]] if not desk.problem else []
     lines += _text(desk.problem, width, "warn") if desk.problem else []
     lines.append([])
@@ -45,10 +45,10 @@ def overview_page(desk: Desk, cluster: Cluster | None, chosen: int, width: int) 
     for number, found in enumerate(desk.others):
         blocks.append((len(lines), len(lines)))
         lines.append(_other(found, number == chosen, width))
-    return Page(lines, tuple(blocks))
+    return StepPage(lines, tuple(blocks))
 
 
-def refused_page(refused: Refused, chosen: int, width: int) -> Page:
+def refused_page(refused: Refused, chosen: int, width: int) -> StepPage:
     """What stands in the way of a plan, each with what to do; `chosen` is the number of the one that `o` accepts."""
     to = f" to {refused.target}" if refused.target else ""
     lines: list[Line] = [[(f" The change{to} cannot begin yet", "title")]]
@@ -59,8 +59,8 @@ def refused_page(refused: Refused, chosen: int, width: int) -> Page:
         reason = refused.reason_for(obstacle)
         first = len(lines) + 1
         sign, role = ("!", "warn") if reason else ("✗", "fail")
-        code: Span = (f"{clean(obstacle.code)}  ", "accent" if number == chosen else "title")
-        lines += [[], [(f" {sign} ", role), code, (clean(obstacle.title), "title")]]
+        code: Span = (f"{sanitize_line(obstacle.code)}  ", "accent" if number == chosen else "title")
+        lines += [[], [(f" {sign} ", role), code, (sanitize_line(obstacle.title), "title")]]
         lines += hanging([("   ", "")], obstacle.sentence, width)
         for text in obstacle.next:
             lines += hanging([("   - ", "faint")], text, width)
@@ -71,12 +71,12 @@ def refused_page(refused: Refused, chosen: int, width: int) -> Page:
                 [("   ", "")], "It can be accepted for a reason: o.", width, "accent" if number == chosen else "faint"
             )
         blocks.append((first, len(lines) - 1))
-    return Page(lines, tuple(blocks))
+    return StepPage(lines, tuple(blocks))
 
 
-def past_page(*, is_saved: bool, width: int) -> Page:
+def past_page(*, is_saved: bool, width: int) -> StepPage:
     """Where a saved state or a recording is shown instead of a cluster."""
-    return Page([*_text(f"A {'saved state' if is_saved else 'recording'} is shown. {_ELSEWHERE}", width)])
+    return StepPage([*_text(f"A {'saved state' if is_saved else 'recording'} is shown. {_ELSEWHERE}", width)])
 
 
 def mtus_of(cluster: Cluster | None) -> str:
@@ -84,7 +84,7 @@ def mtus_of(cluster: Cluster | None) -> str:
     if cluster is None or isinstance(cluster.networks, Unknown):
         return ""
     told = [f"{n.interface} {n.mtu if isinstance(n.mtu, int) else 'not the same everywhere'}" for n in cluster.networks]
-    return ", ".join(clean(text) for text in told)
+    return ", ".join(sanitize_line(text) for text in told)
 
 
 def _mtus(cluster: Cluster | None, width: int) -> Iterator[Line]:
@@ -92,7 +92,7 @@ def _mtus(cluster: Cluster | None, width: int) -> Iterator[Line]:
         yield from hanging([(" MTU now  ", "label")], told, width)
 
 
-def _next(desk: Desk) -> str:
+def _next(desk: ChangeState) -> str:
     if desk.problem:
         return "plans a change; the line above says why none is shown."
     return "plans a change for this cluster. Nothing is changed by that."
@@ -100,14 +100,14 @@ def _next(desk: Desk) -> str:
 
 def _other(found: FoundJournal, is_chosen: bool, width: int) -> Line:
     sign: Span = ("▸ ", "accent") if is_chosen else ("  ", "")
-    told = _told(found.change) if found.change else f"{clean(found.path.name)}  {clean(found.problem)}"
+    told = _told(found.change) if found.change else f"{sanitize_line(found.path.name)}  {sanitize_line(found.problem)}"
     line: list[Span] = [(" ", ""), sign]
     return [*line, (fitted(told, max(width - width_of(line), 0)).rstrip(), "" if found.change else "warn")]
 
 
 def _told(change: Change) -> str:
     how = change.outcome if not change.is_open else "open"
-    return clean(f"{change.opened.id}  {change.opened.cluster}  {headline(change.opened)}  {how}")
+    return sanitize_line(f"{change.opened.id}  {change.opened.cluster}  {headline(change.opened)}  {how}")
 
 
 def _text(text: str, width: int, role: str = "") -> Sequence[Line]:

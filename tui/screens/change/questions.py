@@ -10,8 +10,8 @@ from checks.change.change_plan import Plan, Step
 from checks.change.change_text import headline
 from checks.change.obstacles import Obstacle
 from checks.change.state import Change
-from tui.screens.change.gate_lines import detail_lines
-from tui.widgets.line import Line, clean, hanging
+from tui.screens.change.gate_page import detail_lines
+from tui.text.line import Line, hanging, sanitize_line
 
 _FEW_CHARACTERS = 10
 """As the decisions have it: a reason shorter than this is none."""
@@ -32,7 +32,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Question:
+class ChangeQuestion:
     """A page to read, and what to type below it."""
 
     title: str
@@ -50,7 +50,7 @@ def login() -> str:
         return ""
 
 
-def ask_target(mtus: str, offered: int | None) -> Question:
+def ask_target(mtus: str, offered: int | None) -> ChangeQuestion:
     """To which MTU the change is to lead."""
 
     def page(width: int) -> Iterator[Line]:
@@ -67,10 +67,12 @@ def ask_target(mtus: str, offered: int | None) -> Question:
         yield from hanging([], text, width, "faint")
 
     value = str(offered) if offered else ""
-    return Question("Plan a change", page, (Field("New MTU", value, "bytes, such as 9000", _no_mtu),), "makes the plan")
+    return ChangeQuestion(
+        "Plan a change", page, (Field("New MTU", value, "bytes, such as 9000", _no_mtu),), "makes the plan"
+    )
 
 
-def ask_attest(change: Change, step: Step) -> Question:
+def ask_attest(change: Change, step: Step) -> ChangeQuestion:
     """Who says that what racwire cannot see is so."""
     number = change.plan.position(step.id) + 1
 
@@ -82,10 +84,10 @@ def ask_attest(change: Change, step: Step) -> Question:
         yield from hanging([("  ", "")], step.attest, width, "title")
 
     fields = (_name(), Field("Note", hint="if there is something to add"))
-    return Question(f"Attest step {number}, {clean(step.title)}", page, fields, "attests it")
+    return ChangeQuestion(f"Attest step {number}, {sanitize_line(step.title)}", page, fields, "attests it")
 
 
-def ask_sign_off(change: Change) -> Question:
+def ask_sign_off(change: Change) -> ChangeQuestion:
     """Who signs the change off, or ends the way back."""
     step = change.plan.steps[-1]
 
@@ -98,10 +100,10 @@ def ask_sign_off(change: Change) -> Question:
         yield from hanging([], "After this the change is over; `racwire change report` writes its report.", width)
 
     fields = (_name(), Field("Note", hint="if there is something to add"))
-    return Question(f"Sign off {clean(change.opened.id)}", page, fields, "signs it off")
+    return ChangeQuestion(f"Sign off {sanitize_line(change.opened.id)}", page, fields, "signs it off")
 
 
-def ask_override(change: Change, step: Step) -> Question:
+def ask_override(change: Change, step: Step) -> ChangeQuestion:
     """Who goes past a gate that did not pass, and why."""
 
     def page(width: int) -> Iterator[Line]:
@@ -114,60 +116,60 @@ def ask_override(change: Change, step: Step) -> Question:
         yield from detail_lines(change, step, width)
 
     number = change.plan.position(step.id) + 1
-    title = f"Go past the gate of step {number}, {clean(step.title)}"
-    return Question(title, page, (_name(), _reason(), _yes("to go past it")), "goes past it")
+    title = f"Go past the gate of step {number}, {sanitize_line(step.title)}"
+    return ChangeQuestion(title, page, (_name(), _reason(), _yes("to go past it")), "goes past it")
 
 
-def ask_note(change: Change) -> Question:
+def ask_note(change: Change) -> ChangeQuestion:
     """A remark."""
     step = change.current or change.plan.steps[-1]
 
     def page(width: int) -> Iterator[Line]:
-        where = f"step {change.plan.position(step.id) + 1}, {clean(step.title)}"
+        where = f"step {change.plan.position(step.id) + 1}, {sanitize_line(step.title)}"
         yield from hanging([], f"A remark on {where}, for the report and for who comes next.", width)
 
-    return Question("Note", page, (Field("Note", wrong=_empty("Type a note, or Esc.")),), "writes it")
+    return ChangeQuestion("Note", page, (Field("Note", wrong=_empty("Type a note, or Esc.")),), "writes it")
 
 
-def ask_way_back(change: Change, way_back: Plan) -> Question:
+def ask_way_back(change: Change, way_back: Plan) -> ChangeQuestion:
     """Whether to go back, and why; with what that would be."""
 
     def page(width: int) -> Iterator[Line]:
         yield from hanging([], f"The way back from here: {headline(way_back)}, {len(way_back.steps)} steps.", width)
         for number, step in enumerate(way_back.steps, 1):
             yield []
-            yield [(f" {number:>2} {clean(step.title)}", "title")]
+            yield [(f" {number:>2} {sanitize_line(step.title)}", "title")]
             yield from hanging([("    ", "")], step.what, width)
         yield []
         text = "The change itself is left then, and cannot be gone on with; a new one can be planned afterwards."
         yield from hanging([], text, width)
 
-    return Question("The way back", page, (_name(), _reason(), _yes("to go back")), "begins the way back")
+    return ChangeQuestion("The way back", page, (_name(), _reason(), _yes("to go back")), "begins the way back")
 
 
-def ask_abandon(change: Change) -> Question:
+def ask_abandon(change: Change) -> ChangeQuestion:
     """Whether to give the change up, and why."""
 
     def page(width: int) -> Iterator[Line]:
         text = "Nothing was stopped or changed yet, so that the change can be given up here. Its journal stays."
         yield from hanging([], text, width)
 
-    return Question(
-        f"Give up {clean(change.opened.id)}", page, (_name(), _reason(), _yes("to give it up")), "gives it up"
+    return ChangeQuestion(
+        f"Give up {sanitize_line(change.opened.id)}", page, (_name(), _reason(), _yes("to give it up")), "gives it up"
     )
 
 
-def ask_accept(obstacle: Obstacle) -> Question:
+def ask_accept(obstacle: Obstacle) -> ChangeQuestion:
     """Why a change is to begin in spite of something."""
 
     def page(width: int) -> Iterator[Line]:
-        yield [(f"{clean(obstacle.code)}  {clean(obstacle.title)}", "title")]
+        yield [(f"{sanitize_line(obstacle.code)}  {sanitize_line(obstacle.title)}", "title")]
         yield from hanging([], obstacle.sentence, width)
         yield []
         text = "To accept it means that the change may begin in spite of it. Your reason stands in the plan and report."
         yield from hanging([], text, width, "warn")
 
-    return Question("Accept this", page, (_reason(),), "accepts it")
+    return ChangeQuestion("Accept this", page, (_reason(),), "accepts it")
 
 
 def _name() -> Field:

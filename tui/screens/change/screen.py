@@ -11,7 +11,7 @@ from tui.console.change_state import Follow, GiveUp, LookAtGate
 from tui.console.messages import ChangeWanted, CopyWanted
 from tui.screens.change import keys as keys
 from tui.screens.change.deciding import Deciding
-from tui.screens.change.step_lines import all_blocks_text, block_text
+from tui.screens.change.step_page import all_blocks_text, block_text
 
 
 class ChangeScreen(Deciding):

@@ -11,8 +11,8 @@ from textual.app import ComposeResult
 from checks.change.change_plan import Step
 from checks.change.state import Change
 from tui.console.actions import in_footer
-from tui.console.app_state import Known, News
-from tui.console.change_state import Desk, Doing, Follow, Refused
+from tui.console.app_state import AppState, News
+from tui.console.change_state import ChangeState, Doing, Follow, Refused
 from tui.console.messages import ChangeWanted
 from tui.screens.base import ConsoleScreen
 from tui.screens.change import keys as keys
@@ -20,10 +20,10 @@ from tui.screens.change.alarms import alarm_lines
 from tui.screens.change.change_words import in_keys
 from tui.screens.change.head import ahead_line, behind_line, head_line
 from tui.screens.change.overview import overview_page, past_page, refused_page
-from tui.screens.change.step_lines import Page, next_words, step_page
+from tui.screens.change.step_page import StepPage, next_words, step_page
+from tui.text.line import Line, hanging
 from tui.widgets.bars import keys_line, rule_line
-from tui.widgets.help_text import Signs
-from tui.widgets.line import Line, hanging
+from tui.widgets.help_text import Legend
 from tui.widgets.lines import Lines
 
 _NOTICE_MARGIN = 6
@@ -35,9 +35,9 @@ class ShownChange(ConsoleScreen):
     NAME = "change"
     ACTIONS = keys.NONE
 
-    def __init__(self, known: Known) -> None:
-        super().__init__(known)
-        self._page = Page(())
+    def __init__(self, state: AppState) -> None:
+        super().__init__(state)
+        self._page = StepPage(())
         self._chosen = 0
         self._looked_at = ""
         """The id of a step that is looked at though it is not the current one."""
@@ -58,16 +58,16 @@ class ShownChange(ConsoleScreen):
         yield Lines(id="change-page")
         yield Lines(id="change-ahead", classes="bar")
 
-    def signs(self) -> Sequence[Signs]:
+    def signs(self) -> Sequence[Legend]:
         """The signs of steps and gates."""
         return keys.SIGNS
 
     # --- what is shown ------------------------------------------------------------------------------------------------
 
     @property
-    def desk(self) -> Desk:
+    def desk(self) -> ChangeState:
         """What is known of changes."""
-        return self.known.desk
+        return self.state.changes
 
     @property
     def change(self) -> Change | None:
@@ -94,7 +94,7 @@ class ShownChange(ConsoleScreen):
         self.ACTIONS = ()  # type: ignore[misc]
 
     def _offer(self) -> None:
-        if self.known.feed.replayed:
+        if self.state.feed.replayed:
             return
         change = self.change
         now = keys.REFUSED if self.refused else keys.OVERVIEW if self.desk.others else keys.NONE
@@ -176,14 +176,14 @@ class ShownChange(ConsoleScreen):
 
     def _lines(self, width: int) -> Sequence[Line]:
         change, step = self.change, self.step
-        if self.known.feed.replayed:
-            self._page = past_page(is_saved=self.known.feed.is_saved, width=width)
+        if self.state.feed.replayed:
+            self._page = past_page(is_saved=self.state.feed.is_saved, width=width)
         elif self.refused:
             self._page = refused_page(self.refused, self._chosen, width)
         elif change is not None and step is not None:
             self._page = step_page(change, step, self._chosen, self.desk.work, width)
         else:
-            self._page = overview_page(self.desk, self.known.cluster, self._chosen, width)
+            self._page = overview_page(self.desk, self.state.cluster, self._chosen, width)
         return self._page.lines
 
     def lower_rule(self, width: int) -> list[Line]:

@@ -11,9 +11,9 @@ from textual.message import Message
 
 from checks.model.finding import PROBLEMS
 from checks.model.report import WaiverStanding
-from tui.console.run_state import Mark, Row
-from tui.widgets.finding_text import role_of
-from tui.widgets.line import Line, clean, fitted
+from tui.console.run_state import FindingRow, RowMark
+from tui.text.finding_lines import role_of
+from tui.text.line import Line, fitted, sanitize_line
 from tui.widgets.lines import Lines
 
 _NAMES = 15
@@ -31,13 +31,13 @@ class FindingList(Lines):
     class Chosen(Message):
         """The finding to show: another one, or the same one as it is known by now; None where there is none."""
 
-        def __init__(self, row: Row | None) -> None:
+        def __init__(self, row: FindingRow | None) -> None:
             super().__init__()
             self.row = row
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._rows: Sequence[Row] = ()
+        self._rows: Sequence[FindingRow] = ()
         self._pending: Sequence[str] = ()
         self._ended: Sequence[WaiverStanding] = ()
         self._index = 0
@@ -46,11 +46,13 @@ class FindingList(Lines):
         """The line of each row, below the headings before it."""
 
     @property
-    def chosen(self) -> Row | None:
+    def chosen(self) -> FindingRow | None:
         """The finding under the cursor."""
         return self._rows[self._index] if self._rows else None
 
-    def show_rows(self, rows: Sequence[Row], pending: Sequence[str], ended: Sequence[WaiverStanding] = ()) -> None:
+    def show_rows(
+        self, rows: Sequence[FindingRow], pending: Sequence[str], ended: Sequence[WaiverStanding] = ()
+    ) -> None:
         """Show these; the cursor stays on its finding, and on its place on the screen where that can be."""
         before, index = self.chosen, self._index
         self._rows, self._pending, self._ended = rows, pending, ended
@@ -107,7 +109,7 @@ class FindingList(Lines):
 
     def _drawn(self, width: int) -> tuple[list[Line], list[int]]:
         """The lines, and which of them each row is on."""
-        own = [min(cell_len(clean(row.finding.check)), width * 2 // 3) for row in self._rows]
+        own = [min(cell_len(sanitize_line(row.finding.check)), width * 2 // 3) for row in self._rows]
         names = _NAMES if width < _NARROW else max([_NAMES, *own])
         groups = [row.group for row in self._rows]
         headed = bool(len({*groups, *(["pending"] if self._pending else [])}) > 1 or "Waived" in groups or self._ended)
@@ -120,30 +122,30 @@ class FindingList(Lines):
             lines.append(_row_line(row, max(min(names, width * 2 // 3), needed), width))
         if self._pending and headed:
             lines.append([(fitted(" Running", width), "faint")])
-        lines += [[(fitted(f" · {clean(check)}", width), "faint")] for check in self._pending]
+        lines += [[(fitted(f" · {sanitize_line(check)}", width), "faint")] for check in self._pending]
         if self._ended:
             lines.append([(fitted(" Waivers that do not hold", width), "faint")])
         for waiver in self._ended:
-            told = clean(f"{waiver.standing}: {waiver.code} {waiver.subject}")
+            told = sanitize_line(f"{waiver.standing}: {waiver.code} {waiver.subject}")
             lines.append([(fitted(f"   {told}", width), "")])
         return lines, places
 
 
-def _row_line(row: Row, names: int, width: int) -> Line:
+def _row_line(row: FindingRow, names: int, width: int) -> Line:
     finding = row.finding
-    old = row.mark in (Mark.GONE, Mark.BEFORE, Mark.UNSEEN) or bool(finding.waived)
-    sign = "w" if finding.waived and row.mark is Mark.NONE else row.mark.sign
+    old = row.mark in (RowMark.GONE, RowMark.BEFORE, RowMark.UNSEEN) or bool(finding.waived)
+    sign = "w" if finding.waived and row.mark is RowMark.NONE else row.mark.sign
     return [
         (sign, "accent"),
         (f"{finding.status.letter} ", "faint" if old else role_of(finding.status)),
-        (fitted(clean(finding.check), names) + " ", "faint" if old else ""),
+        (fitted(sanitize_line(finding.check), names) + " ", "faint" if old else ""),
         (_subject(row, max(width - names - 4, 0)), "faint" if old or finding.status not in PROBLEMS else ""),
     ]
 
 
-def _subject(row: Row, width: int) -> str:
+def _subject(row: FindingRow, width: int) -> str:
     """What it is about; where there is little room its end, which tells findings of one check apart."""
-    subject = clean(row.finding.subject or row.finding.title)
+    subject = sanitize_line(row.finding.subject or row.finding.title)
     if width < _LITTLE_ROOM and cell_len(subject) > width:
         return fitted("…" + subject[-(width - 1) :] if width > 1 else "", width)
     return fitted(subject, width)

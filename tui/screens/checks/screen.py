@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual import events, on
@@ -12,18 +12,31 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Input
 
 from tui.console.actions import CHECKS, bindings
-from tui.console.app_state import Known, News
+from tui.console.app_state import AppState, News
 from tui.console.messages import CopyWanted
-from tui.console.run_state import Board, Row
+from tui.console.run_state import FindingRow, RunState
 from tui.screens.base import ConsoleScreen
 from tui.screens.checks.finding_list import FindingList
 from tui.terminal.clipboard import commands_text
+from tui.text.finding_lines import finding_lines
+from tui.text.line import Line, wrapped
 from tui.widgets.bars import rule_line
-from tui.widgets.board_text import counts_line, note_on, state_of
-from tui.widgets.finding_text import finding_lines
-from tui.widgets.help_text import MARKS, PATHS, STATUSES, Signs
-from tui.widgets.line import Line, wrapped
+from tui.widgets.help_text import MARKS, PATHS, STATUSES, Legend
 from tui.widgets.lines import Lines
+from tui.widgets.run_text import counts_line, note_on, state_of
+
+
+class _Filter(Input):
+    """The line for the words of the filter. Enter leaves it at once: the next key may be here already."""
+
+    def __init__(self, leave: Callable[[], None]) -> None:
+        super().__init__(id="filter", placeholder="words to look for", compact=True)
+        self.cursor_blink = False
+        self._leave = leave
+
+    async def action_submit(self) -> None:
+        """Keep the words."""
+        self._leave()
 
 
 class ChecksScreen(ConsoleScreen):
@@ -33,19 +46,18 @@ class ChecksScreen(ConsoleScreen):
     ACTIONS = CHECKS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(CHECKS)]
 
-    def __init__(self, known: Known) -> None:
-        super().__init__(known)
+    def __init__(self, state: AppState) -> None:
+        super().__init__(state)
         self._problems_only = False
         self._joint = -1
-        self._shown: Row | None = None
+        self._shown: FindingRow | None = None
         # Mounted when it is first wanted: until then its styles would only delay the first screen.
-        self._filter = Input(id="filter", placeholder="words to look for", compact=True)
-        self._filter.cursor_blink = False
+        self._filter = _Filter(self.leave_filter)
 
     @property
-    def board(self) -> Board:
+    def board(self) -> RunState:
         """The runs."""
-        return self.known.board
+        return self.state.run
 
     def compose_body(self) -> ComposeResult:
         """The two panes."""
@@ -98,7 +110,7 @@ class ChecksScreen(ConsoleScreen):
         self._finding.show(lambda width: self._finding_lines(row, width), top=self._finding.above if same else 0)
         self.draw_lower_rule()
 
-    def _finding_lines(self, row: Row | None, width: int) -> list[Line]:
+    def _finding_lines(self, row: FindingRow | None, width: int) -> list[Line]:
         if row is None:
             return [[(text, "faint")] for text in wrapped(self._nothing(), width)]
         return list(finding_lines(row.finding, row.report, width, note_on(row)))
@@ -161,7 +173,6 @@ class ChecksScreen(ConsoleScreen):
         """Narrow the list with each letter."""
         self.draw()
 
-    @on(Input.Submitted, "#filter")
     def leave_filter(self) -> None:
         """Keep the filter, and give the keys back to the list."""
         self.query_one("#filter-line").remove_class("-open")
@@ -204,6 +215,6 @@ class ChecksScreen(ConsoleScreen):
             self._list.stay()
             self.post_message(self.RunWanted(row.finding.check))
 
-    def signs(self) -> Sequence[Signs]:
+    def signs(self) -> Sequence[Legend]:
         """Statuses, marks, and the letters of paths, which stand in the findings' tables."""
         return (STATUSES, MARKS, PATHS)

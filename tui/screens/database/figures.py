@@ -1,4 +1,4 @@
-"""Figures of the Database screen as text, and how grave they are: by the thresholds of the checks, and as they judge.
+"""Figures of the Database screen as text. How grave they are, `checks.rules` says.
 
 A figure that is grave carries the letter of its status, so that colour only repeats it.
 """
@@ -8,16 +8,12 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from checks.model.facts import Activity, InstanceActivity, InstancePing, NotAsked, Thresholds, Unknown
 from checks.model.finding import Status
 from checks.rules import cache_fusion
 
 UNKNOWN = "?"
 NONE = "-"
 """Where there is nothing to divide by: the time of no blocks."""
-
-_LEAST_GAP_US = 100.0
-"""As instance-ping has it: below that a ratio of two pings says nothing."""
 
 
 class Value(NamedTuple):
@@ -97,50 +93,3 @@ def span(seconds: float) -> str:
 def moment(text: str) -> str:
     """A time of the database as people write it: `2026-11-18 03:00`."""
     return text.replace("T", " ")[:16]
-
-
-# --- how grave --------------------------------------------------------------------------------------------------------
-
-
-def of_loss(lost: int, received: int | None, limits: Thresholds, waits_are_on_top: bool = False) -> Status | None:
-    """As gc-blocks-lost: any loss is a warning; above a share of the blocks that were sent, or where waits for lost
-    blocks are among those that cost most, a failure."""
-    if lost <= 0:
-        return None
-    share = 100 * lost / ((received or 0) + lost)
-    return Status.FAIL if waits_are_on_top or share > limits.lost_blocks_fail_percent else Status.WARN
-
-
-def waits_on_top(activity: Activity | Unknown | NotAsked) -> set[int]:
-    """The instances whose waits for lost blocks are among the three events of their class that cost most."""
-    found = set()
-    for own in activity.instances if isinstance(activity, Activity) else ():
-        if isinstance(own, InstanceActivity):
-            costliest = sorted((e for e in own.events if e.time_us > 0), key=lambda e: (-e.time_us, e.name))[:3]
-            if any(e.name.endswith("block lost") and e.waits > 0 for e in costliest):
-                found.add(own.instance)
-    return found
-
-
-def of_receive_time(average_ms: float | None, blocks: int, limits: Thresholds) -> Status | None:
-    """As gc-receive-time: not judged where too few blocks came for an average to say anything."""
-    if average_ms is None or 2 * blocks < limits.few_blocks or average_ms <= limits.receive_warn_ms:
-        return None
-    return Status.FAIL if average_ms > limits.receive_fail_ms else Status.WARN
-
-
-def of_ping(ping: InstancePing, limits: Thresholds) -> Status | None:
-    """As instance-ping: 8 KB that never come back are a failure; long times, or 8 KB that take much longer, are not
-    well."""
-    if max(ping.count_500b, ping.count_8k) < limits.few_pings:
-        return None
-    small, large = ping.average_500b_us, ping.average_8k_us
-    worst_ms = max(small or 0.0, large or 0.0) / 1000
-    if ping.count_8k <= 0 or worst_ms > limits.ping_fail_ms:
-        return Status.FAIL
-    if worst_ms > limits.ping_warn_ms:
-        return Status.WARN
-    both = min(ping.count_500b, ping.count_8k) >= limits.few_pings
-    if both and small and large and large / small > limits.ping_8k_warn_ratio and large - small > _LEAST_GAP_US:
-        return Status.WARN
-    return None

@@ -2,21 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import wraps
+from typing import ParamSpec
 
 from rich.cells import cell_len
 
-from checks.model.facts import Database, History, HistoryPeriod, InstanceHistory, LossHistory, Thresholds, Unknown
+from checks.model.facts import Database, History, HistoryPeriod, InstanceHistory, Thresholds, Unknown
 from checks.model.finding import Status
 from checks.model.wording import counted
 from checks.rules import cache_fusion
+from checks.rules.lost_blocks import past_loss_status
+from checks.rules.receive_time import past_time_status
 from tui.screens.database.figures import NONE, UNKNOWN, Value, count, moment, ms, percent, volume
-from tui.screens.database.table import Head, Row, table_lines
+from tui.screens.database.table import Head, TableRow, table_lines
+from tui.text.line import Line, fitted, hanging, sanitize_line
 from tui.widgets.graph import Style, graph, nice_top
-from tui.widgets.line import Line, clean, fitted, hanging
-from tui.widgets.remembered import made_once
+
+P = ParamSpec("P")
+
+
+def made_once(lines: Callable[P, Iterator[Line]]) -> Callable[P, list[Line]]:
+    """Keeps the last answer. Facts are frozen: the same object says the same; numbers and words are compared."""
+    kept: list[tuple[tuple[object, ...], list[Line]]] = []
+
+    @wraps(lines)
+    def answer(*args: P.args, **kwargs: P.kwargs) -> list[Line]:
+        asked = (*args, *kwargs.values())
+        if not kept or len(kept[0][0]) != len(asked) or not all(map(_same, kept[0][0], asked)):
+            kept[:] = [(asked, list(lines(*args, **kwargs)))]
+        return kept[0][1]
+
+    return answer
+
+
+def _same(one: object, other: object) -> bool:
+    return one is other or (isinstance(one, int | str) and one == other)
+
 
 _LEAST_GRAPH = 12
 _MOST_CLIENTS = 3
@@ -42,7 +66,7 @@ def history_lines(
     names = {number: names[number] for number in sorted(names)}
     slots = _slots(history.periods)
     yield from hanging([(" ", "")], _range(history, len(slots)), width, "faint")
-    lost = [_lost(history, names[n], n, slots, limits) for n in names]
+    lost = [_lost(history, database, names[n], n, slots, limits) for n in names]
     times = [_times(history, names[n], n, slots, limits) for n in names]
     longest = max((cell_len(t.text) for t in (*lost, *times)), default=0)
     for title, trends in (("blocks lost in each", lost), ("receive time in each, ms", times)):
@@ -100,7 +124,9 @@ def _own(history: History, instance: int) -> dict[str, HistoryPeriod]:
     return {p.begin: p for p in history.periods if p.instance == instance}
 
 
-def _lost(history: History, name: str, instance: int, slots: Sequence[str], limits: Thresholds) -> _Trend:
+def _lost(
+    history: History, database: Database, name: str, instance: int, slots: Sequence[str], limits: Thresholds
+) -> _Trend:
     own = _own(history, instance)
     past = next((loss for loss in history.losses if loss.instance == instance and loss.lost > 0), None)
     most = max(own.values(), key=lambda p: p.lost, default=None)
@@ -111,16 +137,12 @@ def _lost(history: History, name: str, instance: int, slots: Sequence[str], limi
     if past is not None:
         text += f"; last until {moment(past.last_end)}"
     values = [own[at].lost if at in own else None for at in slots]
-    return _Trend(name, values, _past_status(history, past, limits), text if own or past else "nothing is kept of it")
-
-
-def _past_status(history: History, past: LossHistory | None, limits: Thresholds) -> Status | None:
-    """As gc-blocks-lost judges what is over: a warning where it is recent, else worth knowing."""
-    if past is None:
-        return None
-    end, last = _time(history.end), _time(past.last_end)
-    recent = not (end and last) or (end - last).total_seconds() <= 3600 * limits.recent_loss_h
-    return Status.WARN if recent else Status.INFO
+    return _Trend(
+        name,
+        values,
+        past_loss_status(history, database, past, limits) if past else None,
+        text if own or past else "nothing is kept of it",
+    )
 
 
 def _times(history: History, name: str, instance: int, slots: Sequence[str], limits: Thresholds) -> _Trend:
@@ -132,8 +154,7 @@ def _times(history: History, name: str, instance: int, slots: Sequence[str], lim
     worst = max(own, key=lambda at: own[at])
     highest, newest = (ms(own[at], blocks=periods[at].received) for at in (worst, max(own)))
     text = f"at most {highest} from {moment(worst)}, lately {newest}"
-    slow = own[worst] > limits.receive_warn_ms
-    return _Trend(name, values, Status.INFO if slow else None, text)
+    return _Trend(name, values, past_time_status(own[worst], limits), text)
 
 
 def _receive_ms(period: HistoryPeriod) -> float | None:
@@ -143,13 +164,13 @@ def _receive_ms(period: HistoryPeriod) -> float | None:
 
 def _trend_lines(trends: Sequence[_Trend], width: int, longest: int, style: Style) -> Iterator[Line]:
     """A line each, all to one scale; where the longest words of any leave little room, the words below the graph."""
-    label = min(max((cell_len(clean(t.name)) for t in trends), default=0), max(width // 4, 4))
+    label = min(max((cell_len(sanitize_line(t.name)) for t in trends), default=0), max(width // 4, 4))
     beside = width - label - longest - 7 >= _LEAST_GRAPH
     room = max(width - label - 4 - (longest + 3 if beside else 0), 1)
     drawn = [_folded(t.values, room) for t in trends]
     top = nice_top([value for values in drawn for value in values])
     for trend, values in zip(trends, drawn, strict=True):
-        start: Line = [(f"   {fitted(clean(trend.name), label)} ", "")]
+        start: Line = [(f"   {fitted(sanitize_line(trend.name), label)} ", "")]
         role = trend.status.value.lower() if trend.status else ""
         words = f"{trend.status.letter} {trend.text}" if trend.status else trend.text
         line: Line = [*start, (graph(values, min(room, max(len(values), 1)), top, style), role or "accent")]
@@ -187,13 +208,13 @@ def _whole_lines(history: History, database: Database, names: Mapping[int, str],
         used = {c.client: c.bytes_sent + c.bytes_received for c in clients if c.instance == own.instance}
         traffic = [Value(volume(used[name]) if name in used else UNKNOWN) for name in shown]
         values = [*_whole(own, database), *traffic, Value(str(own.restarts))]
-        rows.append(Row(names[own.instance], values))
+        rows.append(TableRow(names[own.instance], values))
     if not rows:
         return
     note = "the whole range: blocks, averages, buffers from other instances and from disk"
-    note += f"; what went over the interconnect by its user ({', '.join(map(clean, shown))})" if shown else ""
+    note += f"; what went over the interconnect by its user ({', '.join(map(sanitize_line, shown))})" if shown else ""
     yield from hanging([(" ", "")], note, width, "faint")
-    yield from table_lines("", [Head(clean(head)) for head in heads], rows, width)
+    yield from table_lines("", [Head(sanitize_line(head)) for head in heads], rows, width)
     if isinstance(history.clients, Unknown):
         text = f"Who uses the interconnect is not known: {history.clients.reason}"
         yield from hanging([(" ", ""), ("? ", "unknown")], text, width)

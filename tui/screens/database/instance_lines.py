@@ -4,41 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.model.facts import Activity, ActivityGap, Database, InstanceActivity, NotAsked, Thresholds, Unknown
+from checks.model.facts import Activity, ActivityGap, Database, InstanceActivity, NotAsked, Unknown
+from checks.model.finding import Status
 from checks.report.age import offset
 from checks.rules import cache_fusion
 from checks.traffic.rates import instance_rates
 from checks.traffic.samples import InstanceSample
-from tui.screens.database.figures import (
-    NONE,
-    UNKNOWN,
-    Value,
-    moment,
-    ms,
-    of_loss,
-    of_receive_time,
-    percent,
-    rate,
-    span,
-    volume,
-    waits_on_top,
-)
-from tui.screens.database.live_source import Live, by_the_checks
-from tui.screens.database.table import Head, Row, table_lines
-from tui.widgets.line import Line, hanging
+from tui.screens.database.figures import NONE, UNKNOWN, Value, moment, ms, percent, rate, span, volume
+from tui.screens.database.live_source import LiveFigures, by_the_checks
+from tui.screens.database.statuses import RunStatuses, sampled_activity
+from tui.screens.database.table import Head, TableRow, table_lines
+from tui.text.line import Line, hanging
 from tui.widgets.units import clock
 
 _FIGURES = (Head("in/s"), Head("out/s"), Head("lost/s"), Head("cr ms"), Head("cur ms"))
 
 
 def instances_lines(
-    database: Database, activity: Activity | Unknown | NotAsked, live: Live, limits: Thresholds, width: int
+    database: Database, activity: Activity | Unknown | NotAsked, live: LiveFigures, statuses: RunStatuses, width: int
 ) -> Iterator[Line]:
     """A row for each instance; one that is not known says why."""
     if live.trouble:
         yield from hanging([(" ", ""), ("? ", "unknown")], f"No {live.word} figures: {live.trouble}", width)
     samples, gaps = figures_of(database, activity, live)
-    on_top = set() if live.instances else waits_on_top(activity)
+    judged = sampled_activity(list(live.instances.values())) if live.instances else activity
+    losses = statuses.losses(judged) if isinstance(judged, Activity) else {}
     versions = {i.version for i in database.instances}
     odd = any(i.status != "OPEN" for i in database.instances)
     heads = [*_FIGURES, Head("node", True), Head("up since", True)]
@@ -49,18 +39,18 @@ def instances_lines(
         own = database.instance(number)
         if name in gaps:
             where = f"{own.host}: " if own else ""
-            rows.append(Row(name, reason=where + gaps[name]))
+            rows.append(TableRow(name, reason=where + gaps[name]))
             continue
         sample = samples.get(name)
         still = "not read yet" if isinstance(activity, Unknown) else UNKNOWN
         static = [own.host, moment(own.startup_time)] if own else [sample.host if sample else still, UNKNOWN]
         static += [own.status if own else UNKNOWN] if odd else []
         static += [own.version if own else UNKNOWN] if len(versions) > 1 else []
-        rows.append(Row(name, [*_values(sample, limits, number in on_top), *(Value(text) for text in static)]))
+        rows.append(TableRow(name, [*_values(sample, losses.get(number), statuses), *(Value(text) for text in static)]))
     yield from table_lines("", heads, rows, width)
 
 
-def names_of(database: Database, live: Live) -> dict[int, str]:
+def names_of(database: Database, live: LiveFigures) -> dict[int, str]:
     """All instances that are known, by number: also those that could not be asked, or came up since."""
     known = {i.number: i.name for i in database.unasked} | {i.number: i.name for i in database.instances}
     known |= {s.number: s.instance for s in live.instances.values() if s.number not in known}
@@ -68,7 +58,7 @@ def names_of(database: Database, live: Live) -> dict[int, str]:
 
 
 def figures_of(
-    database: Database, activity: Activity | Unknown | NotAsked, live: Live
+    database: Database, activity: Activity | Unknown | NotAsked, live: LiveFigures
 ) -> tuple[dict[str, InstanceSample], dict[str, str]]:
     """What each instance did, by name: by the newest samples where there are any, else between the two of the run;
     and why nothing is known of the others."""
@@ -91,7 +81,7 @@ def figures_of(
     return samples, gaps
 
 
-def when(activity: Activity | Unknown | NotAsked, live: Live) -> str:
+def when(activity: Activity | Unknown | NotAsked, live: LiveFigures) -> str:
     """Of which time the figures are, with the zone of it, and where they come from."""
     if live.instances:
         newest = max(live.instances.values(), key=lambda s: s.at)
@@ -103,22 +93,22 @@ def when(activity: Activity | Unknown | NotAsked, live: Live) -> str:
     return ""
 
 
-def _values(sample: InstanceSample | None, limits: Thresholds, waits_are_on_top: bool) -> Sequence[Value]:
+def _values(sample: InstanceSample | None, loss: Status | None, judged: RunStatuses) -> Sequence[Value]:
     if sample is None:
         return [Value(UNKNOWN, role="unknown")] * len(_FIGURES)
     rates, statistics = instance_rates(sample), sample.statistics
-    lost, came = cache_fusion.lost(statistics), cache_fusion.received(statistics)
-    times = ((rates.cr_receive_ms, cache_fusion.CR_RECEIVED), (rates.current_receive_ms, cache_fusion.CURRENT_RECEIVED))
+    of_times = judged.times(InstanceActivity(sample.number, sample.seconds, statistics))
+    times = (
+        (rates.cr_receive_ms, cache_fusion.CR_RECEIVED, of_times[0]),
+        (rates.current_receive_ms, cache_fusion.CURRENT_RECEIVED, of_times[1]),
+    )
     return [
         Value(rate(rates.blocks_in_per_s)),
         Value(rate(rates.blocks_out_per_s)),
-        Value(rate(rates.lost_per_s), of_loss(lost or 0, came, limits, waits_are_on_top)),
+        Value(rate(rates.lost_per_s), loss if rates.lost_per_s is not None else None),
         *(
-            Value(
-                ms(time, NONE if blocks in statistics else UNKNOWN, statistics.get(blocks)),
-                of_receive_time(time, statistics.get(blocks, 0), limits),
-            )
-            for time, blocks in times
+            Value(ms(time, NONE if blocks in statistics else UNKNOWN, statistics.get(blocks)), status)
+            for time, blocks, status in times
         ),
     ]
 
@@ -133,7 +123,7 @@ def serving_lines(database: Database, activity: Activity, width: int) -> Iterato
     text = "Traffic as AWR estimates it, in steps of 1000 as on the Traffic screen; where buffers came from."
     yield from hanging([(" ", "")], text, width, "faint")
     heads = [Head(head) for head in ("traffic/s", "own %", "others %", "disk %")]
-    rows = [Row(name, [Value(v) for v in _buffers(database, own)]) for name, own in zip(names, told, strict=True)]
+    rows = [TableRow(name, [Value(v) for v in _buffers(database, own)]) for name, own in zip(names, told, strict=True)]
     yield from table_lines("", heads, rows, width)
     text = (
         "Of CR blocks served ms to build and to send, the share that waited for a log flush, and ms of it; of current "
@@ -142,7 +132,7 @@ def serving_lines(database: Database, activity: Activity, width: int) -> Iterato
     yield from hanging([(" ", "")], text, width, "faint")
     of_each = ("send", "flushed %", "flush")
     heads = [Head(head) for head in ("cr build", *of_each, "cur pin", *of_each)]
-    rows = [Row(name, [Value(v) for v in _serving(own)]) for name, own in zip(names, told, strict=True)]
+    rows = [TableRow(name, [Value(v) for v in _serving(own)]) for name, own in zip(names, told, strict=True)]
     yield from table_lines("", heads, rows, width)
     for view in ("GV$DLM_MISC", "GV$CR_BLOCK_SERVER", "GV$CURRENT_BLOCK_SERVER"):
         if reason := activity.why_unread(view):

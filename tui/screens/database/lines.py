@@ -5,26 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from checks.model.facts import Activity, Cluster, Database, Fact, History, NotAsked, Unknown
-from tui.console.run_state import NOT_GATHERED
+import msgspec
+
+from checks.model.facts import Activity, Cluster, Database, Fact, History, NotAsked, NotGathered, Unknown
 from tui.screens.database.history_lines import history_lines
 from tui.screens.database.instance_lines import figures_of, instances_lines, names_of, serving_lines, when
-from tui.screens.database.live_source import Live, by_the_checks
+from tui.screens.database.live_source import LiveFigures, by_the_checks
 from tui.screens.database.pair_lines import known_pairs, lost_lines, ping_lines, time_lines
+from tui.screens.database.statuses import RunStatuses
+from tui.text.line import Line, command_lines, hanging, sanitize_line, wrapped
 from tui.widgets.graph import Style
-from tui.widgets.line import Line, clean, command_lines, hanging, wrapped
 
 
 @dataclass(frozen=True)
-class Known:
+class DatabaseFacts:
     """What the sections are made of, each group from the newest run that knows it."""
 
     database: Database | Unknown | NotAsked
     activity: Activity | Unknown | NotAsked
     history: History | Unknown | NotAsked
     cluster: Cluster
-    """For the thresholds."""
-    live: Live = field(default_factory=Live)
+    """For the thresholds, and what else bears the figures out."""
+    live: LiveFigures = field(default_factory=LiveFigures)
     progress: str = ""
     """How far the run is, while what it has yet to gather may still come."""
     style: Style = "blocks"
@@ -35,7 +37,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Section:
+class DatabaseSection:
     """A part of the screen, under a heading of its own."""
 
     title: str
@@ -44,42 +46,43 @@ class Section:
     """Of which time it tells."""
 
 
-def sections_of(known: Known, width: int) -> list[Section]:
+def sections_of(known: DatabaseFacts, width: int) -> list[DatabaseSection]:
     """What there is to show; one section that says why, where no database was asked."""
     database = known.database
     if not isinstance(database, Database):
-        return [Section("Database", list(_why_not(database, known, width)))]
+        return [DatabaseSection("Database", list(_why_not(database, known, width)))]
     limits, activity, live = known.cluster.thresholds, known.activity, known.live
-    first = [*_head(database, width), *instances_lines(database, activity, live, limits, width)]
+    statuses = RunStatuses(msgspec.structs.replace(known.cluster, database=database, activity=activity))
+    first = [*_head(database, width), *instances_lines(database, activity, live, statuses, width)]
     if known.held_by and not known.is_saved:
         first += hanging([(" ", "")], "What its instances counted is on the Traffic screen (3).", width)
-    sections = [Section("Instances", first, when(activity, live))]
+    sections = [DatabaseSection("Instances", first, when(activity, live))]
     names, pairs = names_of(database, live), known_pairs(activity, live)
     if pairs is None:
         if not isinstance(activity, Activity):
-            sections.append(Section("Lost blocks, times, pings", list(_why_not(activity, known, width))))
+            sections.append(DatabaseSection("Lost blocks, times, pings", list(_why_not(activity, known, width))))
     else:
         doubts = [line for text in pairs.doubts for line in hanging([(" ", ""), ("? ", "unknown")], text, width)]
         _, silent = figures_of(database, activity, live)
-        lost = [*doubts, *lost_lines(pairs, names, limits, width, silent)]
+        lost = [*doubts, *lost_lines(pairs, names, statuses, width, silent)]
         sections += [
-            Section("Lost blocks", lost, pairs.when),
-            Section("Receive times", list(time_lines(pairs, names, limits, width)), pairs.when),
-            Section("Pings between instances", list(ping_lines(pairs, names, limits, width)), pairs.when),
+            DatabaseSection("Lost blocks", lost, pairs.when),
+            DatabaseSection("Receive times", list(time_lines(pairs, names, statuses, width)), pairs.when),
+            DatabaseSection("Pings between instances", list(ping_lines(pairs, names, statuses, width)), pairs.when),
         ]
     if isinstance(activity, Activity):
         serving = list(serving_lines(database, activity, width))
-        sections.append(Section("Caches and serving", serving, by_the_checks(activity)))
+        sections.append(DatabaseSection("Caches and serving", serving, by_the_checks(activity)))
     history = known.history
     past = (
         history_lines(history, database, limits, width, known.style)
         if isinstance(history, History)
         else list(_why_not(history, known, width))
     )
-    return [*sections, Section("History", past)]
+    return [*sections, DatabaseSection("History", past)]
 
 
-def page_of(sections: Sequence[Section], width: int) -> tuple[list[Line], list[int]]:
+def page_of(sections: Sequence[DatabaseSection], width: int) -> tuple[list[Line], list[int]]:
     """All of them in one text, and the line that each begins at."""
     lines: list[Line] = []
     begins: list[int] = []
@@ -87,7 +90,7 @@ def page_of(sections: Sequence[Section], width: int) -> tuple[list[Line], list[i
         if lines:
             lines.append([])
         begins.append(len(lines))
-        when_ = clean(section.when)
+        when_ = sanitize_line(section.when)
         when_ = f"  {when_}" if when_ and len(section.title) + len(when_) + 3 <= width else ""
         lines.append([(f" {section.title}"[:width], "title"), (when_, "faint")])
         lines += section.lines
@@ -107,7 +110,7 @@ def _head(database: Database, width: int) -> Iterator[Line]:
         yield from hanging([(" ", ""), ("? ", "unknown")], text, width)
 
 
-def _why_not(group: Fact, known: Known, width: int) -> Iterator[Line]:
+def _why_not(group: Fact, known: DatabaseFacts, width: int) -> Iterator[Line]:
     """Why a group is not there; what would help, as commands."""
     reason = group.reason if isinstance(group, Unknown | NotAsked) else ""
     if known.held_by:
@@ -119,8 +122,12 @@ def _why_not(group: Fact, known: Known, width: int) -> Iterator[Line]:
         for command in group.commands:
             yield from command_lines(command, 3, width)
         return
-    if group == NOT_GATHERED:
-        text = f"Being read: {clean(known.progress)}" if known.progress else "Not read: no check that ran needs it."
+    if isinstance(group, NotGathered):
+        text = (
+            f"Being read: {sanitize_line(known.progress)}"
+            if known.progress
+            else "Not read: no check that ran needs it."
+        )
         for line in wrapped(text, width - 1):
             yield [(f" {line}", "faint")]
         return

@@ -22,7 +22,7 @@ _LATE = 5.0
 
 
 @dataclass(frozen=True)
-class Live:
+class LiveFigures:
     """What is known from samples; all empty before the first one."""
 
     instances: dict[str, InstanceSample] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class Live:
     """The zone that their times are told in; None for this node's, without naming it."""
 
 
-def live_of(timeline: Timeline, feed_trouble: str = "", word: str = "live", zone: tzinfo | None = None) -> Live:
+def live_of(timeline: Timeline, feed_trouble: str = "", word: str = "live", zone: tzinfo | None = None) -> LiveFigures:
     """The newest of what was sampled."""
     sources = timeline.sources()
     newest = {s: events[-1] for s in sources if s.startswith("instance ") and (events := timeline.window(s, -inf, inf))}
@@ -54,7 +54,7 @@ def live_of(timeline: Timeline, feed_trouble: str = "", word: str = "live", zone
             del samples[name]
     of_pairs = timeline.window("pairs", -inf, inf) if "pairs" in sources else []
     silent = of_pairs[-1] if of_pairs and isinstance(of_pairs[-1], Gap) else None
-    return Live(
+    return LiveFigures(
         {} if trouble else samples,
         gaps,
         trouble,

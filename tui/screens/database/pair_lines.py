@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from checks.model.facts import Activity, BlockTransfer, InstancePing, NotAsked, Thresholds, Unknown
+from checks.model.facts import Activity, BlockTransfer, InstancePing, NotAsked, Unknown
 from checks.model.finding import Status
 from checks.model.wording import counted, few
-from tui.screens.database.figures import NONE, Value, count, ms, of_loss, of_ping, of_receive_time, percent, span
-from tui.screens.database.live_source import Live, by_the_checks
+from checks.rules.instance_pings import enough_pings
+from tui.screens.database.figures import NONE, Value, count, ms, percent, span
+from tui.screens.database.live_source import LiveFigures, by_the_checks
+from tui.screens.database.statuses import RunStatuses, average_ms, sampled_pairs
 from tui.screens.database.table import Cells, pairs_lines
-from tui.widgets.line import Line, hanging
+from tui.text.line import Line, hanging
 from tui.widgets.units import clock
 
 Names = Mapping[int, str]
@@ -24,26 +26,28 @@ class Pairs:
     transfers: Sequence[BlockTransfer] | Unknown
     pings: Sequence[InstancePing] | Unknown
     when: str
+    judged: Activity
+    """The same as the checks have it."""
     doubts: Sequence[str] = ()
     """What is missing in it, in sentences."""
 
 
-def known_pairs(activity: Activity | Unknown | NotAsked, live: Live) -> Pairs | None:
+def known_pairs(activity: Activity | Unknown | NotAsked, live: LiveFigures) -> Pairs | None:
     """By the live samples of the last minute where there are any, else between the two of the run; None where neither
     is there."""
     told = live.trouble or not live.pairs_trouble  # a trouble of all instances stands above them already
     doubts = [] if told else [f"No {live.word} figures: {live.pairs_trouble}"]
     if live.pairs is not None:
         when = f"{live.word}, {span(live.pairs.seconds)} to {clock(live.pairs.at, live.zone, told=False)}"
-        return Pairs(live.pairs.transfers, live.pairs.pings, when, doubts)
+        return Pairs(live.pairs.transfers, live.pairs.pings, when, sampled_pairs(live.pairs), doubts)
     if not isinstance(activity, Activity):
         return None
     doubts += [u.reason for u in activity.unread if u.view in ("GV$INSTANCE_CACHE_TRANSFER", "GV$INSTANCE_PING")]
-    return Pairs(activity.transfers, activity.pings, by_the_checks(activity), doubts)
+    return Pairs(activity.transfers, activity.pings, by_the_checks(activity), activity, doubts)
 
 
 def lost_lines(
-    pairs: Pairs, names: Names, limits: Thresholds, width: int, silent: Collection[str] = ()
+    pairs: Pairs, names: Names, statuses: RunStatuses, width: int, silent: Collection[str] = ()
 ) -> Iterator[Line]:
     """Lost blocks, receiver by sender, of those that came. `silent`: the instances that told nothing; what those
     received is not known."""
@@ -68,18 +72,19 @@ def lost_lines(
         text += (
             f" Most: {count(worst.lost)} of those from {_name(names, worst.sender)} to {_name(names, worst.receiver)}."
         )
-    status = of_loss(lost, came, limits)
+    losses = statuses.losses(pairs.judged)
+    grave = {pair: losses.get(t.receiver, Status.UNKNOWN) if t.lost > 0 else None for pair, t in found.items()}
+    status = min((each for each in grave.values() if each), key=lambda s: s.gravity, default=None)
     yield from hanging([(" ", "")], text, width, status.value.lower() if status else "")
-    told = {pair: (t, of_loss(t.lost, t.cr_blocks + t.current_blocks, limits)) for pair, t in found.items()}
     roomy = {
-        pair: Value(f"{count(t.lost)} of {count(t.cr_blocks + t.current_blocks + t.lost)}", grave)
-        for pair, (t, grave) in told.items()
+        pair: Value(f"{count(t.lost)} of {count(t.cr_blocks + t.current_blocks + t.lost)}", grave[pair])
+        for pair, t in found.items()
     }
-    tight = {pair: Value(count(t.lost), grave) for pair, (t, grave) in told.items()}
+    tight = {pair: Value(count(t.lost), grave[pair]) for pair, t in found.items()}
     yield from pairs_lines(("to", "from"), _all(names, found), (Cells(roomy), Cells(tight)), width)
 
 
-def time_lines(pairs: Pairs, names: Names, limits: Thresholds, width: int) -> Iterator[Line]:
+def time_lines(pairs: Pairs, names: Names, statuses: RunStatuses, width: int) -> Iterator[Line]:
     """How long blocks took on average, receiver by sender."""
     if isinstance(pairs.transfers, Unknown):
         yield from _why_not(pairs.transfers, width)
@@ -88,8 +93,8 @@ def time_lines(pairs: Pairs, names: Names, limits: Thresholds, width: int) -> It
     if not found:
         yield from _nothing("No instance had blocks of another.", width)
         return
-    roomy = {pair: Value(f"{ms(_cr_ms(t))} / {ms(_current_ms(t))}", _worse(t, limits)) for pair, t in found.items()}
-    tight = {pair: Value(ms(_both_ms(t)), _worse(t, limits)) for pair, t in found.items()}
+    roomy = {pair: Value(f"{ms(_cr_ms(t))} / {ms(_current_ms(t))}", statuses.pair_time(t)) for pair, t in found.items()}
+    tight = {pair: Value(ms(_both_ms(t)), statuses.pair_time(t)) for pair, t in found.items()}
     ways = (
         Cells(roomy, "ms from the request to the block, on average: CR / current"),
         Cells(tight, "ms from the request to the block, on average of both kinds"),
@@ -97,7 +102,7 @@ def time_lines(pairs: Pairs, names: Names, limits: Thresholds, width: int) -> It
     yield from pairs_lines(("to", "from"), _all(names, found), ways, width)
 
 
-def ping_lines(pairs: Pairs, names: Names, limits: Thresholds, width: int) -> Iterator[Line]:
+def ping_lines(pairs: Pairs, names: Names, statuses: RunStatuses, width: int) -> Iterator[Line]:
     """The instances' own pings: 500 bytes, 8 KB, and how many times as long that takes."""
     if isinstance(pairs.pings, Unknown):
         yield from _why_not(pairs.pings, width)
@@ -106,12 +111,13 @@ def ping_lines(pairs: Pairs, names: Names, limits: Thresholds, width: int) -> It
     if not found:
         yield from _nothing("No instance pinged another.", width)
         return
-    if few := sum(max(p.count_500b, p.count_8k) < limits.few_pings for p in found.values()):
-        text = f"{few} of {len(found)} pairs had fewer than {limits.few_pings} pings: their averages are not judged."
+    if few := sum(map(statuses.too_few, found.values())):
+        enough = enough_pings(statuses.cluster.thresholds)
+        text = f"{few} of {len(found)} pairs had fewer than {enough} pings: their averages are not judged."
         yield from _nothing(text, width)
-    full = {pair: Value(f"{_small(p)} {_large(p)} {_ratio(p)}", of_ping(p, limits)) for pair, p in found.items()}
-    both = {pair: Value(f"{_small(p)}/{_large(p)}", of_ping(p, limits)) for pair, p in found.items()}
-    large = {pair: Value(_large(p), of_ping(p, limits)) for pair, p in found.items()}
+    full = {pair: Value(f"{_small(p)} {_large(p)} {_ratio(p)}", statuses.ping(p)) for pair, p in found.items()}
+    both = {pair: Value(f"{_small(p)}/{_large(p)}", statuses.ping(p)) for pair, p in found.items()}
+    large = {pair: Value(_large(p), statuses.ping(p)) for pair, p in found.items()}
     ways = (
         Cells(full, "ms there and back, on average: 500 bytes, 8 KB, and how many times as long"),
         Cells(both, "ms there and back, on average: 500 bytes/8 KB"),
@@ -136,28 +142,16 @@ def _name(names: Names, number: int) -> str:
     return names.get(number) or f"instance {number}"
 
 
-def _average_ms(time_us: int, blocks: int) -> float | None:
-    return time_us / blocks / 1000 if blocks > 0 else None
-
-
 def _cr_ms(t: BlockTransfer) -> float | None:
-    return _average_ms(t.cr_time_us, t.cr_blocks)
+    return average_ms(t.cr_time_us, t.cr_blocks)
 
 
 def _current_ms(t: BlockTransfer) -> float | None:
-    return _average_ms(t.current_time_us, t.current_blocks)
+    return average_ms(t.current_time_us, t.current_blocks)
 
 
 def _both_ms(t: BlockTransfer) -> float | None:
-    return _average_ms(t.cr_time_us + t.current_time_us, t.cr_blocks + t.current_blocks)
-
-
-def _worse(t: BlockTransfer, limits: Thresholds) -> Status | None:
-    each = (
-        of_receive_time(_cr_ms(t), t.cr_blocks, limits),
-        of_receive_time(_current_ms(t), t.current_blocks, limits),
-    )
-    return min((status for status in each if status), key=lambda s: s.gravity, default=None)
+    return average_ms(t.cr_time_us + t.current_time_us, t.cr_blocks + t.current_blocks)
 
 
 def _small(p: InstancePing) -> str:

@@ -12,17 +12,17 @@ from textual.timer import Timer
 
 from checks.model.finding import Status
 from tui.console.actions import EXPORT, SCROLLING, Action, bindings
-from tui.console.app_state import Known, News
+from tui.console.app_state import AppState, News
 from tui.console.run_state import report_with
 from tui.screens.base import ConsoleScreen
-from tui.screens.database.lines import Known as Facts
+from tui.screens.database.lines import DatabaseFacts as Facts
 from tui.screens.database.lines import page_of, sections_of
 from tui.screens.database.live_source import live_of
+from tui.text.line import Line, wrapped
 from tui.widgets.bars import rule_line
-from tui.widgets.board_text import state_of
-from tui.widgets.help_text import Sign, Signs
-from tui.widgets.line import Line, wrapped
+from tui.widgets.help_text import Legend, LegendEntry
 from tui.widgets.lines import Lines
+from tui.widgets.run_text import state_of
 
 DATABASE = (
     *SCROLLING,
@@ -43,8 +43,8 @@ class DatabaseScreen(ConsoleScreen):
     ACTIONS = DATABASE
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(DATABASE)]
 
-    def __init__(self, known: Known) -> None:
-        super().__init__(known)
+    def __init__(self, state: AppState) -> None:
+        super().__init__(state)
         self._begins: Sequence[int] = ()
         self._drawn: object = None
         self._settling: Timer | None = None
@@ -53,18 +53,18 @@ class DatabaseScreen(ConsoleScreen):
         """The text."""
         yield Lines(id="database-page")
 
-    def signs(self) -> Sequence[Signs]:
+    def signs(self) -> Sequence[Legend]:
         """The letters after figures."""
         return [
-            Signs(
+            Legend(
                 "Database",
                 [
-                    Sign("F", "worse than a check's limit for a failure", Status.FAIL.value.lower()),
-                    Sign("W", "worse than a check's limit for a warning", Status.WARN.value.lower()),
-                    Sign("I", "over such a limit in the past", Status.INFO.value.lower()),
-                    Sign("?", "not known", Status.UNKNOWN.value.lower()),
-                    Sign("-", "nothing to tell: no block, no ping"),
-                    Sign("·", "the instance itself"),
+                    LegendEntry("F", "worse than a check's limit for a failure", Status.FAIL.value.lower()),
+                    LegendEntry("W", "worse than a check's limit for a warning", Status.WARN.value.lower()),
+                    LegendEntry("I", "worth knowing: in the past, or likely miscounted", Status.INFO.value.lower()),
+                    LegendEntry("?", "not known", Status.UNKNOWN.value.lower()),
+                    LegendEntry("-", "nothing to tell: no block, no ping"),
+                    LegendEntry("·", "the instance itself"),
                 ],
             )
         ]
@@ -99,16 +99,16 @@ class DatabaseScreen(ConsoleScreen):
 
     def _newest(self) -> object:
         """What of the samples is drawn here: those of nodes are not."""
-        timeline = self.known.timeline
+        timeline = self.state.timeline
         told = [s for s in timeline.sources() if s in ("database", "pairs") or s.startswith("instance ")]
-        return self.known.feed.trouble, [timeline.newest(source) for source in told]
+        return self.state.feed.trouble, [timeline.newest(source) for source in told]
 
     def _lines(self, width: int) -> list[Line]:
         facts = self._facts()
         if facts is None:
             self._begins = ()
             text = "Nothing is known of the database yet: the checks are running."
-            if held_by := self.known.feed.held_by:
+            if held_by := self.state.feed.held_by:
                 text = f"{held_by} is being looked at."
             return [[(f" {line}", "faint")] for line in wrapped(text, width - 1)]
         sections = sections_of(facts, width)
@@ -116,8 +116,8 @@ class DatabaseScreen(ConsoleScreen):
         return lines
 
     def _facts(self) -> Facts | None:
-        board = self.known.board
-        newest = self.known.report
+        board = self.state.run
+        newest = self.state.report
         if newest is None:
             return None
         clusters = {
@@ -128,17 +128,17 @@ class DatabaseScreen(ConsoleScreen):
             clusters["activity"].activity,
             clusters["history"].history,
             newest.cluster,
-            live_of(self.known.timeline, self.known.feed.trouble, self.known.feed.word, self.known.zone),
+            live_of(self.state.timeline, self.state.feed.trouble, self.state.feed.word, self.state.zone),
             board.progress if board.running else "",
-            self.known.graphs,
-            self.known.feed.held_by,
-            self.known.feed.is_saved,
+            self.state.graphs,
+            self.state.feed.held_by,
+            self.state.feed.is_saved,
         )
 
     def lower_rule(self, width: int) -> list[Line]:
         """How far the run is, and how much there is to come."""
         below = self._page.below
-        return [rule_line(width, state_of(self.known.board), f"PgDn: {below} more lines" if below else "")]
+        return [rule_line(width, state_of(self.state.run), f"PgDn: {below} more lines" if below else "")]
 
     @on(Lines.Scrolled, "#database-page")
     def say_how_much_is_below(self) -> None:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from tui.screens.database.figures import UNKNOWN, Value
-from tui.screens.paths.node_names import at_right, short_names
-from tui.widgets.line import Line, Span, clean, fitted, hanging
+from tui.text.line import Line, Span, fitted, hanging, sanitize_line
+from tui.text.node_names import at_right, short_names
 
 _GAP = 2
 _OWN = Value("·", role="faint")
@@ -25,7 +25,7 @@ class Head(NamedTuple):
     """Whether words stand below it, which begin at the left."""
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """An instance's row: its figures, or why there are none."""
 
     name: str
@@ -58,9 +58,9 @@ class _Column(NamedTuple):
         return [gap, (self.placed(value.text) + sign, value.drawn), (" " * (self.signs - len(sign)), "")]
 
 
-def table_lines(corner: str, heads: Sequence[Head], rows: Sequence[Row], width: int) -> Iterator[Line]:
+def table_lines(corner: str, heads: Sequence[Head], rows: Sequence[TableRow], width: int) -> Iterator[Line]:
     """The table; each block of columns begins with the names of the rows."""
-    names = [clean(row.name) for row in rows]
+    names = [sanitize_line(row.name) for row in rows]
     label = min(max([cell_len(corner), *map(cell_len, names)]), max(width // 3, 4))
     known = [row for row in rows if row.values]
     columns = [_column(head, [row.values[c] for row in known], width - 1 - label) for c, head in enumerate(heads)]
@@ -80,7 +80,7 @@ def table_lines(corner: str, heads: Sequence[Head], rows: Sequence[Row], width: 
 
 
 def _column(head: Head, values: Sequence[Value], room: int) -> _Column:
-    values = [value._replace(text=clean(value.text)) for value in values]
+    values = [value._replace(text=sanitize_line(value.text)) for value in values]
     signs = 2 if any(value.status for value in values) else 0
     figures = max([cell_len(head.text), *(cell_len(value.text) for value in values)])
     return _Column(head, max(min(figures, room - _GAP - signs), 1), signs, values)
@@ -111,7 +111,7 @@ def pairs_lines(ends: tuple[str, str], names: Mapping[int, str], ways: Sequence[
     """A row for the first and a column for the second of each pair, said in the first of the ways that there is room
     for; where there is room for none, the last one in several blocks. What is not known of a pair is `?`."""
     numbers = sorted(names)
-    full = [clean(names[number]) for number in numbers]
+    full = [sanitize_line(names[number]) for number in numbers]
     corner = " \\ ".join(ends)
     room = width - 1 - max([len(corner), *map(cell_len, full)])
     for cells in ways:
@@ -125,8 +125,8 @@ def pairs_lines(ends: tuple[str, str], names: Mapping[int, str], ways: Sequence[
                 return
 
 
-def _pair_rows(numbers: Sequence[int], names: Sequence[str], values: Mapping[Pair, Value]) -> list[Row]:
+def _pair_rows(numbers: Sequence[int], names: Sequence[str], values: Mapping[Pair, Value]) -> list[TableRow]:
     return [
-        Row(name, [_OWN if a == b else values.get((a, b), Value(UNKNOWN, role="unknown")) for b in numbers])
+        TableRow(name, [_OWN if a == b else values.get((a, b), Value(UNKNOWN, role="unknown")) for b in numbers])
         for a, name in zip(numbers, names, strict=True)
     ]

@@ -8,18 +8,16 @@ from dataclasses import dataclass, field
 from checks.model.facts import Cluster, Unknown
 from checks.model.wording import counted
 from checks.report.path_lines import meaning_of, path_line
-from checks.rules.path_matrix import MEANINGS, Cell, Grid
+from checks.rules.path_matrix import MEANINGS, Cell, PathMatrix
 from tui.screens.paths.matrix import Place, matrix_lines
-from tui.widgets.line import Line, clean, fitted, hanging, wrapped
-
-_ROLES = {"P": "pass", "R": "fail", "B": "fail", "T": "fail", "M": "fail", "L": "warn", "U": "fail", "·": "faint"}
+from tui.text.line import Line, fitted, hanging, sanitize_line, wrapped
 
 _ROOM_FOR_HEADING = 60
 """Columns from which on the legend has a heading."""
 
 
 @dataclass(frozen=True)
-class Page:
+class PathsPage:
     """What stands between the rules, above the foot."""
 
     lines: Sequence[Line]
@@ -29,15 +27,15 @@ class Page:
     """For the upper rule, where only one of the networks is shown."""
     place: str = ""
     """Which of them: `network 1 of 2`."""
-    squares: Mapping[int, Grid] = field(default_factory=dict)
+    squares: Mapping[int, PathMatrix] = field(default_factory=dict)
     """The networks that are shown, by the line that their square begins with."""
 
 
-def page_of(grids: Sequence[Grid], network: str, place: Place | None, width: int, height: int) -> Page:
+def page_of(grids: Sequence[PathMatrix], network: str, place: Place | None, width: int, height: int) -> PathsPage:
     """All networks below each other where they fit, else the one with the cursor."""
     chosen = next((n for n, grid in enumerate(grids) if grid.network.name == network), 0)
     stacked: list[Line] = []
-    squares: dict[int, Grid] = {}
+    squares: dict[int, PathMatrix] = {}
     cursor = 0
     for number, grid in enumerate(grids):
         if number:
@@ -48,17 +46,17 @@ def page_of(grids: Sequence[Grid], network: str, place: Place | None, width: int
         squares[len(stacked)] = grid
         stacked += matrix_lines(grid, width, place if number == chosen else None)
     if len(stacked) <= height or not grids:
-        return Page(stacked, cursor, squares=squares)
+        return PathsPage(stacked, cursor, squares=squares)
     one = grids[chosen]
     which = f"network {chosen + 1} of {len(grids)}" if len(grids) > 1 else ""
-    return Page(matrix_lines(one, width, place), _row(one, place), _title(one), which, {0: one})
+    return PathsPage(matrix_lines(one, width, place), _row(one, place), _title(one), which, {0: one})
 
 
-def _row(grid: Grid, place: Place | None) -> int:
+def _row(grid: PathMatrix, place: Place | None) -> int:
     return 1 + (grid.nodes.index(place[0]) if place and place[0] in grid.nodes else 0)
 
 
-def _title(grid: Grid) -> str:
+def _title(grid: PathMatrix) -> str:
     network, ways = grid.network, grid.ways
     mtu = f"MTU {network.mtu}" if isinstance(network.mtu, int) else "MTU not known"
     well = sum(not cell.is_problem for cell in ways)
@@ -66,13 +64,13 @@ def _title(grid: Grid) -> str:
     if not ways:
         passing = "no paths: there is one node"
     name = network.name if network.name.startswith(network.interface) else f"{network.interface} {network.name}"
-    return f"{clean(name)}  {mtu}  {passing}"
+    return f"{sanitize_line(name)}  {mtu}  {passing}"
 
 
 # --- the foot ---------------------------------------------------------------------------------------------------------
 
 
-def foot_lines(grids: Sequence[Grid], cell: Cell | None, width: int, height: int) -> list[Line]:
+def foot_lines(grids: Sequence[PathMatrix], cell: Cell | None, width: int, height: int) -> list[Line]:
     """In so many lines: the path under the cursor, what else is known of it as there is room, and the legend."""
     legend = _legend(grids, width)
     legend = legend[: max(height - 1, 1)] if len(legend) < height else legend[:1]
@@ -80,7 +78,7 @@ def foot_lines(grids: Sequence[Grid], cell: Cell | None, width: int, height: int
     told: list[Line] = []
     for number, (text, role) in enumerate(_told(cell) if cell else ()):
         if number == 0 and room == 1:
-            told.append([(" " + fitted(clean(text), width - 1), role)])
+            told.append([(" " + fitted(sanitize_line(text), width - 1), role)])
             break
         told += [[(f" {line}", role)] for line in wrapped(text, width - 1)]
     told = told[:room]
@@ -96,14 +94,17 @@ def _told(cell: Cell) -> Iterator[tuple[str, str]]:
         yield cell.reason, ""
 
 
-def _legend(grids: Sequence[Grid], width: int) -> list[Line]:
+def _legend(grids: Sequence[PathMatrix], width: int) -> list[Line]:
     """The letters that occur, and what they mean; said to be letters, since `1500 B` could be read as bytes."""
-    there = {letter for grid in grids for letter in grid.letters()}
+    roles: dict[str, str] = {}
+    for grid in grids:
+        for letter in grid.letters():
+            roles[letter] = "fail" if roles.get(letter) == "fail" else grid.role_of(letter)
     heading = " Letters:" if width >= _ROOM_FOR_HEADING else ""
     line: list[tuple[str, str]] = [(heading, "faint")] if heading else []
     lines: list[Line] = []
     used = len(heading)
-    for letter in (letter for letter in MEANINGS if letter in there):
+    for letter in (letter for letter in MEANINGS if letter in roles):
         text = f" {MEANINGS[letter]}"[: max(width - 2, 0)]
         gap = "  " if line and line[-1][0] != heading else " "
         needed = len(gap) + 1 + len(text)
@@ -111,7 +112,7 @@ def _legend(grids: Sequence[Grid], width: int) -> list[Line]:
             lines.append(line)
             line, used = [], 0
             gap, needed = " ", len(text) + 2
-        line += [(gap, ""), (letter, _ROLES.get(letter, "unknown")), (text, "faint")]
+        line += [(gap, ""), (letter, roles[letter]), (text, "faint")]
         used += needed
     return [*lines, line]
 
@@ -125,7 +126,7 @@ def waiting_lines(running: bool, progress: str, width: int, *, held_by: str = ""
     if held_by:
         text = f"{held_by} holds no paths."
     elif running:
-        text = f"The paths are not known yet: the checks are running ({clean(progress)})."
+        text = f"The paths are not known yet: the checks are running ({sanitize_line(progress)})."
     return [[(f" {line}", "faint")] for line in wrapped(text, width - 1)]
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from checks.rules.path_matrix import OWN, Cell, Grid
-from tui.screens.paths.node_names import at_right, headings
-from tui.widgets.line import Line, Span, clean, fitted
+from checks.rules.path_matrix import OWN, Cell, PathMatrix
+from tui.text.line import Line, Span, fitted, sanitize_line
+from tui.text.node_names import at_right, headings
 
 _CORNER = "from \\ to"
 _LEAST = 3
@@ -32,7 +32,7 @@ class _Layout:
     """Those that there is room for."""
 
 
-def matrix_lines(grid: Grid, width: int, cursor: Place | None) -> list[Line]:
+def matrix_lines(grid: PathMatrix, width: int, cursor: Place | None) -> list[Line]:
     """The heads of the columns, and a line for each node; the way under the cursor stands in brackets."""
     contents, layout = _fitted(grid, width, cursor)
     lines: list[Line] = [_head(layout)]
@@ -45,7 +45,7 @@ def matrix_lines(grid: Grid, width: int, cursor: Place | None) -> list[Line]:
     return lines
 
 
-def place_at(grid: Grid, width: int, cursor: Place | None, line: int, column: int) -> Place | None:
+def place_at(grid: PathMatrix, width: int, cursor: Place | None, line: int, column: int) -> Place | None:
     """The way that these lines, drawn so, show in that line and column of the screen; None where they show none."""
     layout = _fitted(grid, width, cursor)[1]
     row, number = line - 1, (column - 1 - layout.label) // (layout.cell + 2)
@@ -54,7 +54,7 @@ def place_at(grid: Grid, width: int, cursor: Place | None, line: int, column: in
     return grid.nodes[row], grid.nodes[layout.columns[number]]
 
 
-def _fitted(grid: Grid, width: int, cursor: Place | None) -> tuple[dict[Place, str], _Layout]:
+def _fitted(grid: PathMatrix, width: int, cursor: Place | None) -> tuple[dict[Place, str], _Layout]:
     """What stands in the cells, and where: as roomy as there is room for."""
     contents = {way: _roomy(cell) for way, cell in grid.cells.items()}
     layout = _layout(grid, width, max(map(cell_len, contents.values()), default=1))
@@ -83,13 +83,13 @@ def _head(layout: _Layout) -> Line:
     return [*line, *((f"{at_right(layout.heads[c], layout.cell + 1)} ", "label") for c in layout.columns)]
 
 
-def _column(grid: Grid, cursor: Place | None) -> int:
+def _column(grid: PathMatrix, cursor: Place | None) -> int:
     return grid.nodes.index(cursor[1]) if cursor and cursor[1] in grid.nodes else 0
 
 
-def _layout(grid: Grid, width: int, content: int) -> _Layout | None:
+def _layout(grid: PathMatrix, width: int, content: int) -> _Layout | None:
     """A layout of all columns with contents that wide; None where there is no room for it."""
-    names = [clean(node) for node in grid.nodes]
+    names = [sanitize_line(node) for node in grid.nodes]
     for room in (min(max([content, *map(cell_len, names)]), _MOST), content):
         heads, numbered = headings(names, room)
         rows = _labels(names, numbered)
@@ -100,9 +100,9 @@ def _layout(grid: Grid, width: int, content: int) -> _Layout | None:
     return None
 
 
-def _tight(grid: Grid, width: int, cursor: int) -> _Layout:
+def _tight(grid: PathMatrix, width: int, cursor: int) -> _Layout:
     """A letter a path; of more nodes than there is room for, the columns around the cursor."""
-    names = [clean(node) for node in grid.nodes]
+    names = [sanitize_line(node) for node in grid.nodes]
     count = max(len(names), 1)
     longest = max(map(cell_len, names), default=1)
     cell = max(min((width - 1 - min(longest, width // 4)) // count - 2, _LEAST), 1)

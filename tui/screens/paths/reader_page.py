@@ -11,14 +11,14 @@ from checks.model.packet_sizes import packet_of
 from checks.model.report import Report
 from checks.model.wording import counted
 from checks.report.path_lines import LEGS, full_payload, version_of
-from checks.rules.path_matrix import MEANINGS, Cell, Grid
-from tui.widgets.evidence_text import evidence_lines
-from tui.widgets.line import Line, clean, hanging, wrapped
+from checks.rules.path_matrix import MEANINGS, Cell, PathMatrix
+from tui.text.evidence_lines import evidence_lines
+from tui.text.line import Line, hanging, sanitize_line, wrapped
 
 _HEADS = ("payload", "packet", "answered", "round trip ms", "ttl", "")
 
 
-def reader_lines(report: Report, grid: Grid, cell: Cell, width: int) -> Iterator[Line]:
+def reader_lines(report: Report, grid: PathMatrix, cell: Cell, width: int) -> Iterator[Line]:
     """The path, the way back, and the journal's entries of both."""
     back = grid.cells[cell.to_node, cell.from_node]
     for number, way in enumerate(dict.fromkeys((cell, back))):
@@ -36,7 +36,7 @@ def reader_lines(report: Report, grid: Grid, cell: Cell, width: int) -> Iterator
 
 
 def _way(cell: Cell, width: int) -> Iterator[Line]:
-    head = f"{clean(cell.from_node)} → {clean(cell.to_node)}  "
+    head = f"{sanitize_line(cell.from_node)} → {sanitize_line(cell.to_node)}  "
     yield from hanging([(head, "title")] if len(head) < width // 2 else [], _verdict(cell), width, cell.role)
     probe = cell.probe
     for text in [cell.reason] if probe is None else _sentences(probe):
@@ -103,9 +103,11 @@ def _odd(probe: PathProbe, series: PingSeries) -> str:
     told = ["one byte more than ought to pass"] if series.payload == full_payload(probe) + 1 else []
     if series.refused_locally:
         mtu = f" (MTU {series.local_mtu})" if series.local_mtu else ""
-        told.append(f"{series.refused_locally} refused by {clean(probe.from_node)}'s own kernel{mtu}")
+        told.append(f"{series.refused_locally} refused by {sanitize_line(probe.from_node)}'s own kernel{mtu}")
     if series.too_big_mtu is not None:
-        told.append(f"{clean(series.too_big_from) or 'a router'} says fragmentation needed (MTU {series.too_big_mtu})")
+        told.append(
+            f"{sanitize_line(series.too_big_from) or 'a router'} says fragmentation needed (MTU {series.too_big_mtu})"
+        )
     if series.unreachable_from:
-        told.append(f"{clean(series.unreachable_from)} says unreachable")
-    return "; ".join([*told, *(clean(error) for error in series.errors)])
+        told.append(f"{sanitize_line(series.unreachable_from)} says unreachable")
+    return "; ".join([*told, *(sanitize_line(error) for error in series.errors)])

@@ -10,20 +10,20 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from checks.model.report import Report
-from checks.rules.path_matrix import MEANINGS, OWN, Cell, Grid, grids_of, problems
+from checks.rules.path_matrix import MEANINGS, OWN, Cell, PathMatrix, path_matrices, problems
 from tui.console.actions import EXPORT, Action, bindings
-from tui.console.app_state import Known, News
+from tui.console.app_state import AppState, News
 from tui.console.run_state import report_with
 from tui.screens.base import ConsoleScreen
-from tui.screens.paths.lines import Page, foot_lines, no_networks_lines, page_of, waiting_lines
+from tui.screens.paths.lines import PathsPage, foot_lines, no_networks_lines, page_of, waiting_lines
 from tui.screens.paths.matrix import place_at
 from tui.screens.paths.reader_page import reader_lines
 from tui.screens.reader import ReaderScreen
+from tui.text.line import Line, sanitize_line
 from tui.widgets.bars import rule_line
-from tui.widgets.board_text import state_of
-from tui.widgets.help_text import Sign, Signs
-from tui.widgets.line import Line, clean
+from tui.widgets.help_text import Legend, LegendEntry
 from tui.widgets.lines import Lines
+from tui.widgets.run_text import state_of
 
 PATHS = (
     Action("up,k", "move(-1, 0)", "↑ k", "The path above: from another node."),
@@ -60,22 +60,22 @@ class PathsScreen(ConsoleScreen):
     ACTIONS = PATHS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(PATHS)]
 
-    def __init__(self, known: Known) -> None:
-        super().__init__(known)
+    def __init__(self, state: AppState) -> None:
+        super().__init__(state)
         self._report: Report | None = None
-        self._grids: Sequence[Grid] = ()
+        self._grids: Sequence[PathMatrix] = ()
         self._place: Place | None = None
         self._moved = False
-        self._page = Page((), 0)
+        self._page = PathsPage((), 0)
 
     def compose_body(self) -> ComposeResult:
         """The squares and the foot."""
         yield Lines(id="path-matrix")
         yield Lines(id="path-foot")
 
-    def signs(self) -> Sequence[Signs]:
+    def signs(self) -> Sequence[Legend]:
         """The letters of the squares."""
-        return [Signs("Paths", [Sign(letter, meaning) for letter, meaning in MEANINGS.items()])]
+        return [Legend("Paths", [LegendEntry(letter, meaning) for letter, meaning in MEANINGS.items()])]
 
     # --- drawing ------------------------------------------------------------------------------------------------------
 
@@ -83,9 +83,9 @@ class PathsScreen(ConsoleScreen):
         """Draw what the newest run that knows of paths tells."""
         if news is News.SAMPLES:
             return
-        report = report_with(self.known.board, "paths")
+        report = report_with(self.state.run, "paths")
         if report is None or self._report is None or report.cluster is not self._report.cluster:
-            self._grids = grids_of(report.cluster) if report else ()
+            self._grids = path_matrices(report.cluster) if report else ()
         self._report = report
         self._keep_cursor()
         self._lay_out()
@@ -118,9 +118,9 @@ class PathsScreen(ConsoleScreen):
         self.draw_lower_rule()
 
     def _nothing(self, width: int) -> list[Line]:
-        held_by = self.known.feed.held_by
+        held_by = self.state.feed.held_by
         if self._report is None:
-            return waiting_lines(self.known.board.running, self.known.board.progress, width, held_by=held_by)
+            return waiting_lines(self.state.run.running, self.state.run.progress, width, held_by=held_by)
         return no_networks_lines(self._report.cluster, width, held_by=held_by)
 
     def upper_rule(self, width: int) -> list[Line]:
@@ -130,7 +130,7 @@ class PathsScreen(ConsoleScreen):
     def lower_rule(self, width: int) -> list[Line]:
         """How far the run is, and whether there is more below."""
         below = self.query_one("#path-matrix", Lines).below
-        return [rule_line(width, state_of(self.known.board), f"{below} more below" if below else "")]
+        return [rule_line(width, state_of(self.state.run), f"{below} more below" if below else "")]
 
     @on(Lines.Scrolled, "#path-matrix")
     def say_how_much_is_below(self) -> None:
@@ -158,7 +158,7 @@ class PathsScreen(ConsoleScreen):
     # --- keys ---------------------------------------------------------------------------------------------------------
 
     @property
-    def _grid(self) -> Grid | None:
+    def _grid(self) -> PathMatrix | None:
         return next((g for g in self._grids if self._place and g.network.name == self._place[0]), None)
 
     @property
@@ -216,7 +216,8 @@ class PathsScreen(ConsoleScreen):
         if cell.letter == OWN:
             self.notice(f"{cell.from_node} sends nothing to itself: choose a path to another node.")
             return
-        title = f"Path  {clean(grid.network.name)}  {clean(cell.from_node)} and {clean(cell.to_node)}"
+        nodes = f"{sanitize_line(cell.from_node)} and {sanitize_line(cell.to_node)}"
+        title = f"Path  {sanitize_line(grid.network.name)}  {nodes}"
         self.app.push_screen(ReaderScreen(title, lambda width: list(reader_lines(report, grid, cell, width))))
 
     def action_rerun(self) -> None:

@@ -15,10 +15,10 @@ from checks.traffic.samples import Gap
 from checks.traffic.timeline import Track
 from tui.cli.durations import size_of
 from tui.console.app_state import FeedState
-from tui.console.export_state import NotWritten, Outbox, Standing, Written
+from tui.console.export_state import ExportState, NotWritten, ReportState, Written
 from tui.console.takeaway import short
-from tui.widgets.finding_text import role_of
-from tui.widgets.line import Line, clean, fitted, hanging
+from tui.text.finding_lines import role_of
+from tui.text.line import Line, fitted, hanging, sanitize_line
 from tui.widgets.units import clock
 
 _NAME, _ENDING, _LABEL = 12, 9, 9
@@ -37,11 +37,11 @@ class Room(IntEnum):
     """Enough to name the problems, and what was looked at."""
 
 
-def says_lines(standing: Standing, samples: str, width: int, room: Room = Room.LITTLE) -> Iterator[Line]:
+def says_lines(standing: ReportState, samples: str, width: int, room: Room = Room.LITTLE) -> Iterator[Line]:
     """What the report says now, how complete it is, and what samples go with it."""
     report = standing.report
     if report is None:
-        yield from hanging([(" ", "")], standing.told, width, "faint")
+        yield from hanging([(" ", "")], standing.completeness, width, "faint")
         return
     calm = "" if standing.is_whole or problems(report) else "No problem has been found so far."
     yield from hanging([(" ", "")], calm or headline(report), width, "title")
@@ -56,7 +56,7 @@ def says_lines(standing: Standing, samples: str, width: int, room: Room = Room.L
     for name, value in known:
         yield from hanging([(f" {name:<{label}}", "label")], value, width)
     told_role = "" if standing.is_whole else "warn"
-    yield from hanging([(f" {'Checks':<{label}}", "label")], standing.told, width, told_role)
+    yield from hanging([(f" {'Checks':<{label}}", "label")], standing.completeness, width, told_role)
     yield from hanging([(f" {'Samples':<{label}}", "label")], samples, width)
 
 
@@ -108,7 +108,7 @@ def form_line(name: str, what: str, ending: str, width: int) -> Line:
     return [(f" {fitted(name, _NAME)} ", "title"), (fitted(what, room), ""), (f" {ending}", "faint")]
 
 
-def done_lines(outbox: Outbox, names: str, width: int) -> Iterator[Line]:
+def done_lines(outbox: ExportState, names: str, width: int) -> Iterator[Line]:
     """How names are written, and what was written since racwire was started, the newest first."""
     yield from hanging([(" Names    ", "label")], names, width)
     for number, done in enumerate(outbox.done):
@@ -126,10 +126,10 @@ def _done(label: tuple[str, str], done: Written | NotWritten, width: int) -> Ite
 
 
 def _place(path: Path) -> str:
-    return clean(short(path))
+    return sanitize_line(short(path))
 
 
-def names_told(standing: Standing, outbox: Outbox, *, is_redacted: bool) -> str:
+def names_told(standing: ReportState, outbox: ExportState, *, is_redacted: bool) -> str:
     """How names are written."""
     if standing.report is not None and standing.report.is_redacted:
         return "pseudonyms, as it was saved"

@@ -13,17 +13,26 @@ from textual.binding import BindingType
 from checks.report.age import at
 from tui.cli.report_formats import FORMATS
 from tui.console.actions import Action, bindings, in_footer
-from tui.console.app_state import Known, News
-from tui.console.export_state import SAVED, SAVED_ENDING, LookWhere, Outbox, Standing, WriteReport, standing, stem_of
-from tui.console.messages import ReportWanted
+from tui.console.app_state import AppState, News
+from tui.console.export_state import (
+    SAVED,
+    SAVED_ENDING,
+    ExportState,
+    LookWhere,
+    ReportState,
+    WriteReport,
+    report_state,
+    stem_of,
+)
+from tui.console.messages import ExportWanted
 from tui.console.takeaway import short
 from tui.screens.base import ConsoleScreen
 from tui.screens.report.lines import Room, done_lines, form_line, names_told, samples_told, says_lines
+from tui.text.line import Line, sanitize_line
 from tui.widgets.bars import keys_line, rule_line
-from tui.widgets.board_text import state_of
 from tui.widgets.choice_list import ChoiceList
-from tui.widgets.line import Line, clean
 from tui.widgets.lines import Lines
+from tui.widgets.run_text import state_of
 
 REPORT = (
     Action("up,k", "move(-1)", "↑ k", "The form above."),
@@ -42,7 +51,7 @@ _LEAST_SAID, _LEAST_DONE, _AIR = 2, 2, 3
 
 
 @dataclass(frozen=True)
-class Form:
+class ReportForm:
     """A form that the report can be written in."""
 
     name: str
@@ -51,8 +60,8 @@ class Form:
 
 
 FORMS = (
-    *(Form(form.name, form.what, form.ending) for form in FORMATS.values()),
-    Form(SAVED, "everything, with the samples so far: for racwire open", SAVED_ENDING),
+    *(ReportForm(form.name, form.what, form.ending) for form in FORMATS.values()),
+    ReportForm(SAVED, "everything, with the samples so far: for racwire open", SAVED_ENDING),
 )
 
 
@@ -63,10 +72,10 @@ class ReportScreen(ConsoleScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = REPORT
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(REPORT)]
 
-    def __init__(self, known: Known) -> None:
-        super().__init__(known)
+    def __init__(self, state: AppState) -> None:
+        super().__init__(state)
         self._is_redacted = False
-        self._standing = Standing(None, False, (), "")
+        self._standing = ReportState(None, False, (), "")
         self._samples = ""
         self._room = Room.LITTLE
         self._named = FORMS[0]
@@ -88,16 +97,16 @@ class ReportScreen(ConsoleScreen):
         """It is shown: find out where files go."""
         super().on_screen_resume(event)
         if self.is_current:
-            self.post_message(ReportWanted(LookWhere()))
+            self.post_message(ExportWanted(LookWhere()))
 
     # --- drawing ------------------------------------------------------------------------------------------------------
 
     @property
-    def _outbox(self) -> Outbox:
-        return self.known.outbox
+    def _outbox(self) -> ExportState:
+        return self.state.exports
 
     @property
-    def _form(self) -> Form:
+    def _form(self) -> ReportForm:
         return FORMS[self.query_one(ChoiceList).chosen]
 
     def draw(self, news: News | None = None) -> None:
@@ -106,11 +115,11 @@ class ReportScreen(ConsoleScreen):
             self.draw_lower_rule()
             return
         samples = self._outbox.recorded or "They are being looked at."
-        if not self.known.feed.replayed:
-            samples = samples_told(self.known.timeline, self.known.feed, self.known.zone)
+        if not self.state.feed.replayed:
+            samples = samples_told(self.state.timeline, self.state.feed, self.state.zone)
         if news is News.SAMPLES and samples == self._samples:
             return
-        self._samples, self._standing = samples, standing(self.known.board)
+        self._samples, self._standing = samples, report_state(self.state.run)
         self._offer()
         self._lay_out()
 
@@ -156,17 +165,17 @@ class ReportScreen(ConsoleScreen):
         name = stem_of(report, self._is_redacted) + self._form.ending
         path = directory / name if directory is not None else None
         where = short(self._outbox.free(path)) if path is not None else name
-        return [rule_line(width, f"write it to {clean(where)}")]
+        return [rule_line(width, f"write it to {sanitize_line(where)}")]
 
     def upper_rule(self, width: int) -> list[Line]:
         """Of when the report is."""
         report = self._standing.report
-        return [rule_line(width, f"report of {clean(at(report.started_at))}" if report else "")]
+        return [rule_line(width, f"report of {sanitize_line(at(report.started_at))}" if report else "")]
 
     def lower_rule(self, width: int) -> list[Line]:
         """How far what is being written is, or the run of the checks."""
         below = self.query_one("#report-says", Lines).below
-        told = clean(self._outbox.progress) or (state_of(self.known.board) if self.known.board.running else "")
+        told = sanitize_line(self._outbox.progress) or (state_of(self.state.run) if self.state.run.running else "")
         return [rule_line(width, told, f"PgDn: {below} more lines" if below else "")]
 
     @on(Lines.Scrolled, "#report-says")
@@ -195,7 +204,7 @@ class ReportScreen(ConsoleScreen):
 
     def action_write(self) -> None:
         """Ask for the file."""
-        self.post_message(ReportWanted(WriteReport(self._form.name, self._is_redacted)))
+        self.post_message(ExportWanted(WriteReport(self._form.name, self._is_redacted)))
 
     def action_redact(self) -> None:
         """Write pseudonyms, or no longer."""

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 
 from checks.traffic.rates import KernelRates, bits_per_second
 from checks.traffic.samples import NodeSample
-from tui.screens.traffic.node_lines import Places, private_links
+from tui.screens.traffic.node_lines import KnownNodes, private_links
 from tui.screens.traffic.rate_history import (
     InterfacePoint,
+    RateWindow,
     Series,
-    Window,
     instance_series,
     interface_series,
     kernel_series,
     node_series,
 )
-from tui.screens.traffic.rows import Look, merged
+from tui.screens.traffic.rows import DrawingStyle, merged
+from tui.text.line import Line, Span, fitted, sanitize_line
 from tui.widgets import units as units
 from tui.widgets.graph import points
-from tui.widgets.line import Line, Span, clean, fitted
 
 _RATE = 7
 _LEAST_GRAPH = 4
@@ -43,7 +43,7 @@ class _Glance:
     graphed: Series[float]
 
 
-def glance_heading(names: Iterable[str], look: Look, step_s: float) -> Line:
+def glance_heading(names: Iterable[str], look: DrawingStyle, step_s: float) -> Line:
     """What the columns are."""
     name, drawn = _room(names, look.width)
     words = f" {'node':<{name}} {'in':>6}    {'out':>6}    {'link':>5} "
@@ -54,7 +54,7 @@ def glance_heading(names: Iterable[str], look: Look, step_s: float) -> Line:
     return [(fitted(words, look.width), "faint")]
 
 
-def glance_lines(window: Window, places: Places, nodes: Sequence[str], look: Look) -> Iterator[Line]:
+def glance_lines(window: RateWindow, places: KnownNodes, nodes: Sequence[str], look: DrawingStyle) -> Iterator[Line]:
     """Each of the nodes."""
     name, drawn = _room(places.nodes, look.width)
     count = points(drawn, look.style)
@@ -69,10 +69,10 @@ def glance_lines(window: Window, places: Places, nodes: Sequence[str], look: Loo
 
 
 def _node(node: str, seen: _Glance, name: int) -> Iterator[Span]:
-    start = f" {fitted(clean(node), name)} "
+    start = f" {fitted(sanitize_line(node), name)} "
     if seen.trouble:
         yield start, ""
-        yield clean(seen.trouble), "unknown"
+        yield sanitize_line(seen.trouble), "unknown"
         return
     yield f"{start}{units.bits(seen.bits_in)} {units.bits(seen.bits_out)} {units.share(seen.share)}", ""
     for (_, role), value in zip(_WORST, seen.worst, strict=True):
@@ -81,7 +81,7 @@ def _node(node: str, seen: _Glance, name: int) -> Iterator[Span]:
     yield f" {_rate(seen.lost) if seen.has_instances else f'{units.NONE:>{_RATE}}'}", "fail" if seen.lost else ""
 
 
-def _glance(window: Window, places: Places, node: str) -> _Glance:
+def _glance(window: RateWindow, places: KnownNodes, node: str) -> _Glance:
     samples = node_series(window, node)
     kernel = kernel_series(samples.only_now)
     links = private_links(window, node)
@@ -108,7 +108,7 @@ def _glance(window: Window, places: Places, node: str) -> _Glance:
 
 def _room(names: Iterable[str], width: int) -> tuple[int, int]:
     """Columns for the names and for the graphs."""
-    name = min(max([4, *(len(clean(n)) for n in names)]), 12)
+    name = min(max([4, *(len(sanitize_line(n)) for n in names)]), 12)
     figures = 2 * (units.BITS + 1) + units.SHARE + (len(_WORST) + 1) * (_RATE + 1) + 8
     left = width - 1 - name - 1 - figures - 1
     return name, left if left >= _LEAST_GRAPH else 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tui.console.actions import EXPORT, Action
-from tui.widgets.help_text import Sign, Signs
+from tui.widgets.help_text import Legend, LegendEntry
 
 TRAFFIC = (
     Action("up,k", "move(-1)", "↑ k", "The interface, group or node above."),
@@ -35,15 +35,15 @@ TRAFFIC = (
     EXPORT,
 )
 
-SIGNS = Signs(
+SIGNS = Legend(
     "Figures and graphs",
     [
-        Sign("?", "not known now; a gap in a graph: not known then"),
-        Sign("-", "nothing to tell: the mean size of no packets"),
-        Sign("▁", "0; what is more than 0 stands higher"),
-        Sign("link", "the share of the link's speed; of a node, that of its busiest private interface"),
-        Sign("drop+err", "packets dropped and in error; Enter tells them apart"),
-        Sign("FAILED", "packets a second that could not be put together from their fragments"),
-        Sign("squeezed", "times a second that the kernel put off the rest of the packets to later"),
+        LegendEntry("?", "not known now; a gap in a graph: not known then"),
+        LegendEntry("-", "nothing to tell: the mean size of no packets"),
+        LegendEntry("▁", "0; what is more than 0 stands higher"),
+        LegendEntry("link", "the share of the link's speed; of a node, that of its busiest private interface"),
+        LegendEntry("drop+err", "packets dropped and in error; Enter tells them apart"),
+        LegendEntry("FAILED", "packets a second that could not be put together from their fragments"),
+        LegendEntry("squeezed", "times a second that the kernel put off the rest of the packets to later"),
     ],
 )

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from checks.model.packet_sizes import SMALL_PAYLOAD
 from checks.traffic.samples import Gap, LatencySample, Link
-from tui.screens.traffic.metrics import Group, Metric
-from tui.screens.traffic.rate_history import Series, Window, series
+from tui.screens.traffic.metrics import Group, RowMetric
+from tui.screens.traffic.rate_history import RateWindow, Series, series
 from tui.widgets import units as units
 
 LATENCY = "latency"
@@ -31,18 +31,18 @@ class LatencyPoint:
 
 PINGS: Group[LatencyPoint] = Group(
     first=(
-        Metric("56 B p50", lambda p: p.small_p50_ms, units.milliseconds),
-        Metric("p99", lambda p: p.small_p99_ms, units.milliseconds),
-        Metric("block p50", lambda p: p.block_p50_ms, units.milliseconds),
+        RowMetric("56 B p50", lambda p: p.small_p50_ms, units.milliseconds),
+        RowMetric("p99", lambda p: p.small_p99_ms, units.milliseconds),
+        RowMetric("block p50", lambda p: p.block_p50_ms, units.milliseconds),
     ),
     second=(
-        Metric("block p99", lambda p: p.block_p99_ms, units.milliseconds),
-        Metric("lost", lambda p: p.lost_percent, units.share, role="fail"),
+        RowMetric("block p99", lambda p: p.block_p99_ms, units.milliseconds),
+        RowMetric("lost", lambda p: p.lost_percent, units.share, role="fail"),
     ),
 )
 
 
-def latency_series(window: Window, links: Iterable[Link]) -> Iterator[tuple[str, Series[LatencyPoint]]]:
+def latency_series(window: RateWindow, links: Iterable[Link]) -> Iterator[tuple[str, Series[LatencyPoint]]]:
     """For each network that was pinged, what it is called here and its pings."""
     names = {link.network: link.name for link in links if link.network}
     by_network: dict[str, list[Series[LatencySample]]] = {}
@@ -84,7 +84,7 @@ def _worst_ms(samples: Iterable[LatencySample], read: Callable[[LatencySample], 
     return max((us / 1000 for us in map(read, samples) if us is not None), default=None)
 
 
-def _why_not(window: Window, network: str) -> str:
+def _why_not(window: RateWindow, network: str) -> str:
     """Why nothing was sent there, where the recording has that."""
     about = {LATENCY, f"{LATENCY} {network}"}
     for source, events in window.events.items():

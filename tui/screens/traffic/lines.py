@@ -4,23 +4,71 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from tui.screens.traffic.all_nodes_lines import glance_heading, glance_lines
-from tui.screens.traffic.interface_page import alone_lines
-from tui.screens.traffic.node_lines import Block, Places, blocks_of
-from tui.screens.traffic.rate_history import Window, node_series
-from tui.screens.traffic.rows import MARK, Columns, Look, columns_for, heading_line
+from tui.screens.traffic.metrics import RowMetric
+from tui.screens.traffic.node_lines import Block, KnownNodes, blocks_of
+from tui.screens.traffic.rate_history import RateWindow, node_series
+from tui.screens.traffic.rows import MARK, Columns, DrawingStyle, columns_for, heading_line, merged
+from tui.text.line import Line, fitted, sanitize_line, wrapped
 from tui.widgets import units as units
-from tui.widgets.graph import points
-from tui.widgets.line import Line, clean, fitted, wrapped
+from tui.widgets.graph import Style, points, tall_graph
+
+_FIGURE = units.BITS
+_TALLEST = 4
+
+
+def alone_lines(block: Block, look: DrawingStyle, height: int, step_s: float) -> Iterator[Line]:
+    """It in that many lines, or more where it has more figures; `step_s` is the time between two points of a graph."""
+    label = min(max(len(metric.label) for metric in block.metrics), max(look.width - _FIGURE - 2, 0))
+    room = look.width - 1 - label - 1 - _FIGURE - 1
+    drawn = room - 1 - _FIGURE if room - 1 - _FIGURE >= 8 else 0
+    yield [(fitted(f" {block.about}", look.width), "title")]
+    heading = " " * (1 + label + 1) + f"{'now':<{_FIGURE}}"
+    if drawn:
+        span = units.duration(step_s * points(drawn, look.style))
+        heading += f" {fitted(span, drawn)} {'highest':<{_FIGURE}}"
+    yield [(fitted(heading, look.width), "faint")]
+    if block.series.trouble:
+        yield [(fitted(f" {sanitize_line(block.series.trouble)}", look.width), "unknown")]
+    spare = max(height - 2 - bool(block.series.trouble) - len(block.metrics), 0)
+    extra = min(spare // block.large, _TALLEST - 1) if drawn and block.large else 0
+    for number, metric in enumerate(block.metrics):
+        yield from _metric_lines(block, metric, look, label, drawn, 1 + (extra if number < block.large else 0))
+
+
+def _metric_lines(
+    block: Block, metric: RowMetric[Any], look: DrawingStyle, label: int, drawn: int, tall: int
+) -> Iterator[Line]:
+    values = block.series.values(metric.read)
+    shown = values[-points(drawn, look.style) :] if drawn else []
+    now = block.series.now(metric.read)
+    highest = metric.highest(block.series, len(shown))
+    top = look.scales.top(block.source, f"{block.title} {metric.label} alone", shown)
+    style: Style = look.style
+    lines = tall_graph(shown, drawn, tall, top, style) if drawn else [""]
+    for number, line in enumerate(lines):
+        # The figures stand at the foot of their graph, where 0 is.
+        last = number == len(lines) - 1
+        yield merged(
+            [
+                (" " + fitted(metric.label if last else "", label) + " ", ""),
+                (fitted(metric.now(block.series) if last else "", _FIGURE), metric.role_of(now)),
+                (" ", ""),
+                (line, "accent"),
+                (f" {fitted(highest if last else '', _FIGURE)}" if drawn else "", ""),
+            ],
+            look.width,
+        )
+
 
 _FEW_NODES = 6
 """So many are all read, to be shown below one of them where there is room."""
 
 
 @dataclass
-class View:
+class TrafficView:
     """What the operator chose to see."""
 
     kind: Literal["node", "alone", "nodes"] = "node"
@@ -79,11 +127,11 @@ class View:
         """What is shown, in words."""
         if self.kind == "nodes":
             return f"all {nodes} nodes"
-        return clean(self.node) + (f" of {nodes} nodes" if nodes > 1 else "")
+        return sanitize_line(self.node) + (f" of {nodes} nodes" if nodes > 1 else "")
 
 
 @dataclass(frozen=True)
-class Page:
+class TrafficPage:
     """The lines, and what stands in them."""
 
     lines: Sequence[Line] = ()
@@ -102,19 +150,19 @@ class Page:
 
 
 def page_of(
-    window: Window | None,
-    places: Places,
-    view: View,
-    look: Look,
+    window: RateWindow | None,
+    places: KnownNodes,
+    view: TrafficView,
+    look: DrawingStyle,
     height: int,
     trouble: str = "",
     waiting: str = "Waiting for the first samples.",
-) -> Page:
+) -> TrafficPage:
     """The page for that width and height; `trouble`: why nothing more comes. `waiting` is said where there is nothing
     to show and no trouble."""
     head: list[Line] = [[(part, "fail")] for part in wrapped(trouble, look.width)] if trouble else []
     if window is None or not view.node:
-        return Page([*head, [(fitted(f" {'' if trouble else waiting}", look.width), "faint")]])
+        return TrafficPage([*head, [(fitted(f" {'' if trouble else waiting}", look.width), "faint")]])
     if view.kind == "nodes":
         return _all_nodes(window, places, view, look, head)
     blocks = blocks_of(window, view.node, places, others=view.others)
@@ -123,7 +171,9 @@ def page_of(
     return _node(window, places, blocks, view, look, height, head)
 
 
-def _all_nodes(window: Window, places: Places, view: View, look: Look, head: list[Line]) -> Page:
+def _all_nodes(
+    window: RateWindow, places: KnownNodes, view: TrafficView, look: DrawingStyle, head: list[Line]
+) -> TrafficPage:
     lines = [*head, glance_heading(places.nodes, look, window.stretch.step_s)]
     chosen = view.chosen if view.chosen in places.nodes else places.nodes[0]
     first = len(lines)
@@ -133,19 +183,29 @@ def _all_nodes(window: Window, places: Places, view: View, look: Look, head: lis
     ]
     place = first + places.nodes.index(chosen)
     starts = range(first, first + len(rows))
-    return Page([*lines, *rows], places.nodes, starts, (0 if place == first else place, place), window.stretch.count)
+    return TrafficPage(
+        [*lines, *rows], places.nodes, starts, (0 if place == first else place, place), window.stretch.count
+    )
 
 
-def _alone(window: Window, blocks: Sequence[Block], view: View, look: Look, height: int, head: list[Line]) -> Page:
+def _alone(
+    window: RateWindow, blocks: Sequence[Block], view: TrafficView, look: DrawingStyle, height: int, head: list[Line]
+) -> TrafficPage:
     keys = [block.title for block in blocks]
     block = blocks[keys.index(view.chosen) if view.chosen in keys else 0]
     lines = [*head, *alone_lines(block, look, height - len(head), window.stretch.step_s)]
-    return Page(lines, keys, [0] * len(keys), (0, 0), window.stretch.count)
+    return TrafficPage(lines, keys, [0] * len(keys), (0, 0), window.stretch.count)
 
 
 def _node(
-    window: Window, places: Places, blocks: Sequence[Block], view: View, look: Look, height: int, head: list[Line]
-) -> Page:
+    window: RateWindow,
+    places: KnownNodes,
+    blocks: Sequence[Block],
+    view: TrafficView,
+    look: DrawingStyle,
+    height: int,
+    head: list[Line],
+) -> TrafficPage:
     columns = columns_for(look.width, [block.title for block in blocks])
     shown = points(columns.graph, look.style)
     keys = [block.title for block in blocks]
@@ -160,19 +220,19 @@ def _node(
         if number == chosen:
             in_sight = (0 if number == 0 else starts[-1], len(lines) - 1)
     lines += _others_below(window, places, look, height - len(lines))
-    return Page(lines, keys, starts, in_sight, shown)
+    return TrafficPage(lines, keys, starts, in_sight, shown)
 
 
-def _heading(window: Window, node: str, columns: Columns, look: Look) -> Line:
+def _heading(window: RateWindow, node: str, columns: Columns, look: DrawingStyle) -> Line:
     """The names of the columns; where nothing can be told of the node, why."""
     trouble = node_series(window, node).trouble
     if trouble:
-        return [(fitted(f" {clean(node)}: {clean(trouble)}", look.width), "unknown")]
+        return [(fitted(f" {sanitize_line(node)}: {sanitize_line(trouble)}", look.width), "unknown")]
     span = _span(window, points(columns.graph, look.style))
     return heading_line(columns, span, "peak" if look.peaks else "highest", look.width)
 
 
-def _others_below(window: Window, places: Places, look: Look, room: int) -> Iterator[Line]:
+def _others_below(window: RateWindow, places: KnownNodes, look: DrawingStyle, room: int) -> Iterator[Line]:
     """All nodes at a glance, where there is room for all of them."""
     read = [node for node in places.nodes if f"node {node}" in window.events]
     if len(places.nodes) > 1 and len(read) == len(places.nodes) and room >= len(read) + 2:
@@ -189,5 +249,5 @@ def _marked(line: Line, chosen: bool) -> Line:
     return [(MARK, "accent"), (text[1:], role), *rest]
 
 
-def _span(window: Window, count: int) -> str:
+def _span(window: RateWindow, count: int) -> str:
     return units.duration(window.stretch.step_s * min(count, window.stretch.count))

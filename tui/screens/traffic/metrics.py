@@ -16,7 +16,7 @@ P = TypeVar("P")
 
 
 @dataclass(frozen=True)
-class Metric(Generic[P]):
+class RowMetric(Generic[P]):
     """One figure."""
 
     label: str
@@ -49,74 +49,74 @@ class Metric(Generic[P]):
 class Group(Generic[P]):
     """Figures that are shown together."""
 
-    first: tuple[Metric[P], ...]
+    first: tuple[RowMetric[P], ...]
     """On the first line: what is done."""
-    second: tuple[Metric[P], ...]
+    second: tuple[RowMetric[P], ...]
     """On the line with the graph, which is that of the first of them: what goes wrong."""
-    further: tuple[Metric[P], ...] = ()
+    further: tuple[RowMetric[P], ...] = ()
     """Only where the group is shown alone."""
 
     @property
-    def graphed(self) -> Metric[P]:
+    def graphed(self) -> RowMetric[P]:
         """The figure of the graph."""
         return self.second[0]
 
     @property
-    def everything(self) -> tuple[Metric[P], ...]:
+    def everything(self) -> tuple[RowMetric[P], ...]:
         """All of its figures, the graphed one first."""
         return (*self.second, *self.first, *self.further)
 
 
 IP: Group[KernelRates] = Group(
     first=(
-        Metric("fragments in", lambda r: r.fragments_in_per_s),
-        Metric("reassembled", lambda r: r.reassembled_per_s),
-        Metric("made", lambda r: r.fragments_made_per_s),
+        RowMetric("fragments in", lambda r: r.fragments_in_per_s),
+        RowMetric("reassembled", lambda r: r.reassembled_per_s),
+        RowMetric("made", lambda r: r.fragments_made_per_s),
     ),
     second=(
-        Metric("FAILED", lambda r: r.reassembly_failed_per_s, role="fail"),
-        Metric("timed out", lambda r: r.reassembly_timed_out_per_s, role="fail"),
+        RowMetric("FAILED", lambda r: r.reassembly_failed_per_s, role="fail"),
+        RowMetric("timed out", lambda r: r.reassembly_timed_out_per_s, role="fail"),
     ),
-    further=(Metric("not fragmented", lambda r: r.fragmenting_failed_per_s, role="warn"),),
+    further=(RowMetric("not fragmented", lambda r: r.fragmenting_failed_per_s, role="warn"),),
 )
 UDP: Group[KernelRates] = Group(
     first=(
-        Metric("in", lambda r: r.udp_in_per_s),
-        Metric("out", lambda r: r.udp_out_per_s),
-        Metric("send-buffer errors", lambda r: r.udp_send_buffer_errors_per_s, role="warn"),
-        Metric("no port", lambda r: r.udp_no_port_per_s),
+        RowMetric("in", lambda r: r.udp_in_per_s),
+        RowMetric("out", lambda r: r.udp_out_per_s),
+        RowMetric("send-buffer errors", lambda r: r.udp_send_buffer_errors_per_s, role="warn"),
+        RowMetric("no port", lambda r: r.udp_no_port_per_s),
     ),
-    second=(Metric("receive-buffer errors", lambda r: r.udp_receive_buffer_errors_per_s, role="fail"),),
-    further=(Metric("errors in, all", lambda r: r.udp_in_errors_per_s, role="warn"),),
+    second=(RowMetric("receive-buffer errors", lambda r: r.udp_receive_buffer_errors_per_s, role="fail"),),
+    further=(RowMetric("errors in, all", lambda r: r.udp_in_errors_per_s, role="warn"),),
 )
 CPU: Group[KernelRates] = Group(
     first=(
-        Metric("busy", lambda r: r.busy_percent, units.share),
-        Metric("load", lambda r: r.load, units.load),
-        Metric("softnet dropped", lambda r: r.softnet_dropped_per_s, role="fail"),
-        Metric("squeezed", lambda r: r.softnet_squeezed_per_s),
+        RowMetric("busy", lambda r: r.busy_percent, units.share),
+        RowMetric("load", lambda r: r.load, units.load),
+        RowMetric("softnet dropped", lambda r: r.softnet_dropped_per_s, role="fail"),
+        RowMetric("squeezed", lambda r: r.softnet_squeezed_per_s),
     ),
     second=(
-        Metric("softirq", lambda r: r.softirq_percent, units.share),
-        Metric("on one CPU", lambda r: r.busiest_softirq_percent, units.share),
+        RowMetric("softirq", lambda r: r.softirq_percent, units.share),
+        RowMetric("on one CPU", lambda r: r.busiest_softirq_percent, units.share),
     ),
 )
 INSTANCE: Group[InstanceRates] = Group(
     first=(
-        Metric("blocks in", lambda r: r.blocks_in_per_s),
-        Metric("out", lambda r: r.blocks_out_per_s),
-        Metric("cr", lambda r: r.cr_receive_ms, units.milliseconds, least=lambda r: r.least_cr_receive_ms),
-        Metric(
+        RowMetric("blocks in", lambda r: r.blocks_in_per_s),
+        RowMetric("out", lambda r: r.blocks_out_per_s),
+        RowMetric("cr", lambda r: r.cr_receive_ms, units.milliseconds, least=lambda r: r.least_cr_receive_ms),
+        RowMetric(
             "current", lambda r: r.current_receive_ms, units.milliseconds, least=lambda r: r.least_current_receive_ms
         ),
     ),
-    second=(Metric("lost", lambda r: r.lost_per_s, role="fail"),),
-    further=(Metric("messages in", lambda r: r.messages_in_per_s),),
+    second=(RowMetric("lost", lambda r: r.lost_per_s, role="fail"),),
+    further=(RowMetric("messages in", lambda r: r.messages_in_per_s),),
 )
 KERNEL = {"IP": IP, "UDP": UDP, "CPU": CPU}
 
-BITS_IN: Metric[InterfacePoint] = Metric("in", lambda p: p.rates.rx.bits_per_s, units.bits)
-BITS_OUT: Metric[InterfacePoint] = Metric("out", lambda p: p.rates.tx.bits_per_s, units.bits)
+BITS_IN: RowMetric[InterfacePoint] = RowMetric("in", lambda p: p.rates.rx.bits_per_s, units.bits)
+BITS_OUT: RowMetric[InterfacePoint] = RowMetric("out", lambda p: p.rates.tx.bits_per_s, units.bits)
 
 
 def _highest(values: Sequence[float | None], count: int) -> float | None:
@@ -124,21 +124,21 @@ def _highest(values: Sequence[float | None], count: int) -> float | None:
     return max((value for value in newest if value is not None), default=None)
 
 
-def _count(label: str, read: Callable[[InterfaceCounts], int], role: str = "") -> Metric[InterfacePoint]:
-    return Metric(label, lambda p: per_second(read(p.counts), p.seconds), role=role)
+def _count(label: str, read: Callable[[InterfaceCounts], int], role: str = "") -> RowMetric[InterfacePoint]:
+    return RowMetric(label, lambda p: per_second(read(p.counts), p.seconds), role=role)
 
 
-INTERFACE: tuple[Metric[InterfacePoint], ...] = (
+INTERFACE: tuple[RowMetric[InterfacePoint], ...] = (
     BITS_IN,
     BITS_OUT,
-    Metric("packets in", lambda p: p.rates.rx.packets_per_s),
-    Metric("packets out", lambda p: p.rates.tx.packets_per_s),
-    Metric("mean size in", lambda p: p.rates.rx.mean_packet_bytes, units.size),
-    Metric("mean size out", lambda p: p.rates.tx.mean_packet_bytes, units.size),
-    Metric("drops in", lambda p: p.rates.rx.drops_per_s, role="warn"),
-    Metric("drops out", lambda p: p.rates.tx.drops_per_s, role="warn"),
-    Metric("errors in", lambda p: p.rates.rx.errors_per_s, role="fail"),
-    Metric("errors out", lambda p: p.rates.tx.errors_per_s, role="fail"),
+    RowMetric("packets in", lambda p: p.rates.rx.packets_per_s),
+    RowMetric("packets out", lambda p: p.rates.tx.packets_per_s),
+    RowMetric("mean size in", lambda p: p.rates.rx.mean_packet_bytes, units.size),
+    RowMetric("mean size out", lambda p: p.rates.tx.mean_packet_bytes, units.size),
+    RowMetric("drops in", lambda p: p.rates.rx.drops_per_s, role="warn"),
+    RowMetric("drops out", lambda p: p.rates.tx.drops_per_s, role="warn"),
+    RowMetric("errors in", lambda p: p.rates.rx.errors_per_s, role="fail"),
+    RowMetric("errors out", lambda p: p.rates.tx.errors_per_s, role="fail"),
     _count("fifo overruns in", lambda c: c.rx_fifo, "fail"),
     _count("fifo overruns out", lambda c: c.tx_fifo, "fail"),
     _count("frame errors in", lambda c: c.rx_frame, "fail"),

@@ -11,22 +11,22 @@ from checks.traffic.samples import Gap, InstanceSample, Link, NodeSample
 from checks.traffic.timeline import Track
 from tui.screens.traffic.latency_lines import LATENCY, PINGS, latency_series
 from tui.screens.traffic.metrics import INSTANCE as INSTANCE_GROUP
-from tui.screens.traffic.metrics import INTERFACE, KERNEL, Group, Metric
+from tui.screens.traffic.metrics import INTERFACE, KERNEL, Group, RowMetric
 from tui.screens.traffic.rate_history import (
     DATABASE,
     INSTANCE,
     NODE,
     InterfacePoint,
+    RateWindow,
     Series,
-    Window,
     instance_series,
     interface_series,
     kernel_series,
     node_series,
 )
-from tui.screens.traffic.rows import Columns, Look, group_lines, interface_lines
+from tui.screens.traffic.rows import Columns, DrawingStyle, group_lines, interface_lines
+from tui.text.line import Line, sanitize_line
 from tui.widgets import units as units
-from tui.widgets.line import Line, clean
 
 LOOPBACK = "lo"
 
@@ -41,7 +41,7 @@ class InterfaceBlock:
     link: Link | None
 
     @property
-    def metrics(self) -> Sequence[Metric[Any]]:
+    def metrics(self) -> Sequence[RowMetric[Any]]:
         """Everything that is known of it."""
         return INTERFACE
 
@@ -55,18 +55,18 @@ class InterfaceBlock:
         """What it is, in words."""
         link = self.link
         if link is None:
-            return f"{clean(self.title)}  what it is was not read"
+            return f"{sanitize_line(self.title)}  what it is was not read"
         words = [
-            clean(self.title),
-            clean(link.kind),
+            sanitize_line(self.title),
+            sanitize_line(link.kind),
             "" if link.is_up else "DOWN",
             f"MTU {link.mtu}" if link.mtu else "",
         ]
-        words += [units.speed(link.speed_mbps), f"member of {clean(link.master)}" if link.master else ""]
-        words += [f"private network {clean(link.network)}" if link.network else "not a private network's"]
+        words += [units.speed(link.speed_mbps), f"member of {sanitize_line(link.master)}" if link.master else ""]
+        words += [f"private network {sanitize_line(link.network)}" if link.network else "not a private network's"]
         return "  ".join(word for word in words if word)
 
-    def lines(self, columns: Columns, look: Look) -> Iterator[Line]:
+    def lines(self, columns: Columns, look: DrawingStyle) -> Iterator[Line]:
         """It among others."""
         return interface_lines(self.source, self.title, self.link, self.series, columns, look)
 
@@ -81,7 +81,7 @@ class GroupBlock:
     group: Group[Any]
 
     @property
-    def metrics(self) -> Sequence[Metric[Any]]:
+    def metrics(self) -> Sequence[RowMetric[Any]]:
         """Everything that is known of it."""
         return self.group.everything
 
@@ -93,9 +93,9 @@ class GroupBlock:
     @property
     def about(self) -> str:
         """What it is, in words."""
-        return clean(self.title)
+        return sanitize_line(self.title)
 
-    def lines(self, columns: Columns, look: Look) -> Iterator[Line]:
+    def lines(self, columns: Columns, look: DrawingStyle) -> Iterator[Line]:
         """It among others."""
         return group_lines(self.source, self.title, self.group, self.series, columns, look)
 
@@ -103,7 +103,7 @@ class GroupBlock:
 Block = InterfaceBlock | GroupBlock
 
 
-class Places:
+class KnownNodes:
     """Which nodes there are, and which instance runs where: what was once known of that stays known."""
 
     def __init__(self) -> None:
@@ -129,7 +129,7 @@ class Places:
             if source.startswith(INSTANCE):
                 self._hosts.setdefault(source.removeprefix(INSTANCE), "")
 
-    def see(self, window: Window) -> None:
+    def see(self, window: RateWindow) -> None:
         """Take over where the instances were when they were sampled."""
         for events in window.events.values():
             if events and isinstance(last := events[-1], InstanceSample):
@@ -153,7 +153,7 @@ class Places:
         return [*(NODE + node for node in wanted), *instances, DATABASE, *pings]
 
 
-def blocks_of(window: Window, node: str, places: Places, *, others: bool) -> list[Block]:
+def blocks_of(window: RateWindow, node: str, places: KnownNodes, *, others: bool) -> list[Block]:
     """What is shown of a node, from top to bottom; `others`: the interfaces of no private network too."""
     samples = node_series(window, node)
     found: list[Block] = [
@@ -174,14 +174,14 @@ def blocks_of(window: Window, node: str, places: Places, *, others: bool) -> lis
     return found
 
 
-def private_links(window: Window, node: str) -> list[Link]:
+def private_links(window: RateWindow, node: str) -> list[Link]:
     """The ports of private networks on a node; empty where they are not known."""
     known = window.links.get(node)
     return [link for link in known.links if link.network] if known else []
 
 
 def _interfaces(
-    window: Window, node: str, samples: Series[NodeSample], others: bool
+    window: RateWindow, node: str, samples: Series[NodeSample], others: bool
 ) -> Iterator[tuple[str, Link | None]]:
     """The private ones first; all where none is known to be private."""
     known = window.links.get(node)

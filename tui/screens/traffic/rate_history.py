@@ -7,7 +7,6 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from checks.traffic.coverage import Sample, overlap_s
 from checks.traffic.rates import (
     InstanceRates,
     InterfaceRates,
@@ -17,7 +16,17 @@ from checks.traffic.rates import (
     interface_rates,
     kernel_rates,
 )
-from checks.traffic.samples import Event, Gap, InstanceSample, InterfaceCounts, Link, Links, NodeSample
+from checks.traffic.samples import (
+    Event,
+    Gap,
+    InstanceSample,
+    InterfaceCounts,
+    Link,
+    Links,
+    NodeSample,
+    Sample,
+    overlap_s,
+)
 from checks.traffic.timeline import Timeline, Track
 from tui.widgets.graph import Style, graph
 
@@ -67,7 +76,7 @@ class Memo:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class GraphSpan:
     """The time that is drawn: `count` points `step_s` apart, the last one at `end`."""
 
     end: float
@@ -83,10 +92,10 @@ class Stretch:
 
 
 @dataclass(frozen=True)
-class Window:
+class RateWindow:
     """What a track holds of a stretch of time."""
 
-    stretch: Stretch
+    stretch: GraphSpan
     events: Mapping[str, Sequence[Event]] = field(default_factory=dict)
     links: Mapping[str, Links] = field(default_factory=dict)
     """By node, as they were at the end of the stretch."""
@@ -95,7 +104,7 @@ class Window:
     memo: Memo = field(default_factory=Memo)
 
 
-def read(track: Track, stretch: Stretch, sources: Iterable[str], memo: Memo) -> Window:
+def read(track: Track, stretch: GraphSpan, sources: Iterable[str], memo: Memo) -> RateWindow:
     """The events of those sources. Reads a file where the track is one."""
     memo.turn()
     events: dict[str, Sequence[Event]] = {}
@@ -108,7 +117,7 @@ def read(track: Track, stretch: Stretch, sources: Iterable[str], memo: Memo) -> 
             following[source] = found[until]
     nodes = [source.removeprefix(NODE) for source in events if source.startswith(NODE)]
     links = {node: known for node in nodes if (known := track.links(node, stretch.end))}
-    return Window(stretch, events, links, following, memo)
+    return RateWindow(stretch, events, links, following, memo)
 
 
 def frozen(track: Track) -> Timeline:
@@ -184,13 +193,13 @@ class InterfacePoint:
     rates: InterfaceRates
 
 
-def node_series(window: Window, node: str) -> Series[NodeSample]:
+def node_series(window: RateWindow, node: str) -> Series[NodeSample]:
     """The samples of a node."""
     source = NODE + node
     return series(window, source, window.events.get(source, ()), NodeSample, window.next.get(source))
 
 
-def instance_series(window: Window, instance: str) -> Series[InstanceRates]:
+def instance_series(window: RateWindow, instance: str) -> Series[InstanceRates]:
     """The rates of an instance. What is wrong with the whole database is wrong with it too."""
     sources = (INSTANCE + instance, DATABASE)
     events = sorted((event for source in sources for event in window.events.get(source, ())), key=_end_of)
@@ -217,7 +226,7 @@ def interface_series(samples: Series[NodeSample], name: str, link: Link | None) 
 
 
 def series(
-    window: Window, source: str, events: Sequence[Event], kind: type[P], following: Event | None = None
+    window: RateWindow, source: str, events: Sequence[Event], kind: type[P], following: Event | None = None
 ) -> Series[P]:
     """The samples of that kind among the events of one source; `following` is what came next of it, after the stretch.
 
@@ -253,7 +262,7 @@ def _first_slot(event: Event, end: float, step_s: float, count: int) -> int:
     return count - round(back) if back > 0 else count
 
 
-def _trouble(last: Event | None, stretch: Stretch, following: Event | None) -> str:
+def _trouble(last: Event | None, stretch: GraphSpan, following: Event | None) -> str:
     """Why nothing can be told now. Time that no sample covers is missing; while more may come, only once that is
     late."""
     if last is None:

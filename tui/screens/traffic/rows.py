@@ -8,12 +8,12 @@ from typing import Any
 
 from checks.traffic.rates import Direction, InterfaceRates
 from checks.traffic.samples import Link
-from tui.screens.traffic.metrics import BITS_IN, BITS_OUT, Group, Metric
+from tui.screens.traffic.metrics import BITS_IN, BITS_OUT, Group, RowMetric
 from tui.screens.traffic.peaks import Peaks, Scales
 from tui.screens.traffic.rate_history import InterfacePoint, Series
+from tui.text.line import Line, Span, fitted, sanitize_line, width_of
 from tui.widgets import units as units
 from tui.widgets.graph import Style, points
-from tui.widgets.line import Line, Span, clean, fitted, width_of
 
 MARK = "▶"
 _LEAST_GRAPH = 8
@@ -23,7 +23,7 @@ _PEAK = units.BITS
 
 
 @dataclass(frozen=True)
-class Look:
+class DrawingStyle:
     """How it is drawn."""
 
     width: int
@@ -55,7 +55,7 @@ class Columns:
 def columns_for(width: int, names: Sequence[str]) -> Columns:
     """The columns for lines of that width: the more important a figure is, the later it goes."""
     low, high = _NAMES
-    name = min(max([low, *(len(clean(n)) for n in names)]), high, max(width // 5, low))
+    name = min(max([low, *(len(sanitize_line(n)) for n in names)]), high, max(width // 5, low))
     room = width - (1 + name + 1 + 3 + 1 + units.BITS)
     found = {"name": name}
     wanted = {"loss": units.RATE, "share": units.SHARE, "graph": _LEAST_GRAPH, "packets": units.RATE}
@@ -82,7 +82,7 @@ def heading_line(columns: Columns, graph_span: str, highest: str, width: int) ->
 
 
 def interface_lines(
-    source: str, name: str, link: Link | None, series: Series[InterfacePoint], columns: Columns, look: Look
+    source: str, name: str, link: Link | None, series: Series[InterfacePoint], columns: Columns, look: DrawingStyle
 ) -> Iterator[Line]:
     """One interface, both ways."""
     below, role = _state_of(link)
@@ -90,7 +90,7 @@ def interface_lines(
     drawn_points = points(columns.graph, look.style)
     values = {metric.label: series.values(metric.read)[-drawn_points:] for metric in (BITS_IN, BITS_OUT)}
     top = look.scales.top(source, name, *values.values())
-    for metric, first, first_role in ((BITS_IN, clean(name), ""), (BITS_OUT, below, role)):
+    for metric, first, first_role in ((BITS_IN, sanitize_line(name), ""), (BITS_OUT, below, role)):
         way = metric.label
         peak = _peak(look, source, f"{name} {way}", values[way])
         drawn = series.drawn(metric.read, columns.graph, top, look.style)
@@ -110,15 +110,15 @@ def interface_lines(
 
 
 def group_lines(
-    source: str, title: str, group: Group[Any], series: Series[Any], columns: Columns, look: Look
+    source: str, title: str, group: Group[Any], series: Series[Any], columns: Columns, look: DrawingStyle
 ) -> Iterator[Line]:
     """A group of figures: what is done, and beside the graph what goes wrong; or why nothing can be told."""
     indent = columns.name + 2
-    start: Line = [(" " + fitted(clean(title), columns.name) + " ", "")]
+    start: Line = [(" " + fitted(sanitize_line(title), columns.name) + " ", "")]
     first: list[Line] = list(_flowed(group.first, series, look.width - indent))
     if series.trouble:
         # As many lines as the figures would take, so that nothing below moves when a source comes or goes.
-        told: Line = [(fitted(clean(series.trouble), max(look.width - indent, 0)), "unknown")]
+        told: Line = [(fitted(sanitize_line(series.trouble), max(look.width - indent, 0)), "unknown")]
         first = [told, *[[]] * (len(first) - 1)]
     for line in first:
         yield merged([*start, *line], look.width)
@@ -144,7 +144,7 @@ def merged(line: Line, width: int) -> Line:
     return spans
 
 
-def figure(metric: Metric[Any], series: Series[Any], width: int) -> Span:
+def figure(metric: RowMetric[Any], series: Series[Any], width: int) -> Span:
     """A figure after its name; where there is no room for both it is the name that is cut."""
     text = metric.now(series)
     room = max(width - len(text) - 1, 0)
@@ -158,7 +158,7 @@ def _group_graph(
     group: Group[Any],
     series: Series[Any],
     columns: Columns,
-    look: Look,
+    look: DrawingStyle,
     room: int,
     last: Line,
 ) -> Iterator[Span]:
@@ -174,7 +174,7 @@ def _group_graph(
         yield f" {fitted(metric.text(_peak(look, source, title, values)), columns.peak)}", ""
 
 
-def _flowed(metrics: Sequence[Metric[Any]], series: Series[Any], width: int) -> Iterator[Line]:
+def _flowed(metrics: Sequence[RowMetric[Any]], series: Series[Any], width: int) -> Iterator[Line]:
     """The figures one after the other, in as many lines as they need at that width."""
     line: list[Span] = []
     for metric in metrics:
@@ -186,7 +186,7 @@ def _flowed(metrics: Sequence[Metric[Any]], series: Series[Any], width: int) -> 
     yield line
 
 
-def _peak(look: Look, source: str, what: str, values: Sequence[float | None]) -> float | None:
+def _peak(look: DrawingStyle, source: str, what: str, values: Sequence[float | None]) -> float | None:
     if look.peaks is not None:
         return look.peaks.of(source, what)
     return max((value for value in values if value is not None), default=None)

@@ -14,20 +14,19 @@ from textual.binding import BindingType
 from checks.traffic.recording import RecordingError
 from checks.traffic.timeline import Track
 from tui.console.actions import bindings
-from tui.console.app_state import Known, News
+from tui.console.app_state import AppState, News
 from tui.console.messages import IntervalWanted, RecordWanted
 from tui.screens.base import ConsoleScreen
 from tui.screens.traffic.keys import SIGNS, TRAFFIC
-from tui.screens.traffic.lines import Page, View, page_of
-from tui.screens.traffic.node_lines import Places
+from tui.screens.traffic.lines import TrafficPage, TrafficView, page_of
+from tui.screens.traffic.node_lines import KnownNodes
 from tui.screens.traffic.peaks import Peaks, Scales
-from tui.screens.traffic.rows import Look
-from tui.screens.traffic.time_cursor import Shown
-from tui.screens.traffic.time_travel import Travel
+from tui.screens.traffic.rows import DrawingStyle
+from tui.screens.traffic.time_cursor import Shown, TimeCursor
+from tui.text.line import Line, sanitize_line
 from tui.widgets.bars import rule_line
 from tui.widgets.graph import points
-from tui.widgets.help_text import Signs
-from tui.widgets.line import Line, clean
+from tui.widgets.help_text import Legend
 from tui.widgets.lines import Lines
 from tui.widgets.units import clock
 
@@ -45,17 +44,17 @@ class TrafficScreen(ConsoleScreen):
     ACTIONS = TRAFFIC
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(TRAFFIC)]
 
-    def __init__(self, known: Known, track: Track | None = None) -> None:
-        super().__init__(known)
+    def __init__(self, state: AppState, track: Track | None = None) -> None:
+        super().__init__(state)
         self._body = Lines(id="traffic")
-        self._travel = Travel(known, track)
-        if not self._travel.is_live:
+        self._cursor = TimeCursor(state, track)
+        if not self._cursor.is_live:
             self.offer_only_replay()
-        self._places = Places()
-        self._view = View()
+        self._places = KnownNodes()
+        self._view = TrafficView()
         self._peaks = Peaks()
         self._scales = Scales()
-        self._page = Page()
+        self._page = TrafficPage()
         self._trouble = ""
         self._soon: asyncio.TimerHandle | None = None
         self._drawn_at = 0.0
@@ -70,15 +69,13 @@ class TrafficScreen(ConsoleScreen):
         """Also while another screen is shown no peak is missed, and how long a pause lasts is said."""
         self.set_interval(PEAKS_EVERY_S, self._every_minute)
 
-    def signs(self) -> Sequence[Signs]:
+    def signs(self) -> Sequence[Legend]:
         """What the signs mean."""
         return [SIGNS]
 
-    # --- reading ------------------------------------------------------------------------------------------------------
-
     def _read(self) -> Shown | None:
         wanted = self._view.wanted(self._places.nodes)
-        return self._travel.read(self._places, wanted, points(max(self.size.width - 45, 16), self.known.graphs))
+        return self._cursor.read(self._places, wanted, points(max(self.size.width - 45, 16), self.state.graphs))
 
     async def _read_recording(self) -> None:
         """A file is read in a thread; keys that came meanwhile are read for once more, together."""
@@ -86,7 +83,7 @@ class TrafficScreen(ConsoleScreen):
             while self._read_again:
                 self._read_again = False
                 try:
-                    self._travel.shown = await asyncio.to_thread(self._read)
+                    self._cursor.shown = await asyncio.to_thread(self._read)
                     self._trouble = ""
                 except RecordingError as error:
                     self._trouble = str(error)
@@ -99,7 +96,7 @@ class TrafficScreen(ConsoleScreen):
     def draw(self, news: News | None = None) -> None:
         """Draw what there is by now; samples a little later, with those that come at the same time."""
         if news is News.SAMPLES:
-            if self._travel.goes_on and self._soon is None:
+            if self._cursor.goes_on and self._soon is None:
                 since = time.monotonic() - self._drawn_at
                 later = asyncio.get_running_loop().call_later
                 self._soon = later(max(DRAW_AFTER_S, DRAW_EVERY_S - since), self.call_later, self._draw)
@@ -113,9 +110,9 @@ class TrafficScreen(ConsoleScreen):
         if not self.is_current:
             return
         self._drawn_at = time.monotonic()
-        if self._travel.is_live:
-            self._peaks.take(self.known.timeline)
-            self._travel.shown = self._read()
+        if self._cursor.is_live:
+            self._peaks.take(self.state.timeline)
+            self._cursor.shown = self._read()
             self._put()
             return
         self._read_again = True
@@ -131,29 +128,29 @@ class TrafficScreen(ConsoleScreen):
         self.draw_lower_rule()
 
     def _lines(self, width: int) -> Sequence[Line]:
-        shown, peaks = self._travel.shown, self._peaks if self._travel.goes_on else None
-        look = Look(width, self.known.graphs, self._scales, peaks)
-        trouble = self._trouble or (self.known.feed.trouble if self._travel.is_live else "")
-        window, height, waiting = shown.window if shown else None, self._body.size.height, self._travel.waiting
+        shown, peaks = self._cursor.shown, self._peaks if self._cursor.goes_on else None
+        look = DrawingStyle(width, self.state.graphs, self._scales, peaks)
+        trouble = self._trouble or (self.state.feed.trouble if self._cursor.is_live else "")
+        window, height, waiting = shown.window if shown else None, self._body.size.height, self._cursor.waiting
         self._page = page_of(window, self._places, self._view, look, height, trouble, waiting)
         return self._page.lines
 
     def upper_rule(self, width: int) -> list[Line]:
         """What is shown, and of when."""
-        since = f"peaks since {clock(self._peaks.since)[:5]}  " if self._travel.goes_on and self._peaks.since else ""
-        about = self._travel.about(self._view.about(len(self._places.nodes)))
-        return [rule_line(width, about, since + self._travel.moment)]
+        since = f"peaks since {clock(self._peaks.since)[:5]}  " if self._cursor.goes_on and self._peaks.since else ""
+        about = self._cursor.about(self._view.about(len(self._places.nodes)))
+        return [rule_line(width, about, since + self._cursor.moment)]
 
     def lower_rule(self, width: int) -> list[Line]:
         """What is being recorded, and how much lies below."""
-        recording = self.known.feed.recording if self._travel.is_live else None
+        recording = self.state.feed.recording if self._cursor.is_live else None
         more = f"↓ {self._body.below} more lines" if self.is_mounted and self._body.below else ""
-        return [rule_line(width, f"recording to {clean(recording.name)}" if recording else "", more)]
+        return [rule_line(width, f"recording to {sanitize_line(recording.name)}" if recording else "", more)]
 
     def _every_minute(self) -> None:
-        if self._travel.is_live:
-            self._peaks.take(self.known.timeline)
-            if self.is_current and self._travel.is_paused:
+        if self._cursor.is_live:
+            self._peaks.take(self.state.timeline)
+            if self.is_current and self._cursor.is_paused:
                 self.query_one("#upper-rule", Lines).show(self.upper_rule)
 
     def on_resize(self, event: events.Resize) -> None:
@@ -198,15 +195,15 @@ class TrafficScreen(ConsoleScreen):
 
     def action_pause(self) -> None:
         """Stay at this moment, or go on."""
-        if self._travel.is_live:
-            self._travel.pause()
+        if self._cursor.is_live:
+            self._cursor.pause()
             self._draw()
         else:
             self.notice("A recording stands still; the arrows move in it.")
 
     def action_step(self, by: int) -> None:
         """Move in time by points of the graph."""
-        self._travel.step(by)
+        self._cursor.step(by)
         self._draw()
 
     def action_leap(self, by: int) -> None:
@@ -215,29 +212,28 @@ class TrafficScreen(ConsoleScreen):
 
     def action_edge(self, end: bool) -> None:
         """To the first moment that there is, or on with the newest."""
-        (self._travel.go_on if end else self._travel.begin)()
+        (self._cursor.go_on if end else self._cursor.begin)()
         self._draw()
 
     def action_interval(self, by: int) -> None:
         """Sample less often or more often; of a recording, show more or less time."""
-        chosen = self._travel.stride(by)
-        if chosen is None:
+        if (chosen := self._cursor.stride(by)) is None:
             return
-        if self._travel.is_live:
+        if self._cursor.is_live:
             self.post_message(IntervalWanted(chosen))
         else:
             self._draw()
 
     def action_reset(self) -> None:
         """Begin anew with the peaks."""
-        if self._travel.is_live:
-            self._peaks.take(self.known.timeline)
+        if self._cursor.is_live:
+            self._peaks.take(self.state.timeline)
             self._peaks.reset(time.time())
             self._draw()
 
     def action_record(self) -> None:
         """Ask for a recording, or for its end."""
-        if self._travel.is_live:
+        if self._cursor.is_live:
             self.post_message(RecordWanted())
         else:
             self.notice("This is a recording already.")

@@ -1,21 +1,19 @@
-"""Which keeper has the say over each interface, and what it keeps there."""
+"""Which network service manages each interface at boot, and the MTU that its files set there."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
 
 from checks.model.facts import Keeper, KeptMtu, Unknown
 from checks.sources.nodes.boot_config.device import Device
-from checks.sources.nodes.boot_config.ifcfg import connections, kept_by_network_service
-from checks.sources.nodes.boot_config.netplan import DIRECTORIES as NETPLAN_DIRECTORIES
-from checks.sources.nodes.boot_config.netplan import kept_by_netplan
-from checks.sources.nodes.boot_config.network_manager import Listed, kept_by_network_manager
-from checks.sources.nodes.boot_config.networkd import kept_by_networkd, set_by_links
+from checks.sources.nodes.boot_config.ifcfg import connections, ifcfg_mtus
+from checks.sources.nodes.boot_config.network_manager import Listed, network_manager_mtus
+from checks.sources.nodes.boot_config.networkd import link_file_mtus, networkd_mtus
 from checks.sources.nodes.boot_config.profile import Profile
-from checks.sources.nodes.boot_config.wicked import kept_by_wicked
+from checks.sources.nodes.boot_config.wicked import wicked_mtus
 from checks.sources.nodes.sections import ConfigFile
 
 _RUNS = ("active", "reloading", "activating", "failed")
@@ -27,76 +25,76 @@ _SIGNS = {
     Keeper.WICKED: ("/run/wicked",),
 }
 _UNITS = (Keeper.NETWORK_MANAGER, Keeper.IFCFG, Keeper.NETWORKD, Keeper.WICKED)
-"""The keepers that are units of systemd, in the order in which it is asked about them."""
+"""The network services that are units of systemd, in the order in which it is asked about them."""
 _STATES = {*_RUNS, "inactive", "deactivating"}
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
+class BootFiles:
     """What was read of the files and of nmcli."""
 
     keyfiles: Sequence[ConfigFile] = ()
     ifcfg: Sequence[ConfigFile] = ()
     wicked: Sequence[ConfigFile] = ()
     networkd: Sequence[ConfigFile] = ()
-    netplan: Sequence[ConfigFile] = ()
+    netplan: Sequence[str] = ()
+    """The paths of netplan's files."""
     listed: Sequence[Listed] = ()
     details: Sequence[Profile] = ()
 
 
-def parse_keepers(text: str) -> tuple[Keeper, ...]:
-    """The keepers that run: a line of `systemctl is-active` for each of its units, else `there <path>`.
+def parse_network_services(text: str) -> tuple[Keeper, ...]:
+    """The network services that run: a line of `systemctl is-active` for each of its units, else `there <path>`.
 
-    The paths are what keepers leave behind, and count only where systemctl said nothing: before systemd, and in
+    The paths are what services leave behind, and count only where systemctl said nothing: before systemd, and in
     containers.
     """
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     signs = {line.removeprefix("there ") for line in lines if line.startswith("there ")}
     states = [line for line in lines if not line.startswith("there ")]
     if len(states) == len(_UNITS) and _STATES & set(states):
-        return tuple(keeper for keeper, state in zip(_UNITS, states, strict=True) if state in _RUNS)
-    return tuple(keeper for keeper, paths in _SIGNS.items() if signs & set(paths))
+        return tuple(service for service, state in zip(_UNITS, states, strict=True) if state in _RUNS)
+    return tuple(service for service, paths in _SIGNS.items() if signs & set(paths))
 
 
-def what_is_kept(
-    files: Files, keepers: Sequence[Keeper], devices: Sequence[Device]
+def mtus_at_boot(
+    files: BootFiles, services: Sequence[Keeper], devices: Sequence[Device]
 ) -> tuple[tuple[KeptMtu, ...], tuple[str, ...]]:
     """What is configured for every interface that some file or connection is about, and what nobody could tell.
 
-    Only files of a keeper that runs count; where none is known to run, all of them. Where several have an interface,
-    the one counts that leaves it to no other: netplan makes the files of the others; NetworkManager takes it next.
+    Only files of a network service that runs count; where none is known to run, all of them. Where several have an
+    interface, the one counts that leaves it to no other: netplan makes the files of the others; NetworkManager takes it
+    next.
     """
 
-    def runs(keeper: Keeper) -> bool:
-        return not keepers or keeper in keepers
+    def runs(service: Keeper) -> bool:
+        return not services or service in services
 
     kept: dict[str, KeptMtu] = {}
     limits: list[str] = []
     if runs(Keeper.WICKED):
-        kept |= kept_by_wicked(files.wicked, devices)
+        kept |= wicked_mtus(files.wicked, devices)
     if runs(Keeper.NETWORKD):
-        kept |= kept_by_networkd(files.networkd, devices)
+        kept |= networkd_mtus(files.networkd, devices)
     if runs(Keeper.IFCFG):
         alone = not runs(Keeper.NETWORK_MANAGER)
         profiles = [
             *connections(files.ifcfg, unmanaged=True),
             *(connections(files.ifcfg, unmanaged=False) if alone else ()),
         ]
-        kept |= kept_by_network_service(profiles, devices)
+        kept |= ifcfg_mtus(profiles, devices)
     if runs(Keeper.NETWORK_MANAGER):
         read_by_it = tuple(connections(files.ifcfg, unmanaged=False))
-        by_it, untold = kept_by_network_manager(files.keyfiles, files.listed, files.details, read_by_it, devices)
-        # What it could not be asked about hides nothing that another keeper says.
+        by_it, untold = network_manager_mtus(files.keyfiles, files.listed, files.details, read_by_it, devices)
+        # What it could not be asked about hides nothing that another service says.
         kept = {**{name: of for name, of in by_it.items() if isinstance(of.mtu, Unknown)}, **kept} | {
             name: of for name, of in by_it.items() if not isinstance(of.mtu, Unknown)
         }
         if untold:
             limits.append(_limit("NetworkManager", untold))
-    if runs(Keeper.NETWORKD) or runs(Keeper.NETWORK_MANAGER):
-        kept |= kept_by_netplan(files.netplan, devices)
-        if untold := tuple(f.path for f in files.netplan if not f.is_readable):
-            limits.append(_limit("netplan", untold))
-    for name, by_link in set_by_links(files.networkd, devices).items():
+    if files.netplan and (runs(Keeper.NETWORKD) or runs(Keeper.NETWORK_MANAGER)):
+        kept |= _by_netplan(files.netplan[0], kept, devices)
+    for name, by_link in link_file_mtus(files.networkd, devices).items():
         of = kept.get(name)
         if of is None:
             kept[name] = by_link
@@ -105,11 +103,25 @@ def what_is_kept(
     return tuple(kept[name] for name in sorted(kept)), tuple(limits)
 
 
-def netplan_is_there(files: Sequence[ConfigFile]) -> bool:
-    """Whether netplan has any file: then it makes those of the others at each boot."""
-    return any(file.path not in NETPLAN_DIRECTORIES or not file.is_readable for file in files)
+def _by_netplan(path: str, kept: Mapping[str, KeptMtu], devices: Sequence[Device]) -> dict[str, KeptMtu]:
+    """The interfaces that netplan configures, or may: those of the files that it generates, and all that no other has.
+
+    Its YAML is not read: Oracle certifies RAC on no distribution that uses it.
+    """
+    unread = Unknown(
+        f"netplan configures it in {path}, which racwire does not read, since RAC is not certified on Ubuntu: "
+        "check the MTU there by hand"
+    )
+    generated = {name: of.kind for name, of in kept.items() if of.keeper is Keeper.NETPLAN}
+    open_to_it = {
+        device.name: device.kind for device in devices if device.kind != "loopback" and device.name not in kept
+    }
+    return {
+        name: KeptMtu(name, Keeper.NETPLAN, path, mtu=unread, kind=kind)
+        for name, kind in (generated | open_to_it).items()
+    }
 
 
-def _limit(keeper: str, paths: Sequence[str]) -> str:
+def _limit(service: str, paths: Sequence[str]) -> str:
     others = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-    return f"What {keeper} keeps in {paths[0]}{others} is not known: only root can read that."
+    return f"What {service} keeps in {paths[0]}{others} is not known: only root can read that."

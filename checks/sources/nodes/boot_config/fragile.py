@@ -1,4 +1,4 @@
-"""An MTU set beside the keeper: by scripts run at boot, by udev rules, by units of one's own. Text in, facts out."""
+"""An MTU set alongside the network service: by boot scripts, udev rules, units of one's own. Text in, facts out."""
 
 from __future__ import annotations
 
@@ -9,19 +9,6 @@ from checks.model.facts import FragileMtu
 from checks.sources.nodes.boot_config.device import parse_mtu
 from checks.sources.nodes.boot_config.shell_words import IGNORED
 from checks.sources.nodes.sections import ConfigFile
-
-SCRIPTS = (
-    "/etc/rc.d/rc.local /etc/rc.local /etc/init.d/boot.local /etc/init.d/after.local "
-    "/etc/NetworkManager/dispatcher.d/* /etc/NetworkManager/dispatcher.d/pre-up.d/* "
-    "/etc/network/if-up.d/* /etc/network/if-pre-up.d/* /sbin/ifup-local /etc/sysconfig/network/scripts/*"
-)
-"""Run at boot only where they are executable."""
-RULES = (
-    "/etc/udev/rules.d/*.rules /etc/network/interfaces /etc/network/interfaces.d/* /etc/systemd/system/*.service "
-    "/etc/crontab /etc/cron.d/* /var/spool/cron/root /var/spool/cron/crontabs/root"
-)
-"""Read by udev, ifupdown, systemd and cron."""
-LINES = r"^[[:space:]]*[^#[:space:]].*[mM][tT][uU]|^[[:space:]]*iface[[:space:]]"
 
 _MTU = re.compile(r"""\bmtu\b["'\]}]*\s*={0,2}\s*["']?([0-9]{2,5})\b""", re.IGNORECASE)
 _ECHOED = re.compile(r"""\b([0-9]{2,5})["']?\s*>\s*["']?/sys/class/net/""")

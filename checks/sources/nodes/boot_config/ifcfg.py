@@ -6,17 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.facts import Keeper, KeptMtu
 from checks.sources.nodes.boot_config.device import Device, parse_mtu
-from checks.sources.nodes.boot_config.profile import BY_DHCP, Profile, kept_by
+from checks.sources.nodes.boot_config.profile import BY_DHCP, Profile, profile_mtus
 from checks.sources.nodes.boot_config.shell_words import IGNORED, is_no, is_yes, parse_assignments
 from checks.sources.nodes.proc import number
 from checks.sources.nodes.sections import ConfigFile
-
-DIRECTORY = "/etc/sysconfig/network-scripts"
-IFCFG_LINES = (
-    r"^[[:space:]]*(DEVICE|NAME|UUID|HWADDR|MTU|TYPE|DEVICETYPE|VLAN|PHYSDEV|BONDING_MASTER|NM_CONTROLLED|ONBOOT|"
-    r"BOOTPROTO|AUTOCONNECT_PRIORITY)="
-)
-"""The lines of an ifcfg file that are read; keys and passwords lie elsewhere, and are not among these."""
 
 
 def parse_ifcfg(file: ConfigFile) -> tuple[Profile, bool] | None:
@@ -55,9 +48,9 @@ def connections(files: Sequence[ConfigFile], *, unmanaged: bool) -> Iterator[Pro
             yield parsed[0]
 
 
-def kept_by_network_service(profiles: Sequence[Profile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
+def ifcfg_mtus(profiles: Sequence[Profile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
     """What the network service keeps: `ifup` sets MTU= on the interface."""
-    kept = kept_by(profiles, devices)
+    kept = profile_mtus(profiles, devices)
     return {name: KeptMtu(name, Keeper.IFCFG, of.file, of.connection, of.mtu, of.kind) for name, of in kept.items()}
 
 

@@ -8,26 +8,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from checks.model.facts import Keeper, KeptMtu, Unknown
+from checks.sources.node_setup import KEYFILE_DIRECTORIES
 from checks.sources.nodes.boot_config.device import Device, parse_mtu
 from checks.sources.nodes.boot_config.ini import last, parse_ini
-from checks.sources.nodes.boot_config.profile import BY_DHCP, Profile, kept_by
+from checks.sources.nodes.boot_config.profile import BY_DHCP, Profile, profile_mtus
 from checks.sources.nodes.boot_config.shell_words import IGNORED
 from checks.sources.nodes.proc import number
 from checks.sources.nodes.sections import ConfigFile
-
-DIRECTORIES = tuple(f"/{place}/NetworkManager/system-connections" for place in ("etc", "run", "usr/lib"))
-KEYFILE_LINES = (
-    r"^[[:space:]]*(\[|(id|uuid|type|interface-name|autoconnect|autoconnect-priority|mtu|mac-address|method)"
-    r"[[:space:]]*=)"
-)
-"""The lines of a keyfile that are read: section names and these keys. Passwords are never among them."""
-
-FIELDS = (
-    "connection.id,connection.uuid,connection.type,connection.interface-name,connection.autoconnect,"
-    "connection.autoconnect-priority,802-3-ethernet.mtu,802-3-ethernet.mac-address,infiniband.mtu,"
-    "infiniband.mac-address,ipv4.method"
-)
-"""What nmcli is asked of each connection; none of them is a secret."""
 
 _UNESCAPED_COLON = re.compile(r"(?<!\\):")
 _ESCAPED = re.compile(r"\\(.)")
@@ -58,7 +45,7 @@ def parse_listed(text: str) -> tuple[Listed, ...]:
 
 
 def parse_details(text: str) -> tuple[Profile, ...]:
-    """Read `nmcli -t -f FIELDS connection show UUID`, one after the other: `connection.id:eth1` begins each."""
+    """Read `nmcli -t -f NMCLI_FIELDS connection show UUID`, one after the other: `connection.id:eth1` begins each."""
     blocks: list[dict[str, str]] = []
     for line in text.split("\n"):
         key, colon, value = line.partition(":")
@@ -94,7 +81,7 @@ def is_kept(path: str) -> bool:
     return bool(path) and (not path.startswith("/run/") or _NETPLAN in path)
 
 
-def kept_by_network_manager(
+def network_manager_mtus(
     files: Sequence[ConfigFile],
     listed: Sequence[Listed],
     details: Sequence[Profile],
@@ -114,7 +101,7 @@ def kept_by_network_manager(
     profiles = [_as_listed(p, listed) for p in (*readable, *asked)]
     known = {p.file for p in asked}
     untold = tuple(f.path for f in keyfiles if not f.is_readable and f.path not in known and not _is_told(f, asked))
-    kept = kept_by(profiles, devices)
+    kept = profile_mtus(profiles, devices)
     if untold:
         kept |= {d.name: _untold(d) for d in devices if d.is_hardware and d.name not in kept}
     return kept, untold
@@ -125,7 +112,7 @@ def _is_told(file: ConfigFile, asked: Sequence[Profile]) -> bool:
 
     A directory that may not be read is told where nmcli told any connection at all.
     """
-    if file.path in DIRECTORIES:
+    if file.path in KEYFILE_DIRECTORIES:
         return bool(asked)
     return file.name.removesuffix(".nmconnection") in {p.name for p in asked if not p.file}
 

@@ -11,23 +11,12 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from checks.model.facts import Keeper, KeptMtu, Unknown
+from checks.sources.node_setup import NETWORKD_DIRECTORIES
 from checks.sources.nodes.boot_config.device import MTU_RANGE, Device, named
 from checks.sources.nodes.boot_config.ini import Setting, last, parse_ini
 from checks.sources.nodes.boot_config.profile import BY_DHCP
 from checks.sources.nodes.proc import number
 from checks.sources.nodes.sections import ConfigFile
-
-DIRECTORIES = tuple(f"/{place}/systemd/network" for place in ("etc", "run", "usr/local/lib", "usr/lib", "lib"))
-_NOT_FOLLOWED = (
-    "Path|Driver|Property|WLANInterfaceType|SSID|BSSID|Host|Virtualization|KernelCommandLine|KernelVersion|Version|"
-    "Credential|Architecture|Firmware"
-)
-UNIT_LINES = (
-    r"^[[:space:]]*(\[|(Name|OriginalName|MACAddress|PermanentMACAddress|Type|Kind|MTUBytes|Unmanaged|DHCP|"
-    + _NOT_FOLLOWED
-    + r")[[:space:]]*=)"
-)
-"""The lines that are read: sections, conditions and the MTU. Keys of WireGuard and MACsec are never among them."""
 
 _SUFFIXES = {"K": 1024, "M": 1024**2, "G": 1024**3}
 
@@ -78,7 +67,7 @@ def units(files: Iterable[ConfigFile], suffix: str) -> tuple[Unit, ...]:
     )
 
 
-def kept_by_networkd(files: Sequence[ConfigFile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
+def networkd_mtus(files: Sequence[ConfigFile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
     """What systemd-networkd keeps: MTUBytes= of the .network file, else of the .netdev file that makes the device."""
     networks = units(files, ".network")
     made = {name: unit for unit in units(files, ".netdev") if (name := last(unit.settings, "NetDev", "Name"))}
@@ -89,13 +78,13 @@ def kept_by_networkd(files: Sequence[ConfigFile], devices: Sequence[Device]) -> 
         entry = _first(networks, device, _kept_by_network)
         if device.name in made and (entry is None or entry.mtu is None) and (mtu := made[device.name].mtu("NetDev")):
             path = made[device.name].path
-            entry = KeptMtu(device.name, _keeper(path), path, mtu=mtu, kind=device.kind)
+            entry = KeptMtu(device.name, _service_of(path), path, mtu=mtu, kind=device.kind)
         if entry is not None:
             kept[device.name] = entry
     return kept
 
 
-def set_by_links(files: Sequence[ConfigFile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
+def link_file_mtus(files: Sequence[ConfigFile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
     """What .link files set when a device appears, before any network service; those that set no MTU say nothing."""
     links = tuple(unit for unit in units(files, ".link") if unit.has_match)
     if all(unit.mtu() is None for unit in links):
@@ -109,7 +98,7 @@ def _kept_by_network(unit: Unit, device: Device) -> KeptMtu | None:
         return None
     by_dhcp = BY_DHCP if last(unit.settings, "Network", "DHCP").lower() in ("yes", "true", "ipv4", "both") else None
     mtu = unit.mtu() or by_dhcp
-    return KeptMtu(device.name, _keeper(unit.path), unit.mtu_from or unit.path, mtu=mtu, kind=device.kind)
+    return KeptMtu(device.name, _service_of(unit.path), unit.mtu_from or unit.path, mtu=mtu, kind=device.kind)
 
 
 def _set_by_link(unit: Unit, device: Device) -> KeptMtu:
@@ -178,7 +167,10 @@ def _unit(file: ConfigFile, drop_ins: Iterable[ConfigFile]) -> Unit:
 
 
 def _rank(file: ConfigFile) -> int:
-    return next((i for i, place in enumerate(DIRECTORIES) if file.path.startswith(f"{place}/")), len(DIRECTORIES))
+    return next(
+        (i for i, place in enumerate(NETWORKD_DIRECTORIES) if file.path.startswith(f"{place}/")),
+        len(NETWORKD_DIRECTORIES),
+    )
 
 
 def _is_lost(path: str) -> bool:
@@ -186,5 +178,5 @@ def _is_lost(path: str) -> bool:
     return path.startswith("/run/") and "netplan" not in path
 
 
-def _keeper(path: str) -> Keeper:
+def _service_of(path: str) -> Keeper:
     return Keeper.NETPLAN if path.startswith("/run/") else Keeper.NETWORKD

@@ -59,7 +59,7 @@ class Profile:
         return KeptMtu(interface, self.keeper, self.file, self.name, self.mtu, self.kind)
 
 
-def kept_by(profiles: Iterable[Profile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
+def profile_mtus(profiles: Iterable[Profile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
     """For each interface, what the connection keeps that NetworkManager would take at boot.
 
     It takes one that connects by itself, of the highest priority, and among equals the one used last (nm-settings(5),

@@ -10,15 +10,8 @@ from checks.sources.nodes.boot_config.profile import BY_DHCP
 from checks.sources.nodes.boot_config.shell_words import IGNORED, is_yes, parse_assignments
 from checks.sources.nodes.sections import ConfigFile
 
-DIRECTORY = "/etc/sysconfig/network"
-IFCFG_LINES = (
-    r"^[[:space:]]*(MTU|STARTMODE|BOOTPROTO|BONDING_MASTER|BONDING_SLAVE_?[0-9]+|ETHERDEVICE|BRIDGE|BRIDGE_PORTS|"
-    r"INTERFACETYPE|IPOIB_MODE)="
-)
-"""The lines of an ifcfg file that are read."""
 
-
-def kept_by_wicked(files: Sequence[ConfigFile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
+def wicked_mtus(files: Sequence[ConfigFile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
     """What wicked keeps; an interface with STARTMODE='off' is left alone."""
     kept = {}
     for file in files:

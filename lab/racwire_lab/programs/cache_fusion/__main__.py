@@ -1,4 +1,4 @@
-"""What `start_cache_fusion.py` runs."""
+"""Entry point for `start_cache_fusion.py`."""
 
 import sys
 

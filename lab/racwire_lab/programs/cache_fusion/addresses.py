@@ -29,7 +29,7 @@ _COUNTERS = {
 }
 
 
-class Address(NamedTuple):
+class NodeAddress(NamedTuple):
     """An address of this node."""
 
     ip: str
@@ -43,7 +43,7 @@ class Address(NamedTuple):
         return self.label.partition(":")[0]
 
 
-def addresses() -> dict[str, Address]:
+def addresses() -> dict[str, NodeAddress]:
     """All IPv4 addresses of this node, by address."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
         rows = array.array("B", bytes(_ROW * _ROOM))
@@ -54,7 +54,7 @@ def addresses() -> dict[str, Address]:
         for offset in range(0, length, _ROW):
             name = rows[offset : offset + 16].tobytes().rstrip(b"\0")
             ip = socket.inet_ntoa(rows[offset + 20 : offset + 24].tobytes())
-            found[ip] = Address(ip, name.decode(), _mask(handle, name, ip))
+            found[ip] = NodeAddress(ip, name.decode(), _mask(handle, name, ip))
         return found
 
 
@@ -67,7 +67,7 @@ def _mask(handle: socket.socket, name: bytes, ip: str) -> str:
         return "255.255.255.255"
 
 
-def device(address: Address, here: Mapping[str, Address]) -> dict[str, str | int] | None:
+def device(address: NodeAddress, here: Mapping[str, NodeAddress]) -> dict[str, str | int] | None:
     """The NIC under an address, as `racwire_lab.database.live.Device`; None when it has gone.
 
     It goes by its own first address and not by that of an alias.

@@ -1,4 +1,4 @@
-"""What an instance has counted since its start, and that as the views of the database show it.
+"""Counters of an instance since its start, in the form of the database's views.
 
 Times are kept in microseconds. The views have centiseconds in statistics, and microseconds in waits, transfers, pings.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .wire import BLOCK_BYTES, HEADER_BYTES, MESSAGE_BYTES, Block
+from .messages import BLOCK_BYTES, HEADER_BYTES, MESSAGE_BYTES, Block
 
 _NAMES = {Block.CR: "cr", Block.CURRENT: "current"}
 _CENTISECOND_US = 10_000
@@ -87,7 +87,7 @@ class _Transfers:
 
 
 class Counters:
-    """All that one instance counts; a new one for each start of the instance."""
+    """Counters of one instance; a new object for each start of the instance."""
 
     def __init__(self) -> None:
         self.events: dict[str, Wait] = {}

@@ -1,4 +1,4 @@
-"""The daemon of one node, on its directory: keeps the node's instance running, and tells its state to who connects."""
+"""The daemon of one node: runs the node's instance, and reports its state to each client that connects."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ import time
 from collections.abc import Sequence
 
 from .addresses import addresses
-from .instance import Instance
-from .settings import Settings, SettingsFile
-from .sockets import Network
-from .stack import Stack
+from .instance import CacheFusionInstance
+from .settings import InstanceSettings, SettingsFile, confirm
+from .sockets import FusionNetwork
+from .stack_locks import Stack
 
 SOCKET = "cache_fusion.sock"
 _TURN_S = 0.05
-"""How often the daemon looks at what is due when nothing comes."""
+"""Seconds between two turns of the daemon when no packet arrives."""
 _LOOK_S = 0.5
-"""How often it looks at the node's addresses."""
+"""Seconds between two looks at the node's addresses."""
 _ANSWER_S = 2.0
 
 
@@ -81,15 +81,16 @@ class Daemon:
         settings = file.news()
         if settings is None:
             raise RuntimeError("a file that was never read has no news")
-        self._told: Settings = settings
+        self._told: InstanceSettings = settings
         self._file = file
+        self._confirmed = ""
         self._stack = Stack(".")
         self._monitor = ProcessMonitor()
         self.settings = dataclasses.replace(settings, is_open=False, peers={})
         self._listener = listener
         self._askers: list[socket.socket] = []
-        self._instance = Instance(self.settings)
-        self._networks: dict[int, Network] = {}
+        self._instance = CacheFusionInstance(self.settings)
+        self._networks: dict[int, FusionNetwork] = {}
         self._labels: dict[str, str] = {}
         self._next_look = self._next_turn = time.monotonic()
         self._poller = select.poll()
@@ -123,13 +124,18 @@ class Daemon:
     def _follow_settings(self) -> None:
         self._told = self._file.news() or self._told
         settings = self._stack.as_it_is(self._told)
-        if settings == self.settings:
-            return
-        if settings.is_open and not self._stack.instance.take():
-            return  # somebody looks at it in this moment
+        if settings != self.settings:
+            if settings.is_open and not self._stack.instance.take():
+                return  # somebody looks at it in this moment
+            self._change_settings(settings)
+        if self._confirmed != self._file.mark:
+            self._confirmed = self._file.mark
+            confirm(".", "daemon", self._confirmed)
+
+    def _change_settings(self, settings: InstanceSettings) -> None:
         before, self.settings = self.settings, settings
         if settings.version != before.version or (settings.is_open and not before.is_open):
-            self._instance = Instance(settings)
+            self._instance = CacheFusionInstance(settings)
         else:
             self._instance.change(settings)
         for network in self._networks.values():
@@ -144,7 +150,7 @@ class Daemon:
     def _restart_when_due(self) -> None:
         every_s = self.settings.restart_every_s
         if every_s is not None and time.time() - self._instance.startup_time >= every_s:
-            self._instance = Instance(self.settings)
+            self._instance = CacheFusionInstance(self.settings)
 
     def _follow_addresses(self) -> None:
         """Use those of the instance's addresses that the node has now."""
@@ -160,7 +166,7 @@ class Daemon:
             self._instance.requests.drop_networks(gone)
         for number in sorted(wanted.keys() - self._networks.keys()):
             with contextlib.suppress(OSError):  # gone again meanwhile: the next look will tell
-                network = Network(number, wanted[number], self.settings.receive_buffer_bytes)
+                network = FusionNetwork(number, wanted[number], self.settings.receive_buffer_bytes)
                 self._networks[number] = network
                 self._poller.register(network.messages, select.POLLIN)
                 self._poller.register(network.blocks, select.POLLIN)

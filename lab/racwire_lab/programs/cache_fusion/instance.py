@@ -1,4 +1,4 @@
-"""One instance from its start to its end: what it asks for, serves, counts, and tells of itself."""
+"""One instance from its start to its end: its requests, answers, counters and state."""
 
 from __future__ import annotations
 
@@ -13,10 +13,7 @@ from typing import Any
 
 from .addresses import addresses, device
 from .counters import Counters
-from .requests import Request, Requests
-from .settings import Settings
-from .sockets import Network
-from .wire import (
+from .messages import (
     BLOCK_BYTES,
     BLOCK_PORT,
     LARGE_PING_BYTES,
@@ -26,6 +23,9 @@ from .wire import (
     Type,
     encode,
 )
+from .requests import BlockRequest, Requests
+from .settings import InstanceSettings
+from .sockets import FusionNetwork
 
 _PATTERN = (
     (Block.CURRENT, 1),
@@ -35,21 +35,21 @@ _PATTERN = (
     (Block.CR, 6),
     (Block.CR, 1),
 )
-"""What is asked for, over and over: single blocks, and several at once as a scan of a table does."""
+"""The repeated sequence of requests: single blocks, and several at once as in a table scan."""
 _THREE_WAY = 0.25
 """Of the single blocks, how many are asked for by way of a third instance where there is one."""
 _BLOCKS_PER_S, _BLOCKS_OF_ALL_PER_S = 200, 480
 _PING_ROUND_S = 1.25
-"""In so long every other instance is pinged with both sizes."""
+"""Seconds in which every other instance is pinged once with each size."""
 _PING_PATIENCE_S = 2.0
 _REMEMBERED = 4096
 _FALSE_LOSSES_PER_S = 5
 
 
-class Instance:
+class CacheFusionInstance:
     """An instance; a new one for each start."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: InstanceSettings) -> None:
         self.settings = settings
         self.counters = Counters()
         self.requests = Requests(self.counters, int.from_bytes(os.urandom(5), "big") << 20)
@@ -65,13 +65,13 @@ class Instance:
         self._at = time.monotonic()
         self._false_losses = 0.0
 
-    def change(self, settings: Settings) -> None:
+    def change(self, settings: InstanceSettings) -> None:
         """Other settings for the running instance."""
         if settings.peers != self.settings.peers:
             self.requests.silent.clear()
         self.settings = settings
 
-    def received(self, network: Network, message: Message, received_ns: int) -> None:
+    def received(self, network: FusionNetwork, message: Message, received_ns: int) -> None:
         """Deal with what came over a network."""
         if message.type is Type.BLOCK:
             self.requests.heard(message.holder, network.number)
@@ -99,7 +99,7 @@ class Instance:
         elif message.type is Type.PONG:
             self._ping_came_back(network, message, received_ns)
 
-    def act(self, networks: dict[int, Network]) -> None:
+    def act(self, networks: dict[int, FusionNetwork]) -> None:
         """Do what is due. To be called when all that has come was read."""
         now = time.monotonic()
         passed_s, self._at = now - self._at, now
@@ -118,7 +118,7 @@ class Instance:
             if now >= self._next_ping:
                 self._ping(networks, now)
 
-    def state(self, networks: dict[int, Network]) -> dict[str, Any]:
+    def state(self, networks: dict[int, FusionNetwork]) -> dict[str, Any]:
         """As `racwire_lab.database.live.InstanceState`."""
         settings, here = self.settings, addresses()
         used = [(i, here[i.ip]) for i in settings.interconnects if i.ip in here and i.network in networks]
@@ -140,7 +140,7 @@ class Instance:
             **self.counters.as_document(),
         }
 
-    def _ask(self, networks: dict[int, Network]) -> bool:
+    def _ask(self, networks: dict[int, FusionNetwork]) -> bool:
         """Send one request; False when there is no room for any."""
         again = self.requests.again
         for _ in range(len(again)):
@@ -161,7 +161,7 @@ class Instance:
                 return True
         return False
 
-    def _next_path(self, networks: dict[int, Network]) -> tuple[int, int]:
+    def _next_path(self, networks: dict[int, FusionNetwork]) -> tuple[int, int]:
         """The next instance and network to ask, all in turn, in another order each time round."""
         while True:
             for holder, network in self._paths:
@@ -171,7 +171,7 @@ class Instance:
             random.shuffle(paths)
             self._paths = iter(paths)
 
-    def _request(self, network: Network, holder: int, block: Block, count: int) -> bool:
+    def _request(self, network: FusionNetwork, holder: int, block: Block, count: int) -> bool:
         address = self._address(holder, network)
         if address is None:
             return False
@@ -192,13 +192,13 @@ class Instance:
         self._allowed -= count
         return True
 
-    def _pass_on(self, network: Network, message: Message) -> None:
+    def _pass_on(self, network: FusionNetwork, message: Message) -> None:
         address = self._address(message.holder, network)
         if address and network.send(encode(message), address):
             self.counters.gcs_sent += 1
             self.counters.passed_on += 1
 
-    def _serve(self, network: Network, message: Message, began_ns: int) -> None:
+    def _serve(self, network: FusionNetwork, message: Message, began_ns: int) -> None:
         if message.origin not in self.settings.peers:
             return
         target = socket.inet_ntoa(message.answer_to)
@@ -214,13 +214,13 @@ class Instance:
             message.block, len(sent), (prepared_ns - began_ns) // 1000, (sent_ns - prepared_ns) // 1000
         )
 
-    def _answer(self, network: Network, message: Message) -> None:
+    def _answer(self, network: FusionNetwork, message: Message) -> None:
         size = _ping_bytes(message.large) if message.type is Type.PONG else 0
         answer = message._replace(answer_to=network.packed_ip)
         if network.send(encode(answer, size), socket.inet_ntoa(message.answer_to)):
             self.counters.ges_sent += 1
 
-    def _question(self, networks: dict[int, Network], request: Request) -> None:
+    def _question(self, networks: dict[int, FusionNetwork], request: BlockRequest) -> None:
         """Ask the holder what became of a request: over its own network first, then over the others in turn."""
         numbers = sorted(networks, key=lambda number: number != request.network)
         network = networks[numbers[(request.questions - 1) % len(numbers)]] if numbers else None
@@ -230,7 +230,7 @@ class Instance:
         if network.send(encode(message), address):
             self.counters.ges_sent += 1
 
-    def _ping(self, networks: dict[int, Network], now: float) -> None:
+    def _ping(self, networks: dict[int, FusionNetwork], now: float) -> None:
         """Send the next ping: all instances in turn, then over the next network, then with the other size."""
         peers = sorted(self.settings.peers)
         self._next_ping = max(now, self._next_ping + _PING_ROUND_S / len(peers) / 2)
@@ -251,14 +251,14 @@ class Instance:
         if network.send(datagram, address):
             self.counters.ges_sent += 1
 
-    def _ping_came_back(self, network: Network, message: Message, received_ns: int) -> None:
+    def _ping_came_back(self, network: FusionNetwork, message: Message, received_ns: int) -> None:
         self.requests.heard(message.holder, network.number)
         ping = self._pings.pop(message.number, None)
         if ping is not None:
             target, large, sent_ns, _ = ping
             self.counters.ping(target, large, max(1, (received_ns - sent_ns - message.waited_ns) // 1000))
 
-    def _address(self, peer: int, network: Network) -> str | None:
+    def _address(self, peer: int, network: FusionNetwork) -> str | None:
         return self.settings.peers.get(peer, {}).get(network.number)
 
 

@@ -1,4 +1,4 @@
-"""What has been asked for, and when a block counts as lost. Nothing here sends or receives.
+"""Open requests, and the rule by which a block counts as lost. Nothing here sends or receives.
 
 A block is lost when its holder says that it sent it, and it has still not come a while after that was said. A request
 that the holder knows nothing of was itself lost, and a holder who does not answer is unreachable: neither counts as
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .counters import Counters
-from .wire import MAX_BLOCKS, Block
+from .messages import MAX_BLOCKS, Block
 
 ASK_AFTER_S = 0.1
 """So long is waited for blocks before their holder is asked."""
@@ -25,7 +25,7 @@ WINDOW_BLOCKS = 8
 
 
 @dataclass
-class Request:
+class BlockRequest:
     """Blocks asked for at one time."""
 
     number: int
@@ -55,21 +55,21 @@ class Requests:
         self.silent: set[tuple[int, int]] = set()
         """Holder and network over which questions were left without an answer."""
         self._next = first_number
-        self._open: dict[int, Request] = {}
+        self._open: dict[int, BlockRequest] = {}
         self._busy: set[tuple[int, int]] = set()
         self._on_their_way: dict[int, int] = {}
 
     def room(self, network: int, holder: int) -> int:
-        """How many blocks that holder may be asked for over that network now."""
+        """The number of blocks that can be requested from that holder over that network now."""
         if (holder, network) in self._busy or (holder, network) in self.silent:
             return 0
         return min(MAX_BLOCKS, WINDOW_BLOCKS - self._on_their_way.get(network, 0))
 
     def begin(
         self, network: int, holder: int, block: Block, count: int, hops: int, asked_ns: int, now: float
-    ) -> Request:
+    ) -> BlockRequest:
         """Note a request that is about to be sent."""
-        request = Request(
+        request = BlockRequest(
             self._next, network, holder, block, count, hops, asked_ns, (1 << count) - 1, now + ASK_AFTER_S
         )
         self._next += 1
@@ -78,7 +78,7 @@ class Requests:
         self._on_their_way[network] = self._on_their_way.get(network, 0) + count
         return request
 
-    def forget(self, request: Request) -> None:
+    def forget(self, request: BlockRequest) -> None:
         """It could not be sent, or its network is gone."""
         self._settle(request)
 
@@ -106,7 +106,7 @@ class Requests:
         else:
             self._give_up(request)
 
-    def questions(self, now: float, now_ns: int) -> Iterator[Request]:
+    def questions(self, now: float, now_ns: int) -> Iterator[BlockRequest]:
         """Settle what is due, and give the requests whose holders must be asked.
 
         To be called when all that has come was read.
@@ -133,11 +133,11 @@ class Requests:
         for request in [r for r in self._open.values() if r.network in gone]:
             self._settle(request)
 
-    def _give_up(self, request: Request) -> None:
+    def _give_up(self, request: BlockRequest) -> None:
         self.again.append((request.holder, request.block, request.missing.bit_count()))
         self._settle(request)
 
-    def _settle(self, request: Request) -> None:
+    def _settle(self, request: BlockRequest) -> None:
         del self._open[request.number]
         self._busy.discard((request.holder, request.network))
         self._on_their_way[request.network] -= request.count

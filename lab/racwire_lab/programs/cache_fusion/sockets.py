@@ -8,7 +8,7 @@ import struct
 import time
 from collections.abc import Iterator
 
-from .wire import BLOCK_PORT, MESSAGE_PORT, Message, decode
+from .messages import BLOCK_PORT, MESSAGE_PORT, Message, decode
 
 _SO_TIMESTAMPNS = 35
 _TIMESPEC = struct.Struct("@ll")
@@ -17,7 +17,7 @@ _AT_ONCE = 64
 """Datagrams read from one socket before the next one has its turn."""
 
 
-class Network:
+class FusionNetwork:
     """The sockets on one address. Raises OSError where the node does not have the address."""
 
     def __init__(self, number: int, ip: str, receive_buffer_bytes: int | None) -> None:
@@ -43,7 +43,7 @@ class Network:
         self.blocks.close()
 
     def read(self, source: socket.socket) -> Iterator[tuple[Message, int]]:
-        """What has come to one of the sockets, each with the kernel's time of its arrival."""
+        """Messages that arrived at one of the sockets, each with the kernel's time of arrival."""
         for _ in range(_AT_ONCE):
             try:
                 size, extras, _, _ = source.recvmsg_into([self._room], 64)

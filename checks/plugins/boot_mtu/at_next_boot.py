@@ -1,0 +1,119 @@
+"""What MTU an interface would come up with at the node's next boot: facts in, facts out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from checks.model.facts import Cluster, FragileMtu, Interface, Keeper, KeptMtu, Node, NodeSetup, PrivateNetwork, Unknown
+from checks.model.networks import layers_below
+
+KERNEL_DEFAULT_MTU = 1500
+"""Of Ethernet, where no file sets another (ETH_DATA_LEN of linux/if_ether.h)."""
+_BONDS = ("bond", "team")
+_NO_IPOIB_DEFAULT = Unknown("its file sets none, and the default of IPoIB depends on its mode and on the fabric")
+
+
+@dataclass(frozen=True)
+class AtBoot:
+    """One interface of a node as it runs, and as it would come up."""
+
+    node: str
+    network: PrivateNetwork
+    interface: Interface
+    mtu: int | Unknown | None
+    """None where nothing that racwire knows of keeps the interface."""
+    kept: KeptMtu | None
+    fragile: tuple[FragileMtu, ...]
+    """Scripts and rules that set its MTU beside the keeper, or may: a line can name no interface."""
+
+    @property
+    def name(self) -> str:
+        """As it stands in a sentence."""
+        return f"{self.interface.name} of {self.node}"
+
+    @property
+    def by_script(self) -> FragileMtu | None:
+        """The script that has the last word: of those that name the interface, else one that brings what runs."""
+        named = [line for line in self.fragile if line.interface and line.mtu is not None]
+        unnamed = [line for line in self.fragile if not line.interface and line.mtu == self.interface.mtu]
+        return next(iter((*reversed(named), *unnamed)), None)
+
+
+class AtNextBoot(Enum):
+    """What will be of the MTU that an interface has now."""
+
+    KEPT = "kept"
+    OTHER = "another one"
+    BY_SCRIPT = "set, or set otherwise, by a script"
+    UNKNOWN = "not known"
+    NO_KEEPER = "kept by nothing known"
+
+
+def verdict(at: AtBoot) -> AtNextBoot:
+    """What will be of the MTU of that interface. A script has the last word where it says another than the keeper."""
+    if at.by_script is not None and at.by_script.mtu != at.mtu:
+        return AtNextBoot.BY_SCRIPT
+    if isinstance(at.mtu, Unknown):
+        return AtNextBoot.UNKNOWN
+    if at.mtu is None:
+        return AtNextBoot.NO_KEEPER
+    return AtNextBoot.KEPT if at.mtu == at.interface.mtu else AtNextBoot.OTHER
+
+
+def interfaces_at_boot(cluster: Cluster) -> Iterator[AtBoot]:
+    """Every port on a private network and every layer below it, of the nodes whose setup is known; each once."""
+    seen = set()
+    for network in () if isinstance(cluster.networks, Unknown) else cluster.networks:
+        for port in network.ports:
+            node, setup = cluster.node(port.node), cluster.setup(port.node)
+            top = node.interface(port.interface) if node else None
+            if node is None or setup is None or top is None:
+                continue
+            for interface in (top, *(lower for _, lower, _ in layers_below(node, top))):
+                if (node.name, interface.name) not in seen:
+                    seen.add((node.name, interface.name))
+                    yield _at_boot(node, setup, network, interface)
+
+
+def mtu_at_boot(node: Node, setup: NodeSetup, interface: Interface) -> int | Unknown | None:
+    """What its file sets, else what it inherits: a bond's member the bond's, a VLAN its parent's (ip-link(8)).
+
+    A VLAN cannot have more than its parent. None where nothing that racwire knows of keeps it.
+    """
+    return _mtu(node, setup, interface, frozenset())
+
+
+def _at_boot(node: Node, setup: NodeSetup, network: PrivateNetwork, interface: Interface) -> AtBoot:
+    lines = tuple(line for line in setup.fragile if line.interface in ("", interface.name))
+    mtu = mtu_at_boot(node, setup, interface)
+    return AtBoot(node.name, network, interface, mtu, setup.kept_mtu(interface.name), lines)
+
+
+def _mtu(node: Node, setup: NodeSetup, interface: Interface, above: frozenset[str]) -> int | Unknown | None:
+    if isinstance(setup.kept, Unknown):
+        return setup.kept
+    kept = setup.kept_mtu(interface.name)
+    seen = above | {interface.name}
+
+    def other(name: str) -> int | Unknown | None:
+        found = node.interface(name) if name and name not in seen else None
+        return _mtu(node, setup, found, seen) if found else None
+
+    own = kept.mtu if kept else None
+    master = node.interface(interface.master) if interface.master else None
+    bonds = other(interface.master) if master and master.kind in _BONDS else None
+    if own is None and bonds is not None:
+        return bonds
+    parents = other(interface.parent)
+    if isinstance(own, int):
+        return min(own, parents) if isinstance(parents, int) else own
+    if own is not None or kept is None or (kept.keeper is Keeper.UNKNOWN and own is None):
+        return own
+    if interface.parent:
+        return parents
+    if interface.kind == "bridge":
+        ports = [mtu for name in interface.members if isinstance(mtu := other(name), int)]
+        return min(ports, default=KERNEL_DEFAULT_MTU)
+    return _NO_IPOIB_DEFAULT if interface.kind == "infiniband" else KERNEL_DEFAULT_MTU

@@ -1,0 +1,379 @@
+"""Do full-size packets pass between all nodes, both ways; and if not, which way and where do they get lost?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from checks.model.check import check
+from checks.model.facts import Cluster, Leg, PathProbe, PrivateNetwork, Unknown, Verdict
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.networks import layers_below
+from checks.model.wording import all_nodes, counted, listed
+from checks.plugins.df_ping.path_kinds import (
+    ALONE,
+    BLACK_HOLE,
+    BLOCKS,
+    FILTERED,
+    LOCAL,
+    LOSS,
+    LOST_ONCE,
+    NOT_PROBED,
+    PASS,
+    RECEIVER,
+    ROUTED,
+    TOO_BIG,
+    UNREACHABLE,
+)
+from checks.plugins.df_ping.path_places import (
+    ask_network_team,
+    at_fault,
+    end_lines,
+    on_all_nodes,
+    path_data,
+    ways_of,
+    where,
+    where_either_way,
+)
+from checks.plugins.df_ping.path_silence import filtered, loss, lost_once_finding, not_probed, unreachable
+from checks.plugins.shared.path_words import (
+    at_most,
+    evidence_of,
+    lost_ways,
+    matrix,
+    ping_commands,
+    reasons_of,
+    seen_lines,
+    short_name,
+    size_text,
+    ways_text,
+)
+from checks.rules.path_status import lost_once, over_a_router
+
+
+@check(
+    "df-ping",
+    question="Do full-size packets pass between all nodes, both ways?",
+    needs=("nodes", "networks", "paths"),
+    uses=("setups",),
+    kinds=(
+        PASS,
+        LOCAL,
+        BLACK_HOLE,
+        TOO_BIG,
+        LOSS,
+        UNREACHABLE,
+        FILTERED,
+        NOT_PROBED,
+        ROUTED,
+        RECEIVER,
+        ALONE,
+        LOST_ONCE,
+    ),
+)
+def df_ping(cluster: Cluster) -> Iterator[Finding]:
+    """Sends pings that must not be fragmented from every node to every other, on every private network.
+
+    Small ones tell whether the path lives, full-size ones (MTU - 28 bytes of payload, 48 for IPv6) whether it carries
+    what it is meant to, and ones a byte larger that the sender's own kernel really limits them. Where full-size
+    packets do not come back, the largest that do are found to the byte, and the echo requests that reached the other
+    node are counted, since an answer is as large as its question and either way may be the one that loses.
+    """
+    if isinstance(cluster.paths, Unknown) or isinstance(cluster.networks, Unknown):
+        return
+    concluded = False
+    for network in cluster.networks:
+        paths = tuple(p for p in cluster.paths if p.network == network.name)
+        if paths:
+            concluded = True
+            yield from _network(cluster, network, paths)
+    yield from _unread(cluster)
+    if not concluded and not cluster.unread_nodes():
+        yield ALONE.finding(
+            Status.SKIPPED,
+            "There are no two nodes with a port on the same private network, so there is no path to probe.",
+            subject="no paths",
+            evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
+        )
+
+
+def _unread(cluster: Cluster) -> Iterator[Finding]:
+    """A node that could not be read has no known address on a private network: its paths are not known either."""
+    for node in cluster.unread_nodes():
+        yield NOT_PROBED.finding(
+            Status.UNKNOWN,
+            f"No path to or from {node.name} was probed, since {node.name} could not be read.",
+            subject=f"{node.name}: all paths",
+            seen=(node.reason,),
+            expected=("Every node probes every other",),
+            next=[Remedy("Mend the reason named above, then run this check again.", ("racwire check df-ping",))],
+            evidence=[(node.name, "ssh")],
+            nodes=[node.name],
+        )
+
+
+def _network(cluster: Cluster, network: PrivateNetwork, paths: tuple[PathProbe, ...]) -> Iterator[Finding]:
+    judged: dict[Verdict, Callable[[Cluster, PrivateNetwork, list[PathProbe]], Iterator[Finding]]] = {
+        Verdict.BLACK_HOLE: _black_hole,
+        Verdict.TOO_BIG: _too_big,
+        Verdict.LOCAL_MTU: _local,
+        Verdict.LOSS: loss,
+        Verdict.UNREACHABLE: unreachable,
+        Verdict.FILTERED: filtered,
+        Verdict.UNKNOWN: not_probed,
+    }
+    findings: list[Finding] = []
+    once = lost_once(paths)
+    for verdict, judge in judged.items():
+        of_verdict = [p for p in paths if p.verdict is verdict]
+        if verdict is Verdict.LOSS and of_verdict:
+            # Where packets keep getting lost, what got lost once on another path belongs to the same loss.
+            of_verdict, once = [*of_verdict, *once], []
+        if of_verdict:
+            findings += judge(cluster, network, of_verdict)
+    if routed := over_a_router(paths):
+        findings.append(_routed(cluster, network, routed))
+    if once:
+        findings.append(lost_once_finding(cluster, network, once))
+    if not findings:
+        findings.append(_pass(cluster, network, paths))
+    table = matrix(network, paths)
+    yield from (msgspec.structs.replace(f, table=table) for f in findings)
+
+
+# --- each verdict -----------------------------------------------------------------------------------------------------
+
+
+def _pass(cluster: Cluster, network: PrivateNetwork, paths: tuple[PathProbe, ...]) -> Finding:
+    packets = sum(s.sent for p in paths for s in p.series if not s.refused_locally)
+    slowest = max((s.rtt_ms_median for p in paths for s in p.series if s.rtt_ms_median is not None), default=None)
+    return PASS.finding(
+        Status.PASS,
+        f"Full-size packets of {network.mtu} bytes pass on {network.name} between "
+        f"{all_nodes(len(network.ports))}{'' if on_all_nodes(cluster, network) else ' probed'}, both ways.",
+        subject=f"{short_name(network)} {network.mtu}",
+        data={"paths": len(paths), "packets": packets, "slowest_median_rtt_ms": slowest},
+        seen=(
+            f"{counted(len(paths), 'path')}, {counted(packets, 'packet')}, none lost",
+            *([f"slowest median round trip {slowest:.2f} ms"] if slowest is not None else []),
+        ),
+        evidence=evidence_of(paths),
+        network=network.name,
+    )
+
+
+def _black_hole(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Iterator[Finding]:
+    """Split by what is at fault: an interface of a node that is smaller than the packets, or what lies between."""
+    small = {
+        port.node: interface.mtu
+        for port in network.ports
+        if (interface := cluster.interface(port)) and interface.mtu < max(p.expected_mtu for p in paths)
+    }
+    at_receiver = [p for p in paths if p.to_node in small]
+    between_nodes = [p for p in paths if p.to_node not in small]
+    for name in sorted({p.to_node for p in at_receiver}):
+        yield _receiver(network, name, small[name], [p for p in at_receiver if p.to_node == name])
+    if between_nodes:
+        yield _switch(cluster, network, between_nodes)
+
+
+def _receiver(network: PrivateNetwork, node: str, mtu: int, paths: list[PathProbe]) -> Finding:
+    interface = port.interface if (port := network.port(node)) else network.interface
+    senders = listed(p.from_node for p in paths)
+    return RECEIVER.finding(
+        Status.FAIL,
+        f"{node} throws away full-size packets from {senders} on {network.name}: its {interface} has MTU {mtu}.",
+        subject=f"{node} {interface} {mtu}",
+        data={
+            "interface": interface,
+            "mtu_bytes": mtu,
+            "expected_mtu_bytes": paths[0].expected_mtu,
+            "paths": len(paths),
+        },
+        seen=(*seen_lines(paths), f"{node}: {interface} has MTU {mtu}"),
+        expected=(f"{paths[0].expected_mtu} on {interface} of {node}, as on the other nodes",),
+        next=[
+            Remedy("Look at the interface.", (f"ip -details link show {interface}",), f"any user on {node}"),
+            Remedy(
+                "Bring it to the MTU of the others under the safe-change procedure, Clusterware down on all nodes. "
+                "Changing one node live evicts nodes.",
+                (f"ip link set dev {interface} mtu {paths[0].expected_mtu}",),
+                f"root on {node}",
+                is_change=True,
+            ),
+        ],
+        evidence=[*evidence_of(paths), (node, "interfaces")],
+        network=network.name,
+        nodes=[node],
+        extent=(len(paths), "paths"),
+    )
+
+
+def _switch(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
+    lost = lost_ways(paths)
+    told = bool(lost) and all(p.lost_leg is not Leg.UNKNOWN for p in paths)
+    ways = lost if told else ways_of(paths)
+    # Only requests that were counted at their target show that the other way is in order.
+    arrived = {(p.from_node, p.to_node) for p in paths if p.lost_leg is Leg.REPLY}
+    one_way = told and {(b, a) for a, b in lost} <= arrived
+    place = where(cluster, network, ways)
+    if not told:
+        place += "; which way loses them could not be told"
+    elif one_way:
+        place += "; the other way they arrive"
+    centre = at_fault(cluster, network, ways)
+    small = _smaller_below(cluster, network, paths)
+    nodes = [centre] if centre else sorted({n for way in ways for n in way})
+    culprit = (
+        f"the switch port of {centre} or a link between it and the others" if centre else "a switch port on the path"
+    )
+    return BLACK_HOLE.finding(
+        Status.FAIL,
+        f"Jumbo frames vanish on {network.name} {place}.",
+        subject=f"{short_name(network, centre)}: black hole",
+        data=path_data(paths),
+        seen=(*seen_lines(paths), *_counted_legs(paths), *small, *end_lines(cluster, network, nodes)),
+        expected=(f"{size_text(paths[0])} to pass: the NICs at both ends are set to MTU {paths[0].expected_mtu}",),
+        why=f"A layer below a NIC is smaller than the NIC: {listed(small)}. Look there before the switch. {BLOCKS}"
+        if small
+        else f"The NICs at both ends agree, so the smaller MTU lies between them, at {culprit}: what is larger is "
+        f"dropped there without a word. {BLOCKS}",
+        next=[
+            *([Remedy(f"Mend what mtu-consistency says of it: {listed(small)}.")] if small else []),
+            ask_network_team(
+                cluster,
+                network,
+                nodes,
+                f"Ask the network team for the MTU and the giants or oversize counters of {culprit}, on the VLAN of "
+                f"{network.name}.",
+            ),
+            Remedy("See it with your own eyes.", ping_commands(paths), f"any user on {paths[0].from_node}"),
+            Remedy(
+                "Have the switch raised to its platform's maximum (9216 or so), in a window, since some platforms need "
+                "a reload: a larger MTU does no harm to nodes at 1500. Do not lower the MTU of one node; that needs "
+                "Clusterware down on all nodes.",
+                is_change=True,
+            ),
+        ],
+        evidence=evidence_of(paths),
+        network=network.name,
+        nodes=nodes,
+        extent=(len(paths), "paths"),
+    )
+
+
+def _counted_legs(paths: list[PathProbe]) -> list[str]:
+    """How the direction is known: what the targets counted of the requests sent to them."""
+    legs = {
+        "did not arrive": [p for p in paths if p.lost_leg in (Leg.REQUEST, Leg.BOTH)],
+        "arrived, their answers did not": [p for p in paths if p.lost_leg is Leg.REPLY],
+    }
+    return [f"counted at the target: requests {ways_text(some)} {what}" for what, some in legs.items() if some]
+
+
+def _smaller_below(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> list[str]:
+    """Bond members, VLAN parents and bridge ports at the ends of these paths that cannot carry full-size packets."""
+    ends = {name for p in paths for name in (p.from_node, p.to_node)}
+    return [
+        f"{lower.name}, {relation} on {node.name}, has MTU {lower.mtu}"
+        for port in network.ports
+        if port.node in ends and (node := cluster.node(port.node)) and (top := node.interface(port.interface))
+        for relation, lower, _ in layers_below(node, top)
+        if lower.mtu < paths[0].expected_mtu
+    ]
+
+
+def _too_big(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Iterator[Finding]:
+    routers = sorted({s.too_big_from for p in paths for s in p.series if s.too_big_from})
+    mtus = sorted({s.too_big_mtu for p in paths for s in p.series if s.too_big_mtu})
+    router = f"the router {listed(routers)}" if routers else "a router"
+    centre = at_fault(cluster, network, ways_of(paths))
+    yield TOO_BIG.finding(
+        Status.FAIL,
+        f"On {network.name} {router} refuses full-size packets "
+        f"{where(cluster, network, ways_of(paths))}: "
+        f"it carries {listed(str(m) for m in mtus)} bytes.",
+        subject=f"{short_name(network, centre)}: router in the way",
+        data={**path_data(paths), "router_mtu_bytes": min(mtus, default=None)},
+        seen=(*reasons_of(paths), *seen_lines(paths)),
+        expected=(f"One layer 2 network without a router, carrying {paths[0].expected_mtu}",),
+        next=[
+            Remedy(
+                "See the way the packets take.",
+                (f"ip route get {paths[0].destination_ip}",),
+                f"any user on {paths[0].from_node}",
+            ),
+            Remedy("Ask the network team why a router stands between nodes of a private network."),
+        ],
+        evidence=evidence_of(paths),
+        network=network.name,
+        nodes=[centre] if centre else sorted({n for way in ways_of(paths) for n in way}),
+        extent=(len(paths), "paths"),
+    )
+
+
+def _local(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Iterator[Finding]:
+    for name in sorted({p.from_node for p in paths}):
+        own = [p for p in paths if p.from_node == name]
+        mtu = next((s.local_mtu for p in own for s in p.series if s.local_mtu), None)
+        interface = port.interface if (port := network.port(name)) else network.interface
+        has = f"MTU {mtu}" if mtu else "a smaller MTU"
+        nic = node.interface(interface) if (node := cluster.node(name)) else None
+        by_route = nic is not None and nic.mtu >= own[0].expected_mtu
+        yield LOCAL.finding(
+            Status.FAIL,
+            f"{name} cannot send full-size packets on {network.name}: "
+            f"{'a route there' if by_route else f'its {interface}'} has {has}.",
+            subject=f"{name} {'route' if by_route else interface} {mtu or ''}".rstrip(),
+            data={**path_data(own), "interface": interface, "mtu_bytes": mtu, "by_route": by_route},
+            seen=(*seen_lines(own), *([f"{name}: {interface} has MTU {nic.mtu}"] if nic else [])),
+            expected=(f"{own[0].expected_mtu}, as on the other nodes",),
+            next=[
+                Remedy(
+                    "Look at the interface and at the route.",
+                    (f"ip link show {interface}", f"ip route get {own[0].destination_ip}"),
+                    f"any user on {name}",
+                ),
+                Remedy(
+                    "Take the mtu off the route, in the file that sets it, under the safe-change procedure.",
+                    where=f"root on {name}",
+                    is_change=True,
+                )
+                if by_route
+                else Remedy(
+                    "Bring it to the MTU of the others under the safe-change procedure, Clusterware down on all nodes.",
+                    (f"ip link set dev {interface} mtu {own[0].expected_mtu}",),
+                    f"root on {name}",
+                    is_change=True,
+                ),
+            ],
+            evidence=[*evidence_of(own), (name, "interfaces"), (name, "routes")],
+            network=network.name,
+            nodes=[name],
+            extent=(len(own), "paths"),
+        )
+
+
+def _routed(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
+    centre = at_fault(cluster, network, ways_of(paths))
+    seen = [
+        f"{p.from_node} -> {p.to_node}: answers passed {counted(p.hops or 0, 'router')} (TTL "
+        f"{next((s.ttl for s in p.series if s.ttl), '?')})"
+        for p in paths
+    ]
+    return ROUTED.finding(
+        Status.FAIL,
+        f"There is a router on {network.name} {where_either_way(cluster, network, ways_of(paths))}.",
+        subject=f"{short_name(network, centre)}: routed",
+        data={**path_data(paths), "routers": max(p.hops or 0 for p in paths)},
+        seen=at_most(seen, "path like these"),
+        expected=("One layer 2 network: no router between any two nodes",),
+        next=[
+            Remedy("See the way.", (f"traceroute -n {paths[0].destination_ip}",), f"any user on {paths[0].from_node}")
+        ],
+        evidence=evidence_of(paths),
+        network=network.name,
+        nodes=[centre] if centre else [],
+        extent=(len(paths), "paths"),
+    )

@@ -1,0 +1,144 @@
+"""Where paths fail: the ways in words, and the one node that they accuse, if there is one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from checks.model.facts import Cluster, LldpNeighbour, PathProbe, Port, PrivateNetwork, Unknown, Verdict
+from checks.model.finding import Remedy, Scalar
+from checks.model.wording import Way, between, few, hub
+from checks.plugins.shared.path_words import MOST_LINES, at_most
+from checks.plugins.shared.private_nics import nics_of
+
+
+def ways_of(paths: Sequence[PathProbe]) -> set[Way]:
+    """From which node to which node they go."""
+    return {(p.from_node, p.to_node) for p in paths}
+
+
+def path_data(paths: Sequence[PathProbe]) -> dict[str, Scalar | None]:
+    """Numbers of paths for a finding: how many, what they are meant to carry, and what the worst of them carries."""
+    known = [p.path_mtu for p in paths if isinstance(p.path_mtu, int)]
+    return {
+        "paths": len(paths),
+        "expected_mtu_bytes": paths[0].expected_mtu,
+        "path_mtu_bytes": min(known, default=None),
+        "first_path": f"{paths[0].from_node} -> {paths[0].to_node}",
+    }
+
+
+def on_all_nodes(cluster: Cluster, network: PrivateNetwork) -> bool:
+    """Whether every node of the cluster could be probed on this network: otherwise "every node" would say too much."""
+    nodes = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
+    return all(network.port(node.name) for node in nodes)
+
+
+def where(cluster: Cluster, network: PrivateNetwork, ways: set[Way]) -> str:
+    """Which ways are meant, each with its direction."""
+    return between(ways, [p.node for p in network.ports], on_all_nodes(cluster, network))
+
+
+def where_either_way(cluster: Cluster, network: PrivateNetwork, ways: set[Way]) -> str:
+    """Which nodes are meant, where it is not known which direction is at fault.
+
+    A ping that lost its answer now and then, or whose answer passed a router, does not say on which of its two ways.
+    """
+    there_and_back = where(cluster, network, ways | {(b, a) for a, b in ways})
+    counted = there_and_back.startswith("over ")
+    return where(cluster, network, ways) if counted else there_and_back.replace(", both ways", "")
+
+
+def at_fault(cluster: Cluster, network: PrivateNetwork, ways: set[Way]) -> str:
+    """The node that all these ways begin or end at; empty where the other paths do not bear that out.
+
+    Those between the other nodes must have been measured, and must not be so too. And none of the node's own may
+    pass: what crosses its port to one peer would cross it to the others.
+    """
+    centre = hub(ways, [p.node for p in network.ports])
+    paths = () if isinstance(cluster.paths, Unknown) else cluster.paths
+    here = [p for p in paths if p.network == network.name]
+    own = [p for p in here if centre in (p.from_node, p.to_node)]
+    of_others = [p for p in here if p not in own]
+    if any(p.verdict is Verdict.PASSES for p in own):
+        return ""
+    return centre if any(p.verdict is not Verdict.UNKNOWN for p in of_others) else ""
+
+
+def silent_nodes(cluster: Cluster, network: PrivateNetwork, paths: Sequence[PathProbe]) -> list[str]:
+    """Of the ends of these paths, the nodes that exchanged pings with nobody on this network; all ends if none is so.
+
+    A node that answers one of its peers filters no pings: what it lacks with another peer is for that one to explain.
+    """
+    ends = {node for p in paths for node in (p.from_node, p.to_node)}
+    probed = () if isinstance(cluster.paths, Unknown) else cluster.paths
+    heard = {
+        node
+        for p in probed
+        if p.network == network.name and any(s.received for s in p.series)
+        for node in (p.from_node, p.to_node)
+    }
+    return sorted(ends - heard or ends)
+
+
+_PLACEHOLDER = "PORT"
+_SHOW = ("show interface PORT counters errors", "show interface PORT | include MTU")
+
+
+def end_lines(cluster: Cluster, network: PrivateNetwork, nodes: Sequence[str]) -> tuple[str, ...]:
+    """`rac2 eth2 192.168.11.2, MAC 52:54:00:12:34:56, plugged into sw1 Ethernet1/7`, for each of these nodes."""
+    return at_most([_line(cluster, port) for port in _ports(network, nodes)], "end like these")
+
+
+def ask_network_team(cluster: Cluster, network: PrivateNetwork, nodes: Sequence[str], text: str) -> Remedy:
+    """The step that asks them, with the ports of these nodes by name, or how their MAC addresses find them."""
+    known: list[LldpNeighbour] = []
+    finding: list[str] = []
+    for port in _ports(network, nodes):
+        neighbours = _neighbours(cluster, port)
+        known += neighbours
+        if not neighbours and (mac := _dotted(_mac(cluster, port))):
+            finding.append(f"show mac address-table address {mac}")
+    names = list(dict.fromkeys(neighbour.port for neighbour in known))[:MOST_LINES]
+    unnamed = [_PLACEHOLDER] if finding or not names else []
+    if unnamed:
+        found = ", which the MAC address finds" if finding else ""
+        text = f"{text} {_PLACEHOLDER} stands for the port{found}; the commands are those of Cisco NX-OS."
+    else:
+        text = f"{text} The commands are those of Cisco NX-OS."
+    shows = [show.replace(_PLACEHOLDER, name) for name in (*names, *unnamed) for show in _SHOW]
+    switches = few(neighbour.switch for neighbour in known if neighbour.switch)
+    where = f"the network team, on {switches if switches and not unnamed else 'the switch'}"
+    return Remedy(text, (*finding[:MOST_LINES], *shows), where)
+
+
+def _ports(network: PrivateNetwork, nodes: Sequence[str]) -> Iterator[Port]:
+    yield from (port for port in network.ports if port.node in nodes)
+
+
+def _line(cluster: Cluster, port: Port) -> str:
+    parts = [f"{port.node} {port.interface} {port.ip}"]
+    if mac := _mac(cluster, port):
+        parts.append(f"MAC {mac}")
+    if plugged := [f"{n.switch} {n.port}".strip() for n in _neighbours(cluster, port)]:
+        parts.append(f"plugged into {few(plugged)}")
+    return ", ".join(parts)
+
+
+def _mac(cluster: Cluster, port: Port) -> str:
+    interface = cluster.interface(port)
+    return interface.mac_address if interface else ""
+
+
+def _dotted(mac: str) -> str:
+    """`52:54:00:12:34:56` as NX-OS writes it, 5254.0012.3456; empty for what is no MAC address of Ethernet."""
+    digits = mac.replace(":", "").lower()
+    return ".".join(re.findall("....", digits)) if re.fullmatch("[0-9a-f]{12}", digits) else ""
+
+
+def _neighbours(cluster: Cluster, port: Port) -> list[LldpNeighbour]:
+    """The switch ports that its cables end at, as LLDP tells them."""
+    setup = cluster.setup(port.node)
+    told = () if setup is None or isinstance(setup.lldp, Unknown) else setup.lldp
+    nics = {port.interface, *nics_of(cluster, port)}
+    return [neighbour for neighbour in told if neighbour.interface in nics and neighbour.port]

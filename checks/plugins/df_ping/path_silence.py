@@ -1,0 +1,137 @@
+"""The findings of df-ping in which small packets, too, stay without an answer: loss, silence, filters, no probe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Verdict
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import counted, listed
+from checks.plugins.df_ping.path_kinds import FILTERED, LOSS, LOST_ONCE, NOT_PROBED, UNREACHABLE
+from checks.plugins.df_ping.path_places import at_fault, path_data, silent_nodes, ways_of, where, where_either_way
+from checks.plugins.shared.path_words import at_most, evidence_of, reasons_of, seen_lines, short_name
+from checks.rules.path_status import loss_status, packet_loss
+
+
+def lost_once_finding(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
+    """Packets that got lost while all paths were probed at once, and none when one path was probed alone."""
+    return LOST_ONCE.finding(
+        Status.INFO,
+        f"Packets got lost once on {network.name} {where_either_way(cluster, network, ways_of(paths))}, and not again.",
+        subject=f"{short_name(network)}: lost once",
+        data=path_data(paths),
+        seen=at_most([f"{p.from_node} -> {p.to_node}: {p.reason}" for p in paths], "path like these"),
+        expected=("None lost",),
+        next=[Remedy("Run this check again, more than once.", ("racwire check df-ping",))],
+        evidence=evidence_of(paths),
+        network=network.name,
+    )
+
+
+def loss(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Iterator[Finding]:
+    """Packets that get lost now and then; which of a ping's two ways lost them is not known."""
+    found = packet_loss(paths)
+    if found is None:
+        return
+    paths, percent = list(found.paths), found.percent
+    centre = at_fault(cluster, network, ways_of(paths))
+    going_on = [p for p in paths if p.verdict is Verdict.LOSS]
+    yield LOSS.finding(
+        loss_status(percent, cluster.thresholds),
+        f"{percent:.1f} % of the {found.sizes} get lost on {network.name} "
+        f"{where_either_way(cluster, network, ways_of(paths))}.",
+        subject=f"{short_name(network)}: {percent:.1f} % lost",
+        data={**path_data(paths), "lost_packets": found.lost, "sent_packets": found.sent, "lost_percent": percent},
+        seen=(
+            f"{found.lost:,} of {counted(found.sent, 'packet')} got no answer",
+            *reasons_of(going_on),
+            *seen_lines(paths),
+        ),
+        expected=("None lost",),
+        next=[
+            Remedy(
+                "Look for errors and drops on the NICs.",
+                tuple(f"ip -s -s link show {i}" for i in sorted({p.interface for p in network.ports})),
+                "root on each node",
+            ),
+            Remedy(
+                "Ask the network team for errors, discards and queue drops of the ports"
+                + (f", that of {centre} first." if centre else ".")
+            ),
+        ],
+        evidence=evidence_of(paths),
+        network=network.name,
+        nodes=[centre] if centre else [],
+        extent=(percent, "% of packets lost"),
+    )
+
+
+def unreachable(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Iterator[Finding]:
+    """Nodes between which nothing passes, of any size."""
+    ways = ways_of(paths)
+    centre = at_fault(cluster, network, ways)
+    yield UNREACHABLE.finding(
+        Status.FAIL,
+        f"Nothing passes on {network.name} {where(cluster, network, ways)}.",
+        subject=f"{short_name(network, centre)}: unreachable",
+        data=path_data(paths),
+        seen=(*reasons_of(paths), *seen_lines(paths)),
+        expected=("Answers to small and full-size pings",),
+        next=[
+            Remedy("Look at the link on both sides.", ("ip -brief link", "ip neighbour"), "any user on both nodes"),
+            Remedy("Check that the node is up; then cable, switch port and VLAN with the network team."),
+        ],
+        evidence=evidence_of(paths),
+        network=network.name,
+        nodes=[centre] if centre else sorted({n for way in ways for n in way}),
+        extent=(len(paths), "paths"),
+    )
+
+
+def filtered(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Iterator[Finding]:
+    """Nodes that are alive and whose pings stay unanswered; accused are those that exchanged pings with nobody."""
+    suspects = silent_nodes(cluster, network, paths)
+    one = suspects[0] if len(suspects) == 1 else ""
+    yield FILTERED.finding(
+        Status.UNKNOWN,
+        f"Pings are filtered on {network.name} {where(cluster, network, ways_of(paths))}, so it is not known whether "
+        "full-size packets pass.",
+        subject=f"{short_name(network, one)}: pings filtered",
+        data=path_data(paths),
+        seen=(*reasons_of(paths), *seen_lines(paths)),
+        expected=("Answers to pings; no packet filter on a private network",),
+        next=[
+            Remedy(
+                f"Look for a packet filter on {listed(suspects)}"
+                + (", which exchanges pings with none of the others." if one else "."),
+                (
+                    "nft list ruleset",
+                    "iptables -S",
+                    "systemctl is-active firewalld",
+                    "sysctl net.ipv4.icmp_echo_ignore_all",
+                ),
+                f"root on {listed(suspects)}",
+            ),
+        ],
+        evidence=evidence_of(paths),
+        network=network.name,
+        nodes=suspects,
+        extent=(len(paths), "paths"),
+    )
+
+
+def not_probed(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Iterator[Finding]:
+    """Paths of which nothing is known, and why."""
+    yield NOT_PROBED.finding(
+        Status.UNKNOWN,
+        f"{counted(len(paths), 'path')} on {network.name} could not be judged: "
+        f"{where(cluster, network, ways_of(paths))}.",
+        subject=f"{short_name(network)}: {counted(len(paths), 'path')} unknown",
+        data=path_data(paths),
+        seen=reasons_of(paths),
+        expected=("Every node probes every other",),
+        next=[Remedy("Mend the reason named above, then run this check again.", ("racwire check df-ping",))],
+        evidence=evidence_of(paths),
+        network=network.name,
+        extent=(len(paths), "paths"),
+    )

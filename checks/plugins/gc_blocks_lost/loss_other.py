@@ -1,0 +1,139 @@
+"""The findings of gc-blocks-lost beside the loss of the interval: claims, corrupt blocks, losses of the past."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from checks.model.check import Kind
+from checks.model.facts import Cluster
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.known_instances import database_of, instance_name, nodes_of
+from checks.model.wording import counted
+from checks.plugins.gc_blocks_lost.loss_groups import MAY_BE_FALSE, see_patch
+from checks.plugins.gc_blocks_lost.loss_history import (
+    history_evidence,
+    history_lines,
+    history_of,
+    past_loss,
+)
+from checks.plugins.gc_blocks_lost.loss_kinds import CLAIM_LOST, CORRUPT, LOST_BEFORE
+from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.instance_words import moment, span, sql
+from checks.plugins.shared.private_nics import on_nics
+from checks.rules.lost_blocks import InstanceLoss, counts_falsely, past_loss_status
+
+
+def claims_and_corrupt(cluster: Cluster, judged: Sequence[InstanceLoss]) -> Iterator[Finding]:
+    """Claims that got lost and blocks that arrived changed, in the interval."""
+    if losing := [loss for loss in judged if loss.claims_lost]:
+        look = Remedy(
+            "Look for the cause as for lost blocks: paths, counters, NICs.",
+            ("racwire check df-ping reassembly udp-receive-buffers",),
+        )
+        number = counted(sum(loss.claims_lost for loss in losing), "claim")
+        title = f"{named(_names(cluster, losing), 'instance')} lost {number} of blocks in {_time(losing)}."
+        claims = {loss.instance: loss.claims_lost for loss in losing}
+        short, statistic = f"{number} lost", "gc claim blocks lost"
+        yield _beside(cluster, CLAIM_LOST, Status.WARN, title, short, statistic, claims, _seconds(losing), look)
+    if spoilt := [loss for loss in judged if loss.corrupt]:
+        corrupt = {loss.instance: loss.corrupt for loss in spoilt}
+        nodes = nodes_of(cluster, corrupt)
+        look = on_nics(
+            cluster,
+            nodes,
+            "Look at the CRC errors and the checksum offloading of the private NICs.",
+            ("ethtool -S ETH", "ethtool -k ETH"),
+            f"root on {named(nodes, 'node') or 'its node'}",
+        )
+        number = counted(sum(corrupt.values()), "block")
+        title = f"{number} arrived corrupt at {named(_names(cluster, spoilt), 'instance')} in {_time(spoilt)}."
+        short = f"{sum(corrupt.values()):,} corrupt"
+        statistic = "gc blocks corrupt"
+        yield _beside(cluster, CORRUPT, Status.FAIL, title, short, statistic, corrupt, _seconds(spoilt), look)
+
+
+def _beside(
+    cluster: Cluster,
+    kind: Kind,
+    status: Status,
+    title: str,
+    short: str,
+    statistic: str,
+    numbers: dict[int, int],
+    seconds: float,
+    look: Remedy,
+) -> Finding:
+    """What a statistic that ought to be 0 says, by instance."""
+    worst = sorted(numbers, key=lambda n: (-numbers[n], n))
+    return kind.finding(
+        status,
+        title,
+        subject=f"{briefly((instance_name(cluster, n) for n in numbers), 'instance')}: {short}",
+        data={
+            "instances": ", ".join(instance_name(cluster, n) for n in numbers),
+            "statistic": statistic,
+            "count": sum(numbers.values()),
+            "seconds": seconds,
+        },
+        seen=some([f"{instance_name(cluster, n)}: {statistic}: {numbers[n]:,}" for n in worst]),
+        expected=("0",),
+        next=[look],
+        evidence=sql(cluster, "sysstat"),
+        nodes=nodes_of(cluster, numbers),
+        extent=(max(numbers.values()) / seconds, "blocks a second") if seconds > 0 else None,
+    )
+
+
+def lost_before(cluster: Cluster, judged: Sequence[InstanceLoss]) -> Iterator[Finding]:
+    """Losses in the range of the history, of instances that lose nothing now.
+
+    Those of 12.1.0.2 stand apart, since it may have counted them wrongly (bug 20922010): where the transfers and the
+    waits of the same history bear none of them out, they are only told.
+    """
+    history = history_of(cluster)
+    if history is None:
+        return
+    now_fine = {loss.instance: loss for loss in judged if not loss.lost}
+    known = [past for n in now_fine if (past := past_loss(cluster, n))]
+    database, limits = database_of(cluster), cluster.thresholds
+    doubtful = {past.instance: counts_falsely(database, past.instance) for past in known}
+    statuses = {past.instance: past_loss_status(history, database, past, limits) for past in known}
+    for same in alike(known, lambda past: (statuses[past.instance], doubtful[past.instance])):
+        numbers = [past.instance for past in same]
+        names = [instance_name(cluster, n) for n in numbers]
+        number = sum(past.lost for past in same)
+        first, last = moment(min(p.first_begin for p in same)), moment(max(p.last_end for p in same))
+        when = f"at {last}" if first == last else f"between {first} and {last}"
+        interval = span(max(now_fine[n].seconds for n in numbers))
+        nodes = nodes_of(cluster, numbers)
+        yield LOST_BEFORE.finding(
+            statuses[numbers[0]],
+            f"{named(names, 'instance')} lost {counted(number, 'block')} {when}, and none in the last {interval}.",
+            subject=f"{briefly(names, 'instance')}: {number:,} in the past",
+            data={
+                "instances": ", ".join(names),
+                "lost_blocks": number,
+                "first_loss_at": min(p.first_begin for p in same),
+                "last_loss_at": max(p.last_end for p in same),
+            },
+            seen=(*history_lines(cluster, numbers), *([MAY_BE_FALSE] if doubtful[numbers[0]] else [])),
+            expected=("0 lost",),
+            next=[
+                *([see_patch(nodes)] if doubtful[numbers[0]] else []),
+                Remedy("Find out what began or changed when the loss did: load, cabling, switch, kernel, release."),
+            ],
+            evidence=history_evidence(cluster),
+            nodes=nodes,
+        )
+
+
+def _names(cluster: Cluster, losses: Sequence[InstanceLoss]) -> list[str]:
+    return [instance_name(cluster, loss.instance) for loss in losses]
+
+
+def _time(losses: Sequence[InstanceLoss]) -> str:
+    return span(_seconds(losses))
+
+
+def _seconds(losses: Sequence[InstanceLoss]) -> float:
+    return max(loss.seconds for loss in losses)

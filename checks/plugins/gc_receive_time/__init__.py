@@ -1,0 +1,138 @@
+"""How long do blocks take to arrive, on average and at worst; and what do the sessions wait for?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from checks.model.check import check
+from checks.model.facts import Activity, Cluster
+from checks.model.finding import Finding, Remedy, Status, Table
+from checks.model.known_instances import Unseen, active, instance_name, unseen
+from checks.model.wording import counted
+from checks.plugins.gc_receive_time.receive_times import time_lines, times_table
+from checks.plugins.gc_receive_time.time_faults import STATEMENTS, event_findings, histogram_statement, time_faults
+from checks.plugins.gc_receive_time.time_kinds import DOUBTFUL, EVENTS, FAST, LITTLE, NOT_KNOWN, SLOW, TAIL
+from checks.plugins.shared.grouping import MOST_LINES, briefly, named, some
+from checks.plugins.shared.instance_words import as_container_sees, milliseconds, sentence, span, sql, unseen_findings
+from checks.rules.lost_blocks import enough_blocks_text, received_few
+from checks.rules.receive_time import (
+    ReceiveTimes,
+    good_text,
+    is_unusual,
+    times_of,
+    unusual_text,
+    verdict_on,
+    waits_are_known,
+)
+
+_OF_WAITS = ("GV$SYSTEM_EVENT", "GV$EVENT_HISTOGRAM_MICRO", "GV$EVENT_HISTOGRAM")
+
+
+@check(
+    "gc-receive-time",
+    question="Do blocks arrive in good time, at every instance?",
+    needs=("activity",),
+    uses=("database", "nodes"),
+    kinds=(FAST, SLOW, TAIL, DOUBTFUL, NOT_KNOWN, EVENTS, LITTLE),
+)
+def gc_receive_time(cluster: Cluster) -> Iterator[Finding]:
+    """Computes how long a CR block and a current block took to arrive at each instance, between two samples.
+
+    The statistics count in hundredths of a second in every release, so the average in milliseconds is 10 * time /
+    blocks. The waits for such blocks, in microseconds, are held against it. Their histogram shows the tail: how many
+    waits took longer than receive_fail_ms though the average is good. Of the three events of the wait class Cluster
+    that cost most, those that are no plain transfer (congested, busy, retry) are named from gc_wait_share_warn_percent
+    of the waits on; blocks that were lost are left to gc-blocks-lost. Instances with which the same is wrong are told
+    together.
+    """
+    if isinstance(cluster.activity, Activity):
+        yield from as_container_sees(cluster, _findings(cluster, cluster.activity))
+
+
+def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
+    missing, judged = list(unseen(cluster)), []
+    for own in active(activity):
+        times = times_of(own)
+        if times.blocks is None:
+            missing.append(Unseen(own.instance, "Its statistics of received blocks were not read."))
+        else:
+            judged.append(times)
+    limits, waits_known = cluster.thresholds, waits_are_known(activity)
+    few = [t for t in judged if received_few(t.blocks, limits)]
+    verdicts = [verdict_on(t, waits_known, limits) for t in judged if t not in few]
+    yield from time_faults(cluster, verdicts)
+    yield from event_findings(cluster, activity, [t.own for t in judged])
+    table = times_table(cluster, activity)
+    if fine := [v.times for v in verdicts if v.is_fine]:
+        yield _fast(cluster, fine, table)
+    if few:
+        yield _little(cluster, few, table)
+    yield from unseen_findings(cluster, NOT_KNOWN, "How long blocks take to arrive at {}", missing, ("sysstat",))
+    if verdicts:
+        yield from _waits_not_known(cluster, activity)
+    if not judged and not missing:
+        yield NOT_KNOWN.finding(
+            Status.UNKNOWN,
+            "No instance told how long its blocks take to arrive.",
+            subject="no instance",
+            evidence=sql(cluster, *STATEMENTS),
+        )
+
+
+def _fast(cluster: Cluster, fine: Sequence[ReceiveTimes], table: Table) -> Finding:
+    limits = cluster.thresholds
+    averages = [k.average_ms for times in fine for k in times.kinds if k.average_ms is not None]
+    slowest = max(averages, default=0.0)
+    some_lost = any(e.waits > 0 and e.name.endswith("block lost") for times in fine for e in times.own.events)
+    return FAST.finding(
+        Status.PASS,
+        f"Blocks arrive at {named(_names(cluster, fine), 'instance')} in {milliseconds(slowest)} or less on average.",
+        subject=f"{milliseconds(slowest)} at most",
+        data={"instances": ", ".join(_names(cluster, fine)), "slowest_average_ms": slowest},
+        seen=(
+            *some([line for times in fine for line in time_lines(cluster, times)], 2 * MOST_LINES),
+            *([unusual_text(limits)] if is_unusual(slowest, limits) else []),
+            *(["of blocks that arrived; gc-blocks-lost tells of those that did not"] if some_lost else []),
+        ),
+        expected=(good_text(limits),),
+        evidence=sql(cluster, *STATEMENTS),
+        table=table,
+    )
+
+
+def _little(cluster: Cluster, few: Sequence[ReceiveTimes], table: Table) -> Finding:
+    names = _names(cluster, few)
+    blocks = sum(t.blocks or 0 for t in few)
+    return LITTLE.finding(
+        Status.INFO,
+        f"{named(names, 'instance')} received {counted(blocks, 'block')} in "
+        f"{span(max(t.own.seconds for t in few))}: too few to say how long blocks take.",
+        subject=f"{briefly(names, 'instance')}: {counted(blocks, 'block')}",
+        data={"instances": ", ".join(names), "received_blocks": blocks, "seconds": max(t.own.seconds for t in few)},
+        seen=some([line for times in few for line in time_lines(cluster, times)], 2 * MOST_LINES),
+        expected=(enough_blocks_text(cluster.thresholds),),
+        next=[Remedy("Look again while the database is busy.", ("racwire check gc-receive-time",))],
+        evidence=sql(cluster, *STATEMENTS),
+        table=table,
+    )
+
+
+def _waits_not_known(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
+    """Averages alone hide slow blocks: where the waits were not read, that is not known."""
+    reasons = list(dict.fromkeys(u.reason for u in activity.unread if u.view in _OF_WAITS))
+    if reasons:
+        yield NOT_KNOWN.finding(
+            Status.UNKNOWN,
+            "Whether some blocks take very long, and what the sessions wait for, is not known in full: "
+            f"{sentence(reasons[0])}",
+            subject="waits: not known",
+            seen=some(reasons),
+            expected=("The waits of the class Cluster and their histograms",),
+            why="The averages are known; they hide blocks that take very long.",
+            next=[Remedy("See which grants are missing, if it is that.", ("racwire grants",))],
+            evidence=sql(cluster, "system_event", histogram_statement(cluster)),
+        )
+
+
+def _names(cluster: Cluster, times: Sequence[ReceiveTimes]) -> list[str]:
+    return [instance_name(cluster, t.own.instance) for t in times]

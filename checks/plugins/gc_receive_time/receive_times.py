@@ -1,0 +1,87 @@
+"""How long blocks took to arrive at an instance: by the statistics, and by the waits of the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from checks.model.facts import Activity, Cluster, InstanceActivity
+from checks.model.finding import Table
+from checks.model.known_instances import active, database_of, instance_name
+from checks.model.wording import counted
+from checks.plugins.shared.instance_words import milliseconds, percent, span
+from checks.rules.cache_fusion import estimated_traffic_kb_per_s
+from checks.rules.receive_time import ReceiveTimes, histogram_of, times_of
+from checks.rules.waits import costliest, quantile_us, time_us
+
+_WIDELY = 5.0
+"""How many times as long one of two averages is when they are called far apart; only a remark. Ours."""
+
+
+def time_lines(cluster: Cluster, times: ReceiveTimes) -> list[str]:
+    """The averages of both kinds of blocks, with what the waits say; `far apart` where the two disagree widely."""
+    name = instance_name(cluster, times.own.instance)
+    told = []
+    for kind in times.kinds:
+        if kind.average_ms is None:
+            continue
+        waited = f"; waits for them {milliseconds(kind.waited_ms)}" if kind.waited_ms is not None else ""
+        apart = " (far apart)" if kind.waited_ms is not None and _far_apart(kind.average_ms, kind.waited_ms) else ""
+        told.append(
+            f"{name}: {kind.word} {milliseconds(kind.average_ms)} on average of {counted(kind.blocks, 'block')}"
+            f"{waited}{apart}"
+        )
+    return told
+
+
+def _far_apart(one_ms: float, other_ms: float) -> bool:
+    low, high = sorted((one_ms, other_ms))
+    return high > _WIDELY * low and high - low > 1.0
+
+
+def tail_lines(cluster: Cluster, times: ReceiveTimes) -> list[str]:
+    """Within which time most waits are over."""
+    histogram = histogram_of(times.own)
+    limits = [(share, quantile_us(histogram, share)) for share in (0.95, 0.99)]
+    told = [f"{share:.0%} in up to {milliseconds(us / 1000)}" for share, us in limits if us is not None]
+    return [f"{instance_name(cluster, times.own.instance)}: waits for blocks: {', '.join(told)}"] if told else []
+
+
+def top_lines(own: InstanceActivity) -> list[str]:
+    """The events that cost most, each with its share of all waits for the cluster."""
+    total = time_us(own.events) or 1
+    return [
+        f"{e.name}: {counted(e.waits, 'wait')}, {milliseconds(e.time_us / e.waits / 1000) if e.waits > 0 else '-'} "
+        f"each, {percent(100 * e.time_us / total)} of the waits for the cluster"
+        for e in costliest(own.events)
+    ]
+
+
+def times_table(cluster: Cluster, activity: Activity) -> Table:
+    """A row for each instance."""
+    rows, everyone = [], list(active(activity))
+    traffics = {own.instance: traffic(cluster, own) for own in everyone}
+    known = any(traffics.values())
+    for own in everyone:
+        times = times_of(own)
+        cells = [milliseconds(k.average_ms) if k.average_ms is not None else "-" for k in times.kinds]
+        sent = [traffics[own.instance] or "-"] if known else []
+        rows.append((instance_name(cluster, own.instance), f"{times.blocks or 0:,}", *cells, *sent))
+    columns = ("instance", "blocks", "CR", "current", *(["traffic"] if known else []))
+    about = "; traffic as AWR estimates it" if known else ""
+    return Table(columns, tuple(rows), f"averages over {span(activity.seconds)}{about}")
+
+
+def traffic(cluster: Cluster, own: InstanceActivity) -> str:
+    """`1.6 MB/s`, about what an instance exchanged with the others; empty where a figure for it is missing."""
+    database = database_of(cluster)
+    size = database.block_size_bytes if database else None
+    kb_per_s = estimated_traffic_kb_per_s(own.statistics, own.messages, size, own.seconds)
+    if kb_per_s is None:
+        return ""
+    return f"{kb_per_s / 1024:,.1f} MB/s" if kb_per_s >= 1024 else f"{kb_per_s:.0f} KB/s"
+
+
+def traffic_lines(cluster: Cluster, instances: Iterable[InstanceActivity]) -> list[str]:
+    """About how much each of them exchanged with the others."""
+    told = [(own, traffic(cluster, own)) for own in instances]
+    return [f"{instance_name(cluster, own.instance)}: about {rate} over the interconnect" for own, rate in told if rate]

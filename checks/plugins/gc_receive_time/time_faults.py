@@ -1,0 +1,223 @@
+"""Blocks that take long to arrive, times that cannot be right, slow blocks behind a good average, and waits for
+something other than plain transfers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from checks.model.facts import Activity, Cluster, InstanceActivity, WaitEvent, release
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.known_instances import database_of, instance_name, nodes_of
+from checks.model.wording import counted, listed
+from checks.plugins.gc_receive_time.receive_times import tail_lines, time_lines, top_lines, traffic_lines
+from checks.plugins.gc_receive_time.time_kinds import DOUBTFUL, EVENTS, SLOW, TAIL
+from checks.plugins.shared.grouping import MOST_LINES, alike, briefly, named, some
+from checks.plugins.shared.instance_words import milliseconds, percent, span, sql
+from checks.rules.lost_blocks import loss_of
+from checks.rules.receive_time import TimeVerdict, histogram_of, tail_text, usual_text
+from checks.rules.waits import MEANINGS, THE_LOAD, UnusualWaits, time_us, unusual_waits
+
+STATEMENTS = ("sysstat", "system_event")
+_MICROSECONDS_FROM = (12, 1, 0, 2)
+"""The release that brought V$EVENT_HISTOGRAM_MICRO (Database Reference 12.1)."""
+
+
+def time_faults(cluster: Cluster, verdicts: Sequence[TimeVerdict]) -> Iterator[Finding]:
+    """What is wrong, one finding for all instances with which the same is wrong, as grave as with the worst of them."""
+    if doubtful := [v for v in verdicts if v.doubtful]:
+        yield _doubtful(cluster, doubtful)
+    if slow := [v for v in verdicts if v.slow]:
+        yield _slow(cluster, slow)
+    for same in alike([v for v in verdicts if v.late], lambda v: v.late_us):
+        yield _tail(cluster, same)
+
+
+def _slow(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
+    names = _names(cluster, same)
+    worst = sorted(same, key=lambda v: -v.worst_ms)
+    what = listed(f"{milliseconds(k.average_ms or 0.0)} for {k.word} blocks" for k in same[0].slow)
+    what = what if len(same) == 1 else f"up to {milliseconds(worst[0].worst_ms)}"
+    lines = [
+        [*time_lines(cluster, v.times), *tail_lines(cluster, v.times), *_waits_lines(cluster, v, len(same))]
+        for v in worst
+    ]
+    return SLOW.finding(
+        min((v.status for v in same), key=lambda status: status.gravity),
+        f"Blocks take long to arrive at {named(names, 'instance')}: {what}, on average of {_time(same)}.",
+        subject=f"{briefly(names, 'instance')}: {milliseconds(worst[0].worst_ms)}",
+        data={
+            "instances": ", ".join(names),
+            "worst_average_ms": worst[0].worst_ms,
+            "seconds": max(v.times.own.seconds for v in same),
+        },
+        seen=(
+            *some([line for own in lines for line in own], 2 * MOST_LINES),
+            *some(traffic_lines(cluster, [v.times.own for v in worst])),
+        ),
+        expected=(usual_text(cluster.thresholds),),
+        next=[
+            Remedy(
+                "See first whether blocks or packets get lost: one that is sent again takes longest.",
+                ("racwire check gc-blocks-lost df-ping reassembly",),
+            ),
+            Remedy(
+                "See whether the network itself is slow, or the instances that serve the blocks.",
+                ("racwire check instance-ping",),
+            ),
+            Remedy(
+                "Look at the CPUs of the nodes and at the class of the LMS processes.",
+                ("mpstat -P ALL 1 5", "ps -eo cls,rtprio,pcpu,comm | grep lms"),
+                "root on each node",
+            ),
+        ],
+        evidence=sql(cluster, *STATEMENTS, histogram_statement(cluster)),
+        nodes=_nodes(cluster, same),
+        extent=(worst[0].worst_ms, "ms on average"),
+    )
+
+
+def _waits_lines(cluster: Cluster, verdict: TimeVerdict, instances: int) -> list[str]:
+    """The costliest waits, where the finding is about this instance alone."""
+    name = instance_name(cluster, verdict.times.own.instance)
+    return [f"{name}: {line}" for line in top_lines(verdict.times.own)] if instances == 1 else []
+
+
+def _doubtful(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
+    names = _names(cluster, same)
+    averages = [milliseconds(k.average_ms or 0.0) for v in same for k in v.doubtful]
+    return DOUBTFUL.finding(
+        Status.UNKNOWN,
+        f"The statistics of {named(names, 'instance')} say that a block took {listed(averages[:MOST_LINES], 'or')} to "
+        "arrive, which cannot be right.",
+        subject=f"{briefly(names, 'instance')}: times doubtful",
+        data={
+            "instances": ", ".join(names),
+            "doubtful_average_ms": max(k.average_ms or 0.0 for v in same for k in v.doubtful),
+        },
+        seen=some([line for v in same for line in time_lines(cluster, v.times)]),
+        expected=("The statistics and the waits of the same time agree, about",),
+        next=[Remedy("Take the waits for the truth; compare with an AWR or Statspack report of the same time.")],
+        evidence=sql(cluster, *STATEMENTS),
+        nodes=_nodes(cluster, same),
+    )
+
+
+def _tail(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
+    names = _names(cluster, same)
+    late = sum(v.late for v in same)
+    total = sum(_waits(v) for v in same)
+    worst = sorted(same, key=lambda v: -v.late)
+    good = "the average is good" if len(same) == 1 else "their averages are good"
+    return TAIL.finding(
+        Status.WARN,
+        f"{percent(100 * late / total)} of the waits for blocks on {named(names, 'instance')} took longer than "
+        f"{milliseconds(same[0].late_us / 1000)}, though {good}.",
+        subject=f"{briefly(names, 'instance')}: {percent(100 * late / total)} late",
+        data={
+            "instances": ", ".join(names),
+            "late_waits": late,
+            "waits": total,
+            "late_percent": 100 * late / total,
+            "late_from_ms": same[0].late_us / 1000,
+        },
+        seen=(
+            *some(
+                [
+                    f"{instance_name(cluster, v.times.own.instance)}: {v.late:,} of {counted(_waits(v), 'wait')} in "
+                    f"{span(v.times.own.seconds)}"
+                    for v in worst
+                ]
+            ),
+            *some([line for v in worst for line in tail_lines(cluster, v.times)]),
+            *some([line for v in worst for line in time_lines(cluster, v.times)]),
+        ),
+        expected=(tail_text(cluster.thresholds),),
+        next=[
+            Remedy(
+                "See whether packets get lost or sent again.",
+                ("racwire check gc-blocks-lost reassembly udp-receive-buffers",),
+            ),
+            Remedy("See how busy the nodes are.", ("mpstat -P ALL 1 5",), "root on each node"),
+        ],
+        evidence=sql(cluster, histogram_statement(cluster)),
+        nodes=_nodes(cluster, same),
+        extent=(100 * late / total, "% of the waits late"),
+    )
+
+
+def histogram_statement(cluster: Cluster) -> str:
+    """The statement that reads how many waits took how long: before 12.1.0.2 only milliseconds are kept."""
+    database = database_of(cluster)
+    only_milliseconds = database is not None and release(database.version) < _MICROSECONDS_FROM
+    return "event_histogram" if only_milliseconds else "event_histogram_micro"
+
+
+def _waits(verdict: TimeVerdict) -> int:
+    return sum(waits for _, waits in histogram_of(verdict.times.own))
+
+
+def _names(cluster: Cluster, same: Sequence[TimeVerdict]) -> list[str]:
+    return [instance_name(cluster, v.times.own.instance) for v in same]
+
+
+def _nodes(cluster: Cluster, same: Sequence[TimeVerdict]) -> tuple[str, ...]:
+    return nodes_of(cluster, [v.times.own.instance for v in same])
+
+
+def _time(same: Sequence[TimeVerdict]) -> str:
+    return span(max(v.times.own.seconds for v in same))
+
+
+def event_findings(cluster: Cluster, activity: Activity, instances: Sequence[InstanceActivity]) -> Iterator[Finding]:
+    """What each instance waits for, those with the same sorts of waits together. Blocks that were lost are left to
+    gc-blocks-lost, which tells of them with their cause."""
+    waits = [unusual_waits(own, _for_lost_blocks(activity, own), cluster.thresholds) for own in instances]
+    for same in alike([w for w in waits if w and w.found], lambda w: w.words):
+        yield _events_finding(cluster, same)
+
+
+def _for_lost_blocks(activity: Activity, own: InstanceActivity) -> Sequence[WaitEvent]:
+    loss = loss_of(activity, own)
+    return loss.waits if loss else ()
+
+
+def _events_finding(cluster: Cluster, same: Sequence[UnusualWaits]) -> Finding:
+    names = [instance_name(cluster, w.own.instance) for w in same]
+    words = same[0].words
+    events = list(dict.fromkeys((event.name, word) for w in same for event, word in w.found))
+    cost = sum(time_us(dict.fromkeys(event for event, _ in w.found)) for w in same)
+    total = sum(w.total_us for w in same)
+    aside = ", lost blocks aside," if any(w.without_lost for w in same) else ""
+    waits = "waits" if len(names) == 1 else "wait"
+    share = min(100.0, 100 * cost / total) if total else 0.0
+    return EVENTS.finding(
+        same[0].status,
+        f"{percent(share)} of what {named(names, 'instance')} {waits} for "
+        f"the cluster{aside} is {listed(dict.fromkeys(name for name, _ in events))}.",
+        subject=f"{briefly(names, 'instance')}: {events[0][0]}",
+        data={
+            "instances": ", ".join(names),
+            "events": ", ".join(dict.fromkeys(name for name, _ in events)),
+            "share_percent": share,
+        },
+        seen=some([f"{name}: {line}" for name, w in zip(names, same, strict=True) for line in top_lines(w.own)], 9),
+        expected=("Plain transfers and grants (2-way, 3-way) on top",),
+        why="; ".join(f"{name}: {MEANINGS[word]}" for name, word in events) + ".",
+        next=_next_for(words),
+        evidence=sql(cluster, "system_event"),
+        nodes=nodes_of(cluster, [w.own.instance for w in same]),
+        extent=(share, "% of the waits"),
+    )
+
+
+def _next_for(words: frozenset[str]) -> Iterator[Remedy]:
+    if words & {"lost", "retry", "failure"}:
+        yield Remedy("See whether blocks or packets get lost.", ("racwire check gc-blocks-lost df-ping",))
+    if "congested" in words:
+        yield Remedy(
+            "Look at the CPUs of the nodes that send the blocks, and at the class of their LMS processes.",
+            ("mpstat -P ALL 1 5", "ps -eo cls,rtprio,pcpu,comm | grep lms"),
+            "root on each node",
+        )
+    if THE_LOAD in words:
+        yield Remedy("See which objects and sessions it is, with ASH or AWR where you have them.")

@@ -1,0 +1,368 @@
+"""Are the private networks that oifcfg names really there, up, and as Oracle supports them, on every node?"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+from checks.model.check import Kind, check
+from checks.model.facts import Cluster, Interface, Node, Port, PrivateNetwork, Unknown
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import continued, listed
+from checks.plugins.interfaces.oifcfg_lines import (
+    ALSO_PUBLIC,
+    HAIP_ABSENT,
+    HAIP_OFF,
+    NODE_SPECIFIC,
+    NOT_UNDERSTOOD,
+    OCR_AND_GPNP_DIFFER,
+    configuration_findings,
+    haip_findings,
+)
+
+_RULES = "Grid Infrastructure Installation Guide, private IP interface requirements"
+
+IN_PLACE = Kind("IC-IFACE-001", "A private network is there and up on every node")
+NO_SUCH_SUBNET = Kind(
+    "IC-IFACE-002",
+    "oifcfg names a private network that no node is on",
+    "Clusterware looks for this subnet when it starts and does not find it; a node that restarts cannot join.",
+    ("Clusterware Administration Guide, oifcfg", "PRIF-30"),
+)
+NO_PORT = Kind(
+    "IC-IFACE-003",
+    "A node has no interface on a private network",
+    "The node cannot use this network; where it is the only one, it is out of the cluster.",
+    (_RULES,),
+)
+NOT_UP = Kind(
+    "IC-IFACE-004",
+    "The interface of a node on a private network is down",
+    "Its HAIP moves to another private network if there is one, and all traffic of the node shares that; with one "
+    "network only, the node is evicted after misscount seconds.",
+    ("MOS 1210883.1", "MOS 563566.1, cause 1"),
+)
+NAMES_DIFFER = Kind(
+    "IC-IFACE-005",
+    "A private network is on interfaces of different names",
+    "Oracle supports a private network only on the same interface name on every node; Clusterware finds it by name "
+    "and subnet, and a node with another name cannot use it after a restart.",
+    ("Clusterware Administration Guide, private networks and network interfaces", "PRIF-29"),
+)
+SAME_SUBNET = Kind(
+    "IC-IFACE-006",
+    "Two private networks share one subnet",
+    "The kernel sends everything for the subnet out of one of the two interfaces. When that one fails, the other is "
+    "not used, and Clusterware restarts or evicts the node.",
+    (_RULES, "MOS 1210883.1"),
+)
+NONE_CONFIGURED = Kind(
+    "IC-IFACE-009", "No private network is configured", "Without a cluster_interconnect the cluster cannot form."
+)
+NETMASK = Kind(
+    "IC-IFACE-015",
+    "A node's netmask on a private network is not that of the others",
+    "The node takes some of the others for hosts behind a router, or hosts behind a router for its neighbours; and "
+    "Clusterware, which stores the subnet, no longer finds the interface after a restart.",
+    (_RULES,),
+)
+NODE_NOT_READ = Kind(
+    "IC-IFACE-010",
+    "A node could not be read",
+    "Its side of every private network is unknown. A fault there would not be seen.",
+)
+
+
+@check(
+    "interfaces",
+    question="Are the private networks that oifcfg names there and up on every node?",
+    needs=("nodes", "networks"),
+    uses=("clusterware",),
+    kinds=(
+        IN_PLACE,
+        NO_SUCH_SUBNET,
+        NO_PORT,
+        NOT_UP,
+        NAMES_DIFFER,
+        SAME_SUBNET,
+        ALSO_PUBLIC,
+        NODE_SPECIFIC,
+        NONE_CONFIGURED,
+        NETMASK,
+        NODE_NOT_READ,
+        OCR_AND_GPNP_DIFFER,
+        HAIP_OFF,
+        HAIP_ABSENT,
+        NOT_UNDERSTOOD,
+    ),
+)
+def interfaces(cluster: Cluster) -> Iterator[Finding]:
+    """Compares what oifcfg says with what the nodes have.
+
+    For each private network: some node is on it; every node is; the interface is up with a carrier; it has the same
+    name everywhere; no two private networks share a subnet; none is public as well, or set for some nodes only. The
+    subnet decides which interface is meant, since stored names can be wildcards. HAIP ought to be online where the
+    resource exists and is meant to be.
+    """
+    if isinstance(cluster.networks, Unknown):
+        return
+    yield from _unread(cluster)
+    if not cluster.nodes:
+        yield NODE_NOT_READ.finding(
+            Status.UNKNOWN,
+            "No node could be read.",
+            subject="no node read",
+            expected=("The interfaces of every node",),
+            next=[Remedy("See which nodes there are.", ("olsnodes -n -s",), "the Grid owner")],
+        )
+    if not cluster.networks:
+        yield NONE_CONFIGURED.finding(
+            Status.FAIL,
+            "oifcfg names no private network at all.",
+            subject="none configured",
+            data={"private_networks": 0},
+            expected=("At least one line with cluster_interconnect",),
+            next=[Remedy("See what is configured.", ("oifcfg getif", "oifcfg iflist -p -n"), "the Grid owner")],
+            evidence=[(cluster.local_node, "oifcfg getif")],
+        )
+    for network in cluster.networks if cluster.read_nodes() else ():
+        faults = list(_network(cluster, network))
+        yield from faults
+        if not faults:
+            yield _in_place(cluster, network)
+    yield from _shared_subnets(cluster)
+    yield from configuration_findings(cluster)
+    yield from haip_findings(cluster)
+
+
+def _unread(cluster: Cluster) -> Iterator[Finding]:
+    for node in cluster.unread_nodes():
+        yield NODE_NOT_READ.finding(
+            Status.UNKNOWN,
+            f"{node.name} could not be read: {continued(node.reason.partition(': ')[0].rstrip('.'))}.",
+            subject=f"{node.name} not read",
+            seen=(node.reason,),
+            expected=("Its interfaces, read by ssh without a password",),
+            next=[Remedy("Try the same connection by hand.", (f"ssh -o BatchMode=yes {node.name} true",))],
+            evidence=[(node.name, "ssh")],
+            nodes=[node.name],
+        )
+
+
+def _network(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
+    if not network.ports:
+        yield _no_such_subnet(cluster, network)
+        return
+    for node in cluster.read_nodes():
+        port = network.port(node.name)
+        if port is None:
+            yield _no_port(cluster, network, node)
+        elif (interface := node.interface(port.interface)) and not interface.is_up:
+            yield _not_up(network, port, interface)
+    yield from _names(cluster, network)
+    yield from _netmasks(cluster, network)
+
+
+def _netmasks(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
+    prefixes = {
+        port: address.prefix_length
+        for port in network.ports
+        if (interface := cluster.interface(port))
+        for address in interface.addresses
+        if address.ip == port.ip
+    }
+    usual = Counter(prefixes.values()).most_common(1)
+    for port, prefix in prefixes.items():
+        if prefix != usual[0][0]:
+            yield NETMASK.finding(
+                Status.FAIL,
+                f"{port.interface} of {port.node} has the netmask /{prefix} on {network.name}; the others have "
+                f"/{usual[0][0]}.",
+                subject=f"{port.node} {port.interface} /{prefix}",
+                data={"interface": port.interface, "prefix_length": prefix, "expected_prefix_length": usual[0][0]},
+                seen=tuple(f"{p.node}: {p.interface} {p.ip}/{length}" for p, length in prefixes.items()),
+                expected=(f"/{usual[0][0]} on every node",),
+                next=[
+                    Remedy("Look at the address.", (f"ip address show {port.interface}",), f"any user on {port.node}"),
+                    Remedy(
+                        "Correct the netmask in the file that the node boots from, with Clusterware down on that node.",
+                        where=f"root on {port.node}",
+                        is_change=True,
+                    ),
+                ],
+                evidence=[(p.node, "interfaces") for p in network.ports],
+                network=network.name,
+                nodes=[port.node],
+            )
+
+
+def _in_place(cluster: Cluster, network: PrivateNetwork) -> Finding:
+    names = sorted({p.interface for p in network.ports})
+    name = listed(names)
+    return IN_PLACE.finding(
+        Status.PASS,
+        f"{name} {'is' if len(names) == 1 else 'are'} on {network.subnet} and up on "
+        f"{listed(p.node for p in network.ports)}.",
+        subject=f"{name} {network.subnet}",
+        seen=tuple(f"{p.node}: {p.interface} {p.ip}" for p in network.ports),
+        evidence=[(cluster.local_node, "oifcfg getif"), *((p.node, "interfaces") for p in network.ports)],
+        network=network.name,
+    )
+
+
+def _no_such_subnet(cluster: Cluster, network: PrivateNetwork) -> Finding:
+    there = tuple(
+        f"{node.name}: {interface.name} {address.network}"
+        for node in cluster.read_nodes()
+        for interface in node.interfaces
+        for address in interface.addresses
+        if fnmatchcase(interface.name, network.interface) and not address.is_haip and ":" not in address.ip
+    )
+    named = f"{network.interface} {network.subnet}" if network.named_by == "oifcfg" else network.subnet
+    by = "oifcfg names" if network.named_by == "oifcfg" else "The settings name"
+    return NO_SUCH_SUBNET.finding(
+        Status.FAIL,
+        f"{by} the private network {network.subnet}, and no node that could be read has an address in it.",
+        subject=f"{network.subnet} on no node",
+        data={"subnet": network.subnet, "interface": network.interface},
+        seen=(f"{network.named_by}: {named}", *there),
+        expected=(f"An address in {network.subnet} on every node",),
+        next=[
+            Remedy(
+                "Compare what is stored with what is there.", ("oifcfg getif", "oifcfg iflist -p -n"), "the Grid owner"
+            ),
+            Remedy(
+                "If the addresses are right and the stored subnet is wrong, correct it, with Clusterware up on all "
+                "nodes, then restart Clusterware on all of them.",
+                (
+                    f"oifcfg setif -global {network.interface}/RIGHT_SUBNET:cluster_interconnect",
+                    f"oifcfg delif -global {network.interface}/{network.subnet}",
+                ),
+                "the Grid owner",
+                is_change=True,
+            ),
+        ],
+        evidence=[
+            (cluster.local_node, "oifcfg getif"),
+            (cluster.local_node, "oifcfg iflist"),
+            *((node.name, "interfaces") for node in cluster.read_nodes()),
+        ],
+        network=network.name,
+    )
+
+
+def _no_port(cluster: Cluster, network: PrivateNetwork, node: Node) -> Finding:
+    has = tuple(f"{i.name} {a.ip}/{a.prefix_length}" for i in node.interfaces for a in i.addresses if ":" not in a.ip)
+    return NO_PORT.finding(
+        Status.FAIL,
+        f"{node.name} has no address on the private network {network.subnet}.",
+        subject=f"{node.name} not on {network.subnet}",
+        data={"subnet": network.subnet},
+        seen=(f"{node.name} has {', '.join(has)}",),
+        expected=(f"{network.interface} with an address in {network.subnet}",),
+        next=[Remedy("Look at its interfaces.", ("ip -brief address",), f"any user on {node.name}")],
+        evidence=[(cluster.local_node, "oifcfg getif"), (node.name, "interfaces")],
+        network=network.name,
+        nodes=[node.name],
+    )
+
+
+def _not_up(network: PrivateNetwork, port: Port, interface: Interface) -> Finding:
+    no_cable = interface.administratively_up
+    what = "has no link" if no_cable else "is switched off"
+    return NOT_UP.finding(
+        Status.FAIL,
+        f"{port.interface} of {port.node} {what}: {port.node} is cut off from {network.name}.",
+        subject=f"{port.node} {port.interface} down",
+        data={
+            "interface": port.interface,
+            "operational_state": interface.operational_state,
+            "administratively_up": no_cable,
+        },
+        seen=(f"{port.node}: {port.interface} is {interface.operational_state}",),
+        expected=("up",),
+        next=[
+            Remedy(
+                "Look at the link.",
+                (f"ip link show {port.interface}", f"ethtool {port.interface}"),
+                f"root on {port.node}",
+            ),
+            Remedy(
+                "Check cable, optics and switch port with the network team."
+                if no_cable
+                else "Find out who switched it off, and why, before switching it on."
+            ),
+        ],
+        evidence=[(port.node, "interfaces")],
+        network=network.name,
+        nodes=[port.node],
+    )
+
+
+def _names(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
+    if network.named_by != "oifcfg":
+        return
+    by_name: dict[str, list[str]] = defaultdict(list)
+    for port in network.ports:
+        by_name[port.interface].append(port.node)
+    odd = {n: nodes for n, nodes in by_name.items() if not fnmatchcase(n, network.interface)}
+    if network.is_pattern and len(by_name) > 1:
+        odd = dict(by_name)
+    if not odd:
+        return
+    names = listed(f"{name} on {listed(nodes)}" for name, nodes in odd.items())
+    yield NAMES_DIFFER.finding(
+        Status.WARN if network.is_pattern else Status.FAIL,
+        f"The private network {network.subnet} is on {names}, while oifcfg names {network.interface}.",
+        subject=f"{network.subnet}: {names}",
+        data={"subnet": network.subnet, "configured_interface": network.interface, "interfaces": ", ".join(odd)},
+        seen=tuple(f"{p.node}: {p.interface} {p.ip}" for p in network.ports),
+        expected=(f"{network.interface} on every node",),
+        next=[
+            Remedy("See how the names came about.", ("ip -brief address", "ls /etc/udev/rules.d"), "root on each node"),
+            Remedy(
+                f"Name it {network.interface} on {listed(n for nodes in odd.values() for n in nodes)} too, "
+                "with Clusterware down on that node.",
+                where="root",
+                is_change=True,
+            ),
+        ],
+        evidence=[(cluster.local_node, "oifcfg getif"), *((p.node, "interfaces") for p in network.ports)],
+        network=network.name,
+        nodes=[node for nodes in odd.values() for node in nodes],
+        extent=(sum(map(len, odd.values())), "nodes"),
+    )
+
+
+def _shared_subnets(cluster: Cluster) -> Iterator[Finding]:
+    if isinstance(cluster.networks, Unknown):
+        return
+    by_subnet: dict[str, list[PrivateNetwork]] = defaultdict(list)
+    for network in cluster.networks:
+        by_subnet[network.subnet].append(network)
+    for subnet, networks in by_subnet.items():
+        if len(networks) < 2:
+            continue
+        names = [n.interface for n in networks]
+        yield SAME_SUBNET.finding(
+            Status.FAIL,
+            f"The private networks on {listed(names)} share one subnet, {subnet}.",
+            subject=f"{listed(names)} in {subnet}",
+            data={"subnet": subnet, "interfaces": ", ".join(names)},
+            seen=tuple(f"{p.node}: {p.interface} {p.ip}" for n in networks for p in n.ports),
+            expected=("A subnet of its own for each private network (Exadata is the exception)",),
+            next=[
+                Remedy("See which interface the kernel uses.", (f"ip route show {subnet}",), "any user on each node"),
+                Remedy(
+                    "Plan new addresses for one of them, in a window with Clusterware down on all nodes "
+                    "(MOS 283684.1).",
+                    is_change=True,
+                ),
+            ],
+            evidence=[
+                (cluster.local_node, "oifcfg getif"),
+                *((n.name, topic) for n in cluster.read_nodes() for topic in ("interfaces", "routes")),
+            ],
+            network=networks[0].name,
+        )

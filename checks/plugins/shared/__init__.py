@@ -1,0 +1,1 @@
+"""What several checks share: how they speak of nodes, instances, paths and NICs."""

@@ -1,0 +1,43 @@
+"""The private NICs by name, for commands that a step gives; `ETH` stands for each where they are not known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from checks.model.facts import Cluster, Port, Unknown
+from checks.model.finding import Remedy
+from checks.model.networks import layers_below
+
+_MOST = 4
+"""NICs that a step names; of more, its commands would be longer than anybody reads."""
+_PLACEHOLDER = "ETH"
+
+
+def private_nics(cluster: Cluster, nodes: Sequence[str] = ()) -> tuple[str, ...]:
+    """The NICs that carry the private networks on these nodes, or on all where none is given, each name once.
+
+    Of a bond, a VLAN or a bridge, what lies below it: rings, offloading and most errors are those of the members.
+    """
+    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    ports = [port for network in networks for port in network.ports if not nodes or port.node in nodes]
+    return tuple(dict.fromkeys(nic for port in ports for nic in nics_of(cluster, port)))
+
+
+def nics_of(cluster: Cluster, port: Port) -> Iterator[str]:
+    """The NICs that a port stands on: its own interface, or the members of its bond."""
+    node, top = cluster.node(port.node), cluster.interface(port)
+    below = [top, *(lower for _, lower, _ in layers_below(node, top))] if node and top else []
+    known = {interface.name for interface in below}
+    lowest = [i.name for i in below if not known.intersection((*i.members, i.parent))]
+    yield from lowest or [port.interface]
+
+
+def on_nics(
+    cluster: Cluster, nodes: Sequence[str], text: str, commands: Iterable[str], where: str, *, is_change: bool = False
+) -> Remedy:
+    """A step with each command that has `ETH` in it once for each private NIC; a change is tried on the first one."""
+    names = private_nics(cluster, nodes)[: 1 if is_change else None]
+    if not 0 < len(names) <= _MOST:
+        text, names = f"{text} {_PLACEHOLDER} stands for each private NIC.", (_PLACEHOLDER,)
+    each = dict.fromkeys(command.replace(_PLACEHOLDER, name) for command in commands for name in names)
+    return Remedy(text, tuple(each), where, is_change)

@@ -1,0 +1,316 @@
+"""Whether blocks get lost at an instance, how grave that is, and whether anything but the count itself shows the loss.
+
+MOS 563566.1 has any lost block investigated; Oracle 12.1.0.2 counts blocks as lost that were not (bug 20922010, MOS
+2096299.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from checks.model.facts import (
+    Activity,
+    Cluster,
+    CounterChanges,
+    Database,
+    History,
+    InstanceActivity,
+    LossHistory,
+    PathProbe,
+    Thresholds,
+    Unknown,
+    Verdict,
+    WaitEvent,
+    release,
+)
+from checks.model.finding import Status
+from checks.model.known_instances import database_of, node_of, nodes_of
+from checks.rules.cache_fusion import lost, received
+from checks.rules.node_counts import NodeCounts, node_counts
+from checks.rules.waits import costliest
+
+_HAS_FALSE_COUNTS = (12, 1, 0, 2)
+
+CARRY_TOO_LITTLE = (Verdict.BLACK_HOLE, Verdict.TOO_BIG, Verdict.LOCAL_MTU)
+LOSE_PACKETS = (Verdict.LOSS, Verdict.UNREACHABLE)
+_NOT_TOLD = (Verdict.UNKNOWN, Verdict.FILTERED)
+
+
+# --- one instance -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class InstanceLoss:
+    """One instance in the interval."""
+
+    instance: int
+    seconds: float
+    lost: int
+    received: int | None
+    """None where the statistics were not read."""
+    senders: dict[int, int]
+    """Lost blocks by the instance that sent them; empty where that is not known, or there were none."""
+    waits: tuple[WaitEvent, ...]
+    """Waits for blocks that were lost."""
+    waits_are_on_top: bool
+    """Whether one of them is among the three events of the wait class Cluster that took longest."""
+    claims_lost: int
+    corrupt: int
+
+    @property
+    def of(self) -> int:
+        """Blocks that were sent to it: received or lost, as `checks.rules.cache_fusion.due`."""
+        return (self.received or 0) + self.lost
+
+    @property
+    def percent(self) -> float:
+        """Blocks lost, of a hundred that were sent to it; 100 where none is known to have come."""
+        return 100 * self.lost / self.of if self.of else 0.0
+
+    @property
+    def worst_sender(self) -> int | None:
+        """Whose blocks are lost most."""
+        return max(self.senders, key=lambda n: (self.senders[n], -n)) if self.senders else None
+
+
+def loss_of(activity: Activity, own: InstanceActivity) -> InstanceLoss | None:
+    """Loss of one instance; None where neither statistics, transfers nor waits tell it.
+
+    The count of the statistics and that of the transfers are sampled moments apart: the larger one is taken. Waits
+    for lost blocks count where both say nothing, so that none of the three is passed over. Transfers that were not
+    all read do not prove that nothing was lost.
+    """
+    transfers = () if isinstance(activity.transfers, Unknown) else activity.transfers
+    of_own = [t for t in transfers if t.receiver == own.instance and t.sender != own.instance]
+    senders: dict[int, int] = {}
+    for transfer in of_own:
+        if transfer.lost > 0:
+            senders[transfer.sender] = senders.get(transfer.sender, 0) + transfer.lost
+    waits = tuple(e for e in own.events if e.name.endswith("block lost") and e.waits > 0)
+    counted_lost = lost(own.statistics)
+    came = received(own.statistics)
+    if came is None and of_own:
+        came = sum(t.cr_blocks + t.current_blocks for t in of_own)
+    if counted_lost is None and not of_own and not waits:
+        return None
+    if counted_lost is None and not waits and not senders and activity.why_unread("GV$INSTANCE_CACHE_TRANSFER"):
+        return None
+    number = max(counted_lost or 0, sum(senders.values())) or sum(e.waits for e in waits)
+    return InstanceLoss(
+        instance=own.instance,
+        seconds=own.seconds,
+        lost=max(0, number),
+        received=None if came is None else max(0, came),
+        senders=senders,
+        waits=waits,
+        waits_are_on_top=any(e in waits for e in costliest(own.events)),
+        claims_lost=max(0, own.statistics.get("gc claim blocks lost", 0)),
+        corrupt=max(0, own.statistics.get("gc blocks corrupt", 0)),
+    )
+
+
+def why_no_transfers(activity: Activity) -> str:
+    """Why the transfers between instances are not known, or not all of them; empty where they are."""
+    if isinstance(activity.transfers, Unknown):
+        return activity.transfers.reason or "GV$INSTANCE_CACHE_TRANSFER was not read."
+    return activity.why_unread("GV$INSTANCE_CACHE_TRANSFER") or ""
+
+
+def received_few(received_blocks: int | None, limits: Thresholds) -> bool:
+    """Whether an instance received too few blocks for their figures to tell anything."""
+    return (received_blocks or 0) < limits.few_blocks
+
+
+def enough_blocks_text(limits: Thresholds) -> str:
+    """The number of blocks that are enough to judge: `100 blocks or more for each instance`."""
+    return f"{limits.few_blocks} blocks or more for each instance"
+
+
+# --- what else shows the loss -----------------------------------------------------------------------------------------
+
+Ends = tuple[str, Sequence[str]]
+"""A node that misses blocks, and the nodes that sent them; all nodes where none of those is known."""
+
+
+@dataclass(frozen=True)
+class LossEvidence:
+    """What the paths and the kernels' counters show of blocks that some nodes miss."""
+
+    paths: Mapping[Verdict, Sequence[PathProbe]]
+    """Those between the receivers and the senders, both ways: a ping that lost its answer may accuse either."""
+    every_path: Sequence[PathProbe]
+    """The same, one after the other."""
+    counts: Sequence[NodeCounts]
+    """Of the receivers."""
+    not_known: Mapping[str, Sequence[str]]
+    """What could not be looked at (`the paths`), and of which nodes."""
+    paths_are_clean: bool
+    counters_are_clean: bool
+
+    @property
+    def ill_paths(self) -> list[PathProbe]:
+        """Those that not all packets pass, or of which that is not known."""
+        return [p for p in self.every_path if p.verdict is not Verdict.PASSES]
+
+    @property
+    def shows_loss(self) -> bool:
+        """Whether a path or a counter bears the loss out."""
+        ill = (*CARRY_TOO_LITTLE, *LOSE_PACKETS)
+        return any(self.paths[verdict] for verdict in ill) or any(c.shows_loss for c in self.counts)
+
+    @property
+    def looked(self) -> bool:
+        """Whether something was looked at and found clean."""
+        return self.paths_are_clean or self.counters_are_clean
+
+
+def loss_evidence(cluster: Cluster, missing: Sequence[Ends]) -> LossEvidence:
+    """Evidence for blocks that some nodes miss from others."""
+    receivers = list(dict.fromkeys(receiver for receiver, _ in missing))
+    of_each = {receiver: _paths(cluster, receiver, senders) for receiver, senders in missing}
+    every = list(dict.fromkeys(p for own in of_each.values() for p in own))
+    by_verdict = {verdict: [p for p in every if p.verdict is verdict] for verdict in Verdict}
+    counts = [known for receiver in receivers if (known := node_counts(cluster, receiver))]
+    blind = {
+        "the paths": [r for r in receivers if all(p.verdict in _NOT_TOLD for p in of_each[r])],
+        "the kernel's counters": [r for r in receivers if r not in {c.node for c in counts}],
+    }
+    paths_are_clean = not blind["the paths"] and not any(
+        by_verdict[verdict] for verdict in (*CARRY_TOO_LITTLE, *LOSE_PACKETS)
+    )
+    nothing_counted = not any(c.shows_loss for c in counts)
+    of_one_time = _of_one_time(cluster)
+    if nothing_counted and not of_one_time:
+        blind["the kernel's counters of the same time"] = receivers
+    return LossEvidence(
+        by_verdict,
+        every,
+        counts,
+        {what: [node or "its node" for node in nodes] for what, nodes in blind.items() if nodes},
+        paths_are_clean,
+        bool(counts) and nothing_counted and of_one_time,
+    )
+
+
+def _paths(cluster: Cluster, receiver: str, senders: Sequence[str]) -> list[PathProbe]:
+    paths = () if isinstance(cluster.paths, Unknown) else cluster.paths
+    own = [p for p in paths if receiver in (p.from_node, p.to_node)]
+    return [p for p in own if not senders or p.from_node in senders or p.to_node in senders]
+
+
+def _of_one_time(cluster: Cluster) -> bool:
+    """Whether the kernels' counters cover at least half of the time between the samples of the instances."""
+    kernels, instances = cluster.counters, cluster.activity
+    if not isinstance(kernels, CounterChanges) or not isinstance(instances, Activity):
+        return True
+    try:
+        begin, end = datetime.fromisoformat(instances.begun_at), datetime.fromisoformat(instances.ended_at)
+        first, last = datetime.fromisoformat(kernels.begun_at), datetime.fromisoformat(kernels.ended_at)
+        return 2 * (min(end, last) - max(begin, first)) >= end - begin
+    except (ValueError, TypeError):  # times that cannot be told, or compared, are those of no one time
+        return False
+
+
+# --- the judgement ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LossVerdict:
+    """The judgement on some instances that lose blocks."""
+
+    status: Status
+    likely_false: bool
+    """Whether only the counts of a release that counts wrongly say so."""
+    evidence: LossEvidence
+
+
+def judge_loss(cluster: Cluster, activity: Activity, losses: Sequence[InstanceLoss]) -> LossVerdict:
+    """Judge instances that lose blocks, as gravely as the worst of them.
+
+    A warning; above the limit of lost blocks, or where waits for lost blocks are among the costliest, a failure. A
+    count that nothing else bears out is no fault on a release that counts wrongly, unless something could not be
+    looked at.
+    """
+    senders = {loss.instance: nodes_of(cluster, loss.senders) for loss in losses}
+    evidence = loss_evidence(cluster, [(node_of(cluster, n), nodes) for n, nodes in senders.items()])
+    likely_false = all(_may_be_false(cluster, activity, loss, evidence) for loss in losses)
+    if likely_false:
+        doubt = evidence.not_known or why_no_transfers(activity) or activity.why_unread("GV$SYSTEM_EVENT")
+        status = Status.WARN if doubt else Status.INFO
+    else:
+        status = Status.FAIL if any(_is_grave(cluster.thresholds, loss) for loss in losses) else Status.WARN
+    return LossVerdict(status, likely_false, evidence)
+
+
+def loss_statuses(cluster: Cluster, activity: Activity, instances: Collection[int]) -> dict[int, Status]:
+    """Status of the loss of each of these instances: PASS where it lost nothing, UNKNOWN where nothing tells it."""
+    found = {}
+    for instance in instances:
+        own = activity.of(instance)
+        loss = loss_of(activity, own) if own else None
+        if loss is None:
+            found[instance] = Status.UNKNOWN
+        else:
+            found[instance] = judge_loss(cluster, activity, [loss]).status if loss.lost else Status.PASS
+    return found
+
+
+def _is_grave(limits: Thresholds, loss: InstanceLoss) -> bool:
+    return loss.percent > limits.lost_blocks_fail_percent or loss.waits_are_on_top
+
+
+def _may_be_false(cluster: Cluster, activity: Activity, loss: InstanceLoss, evidence: LossEvidence) -> bool:
+    """Whether the count stands alone: no sign, no sender, no wait, and at least something was looked at."""
+    looked = evidence.looked or not why_no_transfers(activity)
+    alone = not evidence.shows_loss and not loss.senders and not loss.waits
+    return counts_falsely(database_of(cluster), loss.instance) and alone and looked
+
+
+def counts_falsely(database: Database | None, instance: int) -> bool:
+    """Whether the instance is of the release that counts blocks as lost that were not (bug 20922010)."""
+    one = database.instance(instance) if database else None
+    return one is not None and release(one.version)[:4] == _HAS_FALSE_COUNTS
+
+
+# --- the past ---------------------------------------------------------------------------------------------------------
+
+
+def past_loss_status(history: History, database: Database | None, past: LossHistory, limits: Thresholds) -> Status:
+    """Status of a loss in the range of the history: a warning where the last one is recent, else INFO.
+
+    A count of a release that counts wrongly is INFO where the transfers and waits of the history do not bear it out.
+    """
+    doubtful = counts_falsely(database, past.instance) and _stands_alone(history, past.instance)
+    return Status.WARN if _is_recent(history, past, limits) and not doubtful else Status.INFO
+
+
+def _is_recent(history: History, past: LossHistory, limits: Thresholds) -> bool:
+    """Whether the last loss lies near the end of the range; also where the times cannot be read."""
+    ago = seconds_between(past.last_end, history.end)
+    return ago is None or ago <= limits.recent_loss_h * 3600
+
+
+def _stands_alone(history: History, instance: int) -> bool:
+    """Whether the count of lost blocks is all that says so: no transfer and no wait of the history bears it out, and
+    one of the two at least was kept."""
+    own = next((i for i in history.instances if i.instance == instance), None)
+    waits = own.events if own else {}
+    borne_out = any(name.endswith("block lost") and number > 0 for name, (number, _) in waits.items())
+    kept = bool(waits) or not isinstance(history.transfers, Unknown)
+    return kept and not borne_out and not lost_by_pair(history, [instance])
+
+
+def lost_by_pair(history: History, receivers: Sequence[int]) -> dict[tuple[int, int], int]:
+    """Blocks lost by receiver and sender; empty where none were, or the source does not keep that."""
+    transfers = () if isinstance(history.transfers, Unknown) else history.transfers
+    return {(t.receiver, t.sender): t.lost for t in transfers if t.receiver in receivers and t.lost > 0}
+
+
+def seconds_between(begin: str, end: str) -> float | None:
+    """Seconds from one moment in ISO 8601 to another; None where the times cannot be read or compared."""
+    try:
+        return (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds()
+    except (TypeError, ValueError):
+        return None

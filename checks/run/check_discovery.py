@@ -1,0 +1,85 @@
+"""How checks are found: the built-in ones, then those of installed packages."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from functools import cache
+
+from checks.model.check import Check, Kind
+
+ENTRY_POINT_GROUP = "racwire.checks"
+
+
+@dataclass(frozen=True)
+class BrokenPlugin:
+    """An installed check that could not be loaded."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Checks:
+    """All checks that are there, in the order in which they are listed."""
+
+    checks: tuple[Check, ...]
+    broken: tuple[BrokenPlugin, ...] = ()
+
+    def __iter__(self) -> Iterator[Check]:
+        return iter(self.checks)
+
+    def get(self, id: str) -> Check | None:  # noqa: A002
+        """The check of that id."""
+        return next((c for c in self.checks if c.id == id), None)
+
+    def kinds(self) -> dict[str, tuple[Kind, Check]]:
+        """Every kind of finding by code, with the check that makes it."""
+        return {kind.code: (kind, check) for check in self.checks for kind in check.kinds}
+
+
+def discover() -> Checks:
+    """The built-in checks, then those of installed packages; a package that cannot be loaded is told, not raised."""
+    from importlib.metadata import entry_points  # late: it takes as long to load as all the rest of this
+
+    found = list(_built_in())
+    broken: list[BrokenPlugin] = []
+    ids = {c.id for c in found}
+    codes = {kind.code for c in found for kind in c.kinds}
+    for point in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda p: p.name):
+        try:
+            with redirect_stdout(sys.stderr):  # stdout is for the report alone
+                loaded = point.load()
+        except (Exception, SystemExit) as error:  # whatever a stranger's module raises must not stop the others
+            broken.append(BrokenPlugin(point.name, f"{point.value} could not be imported: {error!r}"))
+            continue
+        if not isinstance(loaded, Check):
+            broken.append(BrokenPlugin(point.name, f"{point.value} is not a check made with @check"))
+        elif loaded.id in ids:
+            broken.append(BrokenPlugin(point.name, f"{point.value} takes the id {loaded.id}, which another check has"))
+        elif taken := sorted(codes & {kind.code for kind in loaded.kinds}):
+            broken.append(BrokenPlugin(point.name, f"{point.value} takes the code {taken[0]}, which another check has"))
+        else:
+            found.append(loaded)
+            ids.add(loaded.id)
+            codes |= {kind.code for kind in loaded.kinds}
+    return Checks(tuple(found), tuple(broken))
+
+
+def _built_in() -> Iterator[Check]:
+    """The checks of each module and folder of `checks.plugins`, each where it is declared."""
+    package = importlib.import_module("checks.plugins")
+    for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda m: m.name):
+        loaded = importlib.import_module(f"checks.plugins.{module.name}")
+        found = (value for value in vars(loaded).values() if isinstance(value, Check))
+        yield from (check for check in found if check.judge.__module__ == loaded.__name__)
+
+
+@cache
+def known_codes() -> frozenset[str]:
+    """The codes of all findings that the checks here can make."""
+    return frozenset(discover().kinds())

@@ -1,0 +1,230 @@
+"""Opening what was saved: a saved file, or a report as JSON, read as if a stranger had made it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import zlib
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+
+import msgspec
+
+from checks.model.report import Report
+from checks.report.age import state_now
+from checks.saved.manifest import (
+    MANIFEST_BYTES,
+    RECORDING,
+    REPORT,
+    REPORT_BYTES,
+    Manifest,
+    Proof,
+    SavedError,
+    damaged,
+    decode,
+    foreign,
+)
+from checks.saved.report_file import report_in
+from checks.saved.zip_v1 import REPORT as ZIPPED_REPORT
+from checks.saved.zip_v1 import Directory, Zip
+from checks.traffic.recording import Recording, RecordingError
+from checks.traffic.recording_file import (
+    APPLICATION_ID,
+    LAYOUT,
+    SAVED_ID,
+    ForeignFileError,
+    Row,
+    has_traffic,
+    open_file,
+    rows_in,
+    unreadable,
+)
+
+_ZIP = b"PK\3\4"
+_SQLITE = b"SQLite format 3\0"
+_IDS = {APPLICATION_ID.to_bytes(4, "big"): "recording", SAVED_ID.to_bytes(4, "big"): "saved"}
+_BEGINNING = 100
+
+
+class Saved:
+    """Evidence that was saved. Close it, or use it in a `with`: its temporary files are removed then."""
+
+    def __init__(
+        self, path: Path, report: Report, recording: Recording | None = None, directory: Directory | None = None
+    ) -> None:
+        """`directory` is where the recording was unpacked to; None where it was not."""
+        self.path = path
+        self.report = report
+        """With `saved_at` set."""
+        self.recording = recording
+        """The traffic around it; None where none was recorded, or it was not asked for."""
+        self._directory = directory
+
+    @property
+    def saved_at(self) -> str:
+        """When it was saved, in ISO 8601; of a report as JSON, when its run began."""
+        return self.report.saved_at
+
+    def told(self, now: datetime) -> str:
+        """`saved by racwire 0.1.0: the state of 2026-11-20 14:02:31 +01:00, 3 d ago, saved 2026-11-20 14:05:00 +01:00`,
+        where `now` is a time with a zone."""
+        return f"saved by racwire {self.report.racwire_version}: the state {state_now(self.report, now)}"
+
+    def close(self) -> None:
+        """Can be called twice."""
+        if self.recording is not None:
+            self.recording.close()
+        if self._directory is not None:
+            self._directory.cleanup()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def kind_of(path: Path) -> str:
+    """`saved`, `report` (as JSON) or `recording`; empty where it is none of these, or cannot be read. What is wrong
+    with one is told by whoever opens it."""
+    try:
+        with _open_regular(path) as file:
+            kind = _kind_in(file)
+    except (SavedError, OSError):
+        return ""
+    return "saved" if kind == "zip" else kind
+
+
+def open_saved(path: Path, *, recording: bool = True) -> Saved:
+    """Open a saved file, or a report as JSON, which has no recording. Raises SavedError.
+
+    Without `recording` the recording is not looked at.
+    """
+    with _open_regular(path) as file:
+        match _kind_in(file):
+            case "recording":
+                raise SavedError(f"{path} is a recording, and holds no report; `racwire open {path}` shows it.")
+            case "zip":
+                file.seek(0)
+                return _of_zip(path, Zip(path, file), recording)
+            case "report":
+                file.seek(0)
+                report = report_in(_all_of(path, file), path)
+                return Saved(path, msgspec.structs.replace(report, saved_at=report.saved_at or report.started_at))
+            case "":
+                raise foreign(path)
+    return _of_sqlite(path, recording)
+
+
+def _open_regular(path: Path) -> BinaryIO:
+    """A file for reading; no directory, pipe or device, which could be without end. Raises SavedError."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "that is no file name"
+        raise SavedError(f"{path} could not be read: {why}.") from None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise SavedError(f"{path} is no file; name a saved file, or a report as JSON.")
+    return os.fdopen(handle, "rb")
+
+
+def _kind_in(file: BinaryIO) -> str:
+    beginning = file.read(_BEGINNING)
+    if beginning.startswith(_ZIP):
+        return "zip"
+    if beginning.startswith(_SQLITE):
+        return _IDS.get(beginning[68:72], "")
+    return "report" if beginning.lstrip().startswith(b"{") else ""
+
+
+def _all_of(path: Path, file: BinaryIO) -> bytes:
+    try:
+        data = file.read(REPORT_BYTES + 1)
+    except OSError as error:
+        raise SavedError(f"{path} could not be read: {error.strerror}.") from None
+    if len(data) > REPORT_BYTES:
+        raise SavedError(f"{path} could not be read: it has over {REPORT_BYTES / 1e6:.0f} MB, which no report has.")
+    return data
+
+
+def _of_zip(path: Path, archive: Zip, with_recording: bool) -> Saved:
+    report = _dated(report_in(archive.read(ZIPPED_REPORT, REPORT_BYTES), path), archive.manifest)
+    recording, directory = (archive.recording() if with_recording else None) or (None, None)
+    return Saved(path, report, recording, directory)
+
+
+def _dated(report: Report, manifest: Manifest) -> Report:
+    return msgspec.structs.replace(report, saved_at=manifest.saved_at or report.saved_at or report.started_at)
+
+
+def _of_sqlite(path: Path, with_recording: bool) -> Saved:
+    try:
+        file = open_file(path, saved_too=True)
+    except ForeignFileError:
+        raise damaged(path) from None
+    except RecordingError as error:
+        raise SavedError(str(error)) from None
+    try:
+        return _saved_in(path, file, with_recording)
+    except sqlite3.Error as error:
+        file.close()
+        raise SavedError(str(unreadable(path, error))) from None
+    except (RecordingError, zlib.error, ValueError, TypeError, OverflowError):
+        file.close()
+        raise damaged(path) from None
+    except BaseException:
+        file.close()
+        raise
+
+
+def _saved_in(path: Path, file: sqlite3.Connection, with_recording: bool) -> Saved:
+    row = file.execute("SELECT body FROM manifest LIMIT 1").fetchone()
+    if row is None or not isinstance(row[0], str) or len(row[0]) > MANIFEST_BYTES:
+        raise damaged(path)
+    manifest = decode(row[0].encode(), path)
+    # No two values lie in one place of a file that is whole: what is read of it is no more than the file has.
+    most = 2 * path.stat().st_size
+    report = _dated(report_in(_inflated(path, file, manifest, most), path), manifest)
+    if (RECORDING in manifest.members) != has_traffic(file):
+        raise damaged(path)
+    if not with_recording or RECORDING not in manifest.members:
+        file.close()
+        return Saved(path, report)
+    proof = Proof()
+    for row in rows_in(file, LAYOUT):
+        _add(path, proof, row, most)
+    if manifest.members[RECORDING] != proof.member:
+        raise damaged(path)
+    return Saved(path, report, Recording(path, file))
+
+
+def _inflated(path: Path, file: sqlite3.Connection, manifest: Manifest, most: int) -> bytes:
+    """The report, proved to be what was written. Raises SavedError."""
+    proof, inflating, parts, size = Proof(), zlib.decompressobj(), [], 0
+    for row in rows_in(file, (REPORT,)):
+        _add(path, proof, row, most)
+        (_, body) = row[1]
+        if not isinstance(body, bytes):
+            raise damaged(path)
+        parts.append(inflating.decompress(body, REPORT_BYTES + 1 - size))
+        size += len(parts[-1])
+        if size > REPORT_BYTES:
+            raise SavedError(
+                f"{path} was not opened: its report inflates to over {REPORT_BYTES:,} bytes, which none that racwire "
+                "saves does; ask whoever made it."
+            )
+    if not inflating.eof or inflating.unused_data or manifest.members.get(REPORT) != proof.member:
+        raise damaged(path)
+    return b"".join(parts)
+
+
+def _add(path: Path, proof: Proof, row: Row, most: int) -> None:
+    proof.add(row)
+    if proof.member.bytes > most:
+        raise damaged(path)

@@ -1,0 +1,128 @@
+"""The checks over a saved report: the same run once more, with nothing read and nothing sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from checks.model.check import Check
+from checks.model.facts import FACT_GROUPS, NotAsked, Unknown
+from checks.model.finding import Finding, worst_first
+from checks.model.journal import Journal
+from checks.model.report import Report
+from checks.model.settings import Settings
+from checks.rules.waivers import NOT_CHECKED, apply, day_of, waivers_in
+from checks.run.check_discovery import BrokenPlugin, known_codes
+from checks.run.engine import INTERRUPTED, KINDS, PLUGIN_BROKEN, needed_groups
+from checks.run.replay import GivenFacts
+
+
+class Replay(GivenFacts):
+    """An engine over the facts of a saved report. It judges again what was judged then, and nothing else.
+
+    Its report, once it has run to the end, equals the saved one in every field, with two exceptions: `saved_at` says
+    when that was saved, and a racwire with other checks than then finds what its own find. Facts, journal, times,
+    reruns and versions are those of the run; thresholds and waivers too, unless other settings are given, and waivers
+    hold on the day of the run, or of the last rerun. Findings that cannot be judged again are as they were saved
+    (`kept`).
+    """
+
+    def __init__(
+        self,
+        report: Report,
+        checks: Iterable[Check],
+        *,
+        broken: Iterable[BrokenPlugin] = (),
+        settings: Settings | None = None,
+    ) -> None:
+        """`broken`: checks that could not be loaded here."""
+        self._saved = report
+        here = {check.id: check for check in checks}
+        cannot = {plugin.name: f"could not be loaded here: {plugin.reason}" for plugin in broken}
+        ran = dict.fromkeys(finding.check for finding in report.findings)
+        self.kept: dict[str, str] = {}
+        """The checks whose findings are as they were saved, and why: the end of a sentence that begins with one."""
+        for check in ran:
+            if why := cannot.get(check) or _why_kept(check, here, report):
+                self.kept[check] = why
+        again = [check for check in here.values() if check.id in ran and check.id not in self.kept]
+        super().__init__(report.cluster, again, Settings())
+        thresholds = settings.thresholds.as_facts() if settings else report.cluster.thresholds
+        self._cluster = replace(report.cluster, thresholds=thresholds)
+        self._settings = _as_judged(report.settings, settings)
+        self._versions = report.versions
+        self._started_at = report.started_at
+        self.journal = Journal(report.journal)
+        self._concluded |= {check: _of(check, report.findings) for check in self.kept}
+        self._finders = _finders(report, (here[check] for check in ran if check in here))
+
+    def report(self, *, interrupted: bool = False) -> Report:
+        """What is known by now."""
+        fresh, saved = super().report(interrupted=interrupted), self._saved
+        day = day_of(saved.reruns[-1].started_at if saved.reruns else saved.started_at)
+        findings, standings = apply(
+            self._in_saved_order(fresh.findings), waivers_in(self._settings), day, self._finders, known_codes
+        )
+        return replace(
+            saved,
+            interrupted=fresh.interrupted or saved.interrupted,
+            cluster=self._cluster,
+            findings=tuple(worst_first(list(findings))),
+            settings=self._settings,
+            waivers=standings,
+        )
+
+    def _in_saved_order(self, findings: Iterable[Finding]) -> list[Finding]:
+        """In the order in which the checks concluded then, which is that of their findings of one gravity."""
+        order: dict[tuple[str, str], int] = {}
+        for place, finding in enumerate(self._saved.findings):
+            order.setdefault((finding.status, finding.check), place)
+        return sorted(findings, key=lambda f: order.get((f.status, f.check), len(order)))
+
+
+def _of(check: str, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(finding for finding in findings if finding.check == check)
+
+
+def _why_kept(check: str, here: Mapping[str, Check], report: Report) -> str:
+    """Why a check cannot judge again what it judged then; empty where it can."""
+    codes = {finding.code for finding in _of(check, report.findings)}
+    if INTERRUPTED.code in codes:
+        return "had not concluded when the run was interrupted"
+    if PLUGIN_BROKEN.code in codes:
+        return "could not be loaded when it was saved"
+    if check not in here:
+        return "is not installed here"
+    if any(isinstance(getattr(report.cluster, need), Unknown | NotAsked) for need in here[check].needs):
+        return "lacks facts that were not found out"
+    if _later_facts(check, report, here).intersection(here[check].needs + here[check].uses):
+        return "was judged by facts that a later run of another check replaced"
+    return ""
+
+
+def _later_facts(check: str, report: Report, here: Mapping[str, Check]) -> set[str]:
+    """The groups of facts that reruns of other checks gathered after the latest run of this one."""
+    places = [place for place, again in enumerate(report.reruns, 1) if again.check == check]
+    later: set[str] = set()
+    for again in report.reruns[places[0] if places else 0 :]:
+        later |= set(needed_groups([here[again.check]]) if again.check in here else FACT_GROUPS)
+    return later
+
+
+def _as_judged(saved: dict[str, Any], settings: Settings | None) -> dict[str, Any]:
+    """The settings of the run, but for those that other ones are given for and that a judgement depends on."""
+    if settings is None:
+        return saved
+    given = msgspec.to_builtins(settings)
+    return {**saved, "thresholds": given["thresholds"], "waivers": given["waivers"]}
+
+
+def _finders(report: Report, ran: Iterable[Check]) -> dict[str, str]:
+    """The check that could find each code in that run: as its waivers tell, and as is known here."""
+    told = {s.code: s.check for s in report.waivers if s.check or s.standing != NOT_CHECKED}
+    found = {finding.code: finding.check for finding in report.findings}
+    of_checks = {kind.code: check.id for check in ran for kind in check.kinds}
+    return found | of_checks | {kind.code: "" for kind in KINDS} | told

@@ -1,0 +1,119 @@
+"""Saving evidence: one SQLite file, written whole or not at all."""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import closing, nullcontext
+from pathlib import Path
+
+import msgspec
+
+from checks.model.journal import now
+from checks.model.report import Report
+from checks.report.json_report import to_json
+from checks.run.versions import versions
+from checks.saved.manifest import FORMAT, RECORDING, REPORT, REPORT_BYTES, Manifest, Member, Proof, SavedError, encode
+from checks.traffic.recording import Recording, RecordingError
+from checks.traffic.recording_file import (
+    LAYOUT,
+    SAVED_ID,
+    SAVED_LAYOUT,
+    SCHEMA,
+    Row,
+    add_row,
+    connect,
+    in_words,
+    lay_out,
+)
+from checks.whole_files import OutputError, whole_path
+
+_CHUNK = 1_000_000
+_PAGE_BYTES, _SMALL_PAGE_BYTES = 8192, 1024
+_LARGE = 1_000_000
+"""Bytes of a recording from which on large pages are the smaller file: each table has a page of its own."""
+
+
+def save(path: Path, report: Report, recording: Path | None, *, replace: bool) -> None:
+    """Save a report, and a recording where there is one, which may be being written.
+
+    What was opened from a saved file keeps the time at which that was saved: the evidence is as old as it was. Raises
+    OutputError where the file cannot be written, SavedError where the recording cannot be put into it.
+    """
+    data = _as_json(report)
+    with (
+        nullcontext() if recording is None else closing(_opened(recording)) as traffic,
+        whole_path(path, replace=replace) as temporary,
+    ):
+        try:
+            with closing(connect(temporary, "rw")) as file:
+                _write(file, report, data, traffic)
+        except sqlite3.Error as error:
+            raise OutputError(f"{path} could not be written: {in_words(error)}; nothing was left there.") from error
+
+
+def _as_json(report: Report) -> bytes:
+    data = to_json(msgspec.structs.replace(report, saved_at=""))
+    if len(data) > REPORT_BYTES:
+        raise SavedError(
+            f"The report has {len(data) / 1e6:,.0f} MB, and a saved file takes {REPORT_BYTES / 1e6:.0f} MB: save fewer "
+            "checks at once, by name."
+        )
+    return data
+
+
+def _opened(recording: Path) -> Recording:
+    try:
+        return Recording.open(recording)
+    except RecordingError as error:
+        raise SavedError(str(error)) from None
+
+
+def _write(file: sqlite3.Connection, report: Report, data: bytes, traffic: Recording | None) -> None:
+    """Raises sqlite3.Error, SavedError."""
+    is_large = traffic is not None and traffic.path.stat().st_size > _LARGE
+    file.execute(f"PRAGMA page_size = {_PAGE_BYTES if is_large else _SMALL_PAGE_BYTES}")
+    # A file that is not whole is removed: no journal has to bring back what was in it.
+    file.execute("PRAGMA journal_mode = OFF")
+    file.execute("PRAGMA synchronous = OFF")
+    file.execute("BEGIN")
+    if traffic is None:
+        lay_out(file, SAVED_ID, SCHEMA, SAVED_LAYOUT)
+    else:
+        lay_out(file, SAVED_ID, traffic.schema, LAYOUT | SAVED_LAYOUT)
+    members = {REPORT: _add(file, _parts(data))}
+    if traffic is not None:
+        members[RECORDING] = _add(file, _rows(traffic))
+    manifest = Manifest(
+        format=FORMAT,
+        racwire_version=versions()["racwire"],
+        saved_at=report.saved_at or now(),
+        is_redacted=report.is_redacted,
+        members=members,
+    )
+    file.execute("INSERT INTO manifest (body) VALUES (?)", (encode(manifest).decode(),))
+    file.execute("COMMIT")
+
+
+def _add(file: sqlite3.Connection, rows: Iterable[Row]) -> Member:
+    proof = Proof()
+    for row in rows:
+        proof.add(row)
+        add_row(file, row)
+    return proof.member
+
+
+def _parts(data: bytes) -> Iterator[Row]:
+    """The report, deflated."""
+    packed = zlib.compress(data)
+    for part, begin in enumerate(range(0, len(packed), _CHUNK)):
+        yield "report", (part, packed[begin : begin + _CHUNK])
+
+
+def _rows(traffic: Recording) -> Iterator[Row]:
+    """What is in the recording. Raises SavedError."""
+    try:
+        yield from traffic.rows()
+    except RecordingError as error:
+        raise SavedError(str(error)) from None

@@ -1,0 +1,56 @@
+-- purpose: What each instance counted of Cache Fusion over a range of snapshots; times in centiseconds. Intervals
+--     with a restart are left out.
+-- awr reads: DBA_HIST_SNAPSHOT, DBA_HIST_SYSSTAT
+-- awr grants: SYS.DBA_HIST_SNAPSHOT, SYS.DBA_HIST_SYSSTAT
+-- awr licence: Diagnostics Pack
+-- awr values: dba_hist_sysstat
+-- awr name: v.stat_name
+-- statspack reads: STATS$SNAPSHOT, STATS$SYSSTAT
+-- statspack grants: PERFSTAT.STATS$SNAPSHOT, PERFSTAT.STATS$SYSSTAT
+-- statspack licence: none
+-- statspack values: perfstat.stats$sysstat
+-- statspack name: v.name
+-- names: gc blocks lost, gc claim blocks lost, gc blocks corrupt, gc cr blocks received, gc cr block receive time,
+--     gc current blocks received, gc current block receive time, gc cr blocks served, gc cr block build time,
+--     gc cr block flush time, gc cr block send time, gc current blocks served, gc current block pin time,
+--     gc current block flush time, gc current block send time, gc local grants, gc remote grants, gcs messages sent,
+--     ges messages sent, consistent gets from cache, db block gets from cache, physical reads cache,
+--     DBWR fusion writes
+-- versions: 11.2-
+WITH kept AS (
+    SELECT v.dbid,
+           v.instance_number,
+           v.snap_id,
+           s.startup_time,
+           $end_time AS end_time,
+awr|           v.stat_name AS name,
+statspack|           v.name,
+           v.value
+      FROM $snapshots s
+      JOIN $values v
+        ON v.dbid = s.dbid
+       AND v.instance_number = s.instance_number
+       AND v.snap_id = s.snap_id
+     WHERE s.dbid = :dbid
+       AND $in_range
+awr|       AND v.dbid = :dbid
+awr|       AND v.snap_id BETWEEN :from_snap AND :last_snap
+       AND $name IN ($names)
+),
+differences AS (
+    SELECT k.instance_number,
+           k.snap_id,
+           k.end_time,
+           k.name,
+           k.value - LAG(k.value) OVER (
+               PARTITION BY k.dbid, k.instance_number, k.startup_time, k.name ORDER BY k.snap_id) AS difference
+      FROM kept k
+)
+SELECT d.instance_number,
+       d.name,
+       SUM(d.difference) AS difference
+  FROM differences d
+ WHERE d.$after_base
+   AND d.difference >= 0
+ GROUP BY d.instance_number, d.name
+ ORDER BY d.instance_number, d.name

@@ -1,0 +1,61 @@
+-- purpose: The waits of each instance for other instances over a range of snapshots, in microseconds. An event that
+--     has not happened yet has no row: it counts from zero where the instance has rows of others before.
+-- awr reads: DBA_HIST_SNAPSHOT, DBA_HIST_SYSTEM_EVENT
+-- awr grants: SYS.DBA_HIST_SNAPSHOT, SYS.DBA_HIST_SYSTEM_EVENT
+-- awr licence: Diagnostics Pack
+-- awr values: dba_hist_system_event
+-- statspack reads: STATS$SNAPSHOT, STATS$SYSTEM_EVENT
+-- statspack grants: PERFSTAT.STATS$SNAPSHOT, PERFSTAT.STATS$SYSTEM_EVENT
+-- statspack licence: none
+-- statspack values: perfstat.stats$system_event
+-- versions: 11.2-
+WITH kept AS (
+    SELECT v.dbid,
+           v.instance_number,
+           v.snap_id,
+           s.startup_time,
+           $end_time AS end_time,
+awr|           v.event_name AS event,
+statspack|           v.event AS event,
+           v.total_waits,
+           v.time_waited_micro
+      FROM $snapshots s
+      JOIN $values v
+        ON v.dbid = s.dbid
+       AND v.instance_number = s.instance_number
+       AND v.snap_id = s.snap_id
+     WHERE s.dbid = :dbid
+       AND $in_range
+awr|       AND v.dbid = :dbid
+awr|       AND v.snap_id BETWEEN :from_snap AND :last_snap
+awr|       AND v.wait_class = 'Cluster'
+statspack|       AND v.event LIKE 'gc %'
+),
+differences AS (
+    SELECT k.instance_number,
+           k.snap_id,
+           k.end_time,
+           k.event,
+           k.total_waits - COALESCE(
+               LAG(k.total_waits) OVER (
+                   PARTITION BY k.dbid, k.instance_number, k.startup_time, k.event ORDER BY k.snap_id),
+               CASE WHEN k.snap_id > MIN(k.snap_id) OVER (
+                   PARTITION BY k.dbid, k.instance_number, k.startup_time) THEN 0 END) AS waits,
+           k.time_waited_micro - COALESCE(
+               LAG(k.time_waited_micro) OVER (
+                   PARTITION BY k.dbid, k.instance_number, k.startup_time, k.event ORDER BY k.snap_id),
+               CASE WHEN k.snap_id > MIN(k.snap_id) OVER (
+                   PARTITION BY k.dbid, k.instance_number, k.startup_time) THEN 0 END) AS time_us
+      FROM kept k
+)
+SELECT d.instance_number,
+       d.event,
+       SUM(d.waits) AS waits,
+       SUM(d.time_us) AS time_us
+  FROM differences d
+ WHERE d.$after_base
+   AND d.waits >= 0
+   AND d.time_us >= 0
+ GROUP BY d.instance_number, d.event
+HAVING SUM(d.waits) > 0
+ ORDER BY d.instance_number, d.event

@@ -1,0 +1,247 @@
+"""What is read of the kernels: files and netlink on this node, and the programs that read the same on peers."""
+
+from __future__ import annotations
+
+from checks.sources.entries import ADDRESS, INTERFACE, KernelFileList, Program, Read, RegistryEntry, RunsOn
+from checks.sources.sh_text import MARK, program
+
+PROC_SYS = "/proc/sys"
+
+NODE_SYSCTLS = (
+    "net.core.rmem_default",
+    "net.core.rmem_max",
+    "net.core.wmem_default",
+    "net.core.wmem_max",
+    "net.core.netdev_max_backlog",
+    "net.core.netdev_budget",
+    "net.core.netdev_budget_usecs",
+    "net.ipv4.icmp_echo_ignore_all",
+    "net.ipv4.ip_forward",
+    "net.ipv4.ip_local_port_range",
+    "net.ipv4.ip_no_pmtu_disc",
+    "net.ipv4.ipfrag_high_thresh",
+    "net.ipv4.ipfrag_low_thresh",
+    "net.ipv4.ipfrag_max_dist",
+    "net.ipv4.ipfrag_time",
+    "net.ipv4.ping_group_range",
+    "net.ipv4.tcp_mtu_probing",
+    "net.ipv4.udp_mem",
+    "net.ipv4.udp_rmem_min",
+    "net.ipv6.ip6frag_high_thresh",
+    "net.ipv6.ip6frag_low_thresh",
+    "net.ipv6.ip6frag_time",
+)
+"""One value for the node, or for its network namespace."""
+
+INTERFACE_SYSCTLS = ("arp_announce", "arp_filter", "arp_ignore", "rp_filter")
+"""Below net.ipv4.conf.<interface>, and below net.ipv4.conf.all."""
+
+KERNEL_RELEASE_PATH = "kernel/osrelease"
+
+COUNTER_FILES = ("/proc/net/snmp", "/proc/net/netstat")
+SPEED_FILES = ("speed", "duplex")
+"""What is read of each interface in /sys/class/net; the kernel refuses both where there is no link or no speed."""
+SYS_CLASS_NET = "/sys/class/net"
+
+# --- this node --------------------------------------------------------------------------------------------------------
+
+_INVENTORY = (
+    Read(
+        "interfaces",
+        "interfaces",
+        f"netlink RTM_GETLINK, RTM_GETADDR; {SYS_CLASS_NET}/*/{{{','.join(SPEED_FILES)}}}",
+    ),
+    Read("routes", "routes", "netlink RTM_GETROUTE"),
+    Read("neighbours", "neighbours", "netlink RTM_GETNEIGH"),
+)
+THIS_NODE = RegistryEntry(
+    name="this node",
+    groups=("nodes",),
+    where=RunsOn.HERE,
+    purpose="interfaces, addresses, routes, counters and settings of the kernel",
+    reads=(
+        *_INVENTORY,
+        Read("counters", "counters", ", ".join(COUNTER_FILES)),
+        Read(
+            "sysctls",
+            "sysctls",
+            f"{len(NODE_SYSCTLS)} files below {PROC_SYS}/net; "
+            f"{PROC_SYS}/net/ipv4/conf/*/{{{','.join(INTERFACE_SYSCTLS)}}}",
+        ),
+    ),
+)
+"""Read by netlink and from /proc and /sys: no process is started, no privilege is needed."""
+
+_CHANGE_FILES = ("/proc/net/snmp", "/proc/net/netstat", "/proc/net/softnet_stat")
+COUNTERS_OF_THIS_NODE = KernelFileList(
+    name="counters of this node",
+    groups=("counters",),
+    where=RunsOn.HERE,
+    purpose="what the kernel counts during an interval",
+    files=_CHANGE_FILES,
+    reads=(Read("counters over time", "this node", ", ".join(_CHANGE_FILES)),),
+)
+
+_SAMPLE_FILES = ("/proc/net/dev", "/proc/net/snmp", "/proc/net/softnet_stat", "/proc/stat", "/proc/loadavg")
+SAMPLE_OF_THIS_NODE = KernelFileList(
+    name="sample of this node",
+    groups=("samples",),
+    where=RunsOn.HERE,
+    purpose="the counters of one sample",
+    files=_SAMPLE_FILES,
+    reads=(Read("", "files", ", ".join(_SAMPLE_FILES)),),
+)
+INTERFACES_OF_THIS_NODE = RegistryEntry(
+    name="interfaces of this node",
+    groups=("samples",),
+    where=RunsOn.HERE,
+    purpose="interfaces, when the kernel tells that one changed (netlink RTMGRP_LINK)",
+    reads=tuple(Read("", read.what, read.how) for read in _INVENTORY),
+    every_s=60.0,
+)
+
+# --- peers ------------------------------------------------------------------------------------------------------------
+
+_PEER = {
+    "interfaces": "ip -d addr show",
+    "speeds": f"cd {SYS_CLASS_NET} && grep -H . -- {' '.join(f'*/{name}' for name in SPEED_FILES)}",
+    "routes": "ip -4 route show",
+    "routes6": "ip -6 route show",
+    "neighbours": "ip neigh show",
+    "counters": f"cat {' '.join(COUNTER_FILES)}",
+    # cat and grep read a file whole; the `read` of some shells goes byte by byte, and gets one digit from /proc/sys.
+    "sysctls": (
+        f"cd {PROC_SYS} && grep -H . -- {KERNEL_RELEASE_PATH} "
+        + " ".join(key.replace(".", "/") for key in NODE_SYSCTLS)
+        + "".join(f" net/ipv4/conf/*/{name}" for name in INTERFACE_SYSCTLS)
+    ),
+}
+"""What is run for each section. Each of them shows what there is and leaves out what there is not."""
+_PEER_TOPICS = {"speeds": "interfaces", "routes6": "routes"}
+"""The topics of the sections that have not their own name for it."""
+
+PEER_SAYS_WHY = ("interfaces", "routes", "routes6", "neighbours", "counters")
+"""Sections whose error messages are evidence; grep's are about files that are known to be missing on many nodes."""
+
+PEER = Program(
+    name="peer",
+    groups=("nodes", "samples"),
+    where=RunsOn.PEERS,
+    purpose="interfaces, addresses, routes, counters and settings of the kernel",
+    text=program(_PEER, PEER_SAYS_WHY),
+    reads=tuple(Read(_PEER_TOPICS.get(section, section), section, command) for section, command in _PEER.items()),
+    sections={
+        "interfaces": ("interfaces", "speeds"),
+        "routes": ("routes", "routes6"),
+        **{topic: (topic,) for topic in ("neighbours", "counters", "sysctls")},
+    },
+    every_s=60.0,
+)
+"""Everything that is read of a peer; changes nothing there. About ten short-lived processes. While samples are taken it
+runs when an interface changed, and every `every_s` seconds."""
+
+_COUNTERS = f"cat {' '.join(_CHANGE_FILES)}"
+COUNTERS = Program(
+    name="counters",
+    groups=("counters",),
+    where=RunsOn.PEERS,
+    purpose="what the kernel counts during an interval",
+    text=_COUNTERS,
+    reads=(Read("counters over time", "each peer", _COUNTERS),),
+)
+
+_SAMPLE = (
+    "cat /proc/net/dev /proc/net/softnet_stat /proc/loadavg /proc/uptime 2>/dev/null\n"
+    f"echo '{MARK} kernel'\n"
+    "grep -hE '^(Ip|Udp):|^cpu' /proc/stat /proc/net/snmp 2>/dev/null"
+)
+_LINKS = f"\necho '{MARK} links'\ncd {SYS_CLASS_NET} && grep -H . -- */mtu */operstate 2>/dev/null; cd /"
+SAMPLE = Program(
+    name="sample",
+    groups=("samples",),
+    where=RunsOn.PEERS,
+    purpose="the counters of one sample: two short processes, and no more of a file than is looked at",
+    text=_SAMPLE,
+    reads=(Read("", "counters", _SAMPLE),),
+    limit_s=5.0,
+)
+"""A healthy peer takes milliseconds."""
+SAMPLE_AND_LINKS = Program(
+    name="sample and links",
+    groups=("samples",),
+    where=RunsOn.PEERS,
+    purpose="the same with what shows that an interface has another MTU or state; no driver is asked",
+    text=_SAMPLE + _LINKS,
+    reads=(Read("", "links", _LINKS.strip()),),
+    limit_s=5.0,
+    every_s=10.0,
+)
+
+# --- the ends of a path -----------------------------------------------------------------------------------------------
+
+_PING_TOOL = """\
+ping -V 2>&1 | head -n 1
+ping -n -c 1 -W 1 127.0.0.1 2>&1 | sed 's/^/plain: /'
+ping -n -c 1 -W 1 -M do 127.0.0.1 2>&1 | sed 's/^/dont-fragment: /'
+ping -n -c 1 -W 1 -M probe 127.0.0.1 2>&1 | sed 's/^/probe: /'
+timeout -s INT 1 true 2>/dev/null && echo "timeout: yes"
+true
+"""
+PING_TOOL = Program(
+    name="ping tool",
+    groups=("paths",),
+    where=RunsOn.SENDERS,
+    purpose="once, to see what its ping can do: pings of loopback only",
+    text=_PING_TOOL,
+    reads=(Read("", "ping", _PING_TOOL),),
+    limit_s=10.0,
+)
+"""Asked of ping itself rather than guessed from its version."""
+
+LINK = Program(
+    name="link",
+    groups=("paths",),
+    where=RunsOn.ENDS,
+    purpose="where nothing is answered: the RFC 2863 state of the interface",
+    text=f'cat "{SYS_CLASS_NET}/$1/operstate"',
+    reads=(Read("", "link", f"cat {SYS_CLASS_NET}/INTERFACE/operstate"),),
+    arguments=(INTERFACE,),
+    example=("eth1",),
+    limit_s=5.0,
+)
+NEIGHBOUR = Program(
+    name="neighbour",
+    groups=("paths",),
+    where=RunsOn.SENDER,
+    purpose="where nothing is answered: the neighbour entry of the peer's address, with its ages",
+    text='ip -s neigh show to "$1" dev "$2"',
+    reads=(Read("", "neighbour", "ip -s neigh show to ADDRESS dev INTERFACE"),),
+    arguments=(ADDRESS, INTERFACE),
+    example=("192.168.10.2", "eth1"),
+    limit_s=5.0,
+)
+_ARRIVALS = "cat /proc/net/snmp; cat /proc/net/snmp6 2>/dev/null; true"
+ARRIVALS = Program(
+    name="arrivals",
+    groups=("paths",),
+    where=RunsOn.TARGETS,
+    purpose="behind a black hole, before and after: how many echo requests the kernel counted",
+    text=_ARRIVALS,
+    reads=(Read("", "echo requests", _ARRIVALS),),
+    limit_s=5.0,
+)
+
+KERNEL_SOURCES = (
+    THIS_NODE,
+    COUNTERS_OF_THIS_NODE,
+    SAMPLE_OF_THIS_NODE,
+    INTERFACES_OF_THIS_NODE,
+    PEER,
+    COUNTERS,
+    SAMPLE,
+    SAMPLE_AND_LINKS,
+    PING_TOOL,
+    LINK,
+    NEIGHBOUR,
+    ARRIVALS,
+)

@@ -1,0 +1,289 @@
+"""What is read of a node's setup: what runs there, what its next boot will bring, and the files that a change leaves.
+
+Of files that can hold secrets only lines of an allow-list are printed. Every tool that could hang has a time limit.
+"""
+
+from __future__ import annotations
+
+from checks.sources.entries import CLUSTER, DIRECTORY, FILES, Program, Read, RegistryEntry, RunsOn
+from checks.sources.grid_commands import OLR_FILES
+from checks.sources.sh_text import MARK, files_program, program
+
+TOOL_LIMIT_S = 2
+"""Seconds that each tool of the node has; they answer in a tenth of one."""
+_MOST_CONNECTIONS = 40
+"""So many connections nmcli is asked about; a node of a cluster has about one for each interface."""
+
+DAEMONS = (
+    "crsd.bin",
+    "cssdagent",
+    "cssdmonitor",
+    "evmd.bin",
+    "gipcd.bin",
+    "gpnpd.bin",
+    "mdnsd.bin",
+    "oraagent.bin",
+    "orarootagent.bin",
+    "octssd.bin",
+    "ocssd.bin",
+    "ohasd.bin",
+)
+"""Clusterware's own processes (Clusterware Administration Guide, "Overview of Clusterware processes")."""
+
+UNITS = ("NetworkManager", "network", "systemd-networkd", "wicked")
+"""The services that bring interfaces up, in the order in which systemctl is asked about them."""
+
+_OLR = " ".join(OLR_FILES)
+
+HOME = f"home=$(grep -h -s '^crs_home=' {_OLR} | head -n 1 | cut -d = -f 2-)"
+"""Sets `home` to the Grid home whose tools are run: only root can write there, so it is root's word which they are."""
+
+# --- the files that configure interfaces: where they are, and which of their lines are read -------------------------
+
+KEYFILE_DIRECTORIES = tuple(f"/{place}/NetworkManager/system-connections" for place in ("etc", "run", "usr/lib"))
+KEYFILE_LINES = (
+    r"^[[:space:]]*(\[|(id|uuid|type|interface-name|autoconnect|autoconnect-priority|mtu|mac-address|method)"
+    r"[[:space:]]*=)"
+)
+"""The lines of a keyfile that are read: section names and these keys. Passwords are never among them."""
+
+NMCLI_FIELDS = (
+    "connection.id,connection.uuid,connection.type,connection.interface-name,connection.autoconnect,"
+    "connection.autoconnect-priority,802-3-ethernet.mtu,802-3-ethernet.mac-address,infiniband.mtu,"
+    "infiniband.mac-address,ipv4.method"
+)
+"""What nmcli is asked of each connection; none of them is a secret."""
+
+IFCFG_DIRECTORY = "/etc/sysconfig/network-scripts"
+IFCFG_LINES = (
+    r"^[[:space:]]*(DEVICE|NAME|UUID|HWADDR|MTU|TYPE|DEVICETYPE|VLAN|PHYSDEV|BONDING_MASTER|NM_CONTROLLED|ONBOOT|"
+    r"BOOTPROTO|AUTOCONNECT_PRIORITY)="
+)
+"""The lines of an ifcfg file that are read; keys and passwords lie elsewhere, and are not among these."""
+
+WICKED_DIRECTORY = "/etc/sysconfig/network"
+WICKED_LINES = (
+    r"^[[:space:]]*(MTU|STARTMODE|BOOTPROTO|BONDING_MASTER|BONDING_SLAVE_?[0-9]+|ETHERDEVICE|BRIDGE|BRIDGE_PORTS|"
+    r"INTERFACETYPE|IPOIB_MODE)="
+)
+"""The lines of an ifcfg file that are read."""
+
+NETWORKD_DIRECTORIES = tuple(f"/{place}/systemd/network" for place in ("etc", "run", "usr/local/lib", "usr/lib", "lib"))
+CONDITIONS_NOT_FOLLOWED = (
+    "Path|Driver|Property|WLANInterfaceType|SSID|BSSID|Host|Virtualization|KernelCommandLine|KernelVersion|Version|"
+    "Credential|Architecture|Firmware"
+)
+NETWORKD_LINES = (
+    r"^[[:space:]]*(\[|(Name|OriginalName|MACAddress|PermanentMACAddress|Type|Kind|MTUBytes|Unmanaged|DHCP|"
+    + CONDITIONS_NOT_FOLLOWED
+    + r")[[:space:]]*=)"
+)
+"""The lines that are read: sections, conditions and the MTU. Keys of WireGuard and MACsec are never among them."""
+
+NETPLAN_DIRECTORIES = ("/etc/netplan", "/run/netplan", "/lib/netplan", "/usr/lib/netplan")
+SCRIPTS = (
+    "/etc/rc.d/rc.local /etc/rc.local /etc/init.d/boot.local /etc/init.d/after.local "
+    "/etc/NetworkManager/dispatcher.d/* /etc/NetworkManager/dispatcher.d/pre-up.d/* "
+    "/etc/network/if-up.d/* /etc/network/if-pre-up.d/* /sbin/ifup-local /etc/sysconfig/network/scripts/*"
+)
+"""Run at boot only where they are executable."""
+RULES = (
+    "/etc/udev/rules.d/*.rules /etc/network/interfaces /etc/network/interfaces.d/* /etc/systemd/system/*.service "
+    "/etc/crontab /etc/cron.d/* /var/spool/cron/root /var/spool/cron/crontabs/root"
+)
+"""Read by udev, ifupdown, systemd and cron."""
+MTU_LINES = r"^[[:space:]]*[^#[:space:]].*[mM][tT][uU]|^[[:space:]]*iface[[:space:]]"
+
+# --- the setup --------------------------------------------------------------------------------------------------------
+
+_SETUP = {
+    "boot": (
+        "printf 'boot_id %s\\n' \"$(cat /proc/sys/kernel/random/boot_id)\"; grep '^btime ' /proc/stat; "
+        "printf 'now %s\\n' \"$(date +%s)\"; printf 'name %s\\n' \"$(uname -n)\"; "
+        "printf 'machine %s\\n' \"$(uname -m)\""
+    ),
+    # The words of a command line are records; the number before one tells whether it is argv[0]. The first line shows
+    # that this grep can do that. A process of a container has a second number in NSpid.
+    "processes": (
+        "printf 'a\\0b\\0' | grep -a -z -n b | tr '\\0' '\\n'; "
+        "if [ -r /proc/1/cmdline ]; then printf 'visible\\n'; fi; cd /proc && "
+        f"grep -a -z -n -m 1 -H -E '^[a-z]+_pmon_|^/.*/bin/({'|'.join(DAEMONS).replace('.', '[.]')})([[:space:]].*)?$' "
+        "[0-9]*/cmdline | tr '\\0' '\\n'; "
+        "grep -H -E '^NSpid:[[:space:]]*[0-9]+[[:space:]]+[0-9]' [0-9]*/status"
+    ),
+    "homes": f"grep -h -i '^[[:space:]]*crs_home' {_OLR}",
+    "autostart": f'{HOME}; timeout {TOOL_LIMIT_S} "$home/bin/crsctl" config crs',
+    "ohasdstr": "grep -H . /etc/oracle/scls_scr/*/root/ohasdstr /var/opt/oracle/scls_scr/*/root/ohasdstr",
+    "services": f'{HOME}; timeout {TOOL_LIMIT_S} "$home/bin/crsctl" check crs',
+    "platform": (
+        "cd /sys/class/dmi/id && grep -H . sys_vendor product_name chassis_asset_tag bios_vendor; "
+        "for place in /opt/oracle.cellos /opt/oracle/oak /opt/oracle/dcs; do "
+        'if [ -d "$place" ]; then printf \'there:%s\\n\' "$place"; fi; done'
+    ),
+    "logins": "grep -h -E ':0016 [0-9A-Fa-f]+:[0-9A-Fa-f]{4} 01 ' /proc/net/tcp /proc/net/tcp6",
+    "devices": (
+        "cd /sys/class/net && grep -H . -- */address */bonding_slave/perm_hwaddr */type */mode; "
+        "grep -H ^DEVTYPE= -- */uevent"
+    ),
+    "units": (
+        f"timeout {TOOL_LIMIT_S} systemctl is-active {' '.join(f'{unit}.service' for unit in UNITS)}; "
+        "for sign in /run/NetworkManager /var/run/NetworkManager /run/systemd/netif /run/wicked "
+        '/var/lock/subsys/network; do if [ -e "$sign" ]; then printf \'there %s\\n\' "$sign"; fi; done'
+    ),
+    "connections": (
+        f"timeout {TOOL_LIMIT_S} nmcli -t -f NAME,UUID,TYPE,DEVICE,FILENAME connection show || "
+        f"timeout {TOOL_LIMIT_S} nmcli -t -f NAME,UUID,TYPE,DEVICE connection show"
+    ),
+    "connection details": (
+        f"timeout {TOOL_LIMIT_S} nmcli -t -f UUID connection show | head -n {_MOST_CONNECTIONS} | "
+        "while read -r uuid; do "
+        f'timeout {TOOL_LIMIT_S} nmcli -t -f {NMCLI_FIELDS} connection show uuid "$uuid" || break; done'
+    ),
+    "keyfiles": files_program(f"{' '.join(KEYFILE_DIRECTORIES)} {'/* '.join(KEYFILE_DIRECTORIES)}/*", KEYFILE_LINES),
+    "ifcfg": files_program(f"{IFCFG_DIRECTORY}/ifcfg-*", IFCFG_LINES),
+    "wicked": files_program(f"{WICKED_DIRECTORY}/ifcfg-*", WICKED_LINES),
+    "networkd": files_program(
+        " ".join(
+            f"{place}/*.{kind} {place}/*.{kind}.d/*.conf"
+            for place in NETWORKD_DIRECTORIES
+            for kind in ("network", "netdev", "link")
+        ),
+        NETWORKD_LINES,
+    ),
+    # Their names alone: what is in them, secrets among it, is not read.
+    "netplan": f"ls -d -- {'/*.yaml '.join(NETPLAN_DIRECTORIES)}/*.yaml",
+    "scripts": files_program(SCRIPTS, MTU_LINES, executable=True),
+    "rules": f"grep -H -E '{MTU_LINES}' {RULES}",
+    "lldp": f"timeout {TOOL_LIMIT_S} lldpctl -f keyvalue",
+}
+"""What is run for each section. Each of them shows what there is and leaves out what there is not."""
+
+_SETUP_SECTIONS = {
+    "setup": (
+        "boot", "processes", "homes", "autostart", "ohasdstr", "services", "platform", "logins",
+    ),
+    "boot files": (
+        "devices", "units", "connections", "connection details", "keyfiles", "ifcfg", "wicked", "networkd", "netplan",
+        "scripts", "rules",
+    ),
+    "lldp": ("lldp",),
+}  # fmt: skip
+"""The sections by the topic under which they stand in the journal."""
+
+_below = " ".join
+
+SETUP = Program(
+    name="setup",
+    groups=("setups",),
+    where=RunsOn.NODES,
+    purpose="what runs on the node, what configures its interfaces at boot, and what its switches say of themselves",
+    text=program(_SETUP, says_why=("autostart", "services", "lldp")),
+    reads=(
+        Read("setup", "this boot", "/proc/sys/kernel/random/boot_id /proc/stat; date; uname"),
+        Read("setup", "processes", "names of Clusterware's daemons and of PMON, in /proc/*/cmdline and /proc/*/status"),
+        Read("setup", "Clusterware", f"{_OLR} /etc/oracle/scls_scr/*/root/ohasdstr"),
+        Read("setup", "", "crsctl config crs; crsctl check crs"),
+        Read(
+            "setup",
+            "platform",
+            "/sys/class/dmi/id/* /sys/class/net/*/mode; is there /opt/oracle.cellos, /opt/oracle/oak",
+        ),
+        Read("setup", "logins by ssh", "/proc/net/tcp /proc/net/tcp6"),
+        Read("boot files", "interfaces", "/sys/class/net/*/address, type and uevent"),
+        Read("boot files", "network services", f"systemctl is-active {_below(UNITS)}"),
+        Read(
+            "boot files",
+            "NetworkManager",
+            f"nmcli -t connection show [uuid UUID], without secrets, {_MOST_CONNECTIONS} at most",
+        ),
+        Read("boot files", "", _below(f"{place}/*" for place in KEYFILE_DIRECTORIES)),
+        Read("boot files", "ifcfg", f"{IFCFG_DIRECTORY}/ifcfg-* {WICKED_DIRECTORY}/ifcfg-*"),
+        Read("boot files", "systemd-networkd", _below(f"{place}/*" for place in NETWORKD_DIRECTORIES)),
+        Read("boot files", "netplan", f"ls {_below(f'{place}/*.yaml' for place in NETPLAN_DIRECTORIES)}"),
+        Read("boot files", "lines with mtu", f"{SCRIPTS} {RULES}"),
+        Read("lldp", "switch ports", "lldpctl -f keyvalue"),
+    ),
+    sections=_SETUP_SECTIONS,
+    limit_s=20.0,
+)
+"""Some sixty short-lived processes on a node with a dozen interfaces. `limit_s` is the least that it has, also where
+every tool hangs: other readers wait for the same shell."""
+
+# --- what a change leaves on a node -----------------------------------------------------------------------------------
+
+_STAT = f"""\
+for file in "$@"; do
+printf '\\n{MARK} file\\n'
+(stat -L -c '%s %Y' -- "$file") 2>&1
+printf '\\n{MARK} end %s\\n' $?
+done
+"""
+CHANGE_BACKUPS = Program(
+    name="change files",
+    groups=("changing",),
+    where=RunsOn.NODES,
+    purpose="whether the backups that a change ID begins with are there",
+    text=_STAT,
+    reads=(Read("change files", "backups", "stat -L -c '%s %Y' -- FILE"),),
+    arguments=(FILES,),
+    example=tuple(
+        f"/var/tmp/racwire-ID/{name}"  # noqa: S108 - a path to look at
+        for name in ("network.tar.gz", "ip-address.txt", "ip-route.txt")
+    ),
+)
+OLR_BACKUP = Program(
+    name="olr backup",
+    groups=("changing",),
+    where=RunsOn.NODES,
+    purpose="the backup of the node's own registry, by the Grid home that olr.loc names",
+    text=program(
+        {"olr": f'{HOME}; timeout {TOOL_LIMIT_S} "$home/bin/ocrconfig" -local -showbackup manual'}, says_why=("olr",)
+    ),
+    reads=(Read("ocrconfig -local", "registry", "ocrconfig -local -showbackup manual"),),
+)
+
+_FIRST_BYTES = 400
+"""Of a journal's first line: the time, who began it, and the change's name."""
+CHANGE_JOURNALS = Program(
+    name="change journals",
+    groups=("changing",),
+    where=RunsOn.PEERS,
+    purpose="with every look: which journals of this cluster's changes lie there",
+    text='for file in "$1/$2"-*.change; do printf \'%s\\n\' "$file"; done',
+    reads=(Read("change journals", "names", "ls DIRECTORY/CLUSTER-*.change"),),
+    arguments=(DIRECTORY, CLUSTER),
+    example=("/DIR", "CLUSTER"),
+)
+JOURNAL_ENDS = Program(
+    name="journal ends",
+    groups=("changing",),
+    where=RunsOn.PEERS,
+    purpose="for each journal of this cluster: who began it, and how far it is",
+    text=f"""\
+for file in "$@"; do
+printf '\\n{MARK} file\\n'
+(head -c {_FIRST_BYTES} -- "$file"; printf '\\n'; tail -n 2 -- "$file") 2>/dev/null
+printf '\\n{MARK} end %s\\n' $?
+done
+""",
+    reads=(Read("change journals", "journals", f"head -c {_FIRST_BYTES} -- FILE; tail -n 2 -- FILE"),),
+    arguments=(FILES,),
+    example=("/DIR/CLUSTER-ID.change",),
+)
+
+CHANGE_RECORDINGS = RegistryEntry(
+    name="recordings",
+    groups=("changing",),
+    where=RunsOn.HERE,
+    purpose="what was measured before and after the change",
+    reads=(Read("", "recordings", "the recordings before and after that the change names, each read once"),),
+)
+NODE_ADDRESSES = RegistryEntry(
+    name="node addresses",
+    groups=("changing",),
+    where=RunsOn.HERE,
+    purpose="whether a node is reached over a network that the change touches",
+    reads=(Read("", "names", "what the nodes' names resolve to, as the system resolves them"),),
+)
+
+SETUP_SOURCES = (SETUP, CHANGE_RECORDINGS, NODE_ADDRESSES, CHANGE_BACKUPS, OLR_BACKUP, CHANGE_JOURNALS, JOURNAL_ENDS)

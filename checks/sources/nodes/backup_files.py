@@ -1,0 +1,86 @@
+"""Backups: what ocrconfig prints of those of Clusterware's registries, and the files that a change leaves on a node.
+
+Files and the node's own registry are read by the shell that the session holds there. Answers of ocrconfig as the
+Clusterware Administration Guide has them, appendix on OCRCONFIG.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+
+from checks.model.facts import FileSeen, OcrBackup, Unknown
+from checks.model.journal import Journal
+from checks.sources.clusterware.oracle_text import no_known_shape, printed_lines, quoted, read_messages
+from checks.sources.grid_commands import MANUAL_BACKUPS
+from checks.sources.node_setup import CHANGE_BACKUPS, OLR_BACKUP
+from checks.sources.nodes.proc import number
+from checks.sources.nodes.sections import Section, section_list, sections
+from checks.sources.nodes.shell import Shell
+
+_BACKUP = re.compile(r"(\S+)\s+(\d{4})/(\d\d)/(\d\d)\s+(\d\d:\d\d:\d\d)\s+([/+]\S+)(?:\s+\d+)?")
+# No manual backup of the OCR, and none of the OLR.
+_NONE = frozenset({"PROT-25", "PROTL-25"})
+
+
+def parse_manual_backups(text: str, command: str = MANUAL_BACKUPS.command) -> OcrBackup | Unknown | None:
+    """The newest of the lines `<node>  <date> <time>  <file>  [<patch level>]`; None where it says that there is none.
+
+    Lines of messages may stand before them: PROT-26 says that they come from a local copy, since CRSD does not run.
+    """
+    found = [match for line in printed_lines(text) if (match := _BACKUP.fullmatch(line))]
+    if found:
+        newest = max(found, key=lambda match: (*match.groups()[1:4], match[5]))
+        return OcrBackup(newest[1], f"{newest[2]}-{newest[3]}-{newest[4]}T{newest[5]}", newest[6])
+    if _NONE & {message.code for message in read_messages(text)}:
+        return None
+    return no_known_shape(command, text)
+
+
+_NOT_FOUND = (126, 127)
+
+
+async def read_change_files(
+    shell: Shell, journal: Journal, paths: Sequence[str], timeout_s: float
+) -> dict[str, FileSeen | Unknown]:
+    """Size and time of each file, links followed. Unknown, with the reason, for one that is not there.
+
+    Raises ShellError when the node does not answer in time.
+    """
+    if not paths:
+        return {}
+    (topic,) = CHANGE_BACKUPS.topics
+    with journal.entry(shell.node, topic, CHANGE_BACKUPS.action_on(*paths)) as entry:
+        answer = await shell.run(CHANGE_BACKUPS, *paths, timeout_s=timeout_s)
+        told = [section for _, section in section_list(answer.text)]
+        entry.text = "\n".join(section.text for section in told)
+        of_paths = zip_longest(paths, told[: len(paths)], fillvalue=Section())
+        return {str(path): parse_file_seen(shell.node, str(path), section) for path, section in of_paths}
+
+
+def parse_file_seen(node: str, path: str, told: Section) -> FileSeen | Unknown:
+    """What `stat` printed of one file."""
+    match [number(word) for word in told.text.split()]:
+        case [int(size), int(mtime)] if told.exit_status == 0:
+            return FileSeen(size, float(mtime))
+    if "No such file" in told.text:
+        return Unknown(f"{node} has no file {path}.")
+    said = printed_lines(told.text)
+    return Unknown(f"{path} on {node} could not be looked at{f': {quoted(said[-1])}' if said else ''}.")
+
+
+async def read_olr_backup(shell: Shell, journal: Journal, timeout_s: float) -> OcrBackup | Unknown | None:
+    """The newest backup of the node's own registry (OLR) that was taken by hand; None where there is none.
+
+    Raises ShellError when the node does not answer in time.
+    """
+    (topic,) = OLR_BACKUP.topics
+    with journal.entry(shell.node, topic, OLR_BACKUP.action(topic)) as entry:
+        answer = await shell.run(OLR_BACKUP, timeout_s=timeout_s)
+        told: Mapping[str, Section] = sections(answer.text)
+        olr = told.get("olr", Section())
+        entry.text = olr.text
+        if olr.exit_status in _NOT_FOUND:
+            return Unknown("there is no ocrconfig in a Grid home that olr.loc names")
+        return parse_manual_backups(olr.text, OLR_BACKUP.action(topic))

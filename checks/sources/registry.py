@@ -1,0 +1,145 @@
+"""The registry of everything that racwire reads, runs and sends: files, commands, programs, SQL statements, packets.
+
+The guard before every program, the topics of the journal and the dry run (`racwire plan`) follow from it. To add
+something that is read: declare it in the module of its kind (`kernel_files.py`, `node_setup.py`, `grid_commands.py`; a
+statement is a file in `database/queries`), list it there, and have the reader take its text and topic from the entry.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+
+from checks.sources.database.statements import Statement, statements
+from checks.sources.entries import Program, Read, RegistryEntry, RunsOn
+from checks.sources.grid_commands import GRID_COMMANDS, GRID_HOME
+from checks.sources.kernel_files import KERNEL_SOURCES
+from checks.sources.node_setup import SETUP_SOURCES
+
+SSH = RegistryEntry(
+    name="ssh",
+    groups=("nodes", "setups", "counters", "paths", "changing", "samples"),
+    where=RunsOn.PEERS,
+    purpose="one connection held for the run, through which all programs go",
+    reads=(Read("ssh", "connection", "ssh NODE sh"),),
+)
+
+PATH_PINGS = RegistryEntry(
+    name="path pings",
+    groups=("paths",),
+    where=RunsOn.NODES,
+    purpose="packets between each ordered pair of nodes on each private network, never on a public one",
+    reads=(Read("path NETWORK FROM TO", "packets", "DF pings of three sizes, and what their answers call for"),),
+)
+LATENCY_PINGS = RegistryEntry(
+    name="latency pings",
+    groups=("samples",),
+    where=RunsOn.HERE,
+    purpose="how long a ping and a block take there and back, with --probe alone",
+    reads=(
+        Read("", "packets", "pings of two sizes to every other node on each private network, never on a public one"),
+    ),
+)
+
+# --- the database -----------------------------------------------------------------------------------------------------
+
+DATABASE_LOGIN = RegistryEntry(
+    name="database login",
+    groups=("database", "activity", "history", "samples"),
+    where=RunsOn.DATABASE,
+    purpose="a session that can only read",
+    reads=(Read("sql connect", "connection", "connect USER to DATABASE"),),
+)
+
+
+class SamplePace(StrEnum):
+    """How often live samples send a statement."""
+
+    CONNECTED = "once it is connected"
+    SAMPLE = "with each sample"
+    PAIRS = "at the slower pace of pairs (traffic.pairs_interval_s)"
+    INVENTORY = "now and then, and when an instance is seen that is not known"
+
+
+INVENTORY_S = 60.0
+"""Seconds from one reading of the list of instances to the next."""
+GLOBAL_AGAIN_S = 15.0
+"""Seconds after which all instances are asked again while one does not answer; later ever less often."""
+
+_IDENTITY = (
+    "connected",
+    "database",
+    "database_11g",
+    "active_instances",
+    "instances",
+    "instances_before_18c",
+    "interconnects",
+    "parameters",
+)
+"""What tells which database it is; what is neither this nor history is read twice."""
+_SAMPLED = {
+    "connected": SamplePace.CONNECTED,
+    "sysstat": SamplePace.SAMPLE,
+    "dlm_misc": SamplePace.SAMPLE,
+    "cache_transfer": SamplePace.PAIRS,
+    "instance_ping": SamplePace.PAIRS,
+    "instances": SamplePace.INVENTORY,
+    "instances_before_18c": SamplePace.INVENTORY,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SqlQuery(RegistryEntry):
+    """A statement that is sent to the database."""
+
+    statement: Statement
+    sampled: SamplePace | None = None
+    """How often live samples send it; None where they do not."""
+
+
+@cache
+def queries() -> tuple[SqlQuery, ...]:
+    """Every statement of `database/queries`."""
+    return tuple(_query(statement) for statement in statements().values())
+
+
+def _query(statement: Statement) -> SqlQuery:
+    name = statement.name
+    group = "activity"
+    if name in _IDENTITY:
+        group = "database"
+    elif name.startswith(("awr_", "statspack_")):
+        group = "history"
+    sampled = _SAMPLED.get(name)
+    return SqlQuery(
+        name=statement.topic,
+        groups=(group, "samples") if sampled else (group,),
+        where=RunsOn.DATABASE,
+        purpose=statement.purpose,
+        reads=(Read(statement.topic, statement.topic, statement.text),),
+        statement=statement,
+        sampled=sampled,
+    )
+
+
+# --- all of it --------------------------------------------------------------------------------------------------------
+
+_WITHOUT_SQL: tuple[RegistryEntry, ...] = (
+    GRID_HOME,
+    *GRID_COMMANDS,
+    SSH,
+    *KERNEL_SOURCES,
+    *SETUP_SOURCES,
+    PATH_PINGS,
+    LATENCY_PINGS,
+    DATABASE_LOGIN,
+)
+
+PROGRAMS = {source.text: source for source in _WITHOUT_SQL if isinstance(source, Program)}
+"""What a held shell may run, by its text."""
+
+
+def sources(group: str = "") -> tuple[RegistryEntry, ...]:
+    """Every entry of the registry, or those that a group of facts needs."""
+    return tuple(source for source in (*_WITHOUT_SQL, *queries()) if not group or group in source.groups)

@@ -1,0 +1,129 @@
+"""Starts the processes that hold the cluster's namespaces, and says why where the machine forbids it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from racwire_lab.cluster.processes import Process, into, missing_tool
+from racwire_lab.cluster.topology import Shape
+from racwire_lab.lab_errors import LabError
+
+_TIMEOUT_S = 20.0
+_CAP_SYS_ADMIN = 21
+_KNOBS = (
+    ("/proc/sys/user/max_user_namespaces", "0", "user.max_user_namespaces=15000"),
+    ("/proc/sys/kernel/unprivileged_userns_clone", "0", "kernel.unprivileged_userns_clone=1"),
+    ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "kernel.apparmor_restrict_unprivileged_userns=0"),
+)
+
+
+@dataclass(frozen=True)
+class Holders:
+    """The processes that hold the namespaces: the first one, which is also the switch, and one for each node."""
+
+    init: Process
+    nodes: dict[str, Process]
+
+
+def needs_user_namespace() -> bool:
+    """Whether we lack the right to make namespaces as we are (CAP_SYS_ADMIN)."""
+    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    effective = next(line.split()[1] for line in status.splitlines() if line.startswith("CapEff:"))
+    return not int(effective, 16) >> _CAP_SYS_ADMIN & 1
+
+
+@contextlib.contextmanager
+def booted(directory: Path, shape: Shape, *, rootless: bool) -> Iterator[Holders]:
+    """Start all holders. They stay when the block ends well; when it does not, and when we are killed, they end."""
+    user = ["--user", "--map-root-user"] if rootless else []
+    script = str(directory / "scripts" / "init.sh")
+    privilege = "rootless" if rootless else "root"
+    argv = ["unshare", *user, "--fork", "--kill-child", "--pid", "--mount", "--propagation=slave", "--net", "--uts"]
+    argv += ["sh", script, str(directory), privilege, *shape.nodes]
+    with (directory / "log").open("wb") as log:
+        try:
+            launcher = subprocess.Popen(
+                argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, cwd="/", start_new_session=True
+            )
+        except FileNotFoundError as error:
+            raise LabError(missing_tool(argv[0])) from error
+    if launcher.stdin is None or launcher.stdout is None:
+        raise RuntimeError("the pipes that were asked for are not there")
+    try:
+        with launcher.stdout as reports:
+            pids = _read_reports(reports, {"switch", *shape.nodes})
+        if pids is None:
+            raise LabError(_why_not(directory, rootless=rootless))
+        yield Holders(Process.of(pids["switch"]), {node: Process.of(pids[node]) for node in shape.nodes})
+        launcher.stdin.write(b"go\n")
+        launcher.stdin.close()
+    except BaseException:
+        # --kill-child: the first process dies with its launcher, and all others with it.
+        launcher.kill()
+        launcher.wait()
+        with contextlib.suppress(BrokenPipeError):
+            launcher.stdin.close()
+        raise
+    # It is left to run on its own; without this, Python complains at its end that it was never waited for.
+    launcher.returncode = 0
+
+
+def spawn_router(directory: Path, init: Process, *, rootless: bool) -> Process:
+    """Start the holder of a new namespace inside the cluster, for a router."""
+    # In the background, so that it becomes a child of the cluster's first process and needs none of ours.
+    background = 'unshare --net sh "$1" </dev/null 2>>"$2" &'
+    log = directory / "log"
+    argv = [*into(init, "pid", rootless=rootless), "sh", "-c", background, "sh"]
+    argv += [str(directory / "scripts" / "router.sh"), str(log)]
+    result = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if not result.stdout.strip().isdigit():
+        raise LabError(f"Could not start a router in the practice cluster: its messages are in {log}.")
+    return Process.of(int(result.stdout))
+
+
+def _read_reports(reports: IO[bytes], expected: set[str]) -> dict[str, int] | None:
+    """The pid of each of the expected; None when one failed, the launcher ended, or nothing more came in time."""
+    pids: dict[str, int] = {}
+    pending = b""
+    deadline = time.monotonic() + _TIMEOUT_S
+    while expected - pids.keys():
+        ready, _, _ = select.select([reports], [], [], max(0.0, deadline - time.monotonic()))
+        chunk = os.read(reports.fileno(), 4096) if ready else b""
+        if not chunk:
+            return None
+        *lines, pending = (pending + chunk).split(b"\n")
+        for line in lines:
+            name, pid = line.decode("ascii").split()
+            if pid == "failed":
+                return None
+            pids[name] = int(pid)
+    return pids
+
+
+def _why_not(directory: Path, *, rootless: bool) -> str:
+    said = _first_line((directory / "log").read_text(encoding="utf-8", errors="replace"))
+    if rootless:
+        for path, forbidding, setting in _KNOBS:
+            with contextlib.suppress(OSError):
+                if Path(path).read_text(encoding="ascii").strip() == forbidding:
+                    return (
+                        f"This machine does not let ordinary users make namespaces ({path} is {forbidding}): run "
+                        f"`sudo sysctl -w {setting}`, or racwire as root."
+                    )
+        return f"This machine did not let an ordinary user make the practice cluster ({said}): run racwire as root."
+    return (
+        f"This machine did not let root make the practice cluster's namespaces ({said}): "
+        "inside a container, give it --privileged."
+    )
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "it gave no reason")

@@ -1,0 +1,251 @@
+"""The files and programs that a practice node boots from, and the order to reboot it.
+
+The /etc of a node is a directory among the lab's files. It holds the files of the node's network service
+(`network_services.py`), of Oracle and of the accounts; everything else is a link to a file of the machine, which the
+node sees under another path and cannot change. The machine's own files of these kinds are left out. The /usr/sbin of a
+node is such a directory, too, with programs of its own (`programs/node_system`): a reboot, or a change of the network,
+stays inside the node.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shlex
+import shutil
+import sys
+import time
+import uuid
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from racwire_lab.cluster import network_services, wiring
+from racwire_lab.cluster.desired import Desired
+from racwire_lab.cluster.nics import Nic
+from racwire_lab.cluster.peers import node_home
+from racwire_lab.cluster.processes import Process
+from racwire_lab.cluster.topology import NETWORKS, STANDARD_MTU, PortId, Shape
+from racwire_lab.lab_errors import LabError
+
+_START = Path(__file__).parents[1] / "programs" / "start_node_system.py"
+_PROGRAMS = (
+    *("nmcli", "networkctl", "ifup", "ifdown", "systemctl"),
+    *("reboot", "shutdown", "poweroff", "halt", "init", "telinit"),
+)
+_RACWIRE = "racwire"
+"""The command as a change plan prints it (`racwire record …`), so that it can be pasted into a node's shell."""
+_MACHINE = "/run/racwire"
+"""The machine's own /etc and /usr/sbin as a node sees them: `etc` and `sbin` below it."""
+_ACCOUNTS = ("passwd", "shadow", "hosts", "oratab")
+_NOT_THE_MACHINES = frozenset(
+    {
+        *_ACCOUNTS,
+        *("hostname", "NetworkManager", "sysconfig/network-scripts", "sysconfig/network", "systemd/network"),
+        *("network", "netplan", "wicked", "udev/rules.d", "rc.d", "rc.local", "crontab", "cron.d"),
+        *("oracle", "oraInst.loc"),
+    }
+)
+"""Files of the kinds from which a node boots, or by which it is known what Oracle has on it."""
+_OWN_DIRECTORIES = (*network_services.DIRECTORIES, "rc.d", "udev/rules.d")
+_RC_LOCAL = """\
+#!/bin/sh
+# Run at the end of each boot of this node, if it is executable: chmod +x /etc/rc.d/rc.local
+touch /var/lock/subsys/local 2>/dev/null || true
+"""
+_REBOOT_S = 30.0
+
+
+def install(directory: Path, shape: Shape, nics: dict[PortId, Nic]) -> None:
+    """Write what the nodes boot from. The accounts and the Grid homes must be there."""
+    starting = f"exec {shlex.join([sys.executable, '-I', '-S', str(_START)])}"
+    _make_programs(directory / "sbin", starting)
+    _write(directory / "scripts" / "boot.sh", f"{starting} boot\n")
+    _write(directory / "programs", "".join(f"{name}\n" for name in _PROGRAMS))
+    machine = list(_links(Path("/etc"), f"{_MACHINE}/etc", _NOT_THE_MACHINES))
+    first = None
+    for node in shape.nodes:
+        home = node_home(directory, node)
+        _write(home / "network_service", f"{shape.keeper_of(node)}\n")
+        _write(home / "boot_id", f"{uuid.uuid4()}\n")
+        os.mkfifo(home / "orders", 0o600)
+        own = [nic for port, nic in nics.items() if port.node == node]
+        etc = home / "etc"
+        etc.mkdir()
+        _lay(machine, etc, first)
+        first = first or etc
+        _make_etc(directory, node, network_services.files(shape.keeper_of(node), node, own))
+        if shape.keeper_of(node) == "keyfile":
+            loaded = home / "connections"
+            loaded.mkdir()
+            for path in (home / "etc" / network_services.DIRECTORIES[0]).iterdir():
+                shutil.copy2(path, loaded)
+            _write(home / "mtu_set", "".join(f"{nic.name}\n" for nic in own if nic.mtu != STANDARD_MTU))
+
+
+def _make_etc(directory: Path, node: str, files: dict[str, str]) -> None:
+    home = node_home(directory, node)
+    etc = home / "etc"
+    for name in _OWN_DIRECTORIES:
+        (etc / name).mkdir(parents=True, exist_ok=True)
+    for name in _ACCOUNTS:
+        shutil.copy2(directory / "etc" / name, etc / name)
+    _write(etc / "hostname", f"{node}\n")
+    for path, text in files.items():
+        _write(etc / path, text, 0o600 if path.startswith(network_services.DIRECTORIES[0]) else 0o644)
+    _write(etc / "rc.d" / "rc.local", _RC_LOCAL)
+    (etc / "rc.local").symlink_to("rc.d/rc.local")
+    # The Grid home's own programs change what lies there, from outside the node as well.
+    oracle = home / "oracle"
+    (etc / "oracle").symlink_to(oracle)
+    grid = home / "grid"
+    oracle.mkdir(exist_ok=True)
+    _write(oracle / "olr.loc", f"olrconfig_loc={grid}/cdata/{node}.olr\ncrs_home={grid}\n")
+
+
+def _links(machine: Path, seen_at: str, but: Collection[str], below: str = "") -> Iterator[tuple[str, str]]:
+    """Links that show a directory of the machine in another one, but for some files: names and targets.
+
+    A name that leads nowhere is a directory: something below it is left out.
+    """
+    with contextlib.suppress(PermissionError), os.scandir(machine) as entries:
+        for entry in entries:
+            path = f"{below}{entry.name}"
+            if path in but:
+                continue
+            if entry.is_symlink():
+                # Whatever it leads to, from where it is, it leads to from there as well.
+                yield path, os.readlink(entry.path)
+            elif any(other.startswith(f"{path}/") for other in but):
+                yield path, ""
+                yield from _links(Path(entry.path), seen_at, but, f"{path}/")
+            else:
+                yield path, f"{seen_at}/{path}"
+
+
+def _lay(links: Iterable[tuple[str, str]], own: Path, like: Path | None) -> None:
+    """Put links into a directory; from one that has them already, which costs a tenth of the time."""
+    for path, target in links:
+        if not target:
+            (own / path).mkdir()
+        elif like is None:
+            os.symlink(target, f"{own}/{path}")
+        else:
+            try:
+                os.link(f"{like}/{path}", f"{own}/{path}", follow_symlinks=False)
+            except OSError:  # not every file system has that
+                os.symlink(target, f"{own}/{path}")
+
+
+def _make_programs(own: Path, starting: str) -> None:
+    """The node's /usr/sbin: one program that goes by its name, this racwire, and links to the machine's."""
+    own.mkdir()
+    _lay(_links(Path("/usr/sbin").resolve(), f"{_MACHINE}/sbin", (*_PROGRAMS, _RACWIRE)), own, None)
+    _write(own / _RACWIRE, f'#!/bin/sh\nexec {shlex.join([sys.executable, "-P", "-m", "tui"])} "$@"\n', 0o755)
+    first = own / _PROGRAMS[0]
+    _write(first, f'#!/bin/sh\n{starting} "${{0##*/}}" "$@"\n', 0o755)
+    for name in _PROGRAMS[1:]:
+        os.link(first, own / name)
+
+
+def _write(path: Path, text: str, mode: int = 0o644) -> None:
+    path.write_text(text, encoding="utf-8")
+    path.chmod(mode)
+
+
+def remember(directory: Path, healthy: Desired, before: Desired, after: Desired) -> None:
+    """Let the nodes boot into what is broken now: no reboot mends it.
+
+    An interface that was given another name is called by that in the node's files as well, as on a node that has always
+    had it. All else is done to it after the files were obeyed.
+    """
+    steps: dict[str, list[str]] = {port.node: [] for port in after.nics}
+    for port, nic in after.nics.items():
+        if nic.name != before.nics[port].name:
+            _rename(node_home(directory, port.node), before.nics[port].name, nic.name)
+        steps[port.node] += _after_boot(port, healthy.nics[port], nic)
+    for node, lines in steps.items():
+        _write(node_home(directory, node) / "after_boot", "".join(f"{line}\n" for line in lines))
+
+
+def _after_boot(port: PortId, healthy: Nic, nic: Nic) -> list[str]:
+    # The addresses of Clusterware come with Clusterware.
+    steps = wiring.changed_nic(replace(healthy, name=nic.name), nic, has_haip=False)
+    network = NETWORKS[port.network]
+    return steps if network.private else [*steps, *wiring.quick_answers(network, nic)]
+
+
+def _rename(home: Path, before: str, after: str) -> None:
+    directories = [*(home / "etc" / name for name in network_services.DIRECTORIES), home / "connections"]
+    files = [path for directory in directories if directory.exists() for path in directory.iterdir()]
+    for path in [*files, home / "mtu_set"]:
+        if not path.is_file() or path.is_symlink():
+            continue
+        was = path.read_text(encoding="utf-8", errors="surrogateescape")
+        text, target = (
+            network_services.renamed(was, before, after),
+            path.with_name(network_services.renamed(path.name, before, after)),
+        )
+        if (text, target) != (was, path):
+            fresh = path.with_name(f".{path.name}.new")
+            fresh.touch(path.stat().st_mode & 0o777)
+            fresh.write_text(text, encoding="utf-8", errors="surrogateescape")
+            path.unlink()
+            os.replace(fresh, target)
+
+
+def reboot(directory: Path, node: str, holder: Process) -> None:
+    """Reboot a node, and wait until it is up again. LabError when it does not come up.
+
+    Whatever it starts in the background, as Clusterware, may still be starting.
+    """
+    try:
+        _reboot(directory, node, holder)
+    except FileNotFoundError as error:
+        raise LabError("The practice cluster was taken down meanwhile: run `racwire lab up`.") from error
+
+
+def _reboot(directory: Path, node: str, holder: Process) -> None:
+    home = node_home(directory, node)
+    deadline = time.monotonic() + _REBOOT_S
+    was, ordered = "", False
+    while True:
+        if not ordered:
+            was = (home / "boot_id").read_text(encoding="ascii")
+            ordered = _order(home / "orders")
+        elif _booted(home) not in ("", was):
+            return
+        if not holder.alive():
+            raise LabError(f"The practice node {node} has ended: run `racwire lab down` and `racwire lab up` again.")
+        if time.monotonic() > deadline:
+            raise LabError(
+                f"The practice node {node} did not come up again within {_REBOOT_S:g} s: see {home / 'boot.log'}, or "
+                "run `racwire lab down` and `racwire lab up` again."
+            )
+        time.sleep(0.01)
+
+
+def _order(orders: Path) -> bool:
+    """Tell the node's first process to reboot it; False while it does not listen, as in the midst of a reboot."""
+    try:
+        pipe = os.open(orders, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            return False
+        raise
+    try:
+        os.write(pipe, b"reboot\n")
+    except BrokenPipeError:
+        return False
+    finally:
+        os.close(pipe)
+    return True
+
+
+def _booted(home: Path) -> str:
+    """The name of the boot that was last completed; empty before the first."""
+    try:
+        return (home / "booted").read_text(encoding="ascii")
+    except FileNotFoundError:
+        return ""

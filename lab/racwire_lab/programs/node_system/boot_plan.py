@@ -1,0 +1,54 @@
+"""The interfaces that a node's network service configures from its files."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from . import ifcfg, keyfile, links, networkd, node
+from .wanted import Wanted, files_in, text_of
+
+
+def wanted() -> list[Wanted]:
+    """The interfaces as this node's network service configures them at boot, from its files."""
+    service = node.network_service()
+    if service == "keyfile":
+        return keyfile.read(node.LOADED)
+    if service == "ifcfg":
+        return ifcfg.read(node.IFCFG)
+    return networkd.read(node.NETWORKD, links.interfaces())
+
+
+def taken_by_networkmanager(wanted: Wanted) -> Wanted:
+    """The interface as it is after NetworkManager has activated its profile.
+
+    Where the profile sets no MTU, the one that was there before NetworkManager set another comes back; one that
+    somebody else has set stays.
+    """
+    has_set = text_of(node.MTU_SET).split()
+    others = [name for name in has_set if name != wanted.interface]
+    put(node.MTU_SET, "".join(f"{name}\n" for name in (*others, *([wanted.interface] if wanted.mtu else ()))))
+    if wanted.mtu or wanted.interface not in has_set:
+        return wanted
+    return replace(wanted, mtu=links.STANDARD_MTU)
+
+
+def load_keyfiles() -> None:
+    """Read all files anew, as NetworkManager does when it starts and when it reloads."""
+    node.LOADED.mkdir(exist_ok=True)
+    there = {path.name: path for path in keyfile.files(node.KEYFILES)}
+    for path in files_in(node.LOADED):
+        if path.name not in there:
+            path.unlink()
+    for name, path in there.items():
+        put(node.LOADED / name, text_of(path))
+
+
+def put(path: Path, text: str) -> None:
+    """Write a file that nobody else may read, in one step."""
+    fresh = path.with_name(f".{path.name}.new")
+    fresh.unlink(missing_ok=True)
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(fresh, path)

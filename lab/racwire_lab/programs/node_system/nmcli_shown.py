@@ -1,0 +1,119 @@
+"""The output of nmcli: as tables, terse, and value by value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from .keyfile import addresses
+from .nm_connections import NmConnection
+
+_COLUMN = 40
+_COLUMNS = ("NAME", "UUID", "TYPE", "AUTOCONNECT", "ACTIVE", "DEVICE", "STATE", "FILENAME")
+
+
+class RefusalError(Exception):
+    """A refusal in nmcli's own words, with its exit code."""
+
+    def __init__(self, words: str, code: int) -> None:
+        super().__init__(words)
+        self.code = code
+
+
+@dataclass
+class Options:
+    """The format of the output."""
+
+    terse: bool = False
+    values_only: bool = False
+    """As `-g` wants it: one value a line where a connection is shown."""
+    escape: bool = True
+    fields: list[str] = field(default_factory=list)
+
+
+def shown_connections(options: Options, found: Iterable[NmConnection]) -> None:
+    """The list of connections."""
+    rows = [
+        {
+            "NAME": profile.id,
+            "UUID": profile.uuid,
+            "TYPE": "802-3-ethernet" if options.terse else "ethernet",
+            "AUTOCONNECT": "yes" if profile.wanted.at_boot else "no",
+            "ACTIVE": "yes" if profile.is_active else "no",
+            "DEVICE": profile.interface if profile.is_active else "",
+            "STATE": "activated" if profile.is_active else "",
+            "FILENAME": str(profile.file),
+        }
+        for profile in found
+    ]
+    chosen = [name.upper() for name in options.fields or ("NAME", "UUID", "TYPE", "DEVICE")]
+    if chosen == ["ALL"]:
+        chosen = list(_COLUMNS)
+    table(options, chosen, rows)
+
+
+def table(options: Options, columns: Sequence[str], rows: Sequence[Mapping[str, str]]) -> None:
+    """Rows under a head, or tersely with a colon between the values; a colon within one gets a backslash."""
+    known = rows[0] if rows else dict.fromkeys(_COLUMNS, "")
+    for name in columns:
+        if name not in known:
+            raise RefusalError(f"invalid field '{name}'; allowed fields: {','.join(known)}.", 2)
+    if options.terse:
+        for row in rows:
+            print(":".join(_escaped(row[name], options) for name in columns))
+        return
+    lines = [list(columns)] + [[row[name] or "--" for name in columns] for row in rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
+    for line in lines:
+        print("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)) + " ")
+
+
+def shown_profile(options: Options, profile: NmConnection) -> None:
+    """One connection with its properties, or those of them that were asked for."""
+    properties = _properties(profile)
+    chosen = [name for wanted in options.fields or ("all",) for name in _chosen(wanted.lower(), properties)]
+    for name in chosen:
+        value = properties[name]
+        if options.values_only:
+            print(_escaped(value, options))
+        elif options.terse:
+            print(f"{name}:{value}")
+        else:
+            print(f"{name + ':':<{_COLUMN}}{value or '--'}")
+
+
+def _properties(profile: NmConnection) -> dict[str, str]:
+    ipv4 = profile.sections.get("ipv4", {})
+    return {
+        "connection.id": profile.id,
+        "connection.uuid": profile.uuid,
+        "connection.type": "802-3-ethernet",
+        "connection.interface-name": profile.interface,
+        "connection.autoconnect": "yes" if profile.wanted.at_boot else "no",
+        "connection.autoconnect-priority": profile.value("connection", "autoconnect-priority") or "0",
+        "connection.master": "",
+        "connection.slave-type": "",
+        "802-3-ethernet.mac-address": "",
+        "802-3-ethernet.mtu": profile.value("ethernet", "mtu") or "auto",
+        "ipv4.method": ipv4.get("method", "auto"),
+        "ipv4.addresses": ", ".join(addresses(ipv4)),
+        "ipv4.gateway": "",
+        "ipv6.method": profile.value("ipv6", "method") or "auto",
+    }
+
+
+def _chosen(wanted: str, properties: Mapping[str, str]) -> list[str]:
+    if wanted in ("all", "common"):
+        return list(properties)
+    wanted = f"802-3-ethernet{wanted.removeprefix('ethernet')}" if wanted.startswith("ethernet") else wanted
+    found = [name for name in properties if name == wanted or name.startswith(f"{wanted}.")]
+    if not found:
+        settings = dict.fromkeys(name.partition(".")[0] for name in properties)
+        raise RefusalError(
+            f"invalid field '{wanted}'; allowed fields: {','.join(settings)}, or a property of these.", 2
+        )
+    return found
+
+
+def _escaped(value: str, options: Options) -> str:
+    return value.replace("\\", "\\\\").replace(":", "\\:") if options.escape else value

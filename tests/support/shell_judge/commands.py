@@ -1,0 +1,66 @@
+"""The commands that programs of the registry may hold beside those that may be started alone, as synopses.
+
+`checks/sources/nodes/read_only/allow_list.py` says how a line is read. To add a command: read its manual for what
+writes, starts or sends something, also in options that may follow operands, and write the forms that cannot.
+"""
+
+_NMCLI = "[-t|-c no|-g WORD|-f WORD|-m (tabular|multiline)|-e (yes|no)]..."
+
+PROGRAM_COMMANDS = f"""
+: ANY
+true ANY
+false ANY
+echo ANY
+printf WORD ANY
+test [!] (-n|-z|-b|-c|-d|-e|-f|-h|-L|-p|-r|-s|-S|-w|-x) VALUE
+test [!] VALUE [(=|!=|-eq|-ne|-lt|-le|-gt|-ge|-nt|-ot|-ef) VALUE]
+cd DIRECTORY
+read [-r] NAME...
+break [NUMBER]
+continue [NUMBER]
+wait
+sleep NUMBER
+command -v WORD
+
+basename ANY
+cat ANY
+cut ANY
+dirname ANY
+grep ANY
+head ANY
+ls ANY
+readlink ANY
+sed [-<nErsu>]... SED [FILE...]
+sed [-<nErsu>]... -e SED [-e SED]... [FILE...]
+sed [-<nErsu>]... SED -- ANY
+sort [-<bfnrsuV>|-k WORD|-t VALUE]... [FILE...]
+stat ANY
+tail ANY
+tr ANY
+uniq [-<cdiu>]
+wc ANY
+
+date [-u] [FORMAT]
+getent ANY
+hostname [-<Afis>]
+id ANY
+ps ANY
+uname ANY
+
+ip [-<46dso>|-br]... (addr|address|link|route|neigh|neighbour|rule|maddr) [(show|list) ANY]
+ip [-<46dso>]... route get WORD [(from|oif|iif) WORD]...
+ss [-<46Haelnoptux>]... [state WORD] [(sport|dport|src|dst) [=] WORD]
+ethtool [-i|-k|-g|-S|-c|-a|-l|-P|-T] WORD
+ping -V
+
+nmcli {_NMCLI} (connection|con|c) [show [--active|WORD|(id|uuid|path) VALUE]]
+nmcli {_NMCLI} (device|dev|d) [status|show [WORD]]
+nmcli {_NMCLI} general [status]
+networkctl [--no-pager|--no-legend|--all]... (list|status) [WORD]...
+systemctl [--no-pager|--quiet|-q|--value|-p WORD]... (is-active|is-enabled|show) [--value|-p WORD|WORD]...
+wicked (show|ifstatus) WORD
+lldpctl [-f (plain|keyvalue|json|xml)] [WORD...]
+lldpcli [-f (plain|keyvalue|json|xml)] show (neighbors|interfaces|chassis|configuration|statistics)\
+ [details|summary|ports WORD]...
+"""
+"""What comes with Linux, the shell's own commands among it."""

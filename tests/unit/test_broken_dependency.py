@@ -1,0 +1,129 @@
+"""A dependency that cannot be loaded is named in one sentence; so is the practice cluster where it is not installed."""
+
+import os
+import pty
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from checks.model.broken_dependency import DEPENDENCIES
+from checks.model.report import ExitCode
+
+ROOT = Path(__file__).parents[2]
+CHECK = ("check", "interfaces")
+READ = ("check", "interfaces", "--network", "10.0.0.0/8")
+ASK = ("check", "gc-blocks-lost", "--interval", "1", "--connect", "localhost:1/none", "--user", "racwire")
+HTML = ("report", "--format", "html", "--record", "0s", "interfaces")
+ENDED_BY = {
+    "rich": CHECK, "psutil": CHECK, "icmplib": CHECK, "msgspec": CHECK, "platformdirs": CHECK, "jinja2": HTML,
+    "textual": (),
+}  # fmt: skip
+"""A command that cannot do without it."""
+UNKNOWN_BY = {"pyroute2": READ, "oracledb": ASK}
+"""A command that cannot tell something without it."""
+
+
+def racwire(directory, *words, **how):
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "tui", *words], text=True, timeout=60, check=False, cwd=directory,
+        env={
+            "PATH": "/usr/bin:/bin", "HOME": str(directory), "TERM": "xterm", "RACWIRE_DB_PASSWORD": "x",
+            "PYTHONPATH": f"{directory / 'broken'}:{ROOT}",
+        }, **how,
+    )  # fmt: skip
+
+
+def run(directory, *words):
+    return racwire(directory, *words, capture_output=True, stdin=subprocess.DEVNULL)
+
+
+def break_(directory, name, how):
+    package = directory / "broken" / name
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(how)
+
+
+def on_a_terminal(directory):
+    """The console on a terminal of its own: what it shows, and its exit code."""
+    ours, theirs = pty.openpty()
+    try:
+        ran = racwire(directory, stdin=theirs, stdout=theirs, stderr=theirs)
+        return os.read(ours, 10_000).decode(), ran.returncode
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+def test_all_that_are_required_are_known():
+    required = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    names = {requirement.partition("=")[0].rstrip("><~ ") for requirement in required}
+    assert names == set(DEPENDENCIES) == {*ENDED_BY, *UNKNOWN_BY}
+
+
+WAYS = {
+    "ImportError": ("raise ImportError('half of it is missing')", "half of it is missing"),
+    "OSError": ("raise OSError('libnone.so.1: cannot open shared object file')", "libnone.so.1: cannot open shared"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", ENDED_BY)
+def test_one_that_nothing_can_be_done_without_ends_the_command(name, way, tmp_path):
+    how, why = WAYS[way]
+    break_(tmp_path, name, how)
+    if name == "textual":
+        told, code = on_a_terminal(tmp_path)
+    else:
+        ran = run(tmp_path, *ENDED_BY[name])
+        assert ran.stdout == ""
+        told, code = ran.stderr, ran.returncode
+    assert (code, told.count("\n")) == (ExitCode.COULD_NOT_TELL, 1)
+    assert told.startswith(f"racwire: {name} could not be loaded: {why}")
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", UNKNOWN_BY)
+def test_one_of_a_source_makes_its_facts_unknown_and_is_named(name, way, tmp_path):
+    how, why = WAYS[way]
+    break_(tmp_path, name, how)
+    ran = run(tmp_path, *UNKNOWN_BY[name])
+    assert "UNKNOWN" in ran.stdout
+    assert f"{name} could not be loaded: {why}" in " ".join(ran.stdout.split())
+    assert "Traceback" not in ran.stderr
+
+
+NO_LAB = (
+    "racwire: The practice cluster is not installed, as it should be on a production node; elsewhere, "
+    "`pip install ./lab` in a checkout of racwire installs it.\n"
+)
+
+
+WORDS_OF_THE_LAB = [["lab", "up"], ["lab"], ["lab", "break", "loss", "--node", "rac1"], ["check", "--lab"]]
+
+
+@pytest.mark.parametrize("words", WORDS_OF_THE_LAB)
+def test_without_the_practice_cluster_one_line_says_how_to_install_it(words, tmp_path):
+    break_(tmp_path, "racwire_lab", "raise ModuleNotFoundError(\"No module named 'racwire_lab'\", name='racwire_lab')")
+    ran = run(tmp_path, *words)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (ExitCode.USAGE, "", NO_LAB)
+
+
+def test_without_the_practice_cluster_all_else_works(tmp_path):
+    break_(tmp_path, "racwire_lab", "raise ModuleNotFoundError(\"No module named 'racwire_lab'\", name='racwire_lab')")
+    assert run(tmp_path, "explain", "df-ping").returncode == 0
+    assert run(tmp_path, "--help").returncode == 0
+    ran = run(tmp_path, "explain", "lab")
+    assert (ran.returncode, ran.stderr.count("\n")) == (ExitCode.USAGE, 1)
+
+
+@pytest.mark.parametrize("words", [["settings"], ["check", "interfaces"]])
+def test_packages_of_the_current_directory_are_nobodys(words, tmp_path):
+    for name in ("checks", "tui", "rich"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("raise SystemExit('the package of the current directory')")
+    ran = run(tmp_path, *words)
+    assert "the package of the current directory" not in ran.stderr
+    assert ran.stdout

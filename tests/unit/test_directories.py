@@ -1,0 +1,59 @@
+"""Where racwire keeps its own files, whatever the environment says of it."""
+
+import os
+import pwd
+from pathlib import Path
+
+import pytest
+
+from checks.change.journal_files import directory_of
+from checks.model.settings import Settings
+from checks.run.directories import change_directory, config_directory, state_directory
+
+USUAL = {"state": ".local/state", "config": ".config"}
+FUNCTIONS = {"state": state_directory, "config": config_directory}
+
+
+@pytest.mark.parametrize("kind", USUAL)
+@pytest.mark.parametrize(
+    ("base", "home", "directory"),
+    [
+        ("/base", "/home/ann", "/base/racwire"),
+        (None, "/home/ann", "/home/ann/{usual}/racwire"),
+        ("", "/home/ann", "/home/ann/{usual}/racwire"),
+        ("base", "/home/ann", "/home/ann/{usual}/racwire"),
+        (None, "", "{own}/{usual}/racwire"),
+        (None, "here", "{own}/{usual}/racwire"),
+        (None, "~nobody-of-that-name", "{own}/{usual}/racwire"),
+        (None, None, "{own}/{usual}/racwire"),
+    ],
+)
+def test_it_is_that_of_xdg_also_where_the_environment_makes_no_sense(kind, base, home, directory, monkeypatch):
+    for name, value in ((f"XDG_{kind.upper()}_HOME", base), ("HOME", home)):
+        if value is None:
+            monkeypatch.delenv(name, raising=False)
+        else:
+            monkeypatch.setenv(name, value)
+    own = pwd.getpwuid(os.getuid()).pw_dir
+    assert FUNCTIONS[kind]() == Path(directory.format(own=own, usual=USUAL[kind]))
+
+
+def test_a_user_without_a_name_has_the_root_directory_for_a_home(monkeypatch):
+    def unknown(_):
+        raise KeyError
+
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    assert state_directory() == Path("/.local/state/racwire")
+
+
+def test_journals_are_found_where_racwire_0_1_0_left_them_until_there_is_another_place(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    of_now, of_old = tmp_path / "state/racwire/changes", tmp_path / "home/.local/state/racwire/changes"
+    assert change_directory() == directory_of(Settings()) == of_now
+    of_old.mkdir(parents=True)
+    assert change_directory() == directory_of(Settings()) == of_old
+    of_now.mkdir(parents=True)
+    assert change_directory() == of_now

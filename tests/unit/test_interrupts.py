@@ -1,0 +1,258 @@
+"""Ctrl-C, SIGTERM and SIGHUP: the first ends a command in order, a second one at once, wherever it stands.
+
+Each test runs the command as a process of its own, and waits for what that says or does, never for a time.
+"""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from checks.model.report import ExitCode
+from checks.saved import open_saved
+from tests.unit.saved_support import recording
+from tui.cli.interrupts import GOING_ON
+
+ROOT = Path(__file__).parents[2]
+FIRST = str(ROOT / "tests" / "fixtures" / "saved" / "first.racwire")
+SAID = f"racwire: {GOING_ON}\n"
+PATIENCE_S = 20
+"""For what must come; nothing is measured by it."""
+
+
+def racwire(*words, before=None, **env):
+    """The command as a process of its own; `before` runs in it before Python does."""
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "tui", *words],
+        text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=before,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **env},
+    )  # fmt: skip
+
+
+@pytest.fixture
+def hanging_peer(tmp_path):
+    """The environment in which no peer answers, and the file that is there once one is asked."""
+    asked = tmp_path / "asked"
+    os.mkfifo(asked)
+    shell = tmp_path / "hangs"
+    shell.write_text(f"#!/bin/sh\necho asked > {asked}\nexec sleep infinity\n")
+    shell.chmod(0o755)
+    return {"RACWIRE_RSH": str(shell), "asked": asked}
+
+
+def wait_until_asked(hanging_peer):
+    """A FIFO opens, and is read to its end, when the shell has written."""
+    assert hanging_peer["asked"].read_text() == "asked\n"
+
+
+def insist(process, number):
+    """Send the signal until the process has ended: once is one too early, where it comes right after the first."""
+    while process.poll() is None:
+        process.send_signal(number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.05)
+
+
+def read_line(stream):
+    """The next line; byte by byte, since what a buffer holds would not be seen by `select`."""
+    line = b""
+    while not line.endswith(b"\n"):
+        assert select.select([stream], [], [], PATIENCE_S)[0]
+        byte = os.read(stream.fileno(), 1)
+        assert byte, f"it ended after {line!r}"
+        line += byte
+    return line.decode()
+
+
+class Disk:
+    """A FIFO that is full, as a disk that does not answer."""
+
+    def __init__(self, path):
+        os.mkfifo(path)
+        self.path = path
+        self._ends = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+        with contextlib.suppress(BlockingIOError):
+            while os.write(self._ends, bytes(4096)):
+                pass
+
+    def wait_until_opened(self, process):
+        """Return once the process is about to write, or hangs in that."""
+        files = Path(f"/proc/{process.pid}/fd")
+        while str(self.path) not in links(files):
+            assert process.poll() is None
+            select.select([], [], [], 0.01)
+
+    def close(self):
+        os.close(self._ends)
+
+
+def links(directory):
+    found = []
+    for link in directory.iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            found.append(os.readlink(link))
+    return found
+
+
+@pytest.fixture
+def disk(tmp_path):
+    hangs = Disk(tmp_path / "disk")
+    yield hangs
+    hangs.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_the_first_prints_what_was_found(number, hanging_peer):
+    running = racwire("check", "--peer", "rac9", "--format", "json", RACWIRE_RSH=hanging_peer["RACWIRE_RSH"])
+    wait_until_asked(hanging_peer)
+    running.send_signal(number)
+    running.send_signal(number)  # as `timeout` sends it: to the process, and to its group
+    out, err = running.communicate(timeout=PATIENCE_S)
+    assert (running.returncode, err) == (ExitCode.INTERRUPTED, SAID)
+    assert json.loads(out)["interrupted"]
+
+
+def test_a_saved_file_has_what_was_found_until_the_first(hanging_peer, tmp_path):
+    file = tmp_path / "night.racwire"
+    running = racwire("save", str(file), "--peer", "rac9", RACWIRE_RSH=hanging_peer["RACWIRE_RSH"])
+    wait_until_asked(hanging_peer)
+    running.send_signal(signal.SIGINT)
+    err = running.communicate(timeout=PATIENCE_S)[1]
+    assert running.returncode == ExitCode.INTERRUPTED
+    assert err.startswith(SAID)
+    with open_saved(file) as opened:
+        assert opened.report.interrupted
+
+
+def commands_that_write(file, tmp_path):
+    recorded = str(recording(tmp_path / "a.rec"))
+    other = str(recording(tmp_path / "b.rec"))
+    return {
+        "check": ["check", "--from", FIRST, "--format", "json", "--force", "-o", file],
+        "report": ["report", "--from", FIRST, "--format", "html", "--force", "-o", file],
+        "save": ["save", "--from", FIRST, "--force", file],
+        "compare": ["compare", recorded, other, "--force", "-o", file],
+        "diff": ["diff", FIRST, FIRST, "--format", "json", "--force", "-o", file],
+    }
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("command", ["check", "report", "save", "compare", "diff"])
+def test_the_second_ends_a_command_whose_disk_does_not_answer(command, number, disk, tmp_path):
+    running = racwire(*commands_that_write(str(disk.path), tmp_path)[command])
+    disk.wait_until_opened(running)
+    running.send_signal(number)
+    while read_line(running.stderr) != SAID:
+        pass
+    insist(running, number)
+    assert running.returncode == ExitCode.INTERRUPTED
+    running.communicate()
+
+
+def test_the_second_ends_a_command_that_is_stuck_after_an_ended_run(hanging_peer, disk):
+    words = ["--peer", "rac9", "--format", "json", "--force", "-o", str(disk.path)]
+    running = racwire("check", *words, RACWIRE_RSH=hanging_peer["RACWIRE_RSH"])
+    wait_until_asked(hanging_peer)
+    running.send_signal(signal.SIGINT)
+    assert read_line(running.stderr) == SAID
+    disk.wait_until_opened(running)
+    insist(running, signal.SIGINT)
+    assert running.returncode == ExitCode.INTERRUPTED
+    running.communicate()
+
+
+STUCK_RECORDING = """
+import sys, threading
+from checks.traffic.recorder import Recorder
+from tui.cli.main import main
+
+def write(self, items):
+    print("writes", flush=True)
+    threading.Event().wait()
+
+Recorder.write = write
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_a_recording_whose_disk_does_not_answer_is_ended(tmp_path):
+    """The first is enough there: what is not written by then is told."""
+    running = subprocess.Popen(
+        [sys.executable, "-P", "-c", STUCK_RECORDING, "record", str(tmp_path / "a.rec")],
+        text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert read_line(running.stdout) == "writes\n"
+    running.send_signal(signal.SIGINT)
+    err = running.communicate(timeout=PATIENCE_S)[1]
+    assert running.returncode == ExitCode.COULD_NOT_TELL
+    assert "the disk does not answer" in err
+
+
+STUCK_IN_ORDER = """
+import sys, threading
+from tui.cli.interrupts import ending_in_order
+
+with ending_in_order(lambda: print("ends", flush=True)):
+    print("runs", flush=True)
+    threading.Event().wait()
+"""
+
+
+def stuck(before=None):
+    running = subprocess.Popen(
+        [sys.executable, "-P", "-c", STUCK_IN_ORDER], text=True, stdout=subprocess.PIPE, preexec_fn=before,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert read_line(running.stdout) == "runs\n"
+    return running
+
+
+@pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_any_second_one_ends_it(first, second):
+    running = stuck()
+    running.send_signal(first)
+    assert read_line(running.stdout) == "ends\n"
+    insist(running, second)
+    assert (running.returncode, running.communicate()[0]) == (ExitCode.INTERRUPTED, "")
+
+
+@pytest.mark.parametrize("ignored", [signal.SIGINT, signal.SIGHUP])
+def test_one_that_arrives_ignored_stays_ignored_and_sigterm_ends_it(ignored):
+    """As SIGINT does where a script starts a command with `&`, and SIGHUP under nohup."""
+    running = stuck(lambda: signal.signal(ignored, signal.SIG_IGN))
+    for _ in range(3):
+        running.send_signal(ignored)
+    running.send_signal(signal.SIGTERM)
+    assert read_line(running.stdout) == "ends\n"
+    insist(running, signal.SIGTERM)
+    assert (running.returncode, running.communicate()[0]) == (ExitCode.INTERRUPTED, "")
+
+
+LOADING = """
+import signal, sys, threading
+
+class Interrupts:
+    def find_spec(self, name, path, target=None):
+        if name == "argparse":
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupts())
+from tui.entry import main
+sys.exit(main())
+"""
+
+
+def test_while_it_is_loaded_it_leaves_no_traceback():
+    ran = subprocess.run(
+        [sys.executable, "-P", "-c", LOADING], capture_output=True, text=True, timeout=PATIENCE_S, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert (ran.returncode, ran.stdout, ran.stderr) == (ExitCode.INTERRUPTED, "", "")

@@ -1,0 +1,171 @@
+"""The registry of what is read: readers use each entry, and whatever a run puts in its journal is registered."""
+
+import ast
+import shlex
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import checks
+from checks.change.copies import other_copies
+from checks.change.gates import documented
+from checks.model.facts import Clusterware
+from checks.model.journal import Journal
+from checks.model.settings import ClusterSettings, DatabaseSettings, SamplingSettings, Settings
+from checks.run.check_discovery import discover
+from checks.run.dry_run import plan_checks, plan_samples
+from checks.run.engine import Engine
+from checks.sources import grid_commands, kernel_files, node_setup, registry
+from checks.sources.clusterware.managed import read_managed
+from checks.sources.entries import GridCommand, Program, RegistryEntry, topic_pattern
+from checks.sources.nodes.backup_files import read_change_files, read_olr_backup
+from checks.sources.nodes.shell import Shell
+from checks.sources.registry import queries, sources
+
+PACKAGE = Path(checks.__file__).parent
+DECLARED = {
+    f"{module.__name__}.{name}": value
+    for module in (grid_commands, kernel_files, node_setup, registry)
+    for name, value in vars(module).items()
+    if isinstance(value, RegistryEntry)
+}
+
+
+@cache
+def used_names() -> frozenset[str]:
+    """Every name and text in the modules of readers: not in the registry's own, the dry run or the practice cluster."""
+    found: set[str] = set()
+    for file in PACKAGE.rglob("*.py"):
+        place = file.relative_to(PACKAGE).as_posix()
+        if (place.startswith("sources/") and place.count("/") == 1) or place.startswith(("lab/", "run/dry_run")):
+            continue
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Name):
+                found.add(node.id)
+            elif isinstance(node, ast.Attribute):
+                found.add(node.attr)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.add(node.value)
+    return frozenset(found)
+
+
+def test_every_entry_is_listed_once_under_a_name_of_its_own() -> None:
+    names = [source.name for source in sources()]
+    assert len(names) == len(set(names))
+    assert set(map(id, DECLARED.values())) <= set(map(id, sources()))
+
+
+def test_every_entry_is_read_by_a_reader() -> None:
+    """Entries of packets are declared for the dry run; their topic is what the sender's journal says."""
+    packets = {"path pings", "latency pings", "database login", "recordings", "node addresses"}
+    entries = {name.rpartition(".")[2]: source for name, source in DECLARED.items() if source.name not in packets}
+    assert [name for name in entries if name not in used_names()] == []
+    bare = {query.statement.name.removeprefix("awr_").removeprefix("statspack_"): query for query in queries()}
+    assert [name for name in bare if name not in used_names()] == []
+
+
+def test_every_entry_says_who_needs_it_where_it_is_read_and_what_for() -> None:
+    groups = {
+        *("clusterware", "nodes", "setups", "managed", "changing", "counters", "paths"),
+        *("database", "activity", "history", "samples"),
+    }
+    assert {group for source in sources() for group in source.groups} == groups
+    for source in sources():
+        assert source.groups, source
+        assert source.purpose, source
+        assert all(read.how for read in source.reads), source
+        if isinstance(source, Program):
+            assert source.reads, source
+            assert set(source.sections) <= set(source.topics), source
+
+
+def topics_of(*groups: str) -> set[str]:
+    return {topic for group in groups for source in sources(group) for topic in source.topics}
+
+
+def unregistered(journal: Journal) -> set[str]:
+    """The topics of a journal that no entry has."""
+    known = [topic_pattern(topic) for source in sources() for topic in source.topics]
+    return {e.topic for e in journal.entries if not any(pattern.fullmatch(e.topic) for pattern in known)}
+
+
+def test_the_dry_run_tells_every_entry() -> None:
+    settings = Settings(database=DatabaseSettings(connect="scan/prod", user="racwire", diagnostics_pack=True))
+    everything = (*discover().checks, *documented())
+    told = "\n".join((*plan_checks(everything, settings, {}), *plan_samples(settings, {})))
+    described_in_words = {"ssh", "path pings", "latency pings", "database login"}
+    for entry in sources():
+        if isinstance(entry, GridCommand):
+            assert shlex.join(entry.argv("$GRID_HOME")) in told, entry.name
+        elif isinstance(entry, Program) and entry.example:
+            assert all(line in told for line in entry.action_on(*entry.example).splitlines()), entry.name
+        elif entry.name not in described_in_words:
+            lines = [line for read in entry.reads for line in read.how.strip().splitlines()]
+            assert all(line in told for line in lines), entry.name
+
+
+GRID_TOOLS = {
+    "olsnodes": 'case "$*" in -l) echo rac1 ;; -c) echo prod ;; *) echo "rac1 1 rac1-vip Active Unpinned" ;; esac',
+    "oifcfg": 'case "$*" in getif) echo "eth1  192.168.10.0  global  cluster_interconnect" ;; *) echo "eth1 x" ;; esac',
+    "crsctl": 'case "$*" in *-f) echo "CRS-10: usage: crsctl"; exit 1 ;; *) echo "CRS-4638: HA is online" ;; esac',
+    "srvctl": 'case "$*" in "config database") echo prod ;; *) echo "Instance prod1 is running on node rac1" ;; esac',
+    "ocrconfig": "echo 'PROT-25: Manual backups for the Oracle Cluster Registry are not available'",
+}
+PEER_TOOLS = {
+    "ip": """case "$*" in
+    "-d addr show") echo "2: eth1: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 9000 qdisc mq state UP group default qlen 1000"
+        echo "    link/ether 02:00:00:00:00:0$N brd ff:ff:ff:ff:ff:ff"
+        echo "    inet 192.168.10.$N/24 brd 192.168.10.255 scope global eth1" ;; esac""",
+    "ping": 'echo "PING 192.168.10.2"; echo "3 packets transmitted, 0 received"; exit 1',
+}
+
+
+def executable(file: Path, text: str) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"#!/bin/sh\n{text}\n")
+    file.chmod(0o755)
+    return file
+
+
+async def test_a_whole_check_on_fakes_journals_registered_topics_alone_and_reaches_each_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in GRID_TOOLS.items():
+        executable(tmp_path / "grid" / "bin" / name, text)
+    for name, text in PEER_TOOLS.items():
+        executable(tmp_path / "peer" / name, text)
+    rsh = executable(tmp_path / "rsh", f"export PATH={tmp_path}/peer:/usr/bin:/bin N=${{1#rac}}; exec sh")
+    monkeypatch.setenv("RACWIRE_RSH", shlex.quote(str(rsh)))
+    settings = Settings(
+        cluster=ClusterSettings(
+            grid_home=str(tmp_path / "grid"), peers=("rac2", "rac3", "rac4"), networks=("192.168.10.0/24",)
+        ),
+        sampling=SamplingSettings(interval_without_database_s=0.05),
+    )
+    engine = Engine(discover().checks, settings)
+    async for _ in engine.events():
+        pass
+    journal = engine.journal
+    grid = engine.report().cluster.clusterware
+    assert isinstance(grid, Clusterware)
+    await read_managed(grid.grid_home, journal, "rac1")
+    peer = await Shell.open_ssh("rac2", settings.ssh)
+    try:
+        await read_change_files(peer, journal, [str(tmp_path / "backup")], 10)
+        await read_olr_backup(peer, journal, 10)
+        await other_copies(peer, journal, tmp_path, "prod", 10)
+    finally:
+        await peer.close()
+    assert unregistered(journal) == set()
+    assert {entry.node for entry in journal.entries if entry.topic == "ssh"} == {"rac2", "rac3", "rac4"}
+    told = {entry.topic for entry in journal.entries}
+    for topic in topics_of("clusterware", "nodes", "setups", "managed", "counters", "paths", "changing"):
+        assert any(map(topic_pattern(topic).fullmatch, told)), topic
+
+
+def test_a_topic_with_a_word_in_capitals_stands_for_any_name() -> None:
+    assert topic_pattern("path NETWORK FROM TO").fullmatch("path 192.168.10.0/24 rac1 rac2")
+    assert not topic_pattern("path NETWORK FROM TO").fullmatch("interfaces")
+    assert topic_pattern("sql sysstat").fullmatch("sql sysstat")
+    assert not topic_pattern("sql sysstat").fullmatch("sql sysstats")

@@ -1,0 +1,84 @@
+"""What was asked of `racwire change`: which change is meant, and how the answer is printed."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TextIO
+
+from checks.change.change_journal import ChangeJournal
+from checks.change.change_session import ChangeSession
+from checks.change.journal_files import current, journals
+from checks.change.state import Change, ChangeError
+from checks.model.report import ExitCode
+from checks.model.settings import Settings
+from tui.cli.change.hints import Hints
+from tui.cli.document import Document
+from tui.cli.output import columns_of, render
+from tui.cli.password import Secret
+from tui.cli.streams import tell
+from tui.text.line import Line
+
+WIDEST = 100
+"""Columns of a paragraph: longer lines are hard to read."""
+
+Lines = Callable[[int], Iterable[Line]]
+"""The lines of an answer, for so many columns."""
+
+
+class ChangeContext:
+    """One command, its settings, and the change that it is about."""
+
+    def __init__(self, args: argparse.Namespace, settings: Settings) -> None:
+        self.args = args
+        self.settings = settings
+        self.hints = Hints.of(args)
+
+    def journal(self) -> ChangeJournal:
+        """Of the change that is meant: the one that is named, else the open one. Raises ChangeError,
+        ChangeJournalError."""
+        return current(self.settings, None, self._file)
+
+    def conduct(self, password: Callable[[Change], Secret | None] = lambda _: None) -> ChangeSession:
+        """The change that is meant, to go on with it; `password` says that of the database, where it is needed.
+
+        Raises ChangeError, ChangeJournalError.
+        """
+        journal = self.journal()
+        return ChangeSession(journal, self.settings, password(journal.change))
+
+    def shown(self) -> tuple[Change, str]:
+        """The change that is meant, to be looked at, and its journal; the last one where none is open.
+
+        Raises ChangeError, ChangeJournalError.
+        """
+        try:
+            journal = self.journal()
+        except ChangeError:
+            if self._file is not None:
+                raise
+            changes = [(each.change, str(each.path)) for each in journals(self.settings) if each.change is not None]
+            if not changes or any(change.is_open for change, _ in changes):
+                raise
+            tell("no change is open; this is the last one.")
+            return max(changes, key=lambda each: each[0].lines[-1].at)
+        return journal.change, str(journal.path)
+
+    @property
+    def _file(self) -> Path | None:
+        file = getattr(self.args, "file", None)
+        return Path(file) if file else None
+
+    def document(self, name: str, lines: Lines, json: Callable[[], bytes] = bytes) -> Document:
+        """The answer in the form that was asked for."""
+        form = getattr(self.args, "format", "text")
+        return Document(name, form, json=json, text=lambda stream: _text(lines, stream))
+
+    def print(self, lines: Lines, json: Callable[[], bytes] = bytes, *, code: int = ExitCode.PASS) -> int:
+        """Print the answer; the exit code, that of a stdout that takes nothing where it cannot be printed."""
+        return self.document("answer", lines, json).deliver(None, code, replace=False)
+
+
+def _text(lines: Lines, stream: TextIO) -> str:
+    return render(lines(columns_of(stream, widest=WIDEST)), stream)

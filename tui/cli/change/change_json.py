@@ -1,0 +1,123 @@
+"""What `racwire change` prints as JSON: where a change stands, its steps, what a gate said, all changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from checks.change.change_events import JournalLine, Reopened, Surprised, Verified
+from checks.change.change_journal import FoundJournal
+from checks.change.change_plan import Step
+from checks.change.state import Change
+from checks.model.sanitize import json_escaped
+from tui.cli.change.change_text import waits_for
+from tui.text.step_lines import commands_for
+
+
+def as_json(document: dict[str, Any]) -> bytes:
+    """The document as JSON, UTF-8, two spaces of indentation, a line feed at the end."""
+    return harmless(msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n")
+
+
+def harmless(json: bytes) -> bytes:
+    """The same JSON with every character escaped that a terminal would obey: JSON itself leaves those beyond ASCII."""
+    return json_escaped(json.decode()).encode()
+
+
+def status_document(change: Change, path: str) -> dict[str, Any]:
+    """Where a change stands: `racwire-change-status/1`."""
+    current = change.current
+    return {
+        "schema": "racwire-change-status/1",
+        **_names(change, path),
+        "steps": [
+            {
+                "number": number,
+                "id": step.id,
+                "title": step.title,
+                "standing": change.standing(step).value,
+                "waits_for": list(waits_for(change, step)),
+            }
+            for number, step in enumerate(change.plan.steps, 1)
+        ],
+        "gate": [] if current is None else list(change.mark(current).results),
+        "surprises": [line.event for line in change.surprises],
+    }
+
+
+def steps_document(change: Change, steps: Sequence[Step], path: str, node: str = "") -> dict[str, Any]:
+    """Steps in full: `racwire-change-steps/1`."""
+    return {
+        "schema": "racwire-change-steps/1",
+        **_names(change, path),
+        "steps": [
+            {
+                "number": change.plan.position(step.id) + 1,
+                "id": step.id,
+                "title": step.title,
+                "standing": change.standing(step).value,
+                "waits_for": list(waits_for(change, step)),
+                "what": step.what,
+                "why": step.why,
+                "commands": [
+                    {"where": block.where, "node": block.node, "lines": block.lines, "note": block.note}
+                    for block in commands_for(step, node)
+                ],
+                "expected": step.expected,
+                "gates": list(dict.fromkeys(gate.check for gate in step.gates)),
+                "attest": step.attest,
+                "if_rolled_back": step.if_rolled_back,
+            }
+            for step in steps
+        ],
+    }
+
+
+def verified_document(change: Change, verified: Verified, after: Iterable[JournalLine], path: str) -> dict[str, Any]:
+    """A look at a gate, and what it brought to light: `racwire-change-gate/1`."""
+    told = list(after)
+    return {
+        "schema": "racwire-change-gate/1",
+        **_names(change, path),
+        "step": verified.step,
+        "passed": verified.passed,
+        "results": verified.results,
+        "figures": verified.figures,
+        "surprises": [line.event for line in told if isinstance(line.event, Surprised)],
+        "reopened": [line.event for line in told if isinstance(line.event, Reopened)],
+    }
+
+
+def list_document(found: Iterable[FoundJournal]) -> dict[str, Any]:
+    """All changes of a directory: `racwire-changes/1`."""
+    return {
+        "schema": "racwire-changes/1",
+        "changes": [
+            {"journal": _whole(str(each.path)), "problem": _whole(each.problem)}
+            if each.change is None
+            else _names(each.change, str(each.path))
+            for each in found
+        ],
+    }
+
+
+def _names(change: Change, path: str) -> dict[str, Any]:
+    plan = change.opened
+    return {
+        "change": plan.id,
+        "cluster": plan.cluster,
+        "journal": _whole(path),
+        "mtu_before": plan.mtu_before,
+        "mtu_after": plan.mtu_after,
+        "nodes": plan.nodes,
+        "way_back": change.is_way_back,
+        "outcome": change.outcome,
+        "current": change.current.id if change.current else "",
+    }
+
+
+def _whole(path: str) -> str:
+    """A path as text: bytes of it that are no UTF-8 are shown, since JSON cannot hold them."""
+    return path.encode(errors="backslashreplace").decode()

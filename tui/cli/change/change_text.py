@@ -1,0 +1,162 @@
+"""A change as text at any width: where it stands, its steps with their commands, what its gates say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from checks.change.change_events import JournalLine, Reopened, Surprised
+from checks.change.change_journal import FoundJournal
+from checks.change.change_plan import Plan, Step
+from checks.change.change_text import STEP_SIGNS, headline, minute
+from checks.change.obstacles import Obstacle
+from checks.change.state import Change, StepStatus
+from tui.text.gate_lines import gate_lines, step_by_step
+from tui.text.line import Line, hanging, sanitize_line
+from tui.text.step_lines import paragraph, step_lines
+
+_ROLES = {StepStatus.OVERRIDDEN: "change", StepStatus.CURRENT: "title", StepStatus.AHEAD: "faint"}
+_MOST_SURPRISES = 5
+
+
+def status_lines(change: Change, width: int, *, path: str) -> Iterator[Line]:
+    """Where a change stands: its steps, the current one's gate, what changed under it."""
+    yield from _head_lines(change, path)
+    if not change.is_open:
+        last = change.lines[-1]
+        yield from paragraph("Over", f"{change.outcome}, {minute(last.at)}", width)
+    yield []
+    wide = max(len(step.title) for step in change.plan.steps) + 2
+    for number, step in enumerate(change.plan.steps, 1):
+        standing = change.standing(step)
+        if standing is StepStatus.CURRENT and not change.is_open:
+            standing = StepStatus.AHEAD  # nobody waits for it any more
+        head = f" {STEP_SIGNS[standing]} {number:>2} {sanitize_line(step.title):<{wide}}"
+        role = _ROLES.get(standing, "")
+        yield from hanging([(head, role)], _how(change, step, standing), width, role)
+    current = change.current
+    if current is not None and change.is_open:
+        results = change.mark(current).results
+        verified = change.mark(current).verified
+        if verified is not None and results:
+            yield []
+            yield from gate_lines(results, verified, width)
+    yield from _surprise_lines(change, width)
+
+
+def _head_lines(change: Change, path: str) -> Iterator[Line]:
+    yield [(header(change), "title")]
+    yield [(f"opened {minute(change.lines[0].at)} by {sanitize_line(change.opened.made_by)}; its journal is", "faint")]
+    yield [(sanitize_line(path), "faint")]
+
+
+def header(change: Change) -> str:
+    """`Change 2026-11-20-a of prodrac  MTU 1500 → 9000  4 nodes  step 7 of 14`."""
+    plan = change.opened
+    parts = [f"Change {plan.id} of {plan.cluster}", headline(plan), f"{len(plan.nodes)} nodes"]
+    if change.is_way_back:
+        parts.append("on the way back")
+    if (step := change.current) is not None and change.is_open:
+        parts.append(f"step {change.plan.position(step.id) + 1} of {len(change.plan.steps)}")
+    elif not change.is_open:
+        parts.append(change.outcome)
+    return "  ".join(sanitize_line(part) for part in parts)
+
+
+def plan_lines(change: Change, width: int, *, node: str = "") -> Iterator[Line]:
+    """The whole plan that is followed, step by step."""
+    yield [(header(change), "title")]
+    for remark in change.plan.remarks:
+        yield from hanging([("- ", "")], remark, width)
+    for step in change.plan.steps:
+        yield []
+        yield from step_lines(change, step, width, node=node)
+
+
+def opened_lines(change: Change, width: int, *, path: str) -> Iterator[Line]:
+    """A change that was just begun: what it means here, and its steps."""
+    yield from _head_lines(change, path)
+    yield []
+    for remark in change.plan.remarks:
+        yield from hanging([("- ", "")], remark, width)
+    if change.plan.remarks:
+        yield []
+    steps = ", ".join(f"{number} {step.title}" for number, step in enumerate(change.plan.steps, 1))
+    yield from paragraph("Steps", f"{steps}.", width)
+
+
+def way_back_lines(plan: Plan, width: int) -> Iterator[Line]:
+    """What going back would be: its steps, each with what it does."""
+    yield [(f"The way back from here, {headline(plan)}: {len(plan.steps)} steps", "title")]
+    for number, step in enumerate(plan.steps, 1):
+        yield from hanging([(f" {number:>2} ", "")], f"{step.title}: {step.what}", width)
+
+
+def obstacle_lines(obstacles: Sequence[Obstacle], width: int) -> Iterator[Line]:
+    """What stands in the way of a change, and what to do about each."""
+    for obstacle in obstacles:
+        yield [(f"{sanitize_line(obstacle.code)}  {sanitize_line(obstacle.title)}", "title")]
+        yield from hanging([("  ", "")], obstacle.sentence, width)
+        yield from step_by_step(obstacle.next, 2, width, numbered=True)
+        yield []
+
+
+def list_lines(found: Iterable[FoundJournal], width: int) -> Iterator[Line]:
+    """A line or two for each change of a directory."""
+    for each in found:
+        if each.change is None:
+            yield [(f"?  {sanitize_line(each.problem)}", "unknown")]
+        else:
+            sign = "▶" if each.change.is_open else "✓"
+            yield [(f"{sign}  {header(each.change)}", "")]
+            yield [(f"   opened {minute(each.change.lines[0].at)}  {sanitize_line(str(each.path))}", "faint")]
+
+
+def event_lines(lines: Iterable[JournalLine], width: int) -> Iterator[Line]:
+    """What a look at the gates brought to light besides: surprises, and steps that are to be done again."""
+    for line in lines:
+        if isinstance(line.event, Surprised):
+            yield from _surprise(line.event, minute(line.at), width)
+        elif isinstance(line.event, Reopened):
+            yield from paragraph("Again", f"{line.event.step}: {line.event.why}", width, "warn")
+
+
+def _how(change: Change, step: Step, standing: StepStatus) -> str:
+    """How a step was done, or what it waits for, in a few words."""
+    mark = change.mark(step)
+    said = []
+    if mark.overridden is not None:
+        by, reason = getattr(mark.overridden.event, "by", ""), getattr(mark.overridden.event, "reason", "")
+        said.append(f"OVERRIDDEN by {by}, {minute(mark.overridden.at)}: {reason}")
+    elif mark.passed and mark.verified is not None:
+        said.append(f"passed {minute(mark.verified.at)}")
+    elif mark.reopened is not None:
+        said.append("to be done again")
+    if mark.attested is not None:
+        said.append(f"attested by {getattr(mark.attested.event, 'by', '')}, {minute(mark.attested.at)}")
+    if standing is StepStatus.CURRENT:
+        said.append(f"waits for {' and '.join(waits_for(change, step))}")
+    return ", ".join(said)
+
+
+def waits_for(change: Change, step: Step) -> tuple[str, ...]:
+    """What is still to be done for a step: its `gate`, an `attestation`."""
+    attested = not step.attest or change.mark(step).attested is not None
+    return (*(() if change.is_proved(step) else ("its gate",)), *(() if attested else ("an attestation",)))
+
+
+def _surprise_lines(change: Change, width: int) -> Iterator[Line]:
+    lines = change.surprises
+    if not lines:
+        return
+    yield []
+    yield [("What changed meanwhile", "title")]
+    if len(lines) > _MOST_SURPRISES:
+        yield [(f"  {len(lines) - _MOST_SURPRISES} earlier ones; the report has them all", "faint")]
+    for line in lines[-_MOST_SURPRISES:]:
+        if isinstance(line.event, Surprised):
+            yield from _surprise(line.event, f"  {minute(line.at)}", width)
+
+
+def _surprise(event: Surprised, label: str, width: int) -> Iterator[Line]:
+    danger, role = ("DANGER: ", "fail") if event.dangerous else ("", "warn")
+    yield from hanging([(f"{label}  ", role)], f"{danger}{event.sentence}", width, role)

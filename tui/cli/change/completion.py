@@ -1,0 +1,62 @@
+"""What of a change takes its time, run without the full screen: an interrupt ends it early, and nothing is written."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import TypeVar, cast
+
+from checks.change.change_session import ChangeSession
+from checks.change.opening import OpeningResult
+from checks.change.verifying import Concluded
+from checks.run.events import Event
+from tui.cli.interrupts import ending_the_loop
+from tui.cli.own_loop import run_in_own_loop
+from tui.cli.progress import Progress, progress_line
+
+_Last = TypeVar("_Last", OpeningResult, Concluded)
+
+
+class EndedEarlyError(Exception):
+    """The operator ended it: nothing came of it, and nothing was written."""
+
+
+def concluded(conduct: ChangeSession, *, quiet: bool) -> Concluded:
+    """Look at the gates of the current step. Raises ChangeError, ChangeJournalError, EndedEarlyError."""
+    return _run_to_completion(conduct.verify(), Concluded, quiet)
+
+
+def opened(beginning: AsyncGenerator[Event | OpeningResult, None], *, quiet: bool) -> OpeningResult:
+    """Begin a change. Raises PlanError, ChangeError, ChangeJournalError, EndedEarlyError."""
+    return _run_to_completion(beginning, OpeningResult, quiet)
+
+
+def _run_to_completion(events: AsyncGenerator[Event | _Last, None], kind: type[_Last], quiet: bool) -> _Last:
+    with progress_line(sys.stderr.isatty() and not quiet) as progress:
+        return run_in_own_loop(_last_of(events, kind, progress))
+
+
+async def _last_of(events: AsyncGenerator[Event | _Last, None], kind: type[_Last], progress: Progress) -> _Last:
+    task = asyncio.current_task()
+    assert task is not None
+    found: _Last | None = None
+    with ending_the_loop(lambda: _cancel(task)):
+        try:
+            async with aclosing(events):
+                async for event in events:
+                    if isinstance(event, kind):
+                        found = event
+                    else:
+                        progress(cast(Event, event))
+        except asyncio.CancelledError:
+            if found is None:
+                raise EndedEarlyError from None
+    if found is None:
+        raise AssertionError("it ended without saying what came of it")
+    return found
+
+
+def _cancel(task: asyncio.Task[object]) -> None:
+    task.cancel()

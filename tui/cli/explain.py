@@ -1,0 +1,126 @@
+"""`racwire explain WHAT`, as oerr does: what a check, or a gate of a change, does; what a code means; and how a kind of
+switch is told to carry jumbo frames."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+import textwrap
+from collections.abc import Iterator
+
+from checks.change import codes
+from checks.change.gates import documented
+from checks.change.vendors import PORT, VENDORS, Vendor, commands_of, keys, showing, vendor
+from checks.model.check import Check, Kind
+from checks.run.check_discovery import Checks, discover
+from checks.run.engine import KINDS
+from tui.cli.errors import UsageError
+from tui.text.sanitize import for_encoding, sanitize_lines
+
+_SWITCHES = "switches"
+_RELOADED = "needed; a plan has this after Clusterware was stopped on all nodes"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.formatter_class = argparse.HelpFormatter
+    parser.description = (
+        "Explains a check (what it judges, what it can find), the code of a finding (why it matters, "
+        "where that is known from), or a kind of switch (how it is told to carry jumbo frames). Without any: the list "
+        "of all checks and codes."
+    )
+    parser.add_argument("what", nargs="?", metavar="ID|CODE|KIND", help="df-ping, IC-PATH-003, switches, ...")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the page of a check, a code or a kind of switch, or a list. Raises UsageError when there is none."""
+    found = Checks((*discover(), *documented()))
+    kinds = {code: (kind, check.id) for code, (kind, check) in found.kinds().items()}
+    kinds |= {kind.code: (kind, "any check") for kind in KINDS}
+    kinds |= {kind.code: (kind, "racwire change") for kind in codes.KINDS}
+    asked = args.what
+    if asked is None:
+        lines = list(_contents(tuple(found), kinds))
+    elif check := found.get(asked.lower()):
+        lines = list(_check_page(check))
+    elif asked.upper() in kinds:
+        lines = list(_kind_page(*kinds[asked.upper()]))
+    elif asked.lower() == _SWITCHES:
+        lines = list(_switches())
+    elif switch := vendor(asked.lower()):
+        lines = list(_switch_page(switch))
+    else:
+        raise UsageError(_none_such(asked, [*(check.id for check in found), *kinds, _SWITCHES, *keys()]))
+    print(for_encoding("\n".join(map(sanitize_lines, lines)), getattr(sys.stdout, "encoding", None)))
+    return 0
+
+
+def _contents(checks: tuple[Check, ...], kinds: dict[str, tuple[Kind, str]]) -> Iterator[str]:
+    wide = max(map(len, (*(check.id for check in checks), *kinds))) + 2
+    for check in checks:
+        yield f"{check.id:<{wide}}{check.question}"
+    yield ""
+    for code, (kind, _) in kinds.items():
+        yield f"{code:<{wide}}{kind.title}"
+    yield ""
+    yield f"{_SWITCHES:<{wide}}The kinds of switch whose commands for jumbo frames racwire knows"
+
+
+def _none_such(asked: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(asked.lower(), [name.lower() for name in known], 1)
+    meant = next((name for name in known if close and name.lower() == close[0]), "")
+    return (
+        f"There is no check, no code and no kind of switch {asked!r}"
+        + (f"; did you mean {meant}?" if meant else ";")
+        + " `racwire explain` lists them."
+    )
+
+
+def _switches() -> Iterator[str]:
+    wide = max(map(len, keys())) + 2
+    for switch in VENDORS:
+        yield f"{switch.key:<{wide}}{switch.name}"
+    yield ""
+    yield "The commands of one: racwire explain KIND. In the plan of a change: racwire change new --switch KIND."
+
+
+def _switch_page(switch: Vendor) -> Iterator[str]:
+    yield f"{switch.key}: {switch.name}, to carry jumbo frames"
+    yield ""
+    lines = commands_of(switch, ())
+    yield f"{switch.place}{f', for each {PORT}' if any(PORT in line for line in lines) else ''}:"
+    yield from (f"  {line}" for line in lines)
+    yield ""
+    yield "To see it:"
+    yield from (f"  {line}" for line in showing(switch, ()))
+    yield ""
+    yield from textwrap.wrap(switch.scope, 80)
+    yield f"Reload: {_RELOADED if switch.reloads else 'none, but for what is said above'}."
+    yield ""
+    yield "racwire types none of this: it is for the network team, who know what else the switch carries."
+
+
+def _check_page(check: Check) -> Iterator[str]:
+    yield f"{check.id}: {check.question}"
+    yield ""
+    for paragraph in check.page.split("\n\n"):
+        yield from textwrap.wrap(paragraph, 80)
+        yield ""
+    yield f"Judges: {', '.join((*check.needs, *check.uses))}"
+    yield "Findings:"
+    for kind in check.kinds:
+        yield f"  {kind.code:<16}{kind.title}"
+
+
+def _kind_page(kind: Kind, check: str) -> Iterator[str]:
+    yield f"{kind.code}: {kind.title}"
+    yield f"Made by: {check}"
+    if kind.why:
+        yield ""
+        yield from textwrap.wrap(kind.why, 80)
+    if kind.sources:
+        yield ""
+        yield f"Sources: {'; '.join(kind.sources)}"
+    yield ""
+    yield "What was seen, what was expected and what to do next stand in the finding itself."

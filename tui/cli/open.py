@@ -1,0 +1,149 @@
+"""`racwire open FILE`: what was saved, or a recording, in the console; without a terminal for it, as text."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from datetime import datetime
+from pathlib import Path
+
+from checks.model.facts import Database, Unknown
+from checks.model.report import ExitCode
+from checks.model.settings import Settings
+from checks.model.wording import counted, lasting, listed
+from checks.saved import SavedError, kind_of
+from checks.traffic.recording import Header, Recording, RecordingError, SourceTally
+from tui.cli.durations import size_of
+from tui.cli.errors import UsageError
+from tui.cli.options import add_console_options, add_settings_option
+from tui.cli.streams import tell
+from tui.console.start import no_console, run_console_on_recording, run_console_on_saved
+from tui.text.sanitize import for_encoding, sanitize_lines
+
+_EPILOG = """\
+examples:
+  racwire open night.racwire        a saved file: all screens, as they were then
+  racwire open incident.json        a report as JSON: without samples
+  racwire open before.rec           a recording, also while it is being written: the Traffic screen, to scroll back
+
+exit codes: of a saved file or a report those of `racwire check`; of a recording 0, and 3 where it is damaged; 64 usage,
+and where FILE cannot be read."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = (
+        "Opens a saved file, a report as JSON or a recording in the console, with no cluster: nothing is\n"
+        "read, sent or logged in to. Without a terminal, prints the report, or what is in the recording."
+    )
+    parser.epilog = _EPILOG
+    add_settings_option(parser)
+    add_console_options(parser)
+    parser.add_argument("file", metavar="FILE", help="what `racwire save`, `report` (JSON) or `record` wrote")
+
+
+def run(args: argparse.Namespace, settings: Settings) -> int:
+    """Open it by what it is, and return the exit code. Raises UsageError."""
+    path = Path(args.file)
+    kind = kind_of(path)
+    if kind == "recording":
+        return _open_recording(path, settings)
+    if not kind and path.is_file() and os.access(path, os.R_OK):
+        raise UsageError(f"{path} is nothing that racwire wrote; name a saved file, a report as JSON, or a recording.")
+    named = getattr(args, "settings", None)
+    return _open_saved(path, settings, named)
+
+
+def _open_saved(path: Path, settings: Settings, named: str | None) -> int:
+    """`named`: the settings file that was named, whose thresholds and waivers then hold."""
+    if no_console(os.environ, sys.__stdin__, sys.__stderr__):
+        from tui.cli import check
+
+        words = [f"--from={path}", *([f"--settings={named}"] if named is not None else [])]
+        return check.run(check.arguments(*words), settings)
+    try:
+        return run_console_on_saved(path, settings, judged_by=None if named is None else settings)
+    except SavedError as error:
+        raise UsageError(str(error)) from None
+
+
+def _open_recording(path: Path, settings: Settings) -> int:
+    try:
+        if not no_console(os.environ, sys.__stdin__, sys.__stderr__):
+            return run_console_on_recording(path, settings)
+        recording = Recording.open(path)
+    except RecordingError as error:
+        raise UsageError(str(error)) from None
+    try:
+        text = summary(path, recording)
+    except RecordingError as error:
+        tell(str(error))
+        return ExitCode.COULD_NOT_TELL
+    finally:
+        recording.close()
+    print(for_encoding(text, getattr(sys.stdout, "encoding", None)))
+    return ExitCode.PASS
+
+
+def summary(path: Path, recording: Recording) -> str:
+    """What is in it, on one screen. Raises RecordingError."""
+    header, span = recording.header, recording.span()
+    lines = [
+        f"{path}  {size_of(path.stat().st_size)}",
+        *([f"Label     {header.label}"] if header.label else []),
+        f"When      {_when(span)}",
+        f"Interval  {header.interval_s:g} s, by racwire {header.racwire_version}",
+        *_cluster(header),
+        "",
+        *_sources(recording.tallies()),
+        "",
+        f"Next      racwire watch {path}   (JSON lines)",
+        f"          racwire compare BEFORE {path}",
+    ]
+    return "\n".join(sanitize_lines(" ".join(line.splitlines())) for line in lines)
+
+
+def _when(span: tuple[float, float] | None) -> str:
+    if span is None:
+        return "nothing was recorded"
+    begin, end = (_local(moment) for moment in span)
+    return f"{begin} to {end}, {lasting(span[1] - span[0])}"
+
+
+def _local(moment: float) -> str:
+    try:
+        return datetime.fromtimestamp(moment).astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
+    except (ValueError, OverflowError, OSError):
+        return "a time that is none"
+
+
+def _cluster(header: Header) -> list[str]:
+    cluster = header.cluster
+    lines = [f"From      {cluster.local_node}"]
+    if isinstance(cluster.nodes, Unknown):
+        lines.append(f"Nodes     not known: {cluster.nodes.reason}")
+    else:
+        lines.append(f"Nodes     {listed(node.name for node in cluster.nodes)}")
+    if not isinstance(cluster.networks, Unknown) and cluster.networks:
+        lines.append(f"Networks  {listed(network.name for network in cluster.networks)}")
+    database = cluster.database
+    if isinstance(database, Database):
+        names = listed(instance.name for instance in database.instances)
+        lines.append(f"Database  {database.name} {database.version} with {names}")
+    else:
+        lines.append(f"Database  {database.reason}")
+    return lines
+
+
+def _sources(tallies: dict[str, SourceTally]) -> list[str]:
+    """A line for each source, and one more for why there was nothing of it last."""
+    width = max((len(source) for source in tallies), default=0)
+    lines = []
+    for source, tally in tallies.items():
+        noun = "sample " if tally.samples == 1 else "samples"
+        gaps = f"   {counted(tally.gaps, 'gap')}; the last:" if tally.last_gap else ""
+        lines.append(f"{source:<{width}} {tally.samples:>9,} {noun}{gaps}")
+        if tally.last_gap:
+            lines.append(f"    {tally.last_gap.reason}")
+    return lines

@@ -1,0 +1,131 @@
+"""`racwire watch`: samples as JSON lines on stdout, live or of a recording."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import msgspec
+
+from checks.model.report import ExitCode
+from checks.model.settings import Settings
+from checks.traffic.header import header_now, still_unknown
+from checks.traffic.json_text import to_json_text
+from checks.traffic.recording import Header, Recording, RecordingError
+from tui.cli.durations import seconds_of
+from tui.cli.errors import UsageError
+from tui.cli.options import add_live_options
+from tui.cli.password import password_of
+from tui.cli.record import refuse_check_options
+from tui.cli.sampling import Ending, run_sampling, sample
+from tui.cli.sampling_status import SamplingStatus
+from tui.cli.status_line import StatusLine
+from tui.cli.streams import exit_past_hung_threads
+from tui.console.batch_writer import BatchWriter, Item
+
+_EPILOG = """\
+One JSON object a line. `fact` says what it is:
+  Header           first: racwire_version, started_at, interval_s, label
+  Cluster          once it is found: nodes, private networks, database
+  Links            the interfaces of a node: mtu, speed_mbps, private network; again when one changes
+  NodeSample       what a node's kernel counted in `seconds` until `at`: interfaces, counters, cpu, load
+  InstanceSample   what an instance counted: statistics (GV$SYSSTAT), messages (GV$DLM_MISC)
+  PairsSample      who lost whose blocks, and the instances' pings
+  LatencySample    pings of one path and size (--probe)
+  Gap              from now on nothing is known of a source, and why
+Counts are differences, not rates; a field that is 0 or empty is left out.
+
+examples:
+  racwire watch | jq -c 'select(.fact == "NodeSample") | [.node, .counters."Ip.ReasmFails"]'
+  racwire watch --every 10 --for 1h > hour.jsonl
+  racwire watch night.rec | jq -c 'select(.fact == "Gap")'
+
+exit codes: 0 the time of --for is over, the recording at its end, or the reader gone; 3 nothing could be sampled or
+read; 64 usage; 130 interrupted."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = "Prints the samples of every node and instance as JSON lines, as they come."
+    parser.epilog = _EPILOG
+    add_live_options(parser, "a recording to print instead", nargs="?")
+
+
+class _First(msgspec.Struct, frozen=True, kw_only=True, tag="Header", tag_field="fact"):
+    """The line that comes first."""
+
+    racwire_version: str
+    started_at: str
+    interval_s: float
+    label: str
+
+
+def run(args: argparse.Namespace, settings: Settings) -> int:
+    """Print, and return the exit code. Raises UsageError; OSError where stdout takes no more."""
+    if args.file is not None:
+        if args.for_time is not None or hasattr(args, "every") or args.probe:
+            raise UsageError("--for, --every and --probe are for live samples; a recording is printed as it is.")
+        return _print_recording(Path(args.file))
+    refuse_check_options(args)
+    for_s = seconds_of(args.for_time, "--for") if args.for_time is not None else None
+    password = password_of(settings.database)
+    from checks.traffic.feed import Feed, find_cluster
+
+    line = StatusLine(quiet=args.quiet)
+    told = SamplingStatus(line.tell, line.tell_in_any_case)
+    probing = settings if args.probe else None
+    _print([_first(header_now(still_unknown(settings), settings, interval_s=settings.traffic.interval_s))])
+
+    async def watch() -> Ending:
+        return await sample(
+            Feed(settings, password=password),
+            find_cluster(settings, password=password),
+            BatchWriter(_print_items, 0.0),
+            told=lambda item: told(item, probing),
+            for_s=for_s,
+            probe=args.probe,
+        )
+
+    ending = run_sampling(watch())
+    if ending.interrupted:
+        return exit_past_hung_threads(ExitCode.INTERRUPTED)
+    return exit_past_hung_threads(ExitCode.PASS if told.samples else ExitCode.COULD_NOT_TELL)
+
+
+def _print_recording(path: Path) -> int:
+    try:
+        recording = Recording.open(path)
+    except RecordingError as error:
+        raise UsageError(str(error)) from None
+    try:
+        _print([_first(recording.header), to_json_text(recording.header.cluster)])
+        for event in recording.events():
+            _print([to_json_text(event)])
+    except RecordingError as error:
+        StatusLine().tell(str(error))
+        return ExitCode.COULD_NOT_TELL
+    finally:
+        recording.close()
+    return ExitCode.PASS
+
+
+def _print_items(items: list[Item]) -> None:
+    _print([to_json_text(item) for item in items])
+
+
+def _print(lines: list[bytes]) -> None:
+    """JSON is UTF-8, whatever the locale."""
+    sys.stdout.buffer.write(b"".join(line + b"\n" for line in lines))
+    sys.stdout.buffer.flush()
+
+
+def _first(header: Header) -> bytes:
+    return to_json_text(
+        _First(
+            racwire_version=header.racwire_version,
+            started_at=header.started_at,
+            interval_s=header.interval_s,
+            label=header.label,
+        )
+    )

@@ -1,0 +1,190 @@
+"""The gate of a step: what each of its checks said of each node, and what is waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from checks.change.change_events import GateResult, Verified
+from checks.change.change_plan import Step
+from checks.change.change_text import GATE_SIGNS, gate_word, minute, sentence_of
+from checks.change.state import Change, StepRecord
+from checks.model.facts import BeforeAfter
+from checks.model.finding import Status
+from checks.model.report import Report
+from tui.console.change_state import Doing, Work
+from tui.screens.change.alarms import all_alarm_lines
+from tui.screens.change.change_words import next_in_keys
+from tui.text.evidence_lines import evidence_lines
+from tui.text.finding_lines import role_of
+from tui.text.gate_lines import by_check, sign_of, step_by_step
+from tui.text.line import Line, Span, hanging, sanitize_line, width_of
+
+INDENT = 3
+LABEL = 9
+_WITHIN = INDENT + 2
+_FEW_NODES = 4
+"""Up to so many are told of one by one; of more, those of whom the same was said stand together."""
+_MOST_WAITING = 4
+
+
+def gate_lines(change: Change, step: Step, work: Work, width: int) -> Iterator[Line]:
+    """The gate of a step: what it said last or, while it is being looked at, by now. Nothing where it has none."""
+    is_looking = work.doing is Doing.VERIFYING and step is change.current
+    results = live_results(change, step, work) if is_looking else change.mark(step).results
+    checks = list(dict.fromkeys(gate.check for gate in step.gates))
+    others = [check for check in dict.fromkeys(result.check for result in results) if check not in checks]
+    if not checks and not others and not is_looking:
+        return
+    yield from _labelled("Gate", _state(change, step, work, is_looking=is_looking), width)
+    room = max((len(check) for check in [*checks, *others]), default=0) + 2
+    for check in [*checks, *others]:
+        if others and check == others[0] and checks:
+            yield [(" " * _WITHIN + "What has to hold beside that:", "faint")]
+        told = [result for result in results if result.check == check]
+        yield from _check(check, told, room, change, width, is_looking=is_looking)
+    if not is_looking:
+        yield from waiting_lines(results, width)
+
+
+def live_results(change: Change, step: Step, work: Work) -> tuple[GateResult, ...]:
+    """What the checks that have concluded by now said."""
+    from checks.change.concluding import results_of  # late: with it comes what a look needs, and nothing is drawn yet
+
+    gates = [gate for gate in (*step.gates, *(gate for _, gate in change.held(step))) if gate.check in work.found]
+    return tuple(dict.fromkeys(r for gate in gates for r in results_of(gate, work.found[gate.check], step, change)))
+
+
+def waiting_for(mark: StepRecord) -> str:
+    """What the gate waits for, in a few words for a rule; empty where it waits for nothing."""
+    waiting = [result for result in mark.results if not result.holds]
+    if not waiting:
+        return ""
+    nodes = list(dict.fromkeys(r.node for r in waiting if r.node))
+    if not nodes:
+        return f"waiting: {sanitize_line(waiting[0].text or waiting[0].check)}"
+    more = f" and {len(nodes) - 3} more" if len(nodes) > 3 else ""
+    return f"waiting for {', '.join(map(sanitize_line, nodes[:3]))}{more}"
+
+
+def waiting_lines(results: Sequence[GateResult], width: int) -> Iterator[Line]:
+    """What is waited for, with what to do about it, what is dangerous first; of many, the first."""
+    waiting = sorted((r for r in results if not r.holds), key=lambda r: not r.sentence.startswith("DANGER"))
+    for result in waiting[:_MOST_WAITING]:
+        yield from waiting_line(result, width)
+    if len(waiting) > _MOST_WAITING:
+        yield [(f"{' ' * _WITHIN}and {len(waiting) - _MOST_WAITING} more: Enter shows all.", "faint")]
+
+
+def waiting_line(result: GateResult, width: int) -> Iterator[Line]:
+    """One result that the next step waits for, and what to do."""
+    where = f"waiting for {sanitize_line(result.node)}: " if result.node else "waiting: "
+    sentence = result.sentence or f"{result.check} {result.text}"
+    yield from hanging([(" " * _WITHIN + where, role_of(result.status))], sentence, width)
+    yield from step_by_step(next_in_keys(result.next), _WITHIN + 2, width)
+
+
+def detail_lines(change: Change, step: Step, width: int) -> Iterator[Line]:
+    """All that the gate of a step said last, in full."""
+    mark = change.mark(step)
+    if mark.verified is None:
+        yield from hanging([], "The gate of this step has not been looked at yet.", width)
+        return
+    yield from hanging(
+        [], f"Looked at {sanitize_line(mark.verified.at[:19].replace('T', ' '))} by {mark.verified.who}.", width
+    )
+    for check, results in by_check(mark.results).items():
+        yield []
+        yield [(sanitize_line(check), "title")]
+        for result in results:
+            start: list[Span] = [(" ", ""), sign_of(result), (f" {result.status}", "faint")]
+            where = f"  {sanitize_line(result.node)}" if result.node else ""
+            yield from hanging([*start, (f"{where}  ", "title")], result.sentence or result.text, width)
+            yield from step_by_step(next_in_keys(result.next), 5, width)
+    figures = mark.verified.event.figures if isinstance(mark.verified.event, Verified) else {}
+    if figures:
+        yield []
+        yield [("Measured", "title")]
+    for name, figure in figures.items():
+        told = f"{figure.before} before, {figure.after} after" if isinstance(figure, BeforeAfter) else figure
+        yield from hanging([(f" {sanitize_line(name)}: ", "label")], told, width)
+
+
+def _state(change: Change, step: Step, work: Work, *, is_looking: bool) -> str:
+    if is_looking:
+        return f"being looked at: {work.progress or 'starting'}. Esc gives the look up."
+    mark = change.mark(step)
+    if mark.verified is None:
+        return "not looked at yet; v looks."
+    told = gate_word(mark.results, mark.passed)
+    return f"looked at {mark.verified.at[11:19]} by {mark.verified.who}: {told}"
+
+
+def _labelled(label: str, text: str, width: int) -> Iterator[Line]:
+    yield from hanging([(" " * INDENT + f"{label:<{LABEL}}", "label")], text, width)
+
+
+def _check(
+    check: str, results: Sequence[GateResult], room: int, change: Change, width: int, *, is_looking: bool
+) -> Iterator[Line]:
+    """A check with what it said of each node, in as many lines as that takes."""
+    start: Line = [(" " * _WITHIN + f"{sanitize_line(check):<{room}}", "label")]
+    if not results:
+        yield [*start, ("· being looked at" if is_looking else "·", "faint")]
+    elif len(change.plan.nodes) > _FEW_NODES:
+        yield from _grouped(start, results, width)
+    else:
+        yield from _one_by_one(start, [_item(result) for result in results], width)
+
+
+def _one_by_one(start: Line, items: Sequence[list[Span]], width: int) -> Iterator[Line]:
+    indent = width_of(start)
+    line = [*start, *items[0]]
+    for item in items[1:]:
+        if width_of(line) + 3 + width_of(item) > width:
+            yield line
+            line = [(" " * indent, ""), *item]
+        else:
+            line += [("   ", ""), *item]
+    yield line
+
+
+def _item(result: GateResult) -> list[Span]:
+    names = [(f"{sanitize_line(result.node)} ", "")] if result.node else []
+    told = f" {sanitize_line(result.text)}" if result.text else ""
+    return [*names, sign_of(result), (told, "")]
+
+
+def _grouped(start: Line, results: Sequence[GateResult], width: int) -> Iterator[Line]:
+    """The nodes of whom the same was said together, those that are waited for first."""
+    groups: dict[tuple[bool, Status, str], list[str]] = {}
+    for result in results:
+        groups.setdefault((result.holds, result.status, result.text), []).append(result.node)
+    for (_, status, told), nodes in sorted(groups.items(), key=lambda group: group[0][0]):
+        sign: list[Span] = [(f"{GATE_SIGNS[status]} ", role_of(status))]
+        names = " ".join(filter(None, nodes))
+        yield from hanging([*start, *sign], f"{told}: {names}" if told and names else told or names, width)
+        start = [(" " * width_of(start), "")]
+
+
+def details_lines(change: Change, step: Step, report: Report | None, width: int) -> Iterator[Line]:
+    """The gate in full, the log of the step, and what was read where the last look was made from here."""
+    alarms = list(all_alarm_lines(change, width))
+    yield from alarms
+    if alarms:
+        yield []
+    if step.gates or change.mark(step).verified:
+        yield from detail_lines(change, step, width)
+        yield []
+    yield [("What happened in this step", "title")]
+    told = [line for line in change.lines if getattr(line.event, "step", None) == step.id]
+    for line in told:
+        # What a gate said stands above in full.
+        said = "looked at its gate" if isinstance(line.event, Verified) else sentence_of(line.event)
+        yield from hanging([(f" {minute(line.at)}  ", "label"), (f"{sanitize_line(line.who)}  ", "")], said, width)
+    if not told:
+        yield [(" Nothing yet.", "faint")]
+    looked = next((line.event.step for line in reversed(change.lines) if isinstance(line.event, Verified)), "")
+    if report is not None and looked == step.id:
+        yield []
+        yield [("What was read and sent for the last look", "title")]
+        yield from evidence_lines(report.journal, width)

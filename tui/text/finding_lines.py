@@ -1,0 +1,157 @@
+"""A finding in plain words: what was seen, what was expected, why it matters, what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from checks.model.finding import Finding, Remedy, Status, Table
+from checks.model.report import Report
+from checks.rules.waivers import ended_text, lifted_for, waived_text
+from tui.text.line import Line, Span, cell_len, command_lines, hanging, sanitize_line
+from tui.text.sanitize import sanitize_lines
+
+
+class FindingLayout(NamedTuple):
+    """How a finding is laid out."""
+
+    margin: int
+    """Columns before its parts."""
+    label: int
+    """Columns of the labels of its parts."""
+    is_pane: bool
+    """In a pane everything is folded into the width and the parts stand apart. In a text for a stream tables and
+    commands stay whole, so that they can be copied and piped."""
+
+
+PANE = FindingLayout(margin=0, label=9, is_pane=True)
+STREAM = FindingLayout(margin=2, label=10, is_pane=False)
+
+_NUMBER = 3
+"""Columns of `1. `."""
+_LEAST_NAME, _LEAST_CELL = 10, 9
+"""Columns of a table that is not folded: equal in all findings of a report."""
+
+
+def role_of(status: Status) -> str:
+    """The role that a status is drawn in."""
+    return status.value.lower()
+
+
+def status_word(status: Status) -> Span:
+    """The status as the first word of a line."""
+    return f"{status:<8}", role_of(status)
+
+
+def finding_head(finding: Finding) -> Line:
+    """Status, code and check on a line: the head of a finding in a text for a stream."""
+    return [status_word(finding.status), (f"{sanitize_line(finding.code)}  {sanitize_line(finding.check)}", "title")]
+
+
+def finding_lines(
+    finding: Finding, report: Report, width: int, note: str = "", layout: FindingLayout = PANE
+) -> Iterator[Line]:
+    """The finding in lines of that width; `note` says what stands before it, such as that it is gone."""
+    if layout.is_pane:
+        yield [(sanitize_line(finding.code), "title"), ("  ", ""), (finding.status, role_of(finding.status))]
+    else:
+        yield finding_head(finding)
+    if note:
+        yield from hanging(_margin(layout), note, width, "accent")
+    yield from hanging(_margin(layout), finding.title, width, "title")
+    if finding.waived:
+        yield from part_lines("Waived", (waived_text(finding.waived),), width, layout, "accent")
+    elif ended := lifted_for(finding, report.waivers):
+        yield from part_lines("Waiver", (ended_text(ended),), width, layout, "warn")
+    yield from part_lines("Seen", finding.seen, width, layout)
+    if finding.table:
+        yield from _table(finding.table, width, layout)
+    yield from part_lines("Expected", finding.expected, width, layout)
+    yield from part_lines("Why", (finding.why,), width, layout)
+    yield from remedy_lines("Next", finding.next, width, layout)
+    joined = dict.fromkeys(f"{f.check} ({f.code})" for f in report.joined_with(finding) if f.code != finding.code)
+    yield from part_lines("Joined", (f"with {', '.join(joined)}",) if joined else (), width, layout)
+    sources = finding.sources if layout.is_pane else ("; ".join(finding.sources),)
+    yield from part_lines("Sources", sources, width, layout, "faint")
+
+
+def _margin(layout: FindingLayout) -> Line:
+    return [(" " * layout.margin, "")] if layout.margin else []
+
+
+def part_lines(
+    label: str, paragraphs: Iterable[str], width: int, layout: FindingLayout, role: str = ""
+) -> Iterator[Line]:
+    """The paragraphs of a part, after its label; nothing where there is none."""
+    for number, paragraph in enumerate(filter(None, paragraphs)):
+        if number == 0 and layout.is_pane:
+            yield []
+        yield from hanging([_label("" if number else label, layout)], paragraph, width, role)
+
+
+def _label(label: str, layout: FindingLayout) -> Span:
+    return " " * layout.margin + f"{label:<{layout.label}}", "label"
+
+
+def remedy_lines(label: str, remedies: Sequence[Remedy], width: int, layout: FindingLayout) -> Iterator[Line]:
+    """The next steps, numbered, each with its commands; a step that changes something says so first."""
+    indent = layout.margin + layout.label + _NUMBER
+    for number, remedy in enumerate(remedies, 1):
+        if number == 1 and layout.is_pane:
+            yield []
+        start: list[Span] = [_label(label if number == 1 else "", layout), (f"{number}. ", "")]
+        if remedy.is_change and layout.is_pane:
+            yield [*start, ("CHANGE", "change")]
+            start = [(" " * indent, "")]
+        elif remedy.is_change:
+            start.append(("CHANGE ", "change"))
+        text = f"{remedy.text} ({remedy.where})" if remedy.where else remedy.text
+        yield from hanging(start, text, width, indent=indent)
+        for command in remedy.commands:
+            if layout.is_pane:
+                yield from command_lines(command, indent if width >= 60 else _NUMBER, width)
+            else:
+                yield from ([(" " * (indent + 2) + sanitize_lines(line), "command")] for line in command.split("\n"))
+
+
+def _table(table: Table, width: int, layout: FindingLayout) -> Iterator[Line]:
+    """The table; in a pane in as many blocks of columns as the width asks for, in which each row starts with its
+    name."""
+    grid = [[sanitize_line(cell) for cell in row] for row in (table.columns, *table.rows)]
+    columns = max(len(row) for row in grid)
+    if not columns:
+        return
+    if layout.is_pane:
+        yield []
+    grid = [[*row, *[""] * (columns - len(row))] for row in grid]
+    name, *cells = [max(cell_len(row[column]) for row in grid) for column in range(columns)]
+    wide = [cell + 2 if layout.is_pane else max(cell + 2, _LEAST_CELL) for cell in cells]
+    indent = layout.margin + layout.label
+    blocks = [list(range(len(wide)))]
+    label = ""
+    if layout.is_pane:
+        indent = indent if indent + name + sum(wide) <= width else 0
+        blocks = list(_blocks(wide, width - indent - name))
+        label = "label"
+    else:
+        name = max(name, _LEAST_NAME)
+    for block in blocks:
+        for number, row in enumerate(grid):
+            text = "".join(" " * (wide[c] - cell_len(row[c + 1])) + row[c + 1] for c in block)
+            start = " " * indent + row[0] + " " * (name - cell_len(row[0]))
+            yield [(start, label), (text, "" if number else label)]
+    if table.legend:
+        yield from hanging([(" " * indent, "faint")] if indent else [], table.legend, width, "faint")
+
+
+def _blocks(wide: Sequence[int], room: int) -> Iterator[list[int]]:
+    """The numbers of the columns, as many in a block as there is room for, and one at least."""
+    block: list[int] = []
+    used = 0
+    for column, cells in enumerate(wide):
+        if block and used + cells > room:
+            yield block
+            block, used = [], 0
+        block.append(column)
+        used += cells
+    yield block

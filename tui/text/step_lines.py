@@ -1,0 +1,83 @@
+"""A step of a change: its sign, its commands, and the step in full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from checks.change.change_events import Reopened
+from checks.change.change_plan import Commands, Step
+from checks.change.change_text import STEP_SIGNS, minute
+from checks.change.state import Change, StepStatus
+from tui.text.line import Line, Span, cell_len, command_lines, hanging, sanitize_line, width_of, wrapped
+
+STEP_ROLES = {
+    StepStatus.DONE: "pass",
+    StepStatus.OVERRIDDEN: "warn",
+    StepStatus.CURRENT: "accent",
+    StepStatus.AHEAD: "faint",
+}
+_LABEL = 11
+
+
+def sign_of_step(standing: StepStatus) -> Span:
+    """How a step stands, in a sign."""
+    return STEP_SIGNS[standing], STEP_ROLES[standing]
+
+
+def step_lines(change: Change, step: Step, width: int, *, node: str = "") -> Iterator[Line]:
+    """One step in full: what, why, the commands, what is expected, what proves it, what going back means."""
+    number, of = change.plan.position(step.id) + 1, len(change.plan.steps)
+    standing = change.standing(step)
+    behind = f" ({standing})" if standing.is_behind else ""
+    yield [(f"Step {number} of {of}: {sanitize_line(step.title)}{behind}", "title")]
+    if why := why_again(change, step):
+        yield from paragraph("Again", why, width, "warn")
+    yield from paragraph("What", step.what, width)
+    yield from paragraph("Why", step.why, width)
+    for block in commands_for(step, node):
+        yield []
+        yield from block_lines(block, 0, width, deeper=4)
+    if step.commands:
+        yield []
+    yield from paragraph("Expected", step.expected, width)
+    yield from paragraph("Proved by", ", ".join(dict.fromkeys(gate.check for gate in step.gates)), width)
+    yield from paragraph("Attest", step.attest, width)
+    yield from paragraph("Going back", step.if_rolled_back, width)
+    for line in change.notes(step):
+        yield from paragraph("Note", f"{getattr(line.event, 'text', '')} ({line.who}, {minute(line.at)})", width)
+
+
+def commands_for(step: Step, node: str) -> tuple[Commands, ...]:
+    """The step's commands; for one node, those of its shell and those that belong to no node's."""
+    return tuple(block for block in step.commands if not node or block.node in ("", node))
+
+
+def why_again(change: Change, step: Step) -> str:
+    """Why a step is to be done once more; empty where it is not."""
+    reopened = change.mark(step).reopened
+    return reopened.event.why if reopened is not None and isinstance(reopened.event, Reopened) else ""
+
+
+def block_lines(
+    block: Commands, indent: int, width: int, *, deeper: int = 2, role: str = "", right: str = ""
+) -> Iterator[Line]:
+    """Where, then the commands as they are to be copied: one that is too long goes on after a backslash.
+
+    `deeper` is how much further in the commands stand, `right` a word at the right edge; blanks
+    keep its place free.
+    """
+    margin: list[Span] = [(" " * indent, "")] if indent else []
+    for number, text in enumerate(wrapped(block.where, width - indent - (cell_len(right) + 1 if right else 0))):
+        line: list[Span] = [*margin, (text, role)]
+        room = width - width_of(line) - cell_len(right)
+        yield [*line, (" " * room, ""), (right, "accent")] if right.strip() and not number and room > 0 else line
+    for command in block.lines:
+        yield from command_lines(command, indent + deeper, width)
+    if block.note:
+        yield from hanging([(" " * (indent + deeper), "")], block.note, width, "faint")
+
+
+def paragraph(label: str, text: str, width: int, role: str = "") -> Iterator[Line]:
+    """A paragraph after its label; nothing where there is no text."""
+    if text:
+        yield from hanging([(f"{label:<{_LABEL}}", role)], text, width, role)
