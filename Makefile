@@ -4,16 +4,22 @@ READY := .venv/.ready
 # The tests start hundreds of Pythons: where each had to compile racwire anew, that would be a tenth of their time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint bench screenshots lock clean
+.PHONY: demo test cases lint bench screenshots lock clean
 
 demo: $(READY)
 	@sh .ci/packages
 	@sh .ci/demo
 
-test: lint
+# COVERAGE= leaves out measuring the coverage, which takes a fifth of the processor time.
+test: $(READY)
 	@sh .ci/packages
 	@sh .ci/clients
-	$(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder
+	@MAKE="$(MAKE)" sh .ci/test
+
+# Every case of the case book, on facts and on practice clusters; `make test` runs a sample of the latter.
+cases: $(READY)
+	@sh .ci/packages
+	$(BIN)/pytest -m case --all-cases -n 2 --dist loadfile tests/cases tests/lab/test_check.py tests/lab/test_database_check.py
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -44,4 +50,4 @@ $(READY): requirements-dev.lock pyproject.toml lab/pyproject.toml .ci/venv
 	@touch $@
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage

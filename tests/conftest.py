@@ -8,13 +8,9 @@ import signal
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
 from tui.cli import streams
-
-# A suite that a script started with `&` finds SIGINT ignored, and so would every process that it starts.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No test is about a time, since the machine may be busy; a third of the usual examples find what more would, in a few
 # runs.
@@ -38,6 +34,25 @@ def hangups_end_what_tests_start() -> None:
     """As above for SIGHUP, where tests run. The tests themselves, and who hands them out, outlive a hangup as asked."""
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda *_: None)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option of `make cases`."""
+    parser.addoption("--all-cases", action="store_true", help="run every case of tests/cases, not only the sample")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the cases for the practice cluster that are not of the sample, but for `--all-cases`."""
+    for item in items:
+        # Measuring doubles what a line costs: properties run the same lines over and over, and what drives a terminal
+        # or a practice cluster runs those that examples have run before.
+        test = getattr(item, "obj", None)
+        if is_hypothesis_test(test) or item.path.parent.name not in ("unit", "cases"):
+            item.add_marker(pytest.mark.no_cover)
+    if not config.getoption("--all-cases"):
+        left_out = [item for item in items if item.get_closest_marker("beyond_sample")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("beyond_sample")]
 
 
 def pytest_collection_finish() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 _FIRST_S, _LONGEST_S = 2.0, 60.0
 
@@ -20,11 +20,30 @@ def tick_after(moment: float, interval_s: float) -> float:
     return tick if tick > moment else tick + interval_s  # a multiple that rounding put before its place
 
 
-class Pace:
-    """The common interval of all sources. Setting `interval_s` takes effect at once: those who wait aim anew."""
+async def happens_within(event: asyncio.Event, seconds: float) -> bool:
+    """Wait for the event, at most so long; whether it came."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await event.wait()
+    except TimeoutError:
+        return False
 
-    def __init__(self, interval_s: float) -> None:
+
+class Pace:
+    """The common interval of all sources. Setting `interval_s` takes effect at once: those who wait aim anew.
+
+    `clock` tells the time in seconds and never goes back; `wait` waits on it, as `happens_within` does.
+    """
+
+    def __init__(
+        self,
+        interval_s: float,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        wait: Callable[[asyncio.Event, float], Awaitable[bool]] = happens_within,
+    ) -> None:
         self._interval_s = interval_s
+        self._clock, self._wait = clock, wait
         self._changed = asyncio.Event()
 
     @property
@@ -41,20 +60,17 @@ class Pace:
     async def ticks(self) -> AsyncIterator[None]:
         """Ticks without end. The first comes no sooner than half an interval from now, so that what is read between
         now and then covers a time long enough to say something."""
-        moment, share = time.monotonic(), 0.5
+        moment, share = self._clock(), 0.5
         while True:
             tick = await self._tick_after(moment, share)
             yield
-            moment, share = max(tick, time.monotonic()), 0.0
+            moment, share = max(tick, self._clock()), 0.0
 
     async def _tick_after(self, moment: float, share: float) -> float:
         """Wait for the first tick that is later than a moment by that share of the interval; which it was."""
         while True:
             due, changed = tick_after(moment + share * self._interval_s, self._interval_s), self._changed
-            try:
-                async with asyncio.timeout(max(0.0, due - time.monotonic())):
-                    await changed.wait()
-            except TimeoutError:
+            if not await self._wait(changed, max(0.0, due - self._clock())):
                 return due
 
 

@@ -10,8 +10,7 @@ import pty
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,6 +22,7 @@ from checks.model.finding import Finding, Status
 from checks.model.journal import Entry
 from checks.model.report import Report
 from checks.report.json_report import from_json
+from tests.cases.loading import Case, parameters
 from tests.lab.lab_support import needs_namespaces, needs_nft
 from tests.lab.practice_command import Practice
 
@@ -170,70 +170,29 @@ def began(entry: Entry) -> datetime:
 # --- faults of the database, and of the network below it --------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Case:
-    fault: str
-    interval_s: int
-    found: dict[tuple[str, str], Status]
-    """What is not well, all of it but for BY_A_LOSS where blocks get lost."""
-    lost: set[Pair] = field(default_factory=set)
-    says: tuple[str, ...] = ()
-    """Texts that stand in the findings."""
-
-
-def could_not_tell(*checks: str) -> dict[tuple[str, str], Status]:
-    return {(check, "RW-ENGINE-001"): UNKNOWN for check in checks}
-
-
-LOST = {("gc-blocks-lost", "IC-LOST-002"): FAIL}
-TO_RAC2 = {("prac2", "prac1"), ("prac2", "prac3")}
-WITH_RAC2 = TO_RAC2 | {("prac1", "prac2"), ("prac3", "prac2")}
 NOT_OF_PRAC2 = {
     ("gc-blocks-lost", "IC-LOST-004"): UNKNOWN,
     ("gc-receive-time", "IC-TIME-005"): UNKNOWN,
     ("instance-ping", "IC-PING-004"): UNKNOWN,
+    ("interconnect-in-use", "IC-USE-008"): UNKNOWN,
 }
-# What leaves fragments behind, which are counted as failed two seconds later, comes last.
-WITH_FRAGMENTS = [
-    Case("public-interconnect", 1, {("interconnect-in-use", "IC-USE-002"): FAIL}, says=("10.20.0.3", "IS_PUBLIC")),
-    Case(
-        "cluster-interconnects-set", 1, {("interconnect-in-use", "IC-USE-004"): FAIL},
-        says=("192.168.10.2:192.168.11.2", "prac2"),
-    ),
-    Case("listener-down", 1, could_not_tell(*DATABASE_CHECKS), says=("No listener answers at practice-scan:1521",)),
-    Case(
-        "no-grants", 1, could_not_tell(*DATABASE_CHECKS),
-        says=("ORA-00942", "GRANT SELECT ON SYS.V_$INSTANCE TO RACWIRE;"),
-    ),
-    Case(
-        "no-diagnostics-pack", 1, could_not_tell("device-mtu"), says=("control_management_pack_access is NONE",),
-    ),
-    Case("instance-restart", 4, NOT_OF_PRAC2, says=("prac2 was restarted within the interval",)),
-    Case(
-        "small-receive-buffer", 2, {**LOST, ("udp-receive-buffers", "IC-UDP-002"): FAIL}, TO_RAC2,
-        says=("receive buffer full",),
-    ),
-    Case(
-        "small-reassembly-memory", 2, {**LOST, ("reassembly", "IC-REASM-003"): FAIL}, TO_RAC2,
-        says=("no room to put their fragments together",),
-    ),
-]  # fmt: skip
 
 
-def broken(cluster: Practice, case: Case, *words: str) -> Report:
-    cluster.lab("break", case.fault)
-    return cluster.check("--interval", str(case.interval_s), *words)
+def broken(cluster: Practice, faults: Iterable[str], interval_s: int, *words: str) -> Report:
+    for fault in faults:
+        cluster.lab("break", *fault.split())
+    return cluster.check("--interval", str(interval_s), *words)
 
 
-def assert_is_named(report: Report, case: Case) -> None:
-    beside = BY_A_LOSS if case.lost else set()
-    found = {key: status for key, status in problems(report).items() if key[1] not in beside}
-    assert found == case.found, [(f.code, f.title) for f in report.findings]
-    assert lost_pairs(report) == case.lost
-    assert_says_who_lost(report, {receiver for receiver, _ in case.lost})
-    everything = "\n".join(str(finding) for finding in report.findings)
-    for text in case.says:
-        assert text in everything
+@pytest.mark.case
+@pytest.mark.parametrize(("practice", "case"), parameters(database=True), indirect=["practice"])
+def test_a_case_is_judged_right_within_one_interval(cluster: Practice, case: Case) -> None:
+    assert case.make.lab is not None
+    report = broken(cluster, case.make.lab, case.make.interval_s, *case.make.checks)
+    told = [(f.code, f.title) for f in report.findings]
+    assert case.faults_of(report, noise=(REMEMBERED, *NOISE)) == [], told
+    assert lost_pairs(report) == set(case.expect.lost), told
+    assert_says_who_lost(report, {receiver for receiver, _ in case.expect.lost})
 
 
 def test_an_instance_that_hangs_costs_one_time_limit_and_the_others_are_judged(
@@ -242,12 +201,10 @@ def test_an_instance_that_hangs_costs_one_time_limit_and_the_others_are_judged(
     settings = Path(cluster.environment["RACWIRE_LAB_DIR"], "settings.toml").read_text()
     (tmp_path / "s.toml").write_text(settings.replace("call_timeout_s = 4", "call_timeout_s = 3"))
     assert "call_timeout_s = 3" in (tmp_path / "s.toml").read_text()
-    case = Case(
-        "hung-instance", 1, {**NOT_OF_PRAC2, ("interconnect-in-use", "IC-USE-008"): UNKNOWN},
-        says=("GV$INSTANCE did not answer in time",),
-    )  # fmt: skip
-    report = broken(cluster, case, "--settings", str(tmp_path / "s.toml"))
-    assert_is_named(report, case)
+    report = broken(cluster, ["hung-instance"], 1, "--settings", str(tmp_path / "s.toml"))
+    assert problems(report) == NOT_OF_PRAC2, [(f.code, f.title) for f in report.findings]
+    assert lost_pairs(report) == set()
+    assert "GV$INSTANCE did not answer in time" in "\n".join(str(finding) for finding in report.findings)
     assert [e.topic for e in report.journal if "took too long" in e.outcome] == ["sql instances"]
     # The SCAN led to one of the others, which tells of itself alone.
     (judged,) = with_code(report, "IC-LOST-001")
@@ -255,20 +212,15 @@ def test_an_instance_that_hangs_costs_one_time_limit_and_the_others_are_judged(
 
 
 def test_blocks_that_12_1_only_counts_as_lost_are_no_fault(cluster: Practice) -> None:
-    report = broken(cluster, Case("false-lost-12.1", 2, {}))
+    report = broken(cluster, ["false-lost-12.1"], 2)
     assert problems(report) == {}, [(f.code, f.title, f.why) for f in report.findings]
     findings = with_code(report, "IC-LOST-006")
     assert {node for f in findings for node in f.nodes} == {"rac1", "rac2", "rac3"}
     assert {f.status for f in findings} == {Status.INFO}
 
 
-@pytest.mark.parametrize("case", WITH_FRAGMENTS, ids=[case.fault for case in WITH_FRAGMENTS])
-def test_a_fault_is_found_by_its_check_at_its_instances_within_one_interval(cluster: Practice, case: Case) -> None:
-    assert_is_named(broken(cluster, case), case)
-
-
 def test_lost_fragments_are_told_as_lost_blocks_failed_reassemblies_and_the_mtu_in_one(cluster: Practice) -> None:
-    report = broken(cluster, Case("drop-fragments", 5, {}))
+    report = broken(cluster, ["drop-fragments"], 5)
     found = problems(report)
     assert {key[1] for key in found} - BY_A_LOSS == {"IC-LOST-002", "IC-REASM-002"}
     assert found["gc-blocks-lost", "IC-LOST-002"] is FAIL
@@ -284,35 +236,9 @@ def test_lost_fragments_are_told_as_lost_blocks_failed_reassemblies_and_the_mtu_
         assert any(e.topic == "sql cache_transfer" for e in finding.evidence)
 
 
-BLACK_HOLE = {**LOST, ("df-ping", "IC-PATH-003"): FAIL}
-JUMBO = [
-    Case("link-down", 1, {("interfaces", "IC-IFACE-004"): FAIL, ("df-ping", "IC-PATH-006"): FAIL}),
-    Case("switch-mtu", 2, BLACK_HOLE, WITH_RAC2, says=(f"df-ping: jumbo frames vanish on {NETWORK_2}",)),
-    Case(
-        "node-mtu", 2,
-        {
-            **LOST,
-            ("mtu-consistency", "IC-MTU-002"): FAIL,
-            ("boot-mtu", "IC-BOOT-002"): WARN,
-            ("device-mtu", "IC-DEV-002"): FAIL,
-            ("device-mtu", "IC-DEV-003"): WARN,
-            ("df-ping", "IC-PATH-002"): FAIL,
-            ("df-ping", "IC-PATH-010"): FAIL,
-        },
-        TO_RAC2, says=("1500 on eth2 of rac2", "9000 became 1500"),
-    ),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("practice", [(3, 9000)], indirect=True)
-@pytest.mark.parametrize("case", JUMBO, ids=[case.fault for case in JUMBO])
-def test_a_fault_of_the_network_is_told_with_the_blocks_that_it_costs(cluster: Practice, case: Case) -> None:
-    assert_is_named(broken(cluster, case), case)
-
-
 @pytest.mark.parametrize("practice", [(3, 9000)], indirect=True)
 def test_a_network_that_loses_packets_loses_blocks(cluster: Practice) -> None:
-    report = broken(cluster, Case("loss", 3, {}))
+    report = broken(cluster, ["loss"], 3)
     assert {key[1] for key in problems(report)} - BY_A_LOSS - {"IC-DEV-003"} == {"IC-LOST-002", "IC-PATH-005"}
     assert_says_who_lost(report, {receiver for receiver, _ in lost_pairs(report)})
     for finding in with_code(report, "IC-LOST-002"):

@@ -113,7 +113,7 @@ async def test_what_the_instances_do_meanwhile(version):
 async def test_an_instance_that_hangs_costs_one_timeout_and_is_named():
     source = instances(3)
     source.hangs = True
-    wire = StraightIn(practice(source), limit_s=0.2)
+    wire = StraightIn(practice(source), limit_s=1)
     database = await read_database(wire.databases(), quiet)
     why = "GV$INSTANCE did not answer in time: an instance hangs, or has no parallel query process free to answer."
     assert [i.number for i in database.instances] == [1]
@@ -132,7 +132,7 @@ async def test_an_instance_that_hangs_costs_one_timeout_and_is_named():
 @pytest.mark.parametrize("sample", [1, 2])
 async def test_an_instance_that_begins_to_hang_between(sample):
     source = instances(2)
-    wire = StraightIn(practice(source), limit_s=0.2)
+    wire = StraightIn(practice(source), limit_s=1)
     database = await read_database(wire.databases(), quiet)
 
     def hang():
@@ -155,7 +155,7 @@ async def test_an_instance_that_begins_to_hang_between(sample):
 async def test_what_hangs_in_the_midst_of_a_sample_begins_it_anew():
     """A GV$ statement that hangs after others have answered: the sample is all of one instance then."""
     source = instances(2)
-    wire = StraightIn(practice(source), limit_s=0.2)
+    wire = StraightIn(practice(source), limit_s=1)
     database = await read_database(wire.databases(), quiet)
     wire.before = {"cache_transfer": lambda: setattr(source, "hangs", True)}
     activity = await read_activity(wire.databases(), database, INTERVAL_S, quiet)

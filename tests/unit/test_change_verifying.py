@@ -400,7 +400,10 @@ async def test_a_look_that_is_given_up_ends_at_once(engine, monkeypatch):
     monkeypatch.setattr(
         verifying, "GATHERERS", tuple(replace(g, gather=hang) if g.group == "nodes" else g for g in verifying.GATHERERS)
     )
-    async with asyncio.timeout(5), aclosing(Verification(until("set-mtu"), Settings(), node="rac1").events()) as events:
+    async with (
+        asyncio.timeout(30),
+        aclosing(Verification(until("set-mtu"), Settings(), node="rac1").events()) as events,
+    ):
         async for event in events:
             if isinstance(event, GatherProgress):
                 break

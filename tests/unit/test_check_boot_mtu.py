@@ -38,22 +38,6 @@ def test_nodes_that_keep_what_they_run_with_pass_on_every_network():
     assert told[0].title == "rac1, rac2, rac3 and rac4 keep MTU 9000 on 192.168.10.0/24 through the next boot."
 
 
-def test_an_mtu_that_no_file_keeps_is_told_before_the_boot_that_loses_it():
-    finding = found([RAC1, RAC2], keeping(RAC2, kept()))["IC-BOOT-002"]
-    assert finding.status is Status.WARN
-    assert finding.title == (
-        "eth1 of rac2 runs at 9000 and will come up at 1500 after its next boot: no file keeps 9000."
-    )
-    assert finding.nodes == ("rac2",)
-    assert "IC-BOOT-001" in found([RAC1, RAC2], keeping(RAC2, kept()))  # the other network passes
-
-
-def test_a_file_with_another_mtu_is_told_as_what_it_says():
-    finding = found([RAC1, RAC2], keeping(RAC2, kept(mtu=1400)))["IC-BOOT-002"]
-    assert finding.title.endswith("will come up at 1400 after its next boot: so its file says.")
-    assert any("ifcfg-eth1 says 1400" in line for line in finding.seen)
-
-
 def test_the_same_slip_on_several_nodes_is_one_finding_with_one_remedy():
     by_nm = kept(keeper=Keeper.NETWORK_MANAGER, file="", connection="Private 1")
     told = found([RAC1, RAC2], keeping(RAC1, by_nm), keeping(RAC2, by_nm))["IC-BOOT-002"]
@@ -150,12 +134,6 @@ def test_a_node_whose_setup_could_not_be_read_is_unknown_and_the_others_are_judg
     told = boot_mtu.run(base)
     assert {f.code for f in told} == {"IC-BOOT-001", "IC-BOOT-004"}
     assert [f.nodes for f in told if f.status is Status.UNKNOWN] == [("rac2",)]
-
-
-def test_ipoib_without_an_mtu_in_its_file_is_not_taken_for_1500():
-    of = with_interface(RAC2, "eth1", kind="infiniband", mtu=2044)
-    finding = found([with_interface(RAC1, "eth1", mtu=2044), of], keeping(of, kept()))["IC-BOOT-004"]
-    assert finding.status is Status.INFO
 
 
 def test_clusterware_that_will_not_start_is_told():

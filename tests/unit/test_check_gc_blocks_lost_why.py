@@ -25,39 +25,6 @@ def lost(built):
 SMALL = cluster([node(1, 1500), node(2, 1500)])
 
 
-def test_lost_fragments_are_joined_with_failed_reassemblies_and_the_mtu():
-    failing = counters(2, change("rac2", Ip_ReasmFails=212, Ip_ReasmTimeout=212))
-    finding = lost(asked(SMALL, activity=losing(2, 37, {1: 37}), counters=failing))
-    assert "192.168.10.0/24 has MTU 1500: a block of 8 KB is 6 fragments" in finding.seen
-    assert any(line.startswith("rac2: 212 reassemblies failed in 30 s, all of them waiting") for line in finding.seen)
-    assert finding.why.startswith(
-        "At MTU 1500 a block of 8 KB is 6 fragments, and losing one loses the block: fragments get lost on the way to "
-        "rac2 (MOS 563566.1, causes 3, 5 and 15)."
-    )
-
-
-@pytest.mark.parametrize(
-    ("counted", "cause"),
-    [
-        ({"Udp_RcvbufErrors": 9, "Udp_InErrors": 9}, "buffers of their sockets were full (MOS 563566.1, cause 2)"),
-        ({"Ip_ReasmFails": 9}, "memory for reassembly is too small (MOS 563566.1, cause 3)"),
-        ({"Udp_InCsumErrors": 9, "Udp_InErrors": 9}, "checksum offloading spoils them (MOS 563566.1, cause 4)"),
-        ({"TcpExt_IPReversePathFilter": 9}, "are thrown away there (MOS 563566.1, cause 15)"),
-        ({"Softnet_Dropped": 9}, "as fast as they came (MOS 563566.1, cause 17)"),
-    ],
-)
-def test_what_the_receivers_kernel_counts_names_the_cause(counted, cause):
-    finding = lost(asked(2, activity=losing(2, 37, {1: 37}), counters=counters(2, change("rac2", **counted))))
-    assert cause in finding.why
-
-
-def test_what_another_nodes_kernel_counts_does_not():
-    overflowing = counters(2, change("rac1", Udp_RcvbufErrors=9))
-    assert lost(asked(2, activity=losing(2, 37, {1: 37}), counters=overflowing)).why.startswith(
-        "The network looks clean"
-    )
-
-
 def test_a_black_hole_between_the_two_explains_it_and_one_elsewhere_does_not():
     def with_hole(a, b):
         base = cluster(3)

@@ -36,13 +36,13 @@ def words_in(file: Path) -> list[str]:
 
 async def ended(pids: Iterable[str]) -> None:
     """Returns when none of them runs: what was killed takes a moment to be gone."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while any(is_running(pid) for pid in pids):  # noqa: ASYNC110 - other processes
             await asyncio.sleep(0.01)
 
 
 async def pids_in(file: Path, count: int) -> list[str]:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while len(words_in(file)) < count:  # noqa: ASYNC110 - another process writes it
             await asyncio.sleep(0.01)
     return words_in(file)
@@ -124,7 +124,7 @@ async def test_cancelling_while_it_is_being_started_waits_for_nothing(steps: int
     for _ in range(steps):
         await asyncio.sleep(0)
     running.cancel()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         with pytest.raises(asyncio.CancelledError):
             await running
     await ended(words_in(pids))

@@ -296,6 +296,7 @@ def test_losses_after_the_change_are_found():
     assert "blocks lost" in {m.name for m in comparison.having(ComparisonVerdict.WORSE)}
 
 
+@pytest.mark.no_cover  # a long computation, of lines that others run
 def test_of_a_change_that_changes_nothing_hardly_ever_is_anything_said():
     # With these rules 3 of 100 come out as shifted (the load wanders), and under 1 as better or worse.
     said, judged, of = 0, 0, 50
@@ -312,6 +313,7 @@ def test_of_a_change_that_changes_nothing_hardly_ever_is_anything_said():
     assert judged <= 0.02 * 2 * of
 
 
+@pytest.mark.no_cover  # a long computation, of lines that others run
 def test_a_change_of_a_third_is_found_in_five_minutes():
     for seed in range(10):
         runs = [recording(1000 + 3 * seed + n, receive_cs_per_block=cs) for n, cs in enumerate((0.06, 0.04, 0.06))]

@@ -89,7 +89,7 @@ async def test_a_check_runs_as_soon_as_its_own_facts_are_there():
     gate = asyncio.Event()
 
     async def slow(session, known):
-        await asyncio.wait_for(gate.wait(), 5)
+        await asyncio.wait_for(gate.wait(), 30)
         return FACTS.paths
 
     engine = Engine(
@@ -309,8 +309,8 @@ async def test_leaving_during_a_hung_query_waits_for_nothing():
             await asyncio.sleep(0.01)
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
-        await asyncio.wait_for(events.aclose(), 5)
-        assert await asyncio.to_thread(witness.broken_off.wait, 5)
+        await asyncio.wait_for(events.aclose(), 30)
+        assert await asyncio.to_thread(witness.broken_off.wait, 30)
     assert engine.report(interrupted=True).journal[-1].outcome == "interrupted"
 
 

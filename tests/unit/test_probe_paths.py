@@ -172,7 +172,8 @@ async def test_a_cancelled_run_can_still_tell() -> None:
 
     run = PathRun([network("rac1", "rac2")], NODES, Hanging(lambda _, __: True))
     task = asyncio.create_task(run.run())
-    await asyncio.sleep(0.2)
+    while by_pair(run.results())["rac1", "rac2"].verdict is not Verdict.PASSES:  # noqa: ASYNC110 - no event tells it
+        await asyncio.sleep(0.01)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -92,6 +92,7 @@ def test_whatever_the_clock_did_windows_are_exact_and_the_whole_is_in_order(tmp_
     path.unlink()
 
 
+@pytest.mark.no_cover  # a long computation, of lines that others run
 def test_a_day_of_a_busy_cluster_is_under_60_megabytes(tmp_path):
     """Eight interfaces at 25 Gbit/s and two instances at 20,000 blocks a second, every second."""
     seconds = 600

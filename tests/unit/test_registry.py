@@ -10,10 +10,10 @@ import pytest
 import checks
 from checks.change.copies import other_copies
 from checks.change.gates import documented
-from checks.model.check import discover
 from checks.model.facts import Clusterware
 from checks.model.journal import Journal
 from checks.model.settings import ClusterSettings, DatabaseSettings, SamplingSettings, Settings
+from checks.run.check_discovery import discover
 from checks.run.dry_run import plan_checks, plan_samples
 from checks.run.engine import Engine
 from checks.sources import grid_commands, kernel_files, node_setup, registry

@@ -4,6 +4,7 @@ import html
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 from typing import Any
 from xml.etree.ElementTree import Element, fromstring
@@ -32,7 +33,12 @@ OBEYED = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029\ufeff\ufffe\uffff]"
 )
 REPORT = hostile_report()
-WRITTEN = {name: form.write(Evidence(REPORT)).decode() for name, form in FORMATS.items()}
+
+
+@cache
+def written_as(name: str) -> str:
+    """The report in that format."""
+    return FORMATS[name].write(Evidence(REPORT)).decode()
 
 
 def without_blanks(text: str) -> str:
@@ -69,7 +75,7 @@ def test_the_formats_are_those_that_the_command_line_offers_each_with_an_ending_
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_nothing_in_it_would_be_obeyed_by_a_terminal(name):
-    assert OBEYED.search(WRITTEN[name]) is None
+    assert OBEYED.search(written_as(name)) is None
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -82,14 +88,14 @@ def test_tables_of_odd_shape_and_reports_of_nothing_are_written_too(name):
 
 
 def test_text_says_each_problem():
-    seen = without_blanks(WRITTEN["text"])
+    seen = without_blanks(written_as("text"))
     assert all(title in seen for title in titles())
 
 
 def test_json_holds_to_the_schema_and_comes_back_as_the_same_report():
-    jsonschema.Draft202012Validator(json.loads(schema())).validate(json.loads(WRITTEN["json"]))
+    jsonschema.Draft202012Validator(json.loads(schema())).validate(json.loads(written_as("json")))
     expected = msgspec.convert(halves_written_out(msgspec.to_builtins(REPORT)), Report)
-    assert from_json(WRITTEN["json"].encode()) == expected
+    assert from_json(written_as("json").encode()) == expected
 
 
 def halves_written_out(value: Any) -> Any:
@@ -103,7 +109,7 @@ def halves_written_out(value: Any) -> Any:
 
 def test_markdown_makes_no_markup_of_data():
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-    tokens = parser.parse(WRITTEN["markdown"])
+    tokens = parser.parse(written_as("markdown"))
     inline = [child for token in tokens for child in token.children or []]
     assert not [token.content for token in (*tokens, *inline) if token.type.startswith("html")]
     assert {child.type for child in inline} <= {"text", "text_special", "code_inline", "strong_open", "strong_close"}
@@ -119,13 +125,13 @@ def test_markdown_makes_no_markup_of_data():
 def test_no_word_of_data_in_markdown_calls_anybody_or_leads_anywhere():
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table"])
     running = [
-        c.content for t in parser.parse(WRITTEN["markdown"]) for c in t.children or [] if c.type != "code_inline"
+        c.content for t in parser.parse(written_as("markdown")) for c in t.children or [] if c.type != "code_inline"
     ]
     assert not [text for text in running if re.search(r"@\w|://|www\.|(?<!\w)#\d", text)]
 
 
 def test_html_has_no_script_no_handler_and_no_address_elsewhere():
-    page = html5lib.HTMLParser(strict=True).parse(WRITTEN["html"])
+    page = html5lib.HTMLParser(strict=True).parse(written_as("html"))
     found = list(elements(page))
     assert not {tag for tag, _ in found} & {"script", "img", "iframe", "object", "embed", "link", "base", "form"}
     attributes = [(name, value) for _, own in found for name, value in own.items()]
@@ -136,21 +142,21 @@ def test_html_has_no_script_no_handler_and_no_address_elsewhere():
 
 
 def test_junit_is_read_and_says_each_problem():
-    suites = list(junitparser.JUnitXml.fromstring(WRITTEN["junit"].encode()))
+    suites = list(junitparser.JUnitXml.fromstring(written_as("junit").encode()))
     assert sum(suite.tests for suite in suites) == len(REPORT.findings)
-    seen = without_blanks("".join(fromstring(WRITTEN["junit"].encode()).itertext()))
+    seen = without_blanks("".join(fromstring(written_as("junit").encode()).itertext()))
     assert all(title in seen for title in titles())
 
 
 def test_openmetrics_has_one_end_and_each_code_as_a_label():
-    families = list(text_string_to_metric_families(WRITTEN["openmetrics"]))
+    families = list(text_string_to_metric_families(written_as("openmetrics")))
     assert [s.value for f in families for s in f.samples if f.name == "racwire_run_exit_code"] == [130]
     codes = {s.labels["code"] for f in families for s in f.samples if f.name == "racwire_finding"}
     assert {shown(f.code)[:127] for f in REPORT.findings if f.status in PROBLEMS} == {code[:127] for code in codes}
 
 
 def test_no_template_is_filled_in():
-    for written in WRITTEN.values():
+    for written in map(written_as, FORMATS):
         plain = html.unescape(written).replace("\\*", "*").replace("\\$", "$")
         assert "{{7*7}}{% raw %}${7*7}" in plain
         assert "49{%" not in plain

@@ -3,7 +3,6 @@
 import asyncio
 import dataclasses
 import shlex
-import time
 
 import pytest
 
@@ -17,7 +16,7 @@ from checks.traffic import feed, peer_stream, this_node
 from checks.traffic import feed as feed_module
 from checks.traffic.feed import Feed, find_cluster
 from checks.traffic.links import LinkBook
-from checks.traffic.pace import Pace
+from checks.traffic.pace import Pace, happens_within
 from checks.traffic.samples import Gap, Links, NodeSample
 from tests.fixtures.clusters import cluster, clusterware, node
 
@@ -113,32 +112,67 @@ async def test_samples_come_at_multiples_of_the_interval_on_a_clock_that_only_go
     assert sum(sample.seconds for sample in samples[1:]) > 0.2, "ticks were caught up in a burst"
 
 
+class Clock:
+    """A clock on which time passes only while somebody waits; a wait of a minute takes until what it waits for."""
+
+    def __init__(self) -> None:
+        self.now_s = 1000.03
+
+    def __call__(self) -> float:
+        return self.now_s
+
+    async def wait(self, event: asyncio.Event, seconds: float) -> bool:
+        if seconds > 10:
+            return await event.wait()
+        self.now_s += seconds
+        return False
+
+
 @pytest.mark.parametrize("is_first", [True, False])
 async def test_the_wait_for_a_tick_of_a_minute_ends_with_a_new_interval(is_first):
-    pace = Pace(0.01)
+    clock = Clock()
+    pace = Pace(0.01, clock=clock, wait=clock.wait)
     ticks = pace.ticks()
     if not is_first:
         await anext(ticks)
     pace.interval_s = 60.0
     waiting = asyncio.create_task(anext(ticks))
-    await asyncio.sleep(0.05)
+    await settled()
     assert not waiting.done()
+    before_s = clock.now_s
     pace.interval_s = 0.01
-    async with asyncio.timeout(5):
-        await waiting
+    await waiting
+    # The first tick comes half an interval later than it could.
+    assert 0 < clock.now_s - before_s < 0.0151
     await ticks.aclose()
 
 
 async def test_after_a_stall_the_ticks_that_were_missed_stay_missed():
-    pace, ticks_s = Pace(0.05), []
-    async for _ in pace.ticks():
-        ticks_s.append(time.monotonic())
+    clock = Clock()
+    ticks_s: list[float] = []
+    async for _ in Pace(0.05, clock=clock, wait=clock.wait).ticks():
+        ticks_s.append(clock.now_s)
         if len(ticks_s) == 1:
-            time.sleep(0.4)  # noqa: ASYNC251 - a stall of the whole process
+            clock.now_s += 0.42  # a stall of the whole process
         if len(ticks_s) == 4:
             break
-    assert ticks_s[2] - ticks_s[1] > 0.03
-    assert ticks_s[3] - ticks_s[2] > 0.03
+    assert ticks_s == pytest.approx([1000.1, 1000.55, 1000.6, 1000.65])
+
+
+async def settled():
+    """Everything that can go on without time passing has gone on."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("comes", [True, False])
+async def test_a_wait_ends_with_its_event_or_its_time(comes):
+    event = asyncio.Event()
+    waiting = asyncio.create_task(happens_within(event, 60 if comes else 0.001))
+    await settled()
+    if comes:
+        event.set()
+    assert await waiting is comes
 
 
 async def test_clusterware_may_know_this_node_by_another_name(start):

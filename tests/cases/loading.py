@@ -1,0 +1,428 @@
+"""The case book: the form of a case file, the cluster that it makes, and whether a report says what it expects.
+
+`README.md` beside this file explains the form to whoever writes a case.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import msgspec
+import pytest
+from _pytest.mark import ParameterSet
+
+from checks.model.facts import (
+    Activity,
+    Address,
+    Cluster,
+    Clusterware,
+    ConfiguredInterface,
+    CounterChange,
+    Haip,
+    Interface,
+    InterfaceConfiguration,
+    Keeper,
+    KeptMtu,
+    Leg,
+    Node,
+    NodeSetup,
+    NotAsked,
+    PathProbe,
+    PingSeries,
+    PrivateNetwork,
+    Route,
+    UnreadNode,
+    Verdict,
+)
+from checks.model.finding import PROBLEMS, Finding, Status
+from checks.model.report import Report, exit_code
+from tests.fixtures.clusters import cluster, clusterware, interface, node, path, with_paths
+from tests.fixtures.databases import activity, asked, change, counters, database, device, history, own_activity, pings
+from tests.fixtures.databases import past_loss as loss_of_the_past
+from tests.fixtures.databases import transfers as transfers_of
+
+DIRECTORY = Path(__file__).parent
+NOT_ASKED = NotAsked("No database was named.")
+
+
+class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"from_": "from"}):
+    """A table of a case file; a key that is not known is an error."""
+
+
+class InterfaceOf(_Table, frozen=True, kw_only=True):
+    """An interface changed on some nodes, or one that they have besides."""
+
+    node: str | tuple[str, ...]
+    name: str
+    mtu: int | None = None
+    renamed: str | None = None
+    kind: str | None = None
+    mac: str | None = None
+    master: str | None = None
+    parent: str | None = None
+    members: tuple[str, ...] | None = None
+    addresses: tuple[str, ...] | None = None
+    link: str | None = None
+    """The kernel's word: `down`, `lowerlayerdown`."""
+    off: bool = False
+    """Switched off by the administrator."""
+
+    def changed(self, old: Interface | None) -> Interface:
+        """The interface with what the case says of it."""
+        said = {
+            "name": self.renamed,
+            "mtu": self.mtu,
+            "kind": self.kind,
+            "mac_address": self.mac,
+            "master": self.master,
+            "parent": self.parent,
+            "members": self.members,
+            "operational_state": self.link,
+            "administratively_up": False if self.off else None,
+        }
+        if self.addresses is not None:
+            split = [text.partition("/") for text in self.addresses]
+            said["addresses"] = tuple(Address(ip, int(prefix)) for ip, _, prefix in split)
+        base = old or interface(self.name, "")
+        return msgspec.structs.replace(base, **{key: value for key, value in said.items() if value is not None})
+
+
+class RouteOf(_Table, frozen=True, kw_only=True):
+    """A route of a node, in the place of those to the same destination."""
+
+    node: str
+    to: str
+    interface: str
+    gateway: str = ""
+    mtu: int | None = None
+    mtu_locked: bool = False
+
+
+class PathOf(_Table, frozen=True, kw_only=True):
+    """What pings found between nodes on one network; all other paths pass."""
+
+    from_: str | tuple[str, ...]
+    to: str | tuple[str, ...]
+    network: str = "eth2"
+    """The network by its interface in oifcfg."""
+    both_ways: bool = False
+    verdict: Verdict
+    lost_leg: Leg = Leg.UNKNOWN
+    small: tuple[int, int] | None = None
+    """Small packets sent, and answered."""
+    full: tuple[int, int] | None = None
+    refused_locally: int = 0
+    local_mtu: int | None = None
+    too_big_mtu: int | None = None
+    too_big_from: str = ""
+    hops: int | None = None
+    reason: str = ""
+
+    def probes(self, networks: Iterable[PrivateNetwork]) -> Iterator[PathProbe]:
+        """The probed paths."""
+        network = next(n for n in networks if n.interface == self.network)
+        more: dict[str, object] = {"hops": self.hops, "reason": self.reason}
+        if self.small or self.full:
+            (sent, back), (sent_full, back_full) = self.small or (20, 20), self.full or (20, 20)
+            mtu = network.mtu if isinstance(network.mtu, int) else 9000
+            more["series"] = (
+                PingSeries(56, sent, back),
+                PingSeries(
+                    mtu - 28, sent_full, back_full, refused_locally=self.refused_locally, local_mtu=self.local_mtu,
+                    too_big_mtu=self.too_big_mtu, too_big_from=self.too_big_from,
+                ),
+            )  # fmt: skip
+        for a in _several(self.from_):
+            for b in _several(self.to):
+                if a != b:
+                    yield path(network, a, b, self.verdict, self.lost_leg, **more)
+                    if self.both_ways:
+                        yield path(network, b, a, self.verdict, self.lost_leg, **more)
+
+
+class BootOf(_Table, frozen=True, kw_only=True):
+    """What an interface of a node will come up with at the next boot."""
+
+    node: str
+    interface: str
+    mtu: int | None = None
+    """None: no file sets it."""
+    manager: Keeper = Keeper.IFCFG
+    file: str = ""
+
+
+class LostBlocks(_Table, frozen=True, kw_only=True):
+    """Blocks that one instance lost of those that another sent, as GV$INSTANCE_CACHE_TRANSFER counts them."""
+
+    receiver: int
+    sender: int
+    blocks: int
+
+
+class PingOf(_Table, frozen=True, kw_only=True):
+    """The pings of one instance to another."""
+
+    from_: int
+    to: int
+    small_us: int
+    large_us: int
+
+
+class PastLoss(_Table, frozen=True, kw_only=True):
+    """Blocks that AWR has as lost since 18 November."""
+
+    instance: int
+    blocks: int
+    last: str = "2026-11-20T14:00:00"
+
+
+class Make(_Table, frozen=True, kw_only=True):
+    """How the case is made: on a healthy cluster of facts, or by faults of the practice cluster."""
+
+    nodes: int = 2
+    mtu: int = 9000
+    database: str = ""
+    """Its release; empty: no database was asked."""
+
+    unread: dict[str, str] = {}
+    oifcfg: tuple[str, ...] = ()
+    haip: str = "ONLINE"
+    interface: tuple[InterfaceOf, ...] = ()
+    route: tuple[RouteOf, ...] = ()
+    path: tuple[PathOf, ...] = ()
+    boot: tuple[BootOf, ...] = ()
+    sysctl: dict[str, dict[str, str]] = {}
+    counted: dict[str, dict[str, dict[str, int]]] = {}
+    statistics: dict[str, dict[str, int]] = {}
+    lost: tuple[LostBlocks, ...] = ()
+    ping: tuple[PingOf, ...] = ()
+    past_loss: tuple[PastLoss, ...] = ()
+    thresholds: dict[str, float] = {}
+
+    lab: tuple[str, ...] | None = None
+    """Faults of the practice cluster, as `racwire lab break` takes them; none: a case of facts."""
+    interval_s: int = 1
+    checks: tuple[str, ...] = ()
+    """Only these checks; empty: all of them."""
+
+    def cluster(self) -> Cluster:
+        """The cluster made of facts."""
+        nodes = [self._node(number) for number in range(1, self.nodes + 1)]
+        built = cluster(nodes, self._clusterware())
+        assert isinstance(built.networks, tuple)
+        built = with_paths(built, *(probe for said in self.path for probe in said.probes(built.networks)))
+        built = msgspec.structs.replace(
+            built,
+            setups=tuple(self._setup(setup) for setup in built.setups),
+            thresholds=msgspec.structs.replace(built.thresholds, **self.thresholds),
+        )
+        numbers = range(1, self.nodes + 1)
+        return asked(
+            built,
+            counters=counters(self.nodes, *(self._counted(name) for name in self.counted)),
+            database=database(self.nodes, self.database) if self.database else NOT_ASKED,
+            activity=self._activity() if self.database else NOT_ASKED,
+            history=history(
+                self.nodes,
+                [loss_of_the_past(loss.instance, loss.blocks, loss.last) for loss in self.past_loss],
+                devices=tuple(device(n, nic, self.mtu) for n in numbers for nic in ("eth1", "eth2")),
+            )
+            if self.database
+            else NOT_ASKED,
+        )
+
+    def _node(self, number: int) -> Node | UnreadNode:
+        built = node(number, self.mtu)
+        if built.name in self.unread:
+            return UnreadNode(built.name, self.unread[built.name])
+        for said in self.interface:
+            if built.name in _several(said.node):
+                new = said.changed(built.interface(said.name))
+                others = tuple(new if i.name == said.name else i for i in built.interfaces)
+                added = () if built.interface(said.name) else (new,)
+                built = msgspec.structs.replace(built, interfaces=(*others, *added))
+        for route in self.route:
+            if route.node == built.name:
+                new_route = Route(route.to, route.interface, route.gateway, route.mtu, route.mtu_locked)
+                kept = tuple(r for r in built.routes if r.destination != route.to)
+                built = msgspec.structs.replace(built, routes=(*kept, new_route))
+        return msgspec.structs.replace(built, sysctls={**built.sysctls, **self.sysctl.get(built.name, {})})
+
+    def _clusterware(self) -> Clusterware:
+        facts = clusterware(self.nodes)
+        changes: dict[str, object] = {}
+        if self.oifcfg:
+            words = [line.split() for line in self.oifcfg]
+            entries = tuple(ConfiguredInterface(n, net, scope, tuple(r.split(","))) for n, net, scope, r in words)
+            changes["configuration"] = InterfaceConfiguration(entries)
+        if self.haip != "ONLINE":
+            changes["haip"] = Haip(False) if self.haip == "absent" else Haip(True, "ONLINE", self.haip)
+        return msgspec.structs.replace(facts, **changes)
+
+    def _setup(self, setup: NodeSetup | UnreadNode) -> NodeSetup | UnreadNode:
+        said = {boot.interface: boot for boot in self.boot if boot.node == setup.name}
+        if isinstance(setup, UnreadNode) or not said:
+            return setup
+        assert isinstance(setup.kept, tuple)
+        entries = [KeptMtu(b.interface, b.manager, b.file, mtu=b.mtu) for b in said.values()]
+        return msgspec.structs.replace(setup, kept=(*(k for k in setup.kept if k.interface not in said), *entries))
+
+    def _counted(self, name: str) -> CounterChange:
+        flat = {f"{group}_{n}": value for group, values in self.counted[name].items() for n, value in values.items()}
+        return change(name, **flat)
+
+    def _activity(self) -> Activity:
+        own: dict[int, dict[str, int]] = {}
+        for loss in self.lost:
+            statistics = own.setdefault(loss.receiver, {"gc blocks lost": 0})
+            statistics["gc blocks lost"] += loss.blocks
+        for name, statistics in self.statistics.items():
+            own.setdefault(int(name.removeprefix("prod")), {}).update(statistics)
+        matrix = {(loss.receiver, loss.sender): loss.blocks for loss in self.lost}
+        times = {(p.from_, p.to): (p.small_us, p.large_us) for p in self.ping}
+        return activity(
+            self.nodes,
+            *(own_activity(number, statistics) for number, statistics in own.items()),
+            transfers=transfers_of(self.nodes, matrix),
+            pings=pings(self.nodes, times),
+        )
+
+
+class Expected(_Table, frozen=True, kw_only=True):
+    """A finding that must be there. `*` in a title stands for anything."""
+
+    code: str
+    status: Status
+    check: str = ""
+    title: str = "*"
+    subject: str = "*"
+    nodes: tuple[str, ...] | None = None
+    network: str | None = None
+    says: tuple[str, ...] = ()
+    """Texts that stand in it, in whatever part."""
+    says_not: tuple[str, ...] = ()
+    offers_change: bool | None = None
+    """Whether one of its next steps changes the cluster."""
+
+    def is_met_by(self, finding: Finding) -> bool:
+        """Whether that finding is the expected one."""
+        whole = text_of(finding)
+        return (
+            (finding.code, finding.status) == (self.code, self.status)
+            and self.check in ("", finding.check)
+            and fnmatchcase(finding.title, self.title)
+            and fnmatchcase(finding.subject, self.subject)
+            and self.nodes in (None, finding.nodes)
+            and self.network in (None, finding.network)
+            and all(text in whole for text in self.says)
+            and not any(text in whole for text in self.says_not)
+            and self.offers_change in (None, any(remedy.is_change for remedy in finding.next))
+        )
+
+
+class Expect(_Table, frozen=True, kw_only=True):
+    """What a run must say: each of these findings, and no other problem."""
+
+    exit_code: int
+    findings: tuple[Expected, ...] = ()
+    also: tuple[str, ...] = ()
+    """Codes of problems that may be found besides, or not."""
+    lost: tuple[tuple[str, str], ...] = ()
+    """Which instance lost blocks of which, on the practice cluster, where how many is not known beforehand."""
+
+
+class MustNot(_Table, frozen=True, kw_only=True):
+    """What would be wrong to say."""
+
+    codes: tuple[str, ...] = ()
+    statuses: tuple[Status, ...] = ()
+    phrases: tuple[str, ...] = ()
+
+
+class Case(_Table, frozen=True, kw_only=True):
+    """One fault, or one healthy variant, and what racwire must make of it."""
+
+    title: str
+    make: Make
+    expect: Expect
+    must_not: MustNot = MustNot()
+    sample: bool = False
+    """Of those on the practice cluster: whether `make test` runs it too."""
+    order: int = 0
+    """On a practice cluster that several cases share, those that leave traces come later."""
+    name: str = ""
+    """The file without its ending."""
+
+    def faults_of(self, report: Report, noise: Iterable[str] = ()) -> list[str]:
+        """What is wrong with a report, a line each; nothing where it says what it must and no more."""
+        return list(self._faults(report, {*noise, *self.expect.also}))
+
+    def _faults(self, report: Report, tolerated: set[str]) -> Iterator[str]:
+        for expected in self.expect.findings:
+            if not any(expected.is_met_by(finding) for finding in report.findings):
+                yield f"not found: {expected}"
+        for finding in report.findings:
+            whole = text_of(finding)
+            is_expected = any(expected.is_met_by(finding) for expected in self.expect.findings)
+            if finding.status in PROBLEMS and finding.code not in tolerated and not is_expected:
+                yield f"not expected: {finding.status} {finding.code} {finding.title}"
+            if finding.code in self.must_not.codes or finding.status in self.must_not.statuses:
+                yield f"must not be found: {finding.status} {finding.code} {finding.title}"
+            yield from (f"must not be said: {p!r} in {whole}" for p in self.must_not.phrases if p in whole)
+        code = exit_code(report)
+        if code != self.expect.exit_code and not any(
+            finding.code in tolerated and finding.status in PROBLEMS for finding in report.findings
+        ):
+            yield f"exit code {code}"
+
+
+def text_of(finding: Finding) -> str:
+    """All that a finding says, a line each."""
+    table = [" ".join(row) for row in finding.table.rows] if finding.table else []
+    steps = [line for remedy in finding.next for line in (remedy.text, remedy.where, *remedy.commands)]
+    return "\n".join(
+        [
+            finding.title,
+            finding.subject,
+            *finding.seen,
+            *finding.expected,
+            finding.why,
+            *steps,
+            *finding.sources,
+            *table,
+        ]
+    )
+
+
+def _several(names: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else names
+
+
+def load(file: Path) -> Case:
+    """Read one case; raise msgspec.ValidationError where it has a key or a value that does not exist."""
+    case = msgspec.convert(tomllib.loads(file.read_text()), Case)
+    return msgspec.structs.replace(case, name=file.stem)
+
+
+def cases() -> list[Case]:
+    """All cases, by name."""
+    return [load(file) for file in sorted(DIRECTORY.glob("*.toml"))]
+
+
+def fact_cases() -> list[Case]:
+    """Those that are made of facts."""
+    return [case for case in cases() if case.make.lab is None]
+
+
+def parameters(*, database: bool) -> list[ParameterSet]:
+    """Nodes and MTU of a practice cluster, and a case for it, in the order in which cases can share a cluster."""
+    chosen = [case for case in cases() if case.make.lab is not None and bool(case.make.database) == database]
+    chosen.sort(key=lambda case: (case.make.nodes, -case.make.mtu, case.order, case.name))
+    beyond = pytest.mark.beyond_sample
+    return [
+        pytest.param((case.make.nodes, case.make.mtu), case, id=case.name, marks=() if case.sample else beyond)
+        for case in chosen
+    ]

@@ -1,0 +1,77 @@
+"""Every case made of facts, judged by all checks: each expected finding, no other problem, nothing false."""
+
+from __future__ import annotations
+
+import asyncio
+
+import msgspec
+import pytest
+
+from checks.model.finding import PROBLEMS
+from checks.model.report import Report
+from checks.model.settings import Settings
+from checks.run.check_discovery import discover
+from checks.run.replay import GivenFacts
+from tests.cases.loading import DIRECTORY, Case, cases, fact_cases, load
+
+CHECKS = tuple(discover().checks)
+
+
+def report_of(case: Case) -> Report:
+    """What a run says of the case."""
+    built = case.make.cluster()
+    settings = Settings()
+    thresholds = msgspec.structs.replace(settings.thresholds, **case.make.thresholds)
+    chosen = [check for check in CHECKS if check.id in case.make.checks or not case.make.checks]
+
+    async def judged() -> Report:
+        engine = GivenFacts(built, chosen, msgspec.structs.replace(settings, thresholds=thresholds))
+        async for _ in engine.events():
+            pass
+        return engine.report()
+
+    return asyncio.run(judged())
+
+
+@pytest.mark.case
+@pytest.mark.parametrize("case", fact_cases(), ids=lambda case: case.name)
+def test_a_case_is_judged_right(case: Case) -> None:
+    report = report_of(case)
+    told = [f"{f.status} {f.code} {f.title}" for f in report.findings]
+    assert case.faults_of(report) == [], "\n".join(told)
+
+
+def test_a_case_that_expects_too_little_too_much_or_the_wrong_thing_fails() -> None:
+    case = load(DIRECTORY / "mtu-odd-node.toml")
+    report = report_of(case)
+    first = case.expect.findings[0]
+    wrong = [
+        msgspec.structs.replace(first, title="Another title."),
+        msgspec.structs.replace(first, nodes=("rac1",)),
+        msgspec.structs.replace(first, says=("what it never says",)),
+        msgspec.structs.replace(first, says_not=("MTU",)),
+        msgspec.structs.replace(first, network="192.168.10.0/24"),
+    ]
+    for expected in wrong:
+        expect = msgspec.structs.replace(case.expect, findings=(expected, *case.expect.findings[1:]))
+        faults = msgspec.structs.replace(case, expect=expect).faults_of(report)
+        assert [fault.partition(":")[0] for fault in faults] == ["not found", "not expected"]
+    fewer = msgspec.structs.replace(case.expect, findings=(), exit_code=0)
+    faults = msgspec.structs.replace(case, expect=fewer).faults_of(report)
+    assert len(faults) == len([f for f in report.findings if f.status in PROBLEMS]) + 1
+    assert faults[-1] == "exit code 2"
+    for must_not in ({"codes": (first.code,)}, {"statuses": (first.status,)}, {"phrases": ("has MTU 1500",)}):
+        forbidden = msgspec.structs.replace(case.must_not, **must_not)
+        assert msgspec.structs.replace(case, must_not=forbidden).faults_of(report)
+
+
+def test_a_key_that_does_not_exist_is_an_error(tmp_path) -> None:
+    text = (DIRECTORY / "mtu-odd-node.toml").read_text()
+    (tmp_path / "slip.toml").write_text(text.replace("mtu = 1500", "mtuu = 1500", 1))
+    with pytest.raises(msgspec.ValidationError, match="mtuu"):
+        load(tmp_path / "slip.toml")
+
+
+def test_every_case_says_what_is_wrong_or_that_all_is_well() -> None:
+    assert len({case.title for case in cases()}) == len(cases())
+    assert [case.name for case in cases() if not case.expect.findings and "healthy" not in case.name] == []

@@ -1,0 +1,106 @@
+"""Beginning a change: its journal, and the changes elsewhere that forbid it."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import msgspec
+import pytest
+
+from checks.change import opening
+from checks.change.change_journal import ChangeJournal, ChangeJournalError
+from checks.change.journal_files import directory_of
+from checks.change.opening import OpeningResult, open_change
+from checks.change.state import ChangeError
+from checks.model.facts import Changing, Cluster, JournalCopy, Unknown
+from checks.model.journal import Journal
+from checks.model.settings import ChangeSettings, Settings
+from checks.run.check_discovery import Checks
+from checks.run.events import RunFinished
+from checks.run.gathering import CHANGING, GATHERERS
+from checks.sources.nodes.shell import Shell, ShellError
+from tests.fixtures.change_plans import to_change
+from tests.unit.change_journals import LOOK, WHO
+from tests.unit.change_support import plan
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(change=ChangeSettings(directory=str(tmp_path / "changes")))
+
+
+@pytest.fixture
+def begin(settings: Settings, monkeypatch: pytest.MonkeyPatch):
+    """Begin a change of a cluster, of which the peers tell this."""
+
+    async def begun(now: Cluster, changing: Changing, target: int | None = 9000) -> list[object]:
+        def given(group: str):
+            async def gather(session, known):
+                session.local_node = now.local_node
+                return changing if group == "changing" else getattr(now, group)
+
+            return gather
+
+        monkeypatch.setattr(opening, "GATHERERS", tuple(replace(g, gather=given(g.group)) for g in GATHERERS))
+        monkeypatch.setattr(opening, "_copies_gatherer", lambda _: replace(CHANGING, gather=given("changing")))
+        async with aclosing(open_change(settings, Checks(()), target=target)) as events:
+            return [event async for event in events]
+
+    return begun
+
+
+def copy(name: str, outcome: str = "") -> JournalCopy:
+    return JournalCopy(node="rac2", path=f"/changes/prodrac-{name}.change", begins="{", lines=1, outcome=outcome)
+
+
+async def test_a_change_is_begun_with_a_journal_and_a_name_that_no_other_has(settings, begin):
+    over = Changing(copies={"rac2": (copy(f"{opening.datetime.now().astimezone().date()}-a", "signed off"),)})
+    *events, last = await begin(to_change(), over)
+    assert isinstance(events[-1], RunFinished)
+    assert isinstance(last, OpeningResult)
+    (file,) = directory_of(settings).glob("*.change")
+    assert file == last.conduct.path
+    assert file.stem.startswith("prodrac-")
+    assert file.stem.endswith("-b")
+
+
+async def test_a_change_that_is_open_on_a_peer_forbids_another(settings, begin):
+    with pytest.raises(ChangeError, match=r"A change of prodrac is open on rac2 \(/changes/prodrac-x.change\)"):
+        await begin(to_change(), Changing(copies={"rac2": (copy("x"),)}))
+    assert list(directory_of(settings).glob("*.change")) == []
+
+
+async def test_a_damaged_journal_of_the_cluster_may_be_of_an_open_change(settings, begin):
+    directory_of(settings).mkdir(parents=True)
+    (directory_of(settings) / "prodrac-2026-11-19-a.change").write_bytes(b"torn\n")
+    with pytest.raises(ChangeJournalError, match="It may be of a change that is open"):
+        await begin(to_change(), Changing())
+
+
+async def test_peers_are_asked_for_copies_and_those_that_refuse_are_told(tmp_path: Path):
+    ChangeJournal.open_new(tmp_path, plan(), LOOK, who=WHO, version="1.2.3")
+    shells = []
+
+    async def shell(node: str) -> Shell:
+        if node == "rac3":
+            raise ShellError("ssh was refused.")
+        shells.append(await Shell.open_local(node))
+        return shells[-1]
+
+    session = SimpleNamespace(shell=shell, journal=Journal(), local_node="rac1")
+    try:
+        found = await opening._copies_gatherer(tmp_path).gather(session, to_change(3))  # type: ignore[arg-type]
+    finally:
+        for one in shells:
+            await one.close()
+    assert [(c.node, c.outcome) for c in found.copies["rac2"]] == [("rac2", "")]
+    assert found.unasked == {"rac3": Unknown("ssh was refused.")}
+
+
+async def test_a_target_that_cannot_be_told_must_be_named(begin):
+    bare = msgspec.structs.replace(to_change(), networks=Unknown("not read"))
+    with pytest.raises(ChangeError, match="name it with --to"):
+        await begin(bare, Changing(), target=None)

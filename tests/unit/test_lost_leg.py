@@ -1,0 +1,83 @@
+"""Which way of a black hole loses the packets: what is counted at the target, and what is said where nothing can be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+
+import pytest
+
+from checks.model.facts import Leg
+from checks.sources.nodes.shell import ShellError
+from checks.sources.probes.lost_leg import find_legs
+
+
+class Target:
+    """rac2 as an InEchos counter: each reading gives the next of these, or raises."""
+
+    node = "rac2"
+
+    def __init__(self, *counts: int | str | Exception) -> None:
+        self._counts = list(counts)
+
+    async def run(self, *_: object, **__: object) -> SimpleNamespace:
+        count = self._counts.pop(0)
+        if isinstance(count, Exception):
+            raise count
+        return SimpleNamespace(text=count if isinstance(count, str) else f"Icmp: InMsgs InEchos\nIcmp: 0 {count}\n")
+
+
+class Work:
+    """A path behind a black hole, whose sender sends ten pings each time."""
+
+    def __init__(self, source: str) -> None:
+        self.path = SimpleNamespace(
+            source=SimpleNamespace(node=source),
+            destination=SimpleNamespace(node="rac2"),
+            network=SimpleNamespace(name="192.168.11.0/24"),
+        )
+        self.lost_leg = Leg.UNKNOWN
+        self.notes: list[str] = []
+
+    async def send_to_be_counted(self) -> int:
+        return 10
+
+    def note_leg(self, leg: Leg, how: str) -> None:
+        self.lost_leg = leg
+        self.notes.append(how)
+
+
+async def found(target: Target | None, *senders: str) -> Sequence[Work]:
+    async def shell(node: str) -> Target | None:
+        return target
+
+    works = [Work(sender) for sender in senders]
+    await find_legs(works, SimpleNamespace(shell=shell))  # type: ignore[arg-type]
+    return works
+
+
+async def test_senders_that_do_not_agree_are_counted_one_by_one():
+    one, other = await found(Target(0, 10, 10, 10, 10, 20), "rac1", "rac3")
+    assert (one.lost_leg, other.lost_leg) == (Leg.REQUEST, Leg.REPLY)
+    assert one.notes[-1] == (
+        "10 full-size pings from rac1, rac2 counted 0 echo requests: they are lost on the way there"
+    )
+
+
+@pytest.mark.parametrize(("arrived", "leg"), [(0, Leg.REQUEST), (20, Leg.REPLY)])
+async def test_senders_that_agree_are_counted_together(arrived, leg):
+    works = await found(Target(5, 5 + arrived), "rac1", "rac3")
+    assert [work.lost_leg for work in works] == [leg, leg]
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        (None, "rac2 has no shell to count in, so the lost way is unknown"),
+        (Target(ShellError("rac2 was lost.")), "not found: rac2 was lost."),
+        (Target("nothing", "nothing"), "rac2 does not tell how many echo requests reached it"),
+    ],
+)
+async def test_where_nothing_can_be_counted_the_way_is_unknown(target, told):
+    (work,) = await found(target, "rac1")
+    assert (work.lost_leg, work.notes) == (Leg.UNKNOWN, [told])
