@@ -157,11 +157,11 @@ def test_killed_while_it_is_made_it_leaves_one_temporary_file_and_nothing_under_
         """
         import os, signal, sys
         from pathlib import Path
-        from checks.saved import save, writing
+        from checks.saved import save, writer
         from tests.fixtures.reports import black_hole, report_of
         def kill(*_):
             os.kill(os.getpid(), signal.SIGKILL)
-        writing.encode = kill
+        writer.encode = kill
         save(Path(sys.argv[1]), report_of(black_hole()), Path(sys.argv[2]), replace=False)
         """
     )
