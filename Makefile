@@ -14,7 +14,7 @@ demo: $(READY)
 test: $(READY)
 	@sh .ci/packages
 	@sh .ci/clients
-	@MAKE="$(MAKE)" sh .ci/test
+	@sh .ci/test
 
 # Every case of the case book, on facts and on practice clusters; `make test` runs a sample of the latter.
 cases: $(READY)
