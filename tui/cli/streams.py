@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import sys
 import threading
 from contextlib import suppress
@@ -33,6 +34,13 @@ def tell(sentence: str) -> None:
     """A sentence on stderr, on one line whatever names stand in it, and whether or not stderr can still be written."""
     with suppress(OSError, ValueError):
         print(f"racwire: {shown(sentence)}", file=sys.stderr, flush=True)
+
+
+def tell_unless_held(sentence: str) -> None:
+    """As `tell`, but write nothing to a terminal that takes nothing (Ctrl-S, a dead line): the end must not wait."""
+    with suppress(OSError, ValueError):
+        if not sys.stderr.isatty() or select.select([], [sys.stderr], [], 0)[1]:
+            tell(sentence)
 
 
 def give_up_stdout() -> None:

@@ -130,7 +130,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
     def _shown(self) -> ConsoleScreen | None:
         """The main screen that is shown, if one is and what it consists of is there: it draws itself when it comes."""
         screen = self.screen
-        return screen if isinstance(screen, ConsoleScreen) and screen.is_mounted else None
+        return screen if isinstance(screen, ConsoleScreen) and screen.is_mounted and screen.children else None
 
     def _show_news(self, news: News | None = None) -> None:
         if self._shown is not None:

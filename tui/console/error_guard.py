@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from textual.app import App
+from textual.css.query import NoMatches
 from textual.message import Message
 from textual.message_pump import MessagePump
 
@@ -79,6 +80,8 @@ class GuardedApp(Guarded, App[None]):
         if not self.goes_on_after_faults:
             super()._handle_exception(error)
             return
+        if self._exit and isinstance(error, NoMatches):
+            return  # the app is leaving, and its widgets go in any order
         self.faults.write(error)
         with suppress(Exception):  # what draws the notice may be what broke
             self.notice(f"A fault inside racwire: see {short(self.log_path)}")

@@ -25,7 +25,7 @@ from tui.cli.interrupts import ending_in_order
 from tui.cli.log_file import LogFile, log_path
 from tui.cli.options import ENTERED
 from tui.cli.own_loop import own_loop
-from tui.cli.streams import exit_past_hung_threads, tell
+from tui.cli.streams import exit_past_hung_threads, tell, tell_unless_held
 
 if TYPE_CHECKING:
     from checks.model.check import Check
@@ -179,12 +179,12 @@ def _run_full_screen(
         _run_in_own_loop(app, mouse=settings.console.mouse)
     broke = app.return_code != 0
     if broke:
-        tell(f"the console broke down; {log.told}.")
+        tell_unless_held(f"the console broke down; {log.told}.")
     elif app.faults.count:
-        tell(f"something inside racwire broke while the console ran; {log.told}.")
+        tell_unless_held(f"something inside racwire broke while the console ran; {log.told}.")
     usual = "racwire change --lab" if os.environ.get(ENTERED) else "racwire change"
     if told := app.state.changes.farewell(again or usual):
-        tell(told)
+        tell_unless_held(told)
     if past is not None and not past.is_saved and not broke:
         return exit_past_hung_threads(ExitCode.PASS)
     return exit_past_hung_threads(_code(app, broke=broke))
