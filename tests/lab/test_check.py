@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from checks.model.exit_codes import ExitCode
 from checks.model.facts import Verdict
 from checks.model.finding import Finding, Status
-from checks.model.report import ExitCode, Report
+from checks.model.report import Report
 from checks.sources.clusterware.grid_home import css_daemons
 from tests.lab.lab_support import run
 from tests.lab.practice_command import OnTerminal, Practice

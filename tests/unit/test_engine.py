@@ -6,8 +6,9 @@ import time
 import pytest
 
 from checks import Kind, Status, Unknown, check
+from checks.model.exit_codes import ExitCode
 from checks.model.facts import NotAsked
-from checks.model.report import ExitCode, exit_code
+from checks.model.report import exit_code
 from checks.model.settings import Settings
 from checks.run.check_discovery import BrokenPlugin
 from checks.run.engine import Engine

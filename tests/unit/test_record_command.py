@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from checks.model.exit_codes import ExitCode
 from checks.model.facts import Cluster, Node, NotAsked, Unknown
-from checks.model.report import ExitCode
 from checks.model.settings import Settings
 from checks.model.wording import lasting
 from checks.traffic.header import header_now, still_unknown
@@ -24,9 +24,9 @@ from checks.traffic.samples import Gap, NodeSample
 from tests.unit.recording_support import BEGIN, busy, header
 from tui.cli.durations import seconds_of, size_of
 from tui.cli.errors import UsageError
-from tui.cli.record import Tape
 from tui.cli.sampling import sample
 from tui.cli.sampling_status import SamplingStatus
+from tui.cli.tape import Tape
 from tui.console.batch_writer import BatchWriter
 
 ROOT = Path(__file__).parents[2]

@@ -18,7 +18,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TextIO, cast
 
-from checks.model.report import ExitCode, exit_code
+from checks.model.exit_codes import ExitCode
+from checks.model.report import exit_code
 from checks.model.settings import Settings
 from checks.run.directories import state_directory
 from tui.cli.interrupts import ending_in_order
