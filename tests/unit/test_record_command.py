@@ -263,7 +263,7 @@ def test_ended_by_a_signal_the_file_is_whole_and_the_exit_code_0(tmp_path):
 TWICE = """
 import asyncio, os, signal
 from checks.model.facts import Cluster
-from tui.console.batch_writer import Delivery
+from tui.console.batch_writer import BatchWriter
 from tui.cli.sampling import run_sampling, sample
 
 class Feed:
@@ -278,7 +278,7 @@ class Feed:
 async def found():
     return Cluster(local_node="rac1", taken_at="")
 
-run_sampling(sample(Feed(), found(), Delivery(lambda items: None, 0.0), told=lambda item: None))
+run_sampling(sample(Feed(), found(), BatchWriter(lambda items: None, 0.0), told=lambda item: None))
 os.kill(os.getpid(), signal.SIGTERM)
 print("concluded")
 """
