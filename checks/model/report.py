@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import IntEnum
 from typing import Any
 
 import msgspec
 
+from checks.model.exit_codes import ExitCode
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import FAULTS, Finding, Status, worst_first
 from checks.model.journal import Entry, Journal
 
 SCHEMA = "racwire-report/1"
-
-
-class ExitCode(IntEnum):
-    """The exit codes of the command: an interface."""
-
-    PASS = 0
-    WARNINGS = 1
-    FAILURES = 2
-    COULD_NOT_TELL = 3
-    USAGE = 64
-    INTERRUPTED = 130
 
 
 class Rerun(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,9 +13,10 @@ from datetime import datetime
 
 import msgspec
 
+from checks.model.exit_codes import ExitCode
 from checks.model.facts import Clusterware
 from checks.model.finding import PROBLEMS, Finding, Status
-from checks.model.report import ExitCode, Report
+from checks.model.report import Report
 from checks.model.sanitize import json_escaped, shown
 from checks.model.wording import counted, listed
 from checks.report.diff_facts import FactChange, fact_changes

@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
 
+from checks.model.exit_codes import ExitCode
 from checks.model.facts import (
     FACT_GROUPS,
     Activity,
@@ -38,7 +39,7 @@ from checks.model.facts import (
 )
 from checks.model.finding import PROBLEMS, Finding, Status
 from checks.model.packet_sizes import SMALL_PAYLOAD
-from checks.model.report import ExitCode, Report, exit_code
+from checks.model.report import Report, exit_code
 from checks.model.sanitize import shown
 from checks.report.summary import cluster_name
 from checks.rules.cache_fusion import average_cr_receive_ms, average_current_receive_ms, due, lost, received

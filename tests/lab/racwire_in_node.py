@@ -21,7 +21,8 @@ import checks.change.opening
 import checks.change.planning
 import checks.plugins
 import checks.report.json_report  # noqa: F401 - loaded once, for all commands
-import tui.cli.change.change_command
+import tui.cli.change.new
+import tui.cli.change.show
 import tui.cli.change.verify
 import tui.cli.progress
 from checks.run.check_discovery import discover
@@ -109,7 +110,8 @@ def wait_once_told() -> None:
 def load() -> None:
     """All that a command would load once it is under way; of the database only where there is one."""
     discover()
-    import_module("tui.cli.check")
+    import_module("tui.cli.load_or_run")
+    import_module("tui.cli.text_report")
     import_module("pyroute2")
     if load_settings(None).database.connect:
         import_module("oracledb")

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
+from checks.model.exit_codes import ExitCode
 from checks.model.facts import Database, Unknown
-from checks.model.report import ExitCode
 from checks.traffic.recording import Recording
 from checks.traffic.samples import InstanceSample, LatencySample, NodeSample
 from tests.lab.lab_support import PATIENCE_S, needs_namespaces, until
 from tests.lab.practice_command import Practice, record, until_it_holds
-from tui.cli.record import WRITE_EVERY_S
+from tui.cli.tape import WRITE_EVERY_S
 
 pytestmark = [pytest.mark.lab, needs_namespaces]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import racwire_lab
-from checks.model.report import ExitCode
+from checks.model.exit_codes import ExitCode
 from tests.lab.lab_support import lab_directory, needs_namespaces
 
 pytestmark = [pytest.mark.lab, needs_namespaces]

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from checks.model.exit_codes import ExitCode
 from checks.model.finding import Status
-from checks.model.report import ExitCode
 from checks.report.json_report import from_json
 from checks.saved import open_saved
 from checks.traffic.recording import Recording, RecordingError

@@ -15,8 +15,9 @@ import msgspec
 import pytest
 from textual.pilot import Pilot
 
+from checks.model.exit_codes import ExitCode
 from checks.model.facts import Cluster
-from checks.model.report import ExitCode, Report
+from checks.model.report import Report
 from checks.report.json_report import from_json, to_json
 from checks.run.check_discovery import discover
 from checks.saved import open_saved, save

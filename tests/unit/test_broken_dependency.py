@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from checks.model.broken_dependency import DEPENDENCIES
-from checks.model.report import ExitCode
+from checks.model.exit_codes import ExitCode
 
 ROOT = Path(__file__).parents[2]
 CHECK = ("check", "interfaces")

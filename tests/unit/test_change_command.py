@@ -16,9 +16,9 @@ from checks.change.change_plan import Accepted, ChangeKind
 from checks.change.change_report import ChangeReport, report_of
 from checks.change.change_session import ChangeSession
 from checks.change.state import fold
+from checks.model.exit_codes import ExitCode
 from checks.model.facts import BeforeAfter
 from checks.model.finding import Status
-from checks.model.report import ExitCode
 from tests.unit.change_journals import journal, looked, plan
 from tui.cli.change import change_context
 from tui.cli.change.change_report_text import report_lines

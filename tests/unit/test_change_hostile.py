@@ -22,7 +22,6 @@ from checks.model.finding import Status
 from checks.model.settings import ChangeSettings, Settings
 from tests.unit.change_journals import STEPS, WHO, journal, plan
 from tests.unit.test_change_command import AGREED, SWITCHED
-from tui.cli.change import change_command
 from tui.cli.main import main
 
 OBEYED = "\x1b]0;mine\x07\x1b[31m\x9b2J\u202e\u061c\ufeff"
@@ -159,7 +158,7 @@ async def test_what_is_being_written_is_written_though_it_is_given_up_and_the_lo
 
 def test_the_console_is_left_with_a_command_that_finds_the_same_journal_again(racwire, tmp_path, monkeypatch):
     said: list[str] = []
-    monkeypatch.setattr(change_command, "no_console", lambda *_: "")
-    monkeypatch.setattr(change_command, "run_console", lambda _, *, first, again: said.append(again) or 0)
+    monkeypatch.setattr("tui.console.start.no_console", lambda *_: "")
+    monkeypatch.setattr("tui.console.start.run_console", lambda _, *, first, again: said.append(again) or 0)
     racwire()
     assert said == [f"racwire change --directory {tmp_path}"]

@@ -11,11 +11,13 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from checks.model.report import ExitCode
+from checks.model.exit_codes import ExitCode
 from checks.model.settings import Settings
 from checks.run.settings_file import limits_of
-from tui.cli.main import build_parser, effective_settings, main
+from tui.cli.main import COMMANDS, build_parser, effective_settings, main
 from tui.cli.options import OPTIONS
+
+ROOT = Path(__file__).parents[2]
 
 ALL_CHECKS = (
     "boot-mtu",
@@ -275,10 +277,35 @@ def test_help_and_version_load_no_command_and_nothing_that_takes_long(word):
     )
     ran = subprocess.run(
         [sys.executable, "-P", "-c", program], capture_output=True, text=True, timeout=60, check=False,
-        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(Path(__file__).parents[2])},
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert (ran.returncode, ran.stderr) == (0, "")
     assert "racwire" in ran.stdout
+
+
+def test_the_options_of_a_command_load_nothing_that_only_its_run_needs():
+    """`racwire check --help` and a mistyped option are answered at once."""
+    program = (
+        "import sys\nfrom tui.cli.main import COMMANDS, main\n"
+        "slow = {'msgspec', 'asyncio', 'textual', 'rich', 'jinja2', 'sqlite3', 'checks.run.engine'}\n"
+        "for name in COMMANDS:\n"
+        "    for word, expected in (('--help', 0), ('--no-such-option', 64)):\n"
+        "        try:\n"
+        "            code = main([name, word])\n"
+        "        except SystemExit as ended:\n"
+        "            code = ended.code or 0\n"
+        "        loaded = slow & set(sys.modules)\n"
+        "        if code != expected or loaded:\n"
+        "            sys.exit(f'{name} {word}: {code} {loaded}')\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-P", "-c", program], capture_output=True, text=True, timeout=60, check=False,
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{ROOT}:{ROOT}/lab"},
+    )  # fmt: skip
+    lines = ran.stderr.splitlines()
+    assert (ran.returncode, [line for line in lines if not line.startswith("racwire: ")]) == (0, [])
+    assert len(lines) == len(COMMANDS)
+    assert all(f"usage: racwire {name}" in ran.stdout for name in COMMANDS)
 
 
 def test_the_version_is_that_of_the_distribution():

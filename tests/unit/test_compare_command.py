@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from checks.model.report import ExitCode
+from checks.model.exit_codes import ExitCode
 from checks.report.compare_pictures import picture_of
 from checks.report.svg import document, element, label, text
 from checks.traffic.compare.comparison import Comparison
@@ -18,8 +18,8 @@ from checks.traffic.compare.recorded_run import runs_of
 from checks.traffic.compare.run import Better, ComparedRun, Measured
 from checks.traffic.recorder import Recorder
 from tests.unit.compare_support import FakeRecording, recording
-from tui.cli.compare import exit_code
 from tui.cli.compare_text import lines_of
+from tui.cli.comparing import exit_code
 from tui.cli.main import main
 from tui.text.line import plain
 

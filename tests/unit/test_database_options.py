@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from checks.model.report import ExitCode
+from checks.model.exit_codes import ExitCode
 from checks.model.settings import DatabaseSettings, SamplingSettings, Settings
 from checks.run.check_discovery import discover
 from checks.run.dry_run import plan_checks

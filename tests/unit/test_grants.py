@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from checks.model.report import ExitCode
+from checks.model.exit_codes import ExitCode
 from checks.sources.database.grants import grants_script, needed_grants
 from checks.sources.database.statements import parse_statement, statements
 from tui.cli.main import main

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from checks.model.report import ExitCode
+from checks.model.exit_codes import ExitCode
 from checks.saved import open_saved
 from tests.unit.saved_support import recording
 from tui.cli.interrupts import GOING_ON

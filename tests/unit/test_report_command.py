@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from checks.model.report import ExitCode
+from checks.model.exit_codes import ExitCode
 from checks.report.json_report import from_json, to_json
 from checks.traffic.recording import RecordingError
 from tests.fixtures.reports import black_hole, report_of

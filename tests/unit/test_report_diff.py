@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checks.model.exit_codes import ExitCode
 from checks.model.facts import Clusterware, UnreadNode, Verdict
 from checks.model.finding import Finding, Magnitude, Status, Waived
-from checks.model.report import ExitCode, Report
+from checks.model.report import Report
 from checks.report import diff_findings
 from checks.report.diff import ReportDiff, diff, exit_code, to_json, verdict
 from checks.report.diff_findings import DiffKind, finding_changes

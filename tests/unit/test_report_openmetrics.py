@@ -8,6 +8,7 @@ import prometheus_client.openmetrics.parser as openmetrics
 import prometheus_client.parser as prometheus
 import pytest
 
+from checks.model.exit_codes import ExitCode
 from checks.model.facts import (
     ActivityGap,
     Cluster,
@@ -20,7 +21,7 @@ from checks.model.facts import (
     Verdict,
 )
 from checks.model.finding import Finding, Status, Waived
-from checks.model.report import ExitCode, Report, WaiverStanding, exit_code
+from checks.model.report import Report, WaiverStanding, exit_code
 from checks.report.openmetrics import METRICS, to_openmetrics
 from tests.fixtures.clusters import cluster, clusterware, node, path, with_paths
 from tests.fixtures.databases import activity, asked, change, counters, database, losing, own_activity

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from checks.model.exit_codes import ExitCode
 from checks.model.finding import Status
-from checks.model.report import ExitCode
 from checks.report.json_report import from_json
 from checks.saved import open_saved
 from checks.traffic.recording import Recording
 from checks.traffic.samples import Event
 from checks.whole_files import OutputError
 from tests.unit.saved_support import judged_here, members_of, recording
-from tui.cli import save as save_command
+from tui.cli import saving
 from tui.cli.interrupts import GOING_ON
 from tui.cli.main import main
 
@@ -109,13 +109,13 @@ def refuses(*refused: str):
             raise OutputError(f"{path} could not be written: No space left on device; nothing was left there.")
         kept(path, report, traffic, replace=replace)
 
-    kept = save_command.save
+    kept = saving.save
     return save
 
 
 def test_on_a_full_disk_what_was_gathered_goes_where_there_is_room(places, monkeypatch, capsys):
     here, state, _ = places
-    monkeypatch.setattr(save_command, "save", refuses(str(here)))
+    monkeypatch.setattr(saving, "save", refuses(str(here)))
     assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.COULD_NOT_TELL
     (kept,) = (state / "racwire").iterdir()
     with open_saved(kept) as opened:
@@ -128,14 +128,14 @@ def test_on_a_full_disk_what_was_gathered_goes_where_there_is_room(places, monke
 
 def test_where_the_state_has_no_room_either_it_goes_among_the_temporary_files(places, monkeypatch, capsys):
     here, state, temporary = places
-    monkeypatch.setattr(save_command, "save", refuses(str(here), str(state)))
+    monkeypatch.setattr(saving, "save", refuses(str(here), str(state)))
     assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.COULD_NOT_TELL
     (kept,) = temporary.iterdir()
     assert open_saved(kept, recording=False).report.findings
 
 
 def test_where_there_is_no_room_at_all_the_report_goes_to_stdout(monkeypatch, capsys):
-    monkeypatch.setattr(save_command, "save", refuses("/"))
+    monkeypatch.setattr(saving, "save", refuses("/"))
     assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.COULD_NOT_TELL
     out, err = capsys.readouterr()
     assert from_json(out.encode()) == judged_here(Path(FIRST))
@@ -146,7 +146,7 @@ def test_on_a_terminal_it_follows_as_text(monkeypatch, capsys):
     screen = io.StringIO()
     screen.isatty = lambda: True  # type: ignore[method-assign]
     monkeypatch.setattr(sys, "stdout", screen)
-    monkeypatch.setattr(save_command, "save", refuses("/"))
+    monkeypatch.setattr(saving, "save", refuses("/"))
     assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.COULD_NOT_TELL
     assert "Jumbo frames vanish" in screen.getvalue()
 
@@ -166,8 +166,8 @@ def test_a_request_to_end_it_while_it_is_written_lets_it_be_written(monkeypatch,
         os.kill(os.getpid(), signal.SIGTERM)
         kept(*args, **options)
 
-    kept = save_command.save
-    monkeypatch.setattr(save_command, "save", ended)
+    kept = saving.save
+    monkeypatch.setattr(saving, "save", ended)
     assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.FAILURES
     assert open_saved(Path("b.racwire"), recording=False).report == judged_here(Path(FIRST))
     assert f"racwire: {GOING_ON}\n" in capsys.readouterr().err
@@ -177,7 +177,7 @@ def test_a_request_to_end_it_before_it_is_written_removes_the_temporary_files(mo
     def ended(*_: object) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
-    monkeypatch.setattr(save_command, "exit_code", ended)
+    monkeypatch.setattr(saving, "exit_code", ended)
     assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.INTERRUPTED
     assert os.listdir() == []
 

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.model.check import Kind, check
+from checks.model.exit_codes import ExitCode
 from checks.model.finding import Finding, Magnitude, Status
-from checks.model.report import ExitCode, Report, exit_code
+from checks.model.report import Report, exit_code
 from checks.model.settings import Settings
 from checks.model.settings_waivers import Waiver, matches
 from checks.report.json_report import from_json, to_json

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
-from checks.model.report import exit_code
-from checks.model.settings import Settings
-from checks.report.json_report import to_json
 from tui.cli.document import Document, output_file
-from tui.cli.load_or_run import add_evidence_options, load_or_run
-from tui.cli.options import add_check_options, add_output_options, add_quiet_option
+from tui.cli.options import add_check_options, add_evidence_options, add_output_options, add_quiet_option
 from tui.cli.streams import exit_past_hung_threads
-from tui.cli.text_report import text_report
+
+if TYPE_CHECKING:
+    from checks.model.settings import Settings
 
 _EPILOG = """\
 exit codes: 0 pass, 1 warnings, 2 failures, 3 could not tell, or the report could not be written; 64 usage;
@@ -40,6 +39,11 @@ def arguments(*words: str) -> argparse.Namespace:
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
     """Run, print, and return the exit code. Raises UsageError for an unknown check."""
+    from checks.model.report import exit_code
+    from checks.report.json_report import to_json
+    from tui.cli.load_or_run import load_or_run
+    from tui.cli.text_report import text_report
+
     output = None if args.output is None else output_file(args.output, replace=args.force)
     with load_or_run(args, settings) as found:
         report = found.evidence.report

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from checks.model.report import Report
-from checks.report.diff import diff, exit_code, to_json
-from checks.saved import SavedError, open_saved
-from tui.cli.diff_text import diff_text
 from tui.cli.document import Document, output_file
 from tui.cli.errors import UsageError
 from tui.cli.options import add_output_options
 from tui.cli.streams import exit_past_hung_threads
+
+if TYPE_CHECKING:
+    from checks.model.report import Report
 
 _EPILOG = """\
 A and B are saved files or reports as JSON; B is the later one.
@@ -33,6 +33,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compare, print, and return the exit code. Raises UsageError for what cannot be compared."""
+    from checks.report.diff import diff, exit_code, to_json
+    from tui.cli.diff_text import diff_text
+
     output = None if args.output is None else output_file(args.output, replace=args.force)
     before, after = saved_report(args.before), saved_report(args.after)
     difference = diff(before, after, (args.before, args.after))
@@ -47,6 +50,8 @@ def run(args: argparse.Namespace) -> int:
 
 def saved_report(name: str) -> Report:
     """The report in a saved file, or in one as JSON. Raises UsageError."""
+    from checks.saved import SavedError, open_saved
+
     try:
         with open_saved(Path(name), recording=False) as saved:
             return saved.report

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from checks.model.report import ExitCode
+from checks.model.exit_codes import ExitCode
 from checks.run.directories import state_directory
 from checks.whole_files import OutputError, write_whole
 from tui.cli.errors import UsageError

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
-from checks.change.gates import documented
-from checks.model.settings import Settings
-from checks.run.check_discovery import Checks, discover
-from checks.run.dry_run import plan_checks, plan_samples
-from tui.cli.check_selection import choose
 from tui.cli.errors import UsageError
 from tui.cli.options import add_check_options
 from tui.text.sanitize import for_encoding, sanitize_lines
+
+if TYPE_CHECKING:
+    from checks.model.settings import Settings
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +28,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
     """Print the plan. Raises UsageError for an unknown check, or where peers cannot be reached as set."""
+    from checks.change.gates import documented
+    from checks.run.check_discovery import Checks, discover
+    from checks.run.dry_run import plan_checks, plan_samples
+    from tui.cli.check_selection import choose
+
     try:
         # The gates of a change are looked at by `racwire change` alone, so they are told only where they are named.
         found = Checks((*discover(), *(documented() if args.ids else ())))

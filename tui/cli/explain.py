@@ -8,15 +8,14 @@ import difflib
 import sys
 import textwrap
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from checks.change import codes
-from checks.change.gates import documented
-from checks.change.vendors import PORT, VENDORS, Vendor, commands_of, keys, showing, vendor
-from checks.model.check import Check, Kind
-from checks.run.check_discovery import Checks, discover
-from checks.run.engine import KINDS
 from tui.cli.errors import UsageError
 from tui.text.sanitize import for_encoding, sanitize_lines
+
+if TYPE_CHECKING:
+    from checks.change.vendors import Vendor
+    from checks.model.check import Check, Kind
 
 _SWITCHES = "switches"
 _RELOADED = "needed; a plan has this after Clusterware was stopped on all nodes"
@@ -35,6 +34,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the page of a check, a code or a kind of switch, or a list. Raises UsageError when there is none."""
+    from checks.change import codes
+    from checks.change.gates import documented
+    from checks.change.vendors import keys, vendor
+    from checks.run.check_discovery import Checks, discover
+    from checks.run.engine import KINDS
+
     found = Checks((*discover(), *documented()))
     kinds = {code: (kind, check.id) for code, (kind, check) in found.kinds().items()}
     kinds |= {kind.code: (kind, "any check") for kind in KINDS}
@@ -78,6 +83,8 @@ def _none_such(asked: str, known: list[str]) -> str:
 
 
 def _switches() -> Iterator[str]:
+    from checks.change.vendors import VENDORS, keys
+
     wide = max(map(len, keys())) + 2
     for switch in VENDORS:
         yield f"{switch.key:<{wide}}{switch.name}"
@@ -86,6 +93,8 @@ def _switches() -> Iterator[str]:
 
 
 def _switch_page(switch: Vendor) -> Iterator[str]:
+    from checks.change.vendors import PORT, commands_of, showing
+
     yield f"{switch.key}: {switch.name}, to carry jumbo frames"
     yield ""
     lines = commands_of(switch, ())

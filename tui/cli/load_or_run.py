@@ -61,37 +61,6 @@ class EvidenceSource:
     """Whether the recording still has the names that the evidence has pseudonyms for."""
 
 
-def add_evidence_options(parser: argparse.ArgumentParser) -> None:
-    """Add what a report is made of, and who may read it."""
-    evidence = parser.add_argument_group(
-        "the evidence",
-        "With --from, thresholds and waivers are those that were saved, unless --settings is given.",
-    )
-    evidence.add_argument(
-        "--from",
-        metavar="FILE",
-        dest="from_file",
-        help="take the evidence from FILE (a saved file, or a report as JSON) instead of the cluster",
-    )
-    evidence.add_argument(
-        "--redact",
-        action="store_true",
-        help="names and addresses become pseudonyms; names like oracle, grid, root and racwire stay",
-    )
-    evidence.add_argument(
-        "--redaction-map",
-        metavar="FILE",
-        help="where pseudonyms are kept, for you alone (default: ~/.local/state/racwire/redaction.json)",
-    )
-
-
-def add_record_option(parser: argparse.ArgumentParser, where: str) -> None:
-    """Add how long the traffic is recorded, for that form of the evidence."""
-    parser.add_argument(
-        "--record", metavar="TIME", help=f"how long the traffic is recorded for {where} (default 15s; 0s: not at all)"
-    )
-
-
 @contextmanager
 def load_or_run(
     args: argparse.Namespace, settings: Settings, *, record_s: float | None = None

@@ -11,17 +11,15 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from checks.model.broken_dependency import named_dependency
+from checks.model.exit_codes import ExitCode
 from tui import __version__
 from tui.cli.errors import UsageError
 from tui.cli.interrupts import ending_in_order
 from tui.cli.options import add_check_options, add_console_options, effective_settings
 from tui.cli.streams import give_up_stdout, open_closed_streams, tell
-
-if TYPE_CHECKING:
-    from checks.model.report import ExitCode
 
 EXAMPLES = """\
 examples:
@@ -45,10 +43,6 @@ examples:
 racwire changes nothing, on no node, switch or database: it prints commands, you run them.
 Options before the command hold for every command that has a use for them.
 exit codes: 0 all pass, 1 warnings, 2 failures, 3 could not tell, 64 usage, 130 interrupted."""
-
-
-_COULD_NOT_TELL = 3
-"""`ExitCode.COULD_NOT_TELL`, which cannot be loaded without msgspec."""
 
 
 class Command(NamedTuple):
@@ -97,8 +91,6 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Tell one sentence and where to read more."""
-        from checks.model.report import ExitCode
-
         tell(f"{message}; see `{self.prog} --help`.")
         self.exit(ExitCode.USAGE)
 
@@ -148,29 +140,23 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
             return code
     except KeyboardInterrupt:
-        return _codes().INTERRUPTED
+        return ExitCode.INTERRUPTED
     except BrokenPipeError:
         give_up_stdout()  # the reader has seen enough
-        return _codes().PASS
+        return ExitCode.PASS
     except (ImportError, OSError) as error:
         if sentence := named_dependency(error):
             tell(f"{sentence}.")
-            return _COULD_NOT_TELL
+            return ExitCode.COULD_NOT_TELL
         if isinstance(error, ImportError):
             raise
         tell(f"{error.filename or 'output'}: {error.strerror}.")
         give_up_stdout()
-        return _codes().COULD_NOT_TELL
+        return ExitCode.COULD_NOT_TELL
     except MemoryError:
         tell("there is not enough memory for that here: look at fewer checks or a shorter time, or go where more is.")
         give_up_stdout()
-        return _codes().COULD_NOT_TELL
-
-
-def _codes() -> type[ExitCode]:
-    from checks.model.report import ExitCode  # late: `racwire --help` has no use for it
-
-    return ExitCode
+        return ExitCode.COULD_NOT_TELL
 
 
 def _run(words: list[str]) -> int:
@@ -179,8 +165,6 @@ def _run(words: list[str]) -> int:
     args, unknown = build_parser(words).parse_known_args(words)
     if hasattr(args, "ids") and not any(word.startswith("-") for word in unknown):
         args.ids, unknown = [*args.ids, *unknown], []  # argparse takes no more of them after an option
-    from checks.run.settings_file import SettingsError
-
     try:
         command = COMMANDS.get(args.command)
         module = None if command is None else _module(command)
@@ -188,19 +172,29 @@ def _run(words: list[str]) -> int:
             return _refuse(unknown[0], args.command)
         if args.version:
             return _print_version()
-        if module is not None and command is not None and not command.takes_settings:
-            return int(module.run(args))
-        if getattr(args, "lab", False) and not getattr(args, "from_file", None):
-            _module(COMMANDS["lab"]).enter_lab(words)
+        if module is None or command is None or command.takes_settings:
+            return _run_with_settings(module, args, words)
+        return int(module.run(args))
+    except UsageError as error:
+        tell(str(error))
+        return ExitCode.USAGE
+
+
+def _run_with_settings(module: Any, args: argparse.Namespace, words: list[str]) -> int:
+    """Run the command of the module, or the console where there is none. Raises UsageError."""
+    if getattr(args, "lab", False) and not getattr(args, "from_file", None):
+        _module(COMMANDS["lab"]).enter_lab(words)
+    from checks.run.settings_file import SettingsError
+
+    try:
         settings = effective_settings(args)
         if module is not None:
             return int(module.run(args, settings))
         from tui.console.start import run_console
 
         return run_console(settings)
-    except (UsageError, SettingsError) as error:
-        tell(str(error))
-        return int(_codes().USAGE)
+    except SettingsError as error:
+        raise UsageError(str(error)) from None
 
 
 def _print_version() -> int:
@@ -215,4 +209,4 @@ def _refuse(word: str, command: str | None) -> int:
         tell(f"There is no option {name}; see `racwire --help`.")
     else:
         tell(f"{command} takes no {name}; see `racwire {command} --help`.")
-    return int(_codes().USAGE)
+    return ExitCode.USAGE

@@ -7,19 +7,19 @@ import os
 import sys
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from checks.model.facts import Database, Unknown
-from checks.model.report import ExitCode
-from checks.model.settings import Settings
+from checks.model.exit_codes import ExitCode
 from checks.model.wording import counted, lasting, listed
-from checks.saved import SavedError, kind_of
-from checks.traffic.recording import Header, Recording, RecordingError, SourceTally
 from tui.cli.durations import size_of
 from tui.cli.errors import UsageError
 from tui.cli.options import add_console_options, add_settings_option
 from tui.cli.streams import tell
-from tui.console.start import no_console, run_console_on_recording, run_console_on_saved
 from tui.text.sanitize import for_encoding, sanitize_lines
+
+if TYPE_CHECKING:
+    from checks.model.settings import Settings
+    from checks.traffic.recording import Header, Recording, SourceTally
 
 _EPILOG = """\
 examples:
@@ -45,6 +45,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
     """Open it by what it is, and return the exit code. Raises UsageError."""
+    from checks.saved import kind_of
+
     path = Path(args.file)
     kind = kind_of(path)
     if kind == "recording":
@@ -57,6 +59,9 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
 
 def _open_saved(path: Path, settings: Settings, named: str | None) -> int:
     """`named`: the settings file that was named, whose thresholds and waivers then hold."""
+    from checks.saved import SavedError
+    from tui.console.start import no_console, run_console_on_saved
+
     if no_console(os.environ, sys.__stdin__, sys.__stderr__):
         from tui.cli import check
 
@@ -69,6 +74,9 @@ def _open_saved(path: Path, settings: Settings, named: str | None) -> int:
 
 
 def _open_recording(path: Path, settings: Settings) -> int:
+    from checks.traffic.recording import Recording, RecordingError
+    from tui.console.start import no_console, run_console_on_recording
+
     try:
         if not no_console(os.environ, sys.__stdin__, sys.__stderr__):
             return run_console_on_recording(path, settings)
@@ -119,6 +127,8 @@ def _local(moment: float) -> str:
 
 
 def _cluster(header: Header) -> list[str]:
+    from checks.model.facts import Database, Unknown
+
     cluster = header.cluster
     lines = [f"From      {cluster.local_node}"]
     if isinstance(cluster.nodes, Unknown):

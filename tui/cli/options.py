@@ -179,6 +179,43 @@ def add_live_options(options: argparse.ArgumentParser, file_help: str, nargs: st
     )
 
 
+def add_evidence_options(parser: argparse.ArgumentParser) -> None:
+    """Add what a report is made of, and who may read it."""
+    evidence = parser.add_argument_group(
+        "the evidence",
+        "With --from, thresholds and waivers are those that were saved, unless --settings is given.",
+    )
+    evidence.add_argument(
+        "--from",
+        metavar="FILE",
+        dest="from_file",
+        help="take the evidence from FILE (a saved file, or a report as JSON) instead of the cluster",
+    )
+    evidence.add_argument(
+        "--redact",
+        action="store_true",
+        help="names and addresses become pseudonyms; names like oracle, grid, root and racwire stay",
+    )
+    evidence.add_argument(
+        "--redaction-map",
+        metavar="FILE",
+        help="where pseudonyms are kept, for you alone (default: ~/.local/state/racwire/redaction.json)",
+    )
+
+
+def add_record_option(parser: argparse.ArgumentParser, where: str) -> None:
+    """Add how long the traffic is recorded, for that form of the evidence."""
+    parser.add_argument(
+        "--record", metavar="TIME", help=f"how long the traffic is recorded for {where} (default 15s; 0s: not at all)"
+    )
+
+
+def refuse_check_options(args: argparse.Namespace) -> None:
+    """Refuse the option that is for the checks' samples. Raises UsageError."""
+    if hasattr(args, "interval"):
+        raise UsageError("--interval is for the checks; write --every S here.")
+
+
 def effective_settings(args: argparse.Namespace) -> Settings:
     """The settings file with what the command line says over it. Raises SettingsError, UsageError."""
     from checks.run.settings_file import load_settings

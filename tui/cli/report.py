@@ -6,18 +6,23 @@ import argparse
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from checks.model.report import exit_code
-from checks.model.settings import Settings
-from checks.report.report_evidence import Evidence
-from checks.traffic.recording import RecordingError
 from tui.cli.document import Handout, output_file
 from tui.cli.errors import UsageError
-from tui.cli.load_or_run import add_evidence_options, add_record_option, load_or_run, record_seconds
-from tui.cli.options import add_check_options, add_output_options, add_quiet_option
+from tui.cli.options import (
+    add_check_options,
+    add_evidence_options,
+    add_output_options,
+    add_quiet_option,
+    add_record_option,
+)
 from tui.cli.report_formats import FORMATS, Format, format_of
 from tui.cli.streams import exit_past_hung_threads, tell
-from tui.cli.text_report import text_report
+
+if TYPE_CHECKING:
+    from checks.model.settings import Settings
+    from checks.report.report_evidence import Evidence
 
 _WITH_TRAFFIC = "html"
 """The only format that shows the traffic."""
@@ -58,9 +63,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
     """Write it, and return the exit code, as of `racwire check`. Raises UsageError."""
+    from checks.model.report import exit_code
+    from tui.cli.load_or_run import load_or_run, record_seconds
+
     form = _format(args)
     output = None if args.output is None else output_file(args.output, replace=args.force)
-    record_s = _record_s(args, form)
+    record_s = _record_s(args, form, record_seconds(args))
     if form.name == _WITH_TRAFFIC and output is None and sys.stdout.isatty():
         raise UsageError("A terminal shows no HTML; add -o report.html, or lead it into a file.")
     if form.name == _WITH_TRAFFIC:
@@ -82,9 +90,8 @@ def _format(args: argparse.Namespace) -> Format:
     return form or FORMATS["text"]
 
 
-def _record_s(args: argparse.Namespace, form: Format) -> float | None:
+def _record_s(args: argparse.Namespace, form: Format, record_s: float) -> float | None:
     """How long traffic is recorded; None where the format does not show any. Raises UsageError."""
-    record_s = record_seconds(args)
     if form.name == _WITH_TRAFFIC:
         return record_s
     if args.record is not None and record_s:
@@ -94,6 +101,8 @@ def _record_s(args: argparse.Namespace, form: Format) -> float | None:
 
 def _handout(form: Format, evidence: Evidence) -> Handout:
     if form.name == "text":
+        from tui.cli.text_report import text_report
+
         return Handout(
             "report", lambda: form.write(evidence), lambda stream: text_report(evidence.report, stream), form.ending
         )
@@ -102,6 +111,9 @@ def _handout(form: Format, evidence: Evidence) -> Handout:
 
 
 def _written(form: Format, evidence: Evidence) -> bytes:
+    from checks.report.report_evidence import Evidence
+    from checks.traffic.recording import RecordingError
+
     try:
         return form.write(evidence)
     except RecordingError as error:

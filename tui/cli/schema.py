@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 
-from checks.report.json_report import schema
-
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add nothing: the command has no options."""
@@ -14,5 +12,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(_: argparse.Namespace) -> int:
     """Print it."""
+    from checks.report.json_report import schema
+
     sys.stdout.write(schema().decode())
     return 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 
-from checks.run.settings_file import template
 from tui.cli.options import OPTIONS
 
 
@@ -15,5 +14,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(_: argparse.Namespace) -> int:
     """Print it."""
+    from checks.run.settings_file import template
+
     sys.stdout.write(template({option.place: option.name for option in OPTIONS}))
     return 0

@@ -5,24 +5,19 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import msgspec
-
-from checks.model.report import ExitCode
-from checks.model.settings import Settings
-from checks.traffic.header import header_now, still_unknown
-from checks.traffic.json_text import to_json_text
-from checks.traffic.recording import Header, Recording, RecordingError
+from checks.model.exit_codes import ExitCode
 from tui.cli.durations import seconds_of
 from tui.cli.errors import UsageError
-from tui.cli.options import add_live_options
-from tui.cli.password import password_of
-from tui.cli.record import refuse_check_options
-from tui.cli.sampling import Ending, run_sampling, sample
-from tui.cli.sampling_status import SamplingStatus
-from tui.cli.status_line import StatusLine
+from tui.cli.options import add_live_options, refuse_check_options
 from tui.cli.streams import exit_past_hung_threads
-from tui.console.batch_writer import BatchWriter, Item
+
+if TYPE_CHECKING:
+    from checks.model.settings import Settings
+    from checks.traffic.recording import Header
+    from tui.cli.sampling import Ending
+    from tui.console.batch_writer import Item
 
 _EPILOG = """\
 One JSON object a line. `fact` says what it is:
@@ -52,26 +47,23 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_live_options(parser, "a recording to print instead", nargs="?")
 
 
-class _First(msgspec.Struct, frozen=True, kw_only=True, tag="Header", tag_field="fact"):
-    """The line that comes first."""
-
-    racwire_version: str
-    started_at: str
-    interval_s: float
-    label: str
-
-
 def run(args: argparse.Namespace, settings: Settings) -> int:
     """Print, and return the exit code. Raises UsageError; OSError where stdout takes no more."""
     if args.file is not None:
         if args.for_time is not None or hasattr(args, "every") or args.probe:
             raise UsageError("--for, --every and --probe are for live samples; a recording is printed as it is.")
         return _print_recording(Path(args.file))
+    from checks.traffic.feed import Feed, find_cluster
+    from checks.traffic.header import header_now, still_unknown
+    from tui.cli.password import password_of
+    from tui.cli.sampling import run_sampling, sample
+    from tui.cli.sampling_status import SamplingStatus
+    from tui.cli.status_line import StatusLine
+    from tui.console.batch_writer import BatchWriter
+
     refuse_check_options(args)
     for_s = seconds_of(args.for_time, "--for") if args.for_time is not None else None
     password = password_of(settings.database)
-    from checks.traffic.feed import Feed, find_cluster
-
     line = StatusLine(quiet=args.quiet)
     told = SamplingStatus(line.tell, line.tell_in_any_case)
     probing = settings if args.probe else None
@@ -94,6 +86,10 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def _print_recording(path: Path) -> int:
+    from checks.traffic.json_text import to_json_text
+    from checks.traffic.recording import Recording, RecordingError
+    from tui.cli.status_line import StatusLine
+
     try:
         recording = Recording.open(path)
     except RecordingError as error:
@@ -111,6 +107,8 @@ def _print_recording(path: Path) -> int:
 
 
 def _print_items(items: list[Item]) -> None:
+    from checks.traffic.json_text import to_json_text
+
     _print([to_json_text(item) for item in items])
 
 
@@ -121,11 +119,8 @@ def _print(lines: list[bytes]) -> None:
 
 
 def _first(header: Header) -> bytes:
-    return to_json_text(
-        _First(
-            racwire_version=header.racwire_version,
-            started_at=header.started_at,
-            interval_s=header.interval_s,
-            label=header.label,
-        )
-    )
+    """The line that comes first."""
+    from checks.traffic.json_text import to_json_text
+
+    named = ("racwire_version", "started_at", "interval_s", "label")
+    return to_json_text({"fact": "Header", **{name: getattr(header, name) for name in named}})

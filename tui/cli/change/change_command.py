@@ -7,25 +7,9 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import msgspec
-
-from checks.change.change_journal import ChangeJournalError
-from checks.change.change_report import report_of, to_json
-from checks.change.journal_files import journals
-from checks.change.state import Change, ChangeError
-from checks.model.report import ExitCode
-from checks.model.settings import Settings
-from tui.cli.change.change_context import ChangeContext
-from tui.cli.change.change_json import as_json, harmless, list_document, status_document, steps_document
-from tui.cli.change.change_report_text import report_lines
-from tui.cli.change.change_text import list_lines, plan_lines, status_lines
-from tui.cli.change.completion import EndedEarlyError
-from tui.cli.change.decisions import abandon, attest, note, override, roll_back
-from tui.cli.change.hints import Hints
-from tui.cli.change.new import new
-from tui.cli.change.verify import verify
-from tui.cli.document import output_file
+from checks.model.exit_codes import ExitCode
 from tui.cli.errors import UsageError
 from tui.cli.options import (
     DIRECTORY,
@@ -38,10 +22,10 @@ from tui.cli.options import (
 )
 from tui.cli.options import add_options as declare
 from tui.cli.streams import exit_past_hung_threads, tell
-from tui.console.start import no_console, run_console
-from tui.text.line import sanitize_line
-from tui.text.sanitize import for_encoding, sanitize_lines
-from tui.text.step_lines import step_lines
+
+if TYPE_CHECKING:
+    from checks.model.settings import Settings
+    from tui.cli.change.change_context import ChangeContext
 
 _ABOUT = """\
 Leads through a change of the MTU of the private networks: each step is proved
@@ -78,9 +62,6 @@ to practise: racwire lab up --mtu 1500 --switch-mtu 1500, and --lab with each
 exit codes: 0 done, or the gate passed; 2 it did not, or something stands in
 the way; 3 could not tell; 64 usage, or it does not fit where the change stands;
 130 interrupted, nothing written. Options: racwire change COMMAND --help"""
-
-_AS_ROOT = "As root"
-"""How the place of commands begins that are for the root shell of a node."""
 
 
 def add_options(change: argparse.ArgumentParser) -> None:
@@ -199,6 +180,11 @@ def _reason(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
     """Carry out a command of `racwire change`; its exit code. Raises UsageError for what does not fit."""
+    from msgspec.structs import replace
+
+    from tui.cli.change.hints import Hints
+    from tui.console.start import no_console, run_console
+
     directory = getattr(args, "directory", None)
     for option, what in (("file", "the journal of a change"), ("directory", "where journals are")):
         if getattr(args, option, None) == "":
@@ -206,8 +192,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     if args.change_command is None and (file := getattr(args, "file", None)):
         directory = str(Path(file).parent)  # the console has all that lie there
     if directory:
-        table = msgspec.structs.replace(settings.change, directory=directory)
-        settings = msgspec.structs.replace(settings, change=table)
+        settings = replace(settings, change=replace(settings.change, directory=directory))
     for name in _TYPED:
         if isinstance(typed := getattr(args, name, None), str):
             setattr(args, name, _as_text(typed))
@@ -215,8 +200,19 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         if not no_console(os.environ, sys.__stdin__, sys.__stderr__):
             return run_console(settings, first="change", again=Hints.of(args).command().strip("`"))
         args.change_command = "status"
+    return _carry_out(args, settings)
+
+
+def _carry_out(args: argparse.Namespace, settings: Settings) -> int:
+    """One of the commands below `racwire change`; its exit code. Raises UsageError."""
+    from checks.change.change_journal import ChangeJournalError
+    from checks.change.state import ChangeError
+    from tui.cli.change.change_context import ChangeContext
+    from tui.cli.change.completion import EndedEarlyError
+    from tui.cli.change.hints import Hints
+
     try:
-        return exit_past_hung_threads(_COMMANDS[args.change_command](ChangeContext(args, settings)))
+        return exit_past_hung_threads(_commands()[args.change_command](ChangeContext(args, settings)))
     except ChangeError as error:
         raise UsageError(Hints.of(args).in_text(str(error))) from None
     except ChangeJournalError as error:
@@ -227,92 +223,22 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         return exit_past_hung_threads(ExitCode.INTERRUPTED)
 
 
-def _status(context: ChangeContext) -> int:
-    change, path = context.shown()
-    code = context.print(
-        lambda width: status_lines(context.hints.in_change(change), width, path=path),
-        lambda: as_json(status_document(change, path)),
-    )
-    tell(context.hints.here(change))
-    return code
+def _commands() -> dict[str, Callable[[ChangeContext], int]]:
+    from tui.cli.change import decisions, new, show, verify
 
-
-def _next(context: ChangeContext) -> int:
-    change, path = context.shown()
-    node = context.args.node or ""
-    if node and node not in change.plan.nodes:
-        raise UsageError(f"--node: {node} is none of this change's nodes, {', '.join(change.plan.nodes)}.")
-    if context.args.commands:
-        return _only_commands(context, change, node)
-    current = change.current
-    steps = list(change.plan.steps) if context.args.all else [current] if current is not None else []
-
-    def json() -> bytes:
-        return as_json(steps_document(change, steps, path, node))
-
-    if context.args.all:
-        code = context.print(lambda width: plan_lines(context.hints.in_change(change), width, node=node), json)
-        tell(context.hints.here(change))
-        return code
-    if current is None or not change.is_open:
-        code = context.print(lambda _: (), json)
-        tell(context.hints.here(change))
-        return code
-    told = context.hints.in_change(change)
-    code = context.print(lambda width: step_lines(told, told.plan.step(current.id), width, node=node), json)
-    if current.commands:
-        tell("racwire runs none of these commands.")
-    tell(context.hints.after_step_shown(change))
-    return code
-
-
-def _only_commands(context: ChangeContext, change: Change, node: str) -> int:
-    """The lines for the shell of one node as they are, to be piped; what else the step has is told.
-
-    On a terminal, which would obey them, control characters in a name are shown instead.
-    """
-    if context.args.format != "text":
-        raise UsageError("--commands: they are lines for a shell, which --format json cannot be.")
-    if not node:
-        raise UsageError("--commands: name the node whose shell they are for with --node NODE.")
-    step = change.current
-    blocks = step.commands if step is not None and change.is_open else ()
-    for block in blocks:
-        if block.node == node and block.where.startswith(_AS_ROOT):
-            text = f"# {sanitize_line(block.where)}\n" + "".join(f"{line}\n" for line in block.lines)
-            _write(text)
-        elif block.node in ("", node):
-            tell(f"not among them: {block.where.rstrip(':')} ({context.hints.command('next')} shows it).")
-    if not any(block.node == node for block in blocks):
-        tell(f"this step has no commands for {node}.")
-    return ExitCode.PASS
-
-
-def _write(text: str) -> None:
-    """To a pipe as it is, whatever the locale."""
-    if sys.stdout.isatty():
-        sys.stdout.write(for_encoding(sanitize_lines(text), sys.stdout.encoding))
-    else:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(text.encode(errors="surrogateescape"))
-
-
-def _report(context: ChangeContext) -> int:
-    change, path = context.shown()
-    output = output_file(context.args.output, replace=context.args.force) if context.args.output else None
-    if output is not None and output.exists() and output.samefile(path):
-        raise UsageError(f"-o: {output} is the journal of the change; name another file.")
-    report = report_of(change)
-    document = context.document("report", lambda width: report_lines(report, width), lambda: harmless(to_json(report)))
-    return document.deliver(output, ExitCode.PASS, replace=context.args.force)
-
-
-def _list(context: ChangeContext) -> int:
-    found = journals(context.settings)
-    code = context.print(lambda width: list_lines(found, width), lambda: as_json(list_document(found)))
-    if not found:
-        tell(f"there is no change yet; {context.hints.command('new')} plans one.")
-    return code
+    return {
+        "new": new.new,
+        "status": show.status,
+        "next": show.next_,
+        "verify": verify.verify,
+        "attest": decisions.attest,
+        "override": decisions.override,
+        "note": decisions.note,
+        "rollback": decisions.roll_back,
+        "abandon": decisions.abandon,
+        "report": show.report,
+        "list": show.list_,
+    }
 
 
 def _as_text(typed: str) -> str:
@@ -322,17 +248,3 @@ def _as_text(typed: str) -> str:
 
 _TYPED = ("by", "reason", "note", "text")
 """Options that are words of people."""
-
-_COMMANDS: dict[str, Callable[[ChangeContext], int]] = {
-    "new": new,
-    "status": _status,
-    "next": _next,
-    "verify": verify,
-    "attest": attest,
-    "override": override,
-    "note": note,
-    "rollback": roll_back,
-    "abandon": abandon,
-    "report": _report,
-    "list": _list,
-}

@@ -11,7 +11,7 @@ from checks.change.change_journal import ChangeJournal
 from checks.change.change_session import ChangeSession
 from checks.change.journal_files import current, journals
 from checks.change.state import Change, ChangeError
-from checks.model.report import ExitCode
+from checks.model.exit_codes import ExitCode
 from checks.model.settings import Settings
 from tui.cli.change.hints import Hints
 from tui.cli.document import Document

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.model.report import ExitCode
+from checks.model.exit_codes import ExitCode
 from tui.cli.change.change_context import ChangeContext
 from tui.cli.change.change_text import way_back_lines
 from tui.cli.errors import UsageError

@@ -9,7 +9,7 @@ from checks.change.change_text import headline
 from checks.change.obstacles import Obstacle, PlanError
 from checks.change.opening import open_change
 from checks.change.vendors import keys, vendor
-from checks.model.report import ExitCode
+from checks.model.exit_codes import ExitCode
 from checks.run.check_discovery import discover
 from tui.cli.change.change_context import ChangeContext
 from tui.cli.change.change_text import obstacle_lines, opened_lines

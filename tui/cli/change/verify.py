@@ -9,7 +9,7 @@ from checks.change.change_text import gate_word
 from checks.change.gates import gate_checks
 from checks.change.state import Change, ChangeError
 from checks.model.check import Check
-from checks.model.report import ExitCode
+from checks.model.exit_codes import ExitCode
 from checks.run.check_discovery import discover
 from tui.cli.change.change_context import ChangeContext
 from tui.cli.change.change_json import as_json, verified_document

@@ -1,0 +1,115 @@
+"""The commands of `racwire change` that print where a change stands, and change nothing in its journal."""
+
+from __future__ import annotations
+
+import sys
+
+from checks.change.change_report import report_of, to_json
+from checks.change.journal_files import journals
+from checks.change.state import Change
+from checks.model.exit_codes import ExitCode
+from tui.cli.change.change_context import ChangeContext
+from tui.cli.change.change_json import as_json, harmless, list_document, status_document, steps_document
+from tui.cli.change.change_report_text import report_lines
+from tui.cli.change.change_text import list_lines, plan_lines, status_lines
+from tui.cli.document import output_file
+from tui.cli.errors import UsageError
+from tui.cli.streams import tell
+from tui.text.line import sanitize_line
+from tui.text.sanitize import for_encoding, sanitize_lines
+from tui.text.step_lines import step_lines
+
+_AS_ROOT = "As root"
+"""How the place of commands begins that are for the root shell of a node."""
+
+
+def status(context: ChangeContext) -> int:
+    """Print where the change stands."""
+    change, path = context.shown()
+    code = context.print(
+        lambda width: status_lines(context.hints.in_change(change), width, path=path),
+        lambda: as_json(status_document(change, path)),
+    )
+    tell(context.hints.here(change))
+    return code
+
+
+def next_(context: ChangeContext) -> int:
+    """Print the current step, or all, with their commands."""
+    change, path = context.shown()
+    node = context.args.node or ""
+    if node and node not in change.plan.nodes:
+        raise UsageError(f"--node: {node} is none of this change's nodes, {', '.join(change.plan.nodes)}.")
+    if context.args.commands:
+        return _only_commands(context, change, node)
+    current = change.current
+    steps = list(change.plan.steps) if context.args.all else [current] if current is not None else []
+
+    def json() -> bytes:
+        return as_json(steps_document(change, steps, path, node))
+
+    if context.args.all:
+        code = context.print(lambda width: plan_lines(context.hints.in_change(change), width, node=node), json)
+        tell(context.hints.here(change))
+        return code
+    if current is None or not change.is_open:
+        code = context.print(lambda _: (), json)
+        tell(context.hints.here(change))
+        return code
+    told = context.hints.in_change(change)
+    code = context.print(lambda width: step_lines(told, told.plan.step(current.id), width, node=node), json)
+    if current.commands:
+        tell("racwire runs none of these commands.")
+    tell(context.hints.after_step_shown(change))
+    return code
+
+
+def _only_commands(context: ChangeContext, change: Change, node: str) -> int:
+    """The lines for the shell of one node as they are, to be piped; what else the step has is told.
+
+    On a terminal, which would obey them, control characters in a name are shown instead.
+    """
+    if context.args.format != "text":
+        raise UsageError("--commands: they are lines for a shell, which --format json cannot be.")
+    if not node:
+        raise UsageError("--commands: name the node whose shell they are for with --node NODE.")
+    step = change.current
+    blocks = step.commands if step is not None and change.is_open else ()
+    for block in blocks:
+        if block.node == node and block.where.startswith(_AS_ROOT):
+            text = f"# {sanitize_line(block.where)}\n" + "".join(f"{line}\n" for line in block.lines)
+            _write(text)
+        elif block.node in ("", node):
+            tell(f"not among them: {block.where.rstrip(':')} ({context.hints.command('next')} shows it).")
+    if not any(block.node == node for block in blocks):
+        tell(f"this step has no commands for {node}.")
+    return ExitCode.PASS
+
+
+def _write(text: str) -> None:
+    """To a pipe as it is, whatever the locale."""
+    if sys.stdout.isatty():
+        sys.stdout.write(for_encoding(sanitize_lines(text), sys.stdout.encoding))
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode(errors="surrogateescape"))
+
+
+def report(context: ChangeContext) -> int:
+    """Write the report of the change."""
+    change, path = context.shown()
+    output = output_file(context.args.output, replace=context.args.force) if context.args.output else None
+    if output is not None and output.exists() and output.samefile(path):
+        raise UsageError(f"-o: {output} is the journal of the change; name another file.")
+    whole = report_of(change)
+    document = context.document("report", lambda width: report_lines(whole, width), lambda: harmless(to_json(whole)))
+    return document.deliver(output, ExitCode.PASS, replace=context.args.force)
+
+
+def list_(context: ChangeContext) -> int:
+    """Print all changes in the directory of the journals."""
+    found = journals(context.settings)
+    code = context.print(lambda width: list_lines(found, width), lambda: as_json(list_document(found)))
+    if not found:
+        tell(f"there is no change yet; {context.hints.command('new')} plans one.")
+    return code

@@ -1,0 +1,118 @@
+"""What `racwire compare` compares: the named files as runs, the verdict, and its delivery."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+from checks.model.exit_codes import ExitCode
+from checks.report.compare_pictures import picture_of
+from checks.traffic.compare.comparison import Comparison, ComparisonVerdict, to_json
+from checks.traffic.compare.comparison_verdict import Runs, compare
+from checks.traffic.compare.recorded_run import runs_of
+from checks.traffic.compare.run import ComparedRun, ImportProblem
+from checks.traffic.recording import Recording, RecordingError
+from checks.whole_files import OutputError, write_whole
+from tui.cli.compare_text import comparison_text
+from tui.cli.document import Document
+from tui.cli.errors import UsageError
+from tui.cli.interrupts import while_signals_are_heard
+from tui.cli.streams import tell
+
+_SQLITE = b"SQLite format 3\0"
+
+
+def comparison_of(
+    args: argparse.Namespace, names: Sequence[str], skip_first_s: float, stretch_s: float | None
+) -> Comparison:
+    """The comparison of the named files. Raises UsageError for what cannot be compared."""
+    try:
+        runs = _runs([Path(name) for name in names], skip_first_s, stretch_s)
+    except (RecordingError, ImportProblem) as problem:
+        raise UsageError(str(problem)) from problem
+    return compare(_paired(args, runs))
+
+
+def _runs(
+    paths: Sequence[Path], skip_first_s: float, stretch_s: float | None
+) -> dict[Path, tuple[ComparedRun, float | None]]:
+    """Each file as a run, and how long its stretches are where it is a recording.
+
+    Raises RecordingError, ImportProblem, UsageError.
+    """
+    recorded = [path for path in dict.fromkeys(paths) if _is_recording(path)]
+    found: dict[Path, tuple[ComparedRun, float | None]] = {}
+    with ExitStack() as files:
+        recordings = [(path, files.enter_context(closing(Recording.open(path)))) for path in recorded]
+        named = [(_named(recording.header.label, path), recording) for path, recording in recordings]
+        if named:
+            runs, length_s = runs_of(named, skip_first_s=skip_first_s, stretch_s=stretch_s)
+            found |= {path: (run, length_s) for path, run in zip(recorded, runs, strict=True)}
+    for path in paths:
+        if path not in found:
+            from checks.traffic.imports import load_result
+
+            found[path] = load_result(path), None
+    return found
+
+
+def _is_recording(path: Path) -> bool:
+    """Whether it is one by its first bytes. Raises UsageError where it cannot be read."""
+    if path.exists() and not path.is_file():  # a pipe would be waited for, and could be read only once
+        raise UsageError(f"{path} is no file; name a recording or another tool's result.")
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_SQLITE)) == _SQLITE
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def _named(label: str, path: Path) -> str:
+    name = str(path).encode(errors="replace").decode()
+    return f"{label} ({name})" if label else name
+
+
+def _paired(args: argparse.Namespace, found: dict[Path, tuple[ComparedRun, float | None]]) -> list[Runs]:
+    """What is compared with what. Raises UsageError where two runs are not of one kind."""
+    paired = []
+    wanted = [(args.before, args.after, args.same), *((before, after, None) for before, after in args.also)]
+    for before, after, same in wanted:
+        (first, stretch_s), (second, _) = found[Path(before)], found[Path(after)]
+        third = found[Path(same)][0] if same else None
+        for name, run in ((after, second), (same, third)):
+            if run and run.kind != first.kind:
+                raise UsageError(
+                    f"{before} is of the kind {first.kind} and {name} of the kind {run.kind}: compare two of one kind."
+                )
+        paired.append(Runs(first, second, third, stretch_s))
+    return paired
+
+
+def exit_code(comparison: Comparison) -> ExitCode:
+    """What the exit status says: something got worse, before something that cannot be told."""
+    if comparison.having(ComparisonVerdict.WORSE):
+        return ExitCode.WARNINGS
+    open_question = not comparison.is_telling or any(metric.change > 0 for metric in comparison.too_rare)
+    return ExitCode.COULD_NOT_TELL if open_question else ExitCode.PASS
+
+
+def deliver(args: argparse.Namespace, comparison: Comparison, output: Path | None, picture: Path | None) -> int:
+    """Write the comparison and its picture; the exit code."""
+    code: int = exit_code(comparison)
+    if picture is not None:
+        try:
+            data = picture_of(comparison).encode()
+            while_signals_are_heard(lambda: write_whole(picture, data, replace=args.force))
+            tell(f"the picture is in {picture}.")
+        except OutputError as error:
+            tell(str(error))
+            code = ExitCode.COULD_NOT_TELL
+    document = Document(
+        "comparison",
+        args.format,
+        json=lambda: to_json(comparison),
+        text=lambda stream: comparison_text(comparison, stream, every=args.every),
+    )
+    return document.deliver(output, code, replace=args.force)
