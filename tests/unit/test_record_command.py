@@ -4,13 +4,16 @@ import asyncio
 import contextlib
 import json
 import os
-import pytest
 import random
 import signal
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
+
+import pytest
+
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Cluster, Node, NotAsked, Unknown
 from checks.model.settings import Settings
@@ -19,7 +22,6 @@ from checks.traffic.header import header_now, still_unknown
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.samples import Gap, NodeSample
-from pathlib import Path
 from tests.unit.recording_support import BEGIN, busy, header
 from tui.cli.durations import seconds_of, size_of
 from tui.cli.errors import UsageError
