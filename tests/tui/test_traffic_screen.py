@@ -237,7 +237,7 @@ async def test_at_any_size_and_from_one_to_another(new_console: NewConsole) -> N
             await on.pilot.resize_terminal(*size)
             for keys in ((), ("a",), ("escape", "enter"), ("escape",)):
                 await on.press(*keys)
-                assert all(len(line) <= size[0] for line in on.body.splitlines())
+                await on.until(lambda columns=size[0]: all(len(line) <= columns for line in on.body.splitlines()))
 
 
 async def test_more_width_is_more_time_in_the_graphs(new_console: NewConsole) -> None:
