@@ -19,6 +19,7 @@ from checks.model.facts import (
     Node,
     NodeSetup,
     NotAsked,
+    NotGathered,
     PathProbe,
     PrivateNetwork,
     Unknown,
@@ -213,8 +214,8 @@ async def _history(session: Session, cluster: Cluster) -> History | Unknown | No
     return await read_history(session.databases, cluster.database, session.progress)
 
 
-async def _for_no_change(session: Session, cluster: Cluster) -> Unknown:
-    return Unknown("not asked for")
+async def _for_no_change(session: Session, cluster: Cluster) -> NotGathered:
+    return NotGathered()
 
 
 CHANGING = Gatherer("changing", ("clusterware",), _for_no_change, limit_s=300)
