@@ -11,8 +11,9 @@ from checks.change.gates.built_in_checks import stood_before, weighed
 from checks.change.planning import look_of
 from checks.change.state import Change
 from checks.change.surprises import surprises
+from checks.change.written_steps import written
 from checks.model.facts import Activity, BeforeAfter, Cluster, Database, InstanceActivity, RecordingsCompared, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, Status
 from checks.model.report import Report
 from checks.model.wording import counted
 from checks.rules.cache_fusion import BLOCKS_LOST, CR_RECEIVED, CURRENT_RECEIVED
@@ -138,7 +139,7 @@ def _of_finding(scene: GateContext | None, finding: Finding) -> Iterator[GateRes
             text=_without(finding.subject or finding.title, node) + (", as before the change" if before else ""),
             node=node,
             sentence=finding.title + (" It was so before the change." if before else ""),
-            next=() if status in (Status.PASS, Status.INFO) else tuple(_steps(finding.next)),
+            next=() if status in (Status.PASS, Status.INFO) else tuple(written(finding.next)),
         )
 
 
@@ -148,13 +149,6 @@ def _without(text: str, node: str) -> str:
         if node and text.startswith(beginning):
             return text[len(beginning) :]
     return text
-
-
-def _steps(remedies: Iterable[Remedy]) -> Iterator[str]:
-    for remedy in remedies:
-        where = f" ({remedy.where})" if remedy.where else ""
-        yield f"{remedy.text.rstrip('.')}{where}{':' if remedy.commands else '.'}"
-        yield from remedy.commands
 
 
 def _carried_over(before: ObservedState, now: ObservedState) -> ObservedState:

@@ -51,7 +51,7 @@ def roll_back(change: Change, plan: Plan, by: str, reason: str) -> RolledBack:
     """Begin the way back with this plan. Raises ChangeError where it is being followed already."""
     _open(change)
     if change.is_way_back:
-        raise ChangeError("The way back is being followed already: `racwire change next` shows its next step.")
+        raise ChangeError("The way back is being followed already. Its next step: `racwire change next`.")
     if len(reason.strip()) < _FEW_CHARACTERS:
         raise ChangeError("Going back needs a reason in words: who comes next will want to know it.")
     return RolledBack(plan, _name(by, "decides"), reason.strip())

@@ -12,6 +12,7 @@ from checks.change.layers import has_address, layers_of, ports_of
 from checks.change.mtu_limits import limits, ports_without_networks
 from checks.change.next_boot_limits import keeping
 from checks.change.obstacles import Obstacle
+from checks.change.written_steps import written
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Clusterware, Unknown, UnreadNode
 from checks.model.finding import Finding, Status
@@ -222,12 +223,11 @@ def _findings(report: Report, target: int, layers: Sequence[Layer], some_unread:
 
 
 def _of(finding: Finding, hint: str) -> Obstacle:
-    steps = [text for remedy in finding.next for text in (remedy.text, *remedy.commands)]
     return Obstacle(
         code=finding.code,
         title=finding.subject or finding.title,
         sentence=" ".join(part for part in (finding.title, hint) if part),
-        next=(*steps, f"More: racwire explain {finding.code}"),
+        next=(*written(finding.next), f"More: racwire explain {finding.code}"),
         acceptable=True,
     )
 

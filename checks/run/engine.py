@@ -58,7 +58,7 @@ _TELL_IT = (
         ("racwire check --network 192.168.10.0/24 --peer HOST",),
     ),
 )
-_GRANT = re.compile(r"GRANT SELECT ON (\S+) TO (\S+);")
+_SELECT_GRANT = re.compile(r"^GRANT SELECT ON (\S+) TO (\S+);$", re.MULTILINE)
 
 KINDS = (NOT_GATHERED, CHECK_BROKE, PLUGIN_BROKEN, INTERRUPTED, NOT_ASKED)
 """The kinds of finding that the engine itself makes, for any check."""
@@ -252,7 +252,7 @@ def _not_gathered(check: Check, need: str, unknown: Unknown, node: str, journal:
     steps: Sequence[Remedy] = ()
     if need in ("clusterware", "networks"):
         steps = _TELL_IT
-    elif granted := _GRANT.findall(unknown.reason):
+    elif granted := _SELECT_GRANT.findall("\n".join(unknown.commands)):
         steps = (_how_to_grant(granted),)
     return _of(
         check.id,

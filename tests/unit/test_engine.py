@@ -262,7 +262,7 @@ def asking_for(text, grants):
             await connection.rows(query("SELECT username FROM sessions", "fine"))
             await connection.rows(query(text, "asked", grants))
         except DatabaseError as error:
-            return Unknown(str(error))
+            return Unknown(str(error), error.grants)
         return FACTS.database
 
     return Gatherer("database", (), gather, 30)

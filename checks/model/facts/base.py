@@ -13,6 +13,8 @@ class Unknown(Fact, frozen=True):
     """A fact that could not be read, and why: one sentence that a DBA can act on."""
 
     reason: str
+    commands: tuple[str, ...] = ()
+    """What makes it readable, as commands to copy: `GRANT SELECT ON SYS.GV_$SYSSTAT TO RACWIRE;`."""
 
 
 class NotGathered(Unknown, frozen=True):

@@ -68,7 +68,7 @@ async def read_history(databases: Connections, database: Database, progress: Pro
             if source is _AWR or error.kind is not ErrorKind.MISSING_GRANT:
                 raise
     except DatabaseError as error:
-        return Unknown(str(error))
+        return Unknown(str(error), error.grants)
     no_statspack = "no Statspack can be read (PERFSTAT's tables are not there, or not granted)"
     if forbidden:
         return Unknown(f"{forbidden} Of the free alternative, {no_statspack}.")
@@ -163,7 +163,7 @@ class _Asking:
         try:
             return make(await self.rows(name, what))
         except DatabaseError as error:
-            return Unknown(str(error))
+            return Unknown(str(error), error.grants)
 
 
 async def _read(asking: _Asking, source: _Source, database: Database, days: float) -> History | Unknown:

@@ -101,7 +101,7 @@ async def read_database(databases: Connections, progress: Progress) -> Database 
         connection = await databases.get()
         return await _Identity(connection, databases, progress).read()
     except DatabaseError as error:
-        return Unknown(str(error))
+        return Unknown(str(error), error.grants)
 
 
 class _Identity:
@@ -173,7 +173,7 @@ class _Identity:
         except DatabaseError as error:
             if ends_everything(error):
                 raise
-            return Unknown(str(error))
+            return Unknown(str(error), error.grants)
 
 
 def _instance(row: dict[str, Any]) -> Instance:

@@ -155,7 +155,7 @@ async def read_activity(
         await _wait_until(before.clock_s + interval_s, seconds, progress)
         after = await take_sample(views, database.version)
     except DatabaseError as error:
-        return Unknown(str(error))
+        return Unknown(str(error), error.grants)
     return activity_between(before, after, database)
 
 

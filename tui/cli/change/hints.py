@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import shlex
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -13,12 +12,12 @@ import msgspec
 
 from checks.change.change_events import AnyEvent, JournalLine, Opened, RolledBack, Surprised, Verified
 from checks.change.state import Change, fold
+from checks.change.written_steps import with_options
 from tui.cli.change.change_text import waits_for
 from tui.cli.options import ENTERED
 
 _OPTIONAL = "if you"
 """In the place of commands that may be left out: `if you like`."""
-_COMMAND = re.compile(r"\bracwire change (?:new|next|verify|attest|override|note|rollback|abandon|report|list)\b")
 _Struct = TypeVar("_Struct", bound=msgspec.Struct)
 
 
@@ -45,7 +44,7 @@ class Hints:
         """The same sentence or command with these options in each command of `racwire change`."""
         if not self.options or self.options in text:
             return text
-        return _COMMAND.sub(lambda found: found[0] + self.options, text)
+        return with_options(text, self.options)
 
     def in_struct(self, struct: _Struct) -> _Struct:
         """The same with these options in every text of it."""

@@ -1,59 +1,30 @@
-"""Sentences that name commands of `racwire change`, in the words of the Change screen: by its keys."""
+"""Sentences that name commands of `racwire change`, for the Change screen: its keys stand for them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-_KEYS = {
-    "`racwire change verify`": "v",
-    "`racwire change rollback`": "b",
-    "`racwire change next` shows its next step": "this is its next step",
-}
-"""What sentences call by command, and this screen by key."""
-_LOOK = "racwire change verify"
-_SHOW_STEP = "racwire change next"
-_OVERRIDE = "racwire change override"
+from checks.change.written_steps import grouped, name_of, with_keys
+
+_KEYS = {"verify": "v", "rollback": "b", "override": "o", "next": ""}
+"""The key for a command; empty for the command that prints the step that this screen shows."""
+_IN_SENTENCES = {**_KEYS, "next": "this page"}
 _ONLY_LOOK = "Then look again:"
-"""Said of every gate that does not pass, and on this screen above its keys at all times."""
+"""Every gate that does not pass says so, and this screen shows its keys above all the time."""
 
 
 def in_keys(text: str) -> str:
-    """A sentence in the words of this screen."""
-    for command, key in _KEYS.items():
-        text = text.replace(command, key)
-    return text
+    """A sentence with keys in place of commands."""
+    return with_keys(text, _IN_SENTENCES)
 
 
 def next_in_keys(steps: Sequence[str]) -> Iterator[str]:
-    """What to do about a gate: without the commands that are keys here, or that would show the step that is shown.
-
-    A sentence that ends with a colon has its commands after it, up to the next sentence.
-    """
-    for sentence, commands in _groups(steps):
-        left = [command for command in commands if _key(command) is None]
-        keys = [key for command in commands if (key := _key(command))]
+    """What to do about a gate: without the commands that are keys here, or that would print the step on the screen."""
+    for sentence, commands in grouped(steps):
+        left = [command for command in commands if name_of(command) not in _KEYS]
+        keys = [key for command in commands if (key := _KEYS.get(name_of(command)))]
         if not commands or left:
             yield sentence
         elif sentence != _ONLY_LOOK:
             yield f"{sentence.rstrip(':')}{f' ({keys[0]})' if keys else ''}."
         yield from left
-
-
-def _groups(steps: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    groups: list[tuple[str, list[str]]] = []
-    for text in steps:
-        is_command = bool(groups) and groups[-1][0].endswith(":") and not text.endswith((".", ":"))
-        if is_command:
-            groups[-1][1].append(text)
-        else:
-            groups.append((text, []))
-    yield from groups
-
-
-def _key(command: str) -> str | None:
-    """The key that does the same; empty where it would only show this step, None where it is to be typed."""
-    if command == _LOOK:
-        return "v"
-    if command.startswith(_SHOW_STEP):
-        return ""
-    return "o" if command.startswith(_OVERRIDE) else None
