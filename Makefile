@@ -4,7 +4,7 @@ READY := .venv/.ready
 # The tests start hundreds of Pythons: where each had to compile racwire anew, that would be a tenth of their time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test coverage cases lint bench screenshots lock clean
+.PHONY: demo test coverage cases lint bench screenshots docs lock clean
 
 demo: $(READY)
 	@sh .ci/packages
@@ -42,6 +42,10 @@ screenshots: $(READY)
 	@sh .ci/packages
 	@sh .ci/screenshot_packages
 	$(BIN)/python screenshots/make.py
+
+# Writes the pages of docs/ that are made from the source.
+docs: $(READY)
+	$(BIN)/python -m docs.generate
 
 # Pins every dependency by version and hash; needs uv (pip install uv).
 lock:

@@ -131,11 +131,11 @@ def test_make_works_in_the_unpacked_source_archive(racwire: Built, tmp_path: Pat
     with tarfile.open(racwire.sources) as archive:
         archive.extractall(tmp_path, filter="data")
     (root,) = tmp_path.iterdir()
-    assert {"requirements.lock", "requirements-dev.lock", ".ci", "bench", "screenshots", "tests", "lab"} <= {
+    assert {"requirements.lock", "requirements-dev.lock", ".ci", "bench", "docs", "screenshots", "tests", "lab"} <= {
         path.name for path in root.iterdir()
     }
     assert list((root / "screenshots").glob("*.svg"))
-    for target in ("demo", "test", "lint", "bench", "screenshots", "lock"):
+    for target in ("demo", "test", "lint", "bench", "screenshots", "docs", "lock"):
         # What is missing (a file that a rule needs) is an error here, too; nothing is run.
         planned = subprocess.run(["make", "-n", target], cwd=root, capture_output=True, text=True, check=False)
         assert planned.returncode == 0, planned.stderr
