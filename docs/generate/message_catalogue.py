@@ -8,7 +8,7 @@ import io
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import redirect_stdout, suppress
 from functools import cache
 from importlib import import_module
@@ -26,8 +26,15 @@ from racwire_lab import FAULTS
 from tui.cli.main import COMMANDS, build_parser
 
 ROOT = Path(__file__).parents[2]
-HELP_COLUMNS = "80"
 PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+HELP_COLUMNS = "80"
+PRINTED_FILES = {
+    ("settings",): "checks/model/settings",
+    ("grants", "--awr", "--statspack"): "checks/sources/database/grants",
+}
+"""Commands that print a file with explanations, and the module that has these."""
+_LISTED = ("tui/cli/", "lab/", *PRINTED_FILES.values())
+"""Where a text may be in a help, a printed file or the list of faults already."""
 
 
 class Section(NamedTuple):
@@ -45,7 +52,7 @@ REASONS = Section(
     "Exceptions, reasons why a fact is not known, and other texts of what reads nodes, databases and files.",
     ("checks/sources", "checks/traffic", "checks/saved", "checks/redact", "checks/whole_files.py"),
 )
-HELP = Section("Help", f"`--help` of every command, {HELP_COLUMNS} columns wide, as {PYTHON} prints it.")
+HELP = Section("Help", f"`--help` of every command as {PYTHON} prints it, and the files that commands print.")
 LAB = Section("Practice cluster", "Faults, and what `racwire lab` reports.", ("lab/racwire_lab",))
 REPORTS = Section("Reports", "Headings and sentences of the report's formats.", ("checks/report",))
 SECTIONS = (
@@ -83,7 +90,9 @@ def catalogue() -> dict[Section, dict[str, list[Text]]]:
         module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         names = vars(import_module(module)) if path.startswith("checks/") else {}
         for text in texts_of_module(tree, names, exceptions):
-            is_listed = path.startswith(("tui/cli/", "lab/")) and _squeezed([text.text]) in listed
+            is_listed = (
+                path.startswith(("tui/cli/", "lab/", *PRINTED_FILES.values())) and _squeezed([text.text]) in listed
+            )
             if not is_listed and (text.is_reason or not NOT_OURS.match(path)):
                 found[REASONS if text.is_reason else _section(path)].setdefault(path, []).append(text)
     for path in _files("*.j2"):
@@ -137,12 +146,19 @@ def _helps() -> Iterator[tuple[str, str]]:
             yield f"racwire {name}", _help(name)
             parser = _below(build_parser([name]))[name]
             yield from ((f"racwire {name} {below}", _help(name, below)) for below in _below(parser))
+    for command, module in PRINTED_FILES.items():
+        yield f"racwire {' '.join(command)} in {module}", _printed(command)
 
 
 def _help(*command: str) -> str:
+    return _printed((*command, "--help"))
+
+
+def _printed(words: Sequence[str]) -> str:
     printed = io.StringIO()
-    with redirect_stdout(printed), suppress(SystemExit):
-        build_parser(command).parse_args([*command, "--help"])
+    with redirect_stdout(printed), suppress(SystemExit):  # --help ends in parse_args
+        args = build_parser(words).parse_args(words)
+        import_module(COMMANDS[words[0]].module).run(args)
     return printed.getvalue()
 
 

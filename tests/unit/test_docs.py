@@ -14,6 +14,8 @@ from docs.generate.source_texts import Text, exception_names, is_text, texts_of_
 LOST = Kind("IC-X-001", "Blocks are lost", "They are read again.")
 ROOM = Kind("IC-X-002", "There is no room")
 
+CREATES_A_USER = "racwire grants --awr --statspack in checks/sources/database/grants"
+
 
 @pytest.mark.parametrize("path", PAGES)
 def test_a_generated_page_is_that_of_the_source(path: str) -> None:
@@ -146,7 +148,9 @@ def test_every_section_has_its_texts() -> None:
         in found[CHECKS]["df-ping in checks/plugins/df_ping"]
     )
     assert {"racwire", "racwire check", "racwire change attest", "racwire lab up"} <= found[HELP].keys()
-    assert all(lines[0].text.startswith("usage: racwire") and len(lines[0].text) < 80 for lines in found[HELP].values())
+    assert found[HELP]["racwire check"][0].text.startswith("usage: racwire check ")
+    assert len(found[HELP]["racwire check"][0].text) < 80
+    assert any("CREATE SESSION" in line.text for line in found[HELP][CREATES_A_USER])
     assert any(text.text.startswith("switch-mtu: ") for text in found[LAB]["Faults"])
     assert all(text.is_reason for path in found[REASONS] if path.startswith("tui") for text in found[REASONS][path])
     assert "checks/report/templates/report.html.j2" in found[REPORTS]

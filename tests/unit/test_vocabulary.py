@@ -9,14 +9,14 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from docs.generate.message_catalogue import CHECKS, ROOT, catalogue
+from docs.generate.message_catalogue import CHECKS, HELP, ROOT, catalogue
 
 OLD_WORDS = {
     r"told|tells": "reported, says, shows, prints; `racwire` or the program as the subject",
@@ -27,7 +27,7 @@ OLD_WORDS = {
     r"of whom|that which": "name the thing",
     r"it alone": "only, and the name",
     r"(is|are|was|were|be) not asked|not asked( for)?|(was|were|is|are|be) asked(?! for)": "queried, requested",
-    r"looked at|(a|each|every|the) look": "checked, examined; a check, a verification",
+    r"looked at|(a|each|every) look|the look(?= at)": "checked, examined; a check, a verification",
     r"(go|goes|going|gone|went) past": "override(n)",
     r"(attest\w*|signs?|says?|said)[^.]{0,40}(?<!--)\bby name": "signed by, attested by, and the name",
     r"a attests": "press a to attest",
@@ -57,24 +57,27 @@ OLD_WORDS = {
 _ANY = re.compile("|".join(rf"(?<![\w-])({old})(?![\w-])" for old in OLD_WORDS), re.IGNORECASE)
 _HEADINGS = re.compile(r"Well|Begun|In order|Anew")
 _OF_PROGRAMS = re.compile(r"`[^`\n]*`|\{[^{}|]*\}")
+_AROUND = 60
+"""Characters before and after a hit that a message repeats."""
 _FAULTS, _HELPS = "lab/racwire_lab", "tui/cli"
 
 CEILINGS: dict[str, int] = {
-    "checks/change": 332,
-    "checks/model": 66,
+    "checks": 1,
+    "checks/change": 331,
+    "checks/model": 79,
     "checks/plugins": 75,
-    "checks/redact": 43,
+    "checks/redact": 44,
     "checks/report": 100,
     "checks/rules": 17,
     "checks/run": 37,
     "checks/saved": 13,
     "checks/sources": 194,
-    "checks/traffic": 160,
+    "checks/traffic": 161,
     "lab/racwire_lab": 109,
     "tui": 1,
-    "tui/cli": 157,
-    "tui/console": 85,
-    "tui/screens": 188,
+    "tui/cli": 156,
+    "tui/console": 84,
+    "tui/screens": 187,
     "tui/terminal": 18,
     "tui/text": 8,
     "tui/widgets": 19,
@@ -89,13 +92,14 @@ class Hit(NamedTuple):
     text: str
 
 
-def hits_in(text: str) -> Iterator[str]:
-    """The old words of a text."""
-    plain = _OF_PROGRAMS.sub("…", text)
+def hits_in(text: str, where: str = "") -> Iterator[Hit]:
+    """The old words of a text, with what stands around each."""
+    plain = " ".join(_OF_PROGRAMS.sub("…", text).split())
     if _HEADINGS.fullmatch(plain):
-        yield plain
+        yield Hit(where, plain, plain)
         return
-    yield from (" ".join(hit[0].split()) for hit in _ANY.finditer(plain))
+    for hit in _ANY.finditer(plain):
+        yield Hit(where, hit[0], plain[max(0, hit.start() - _AROUND) : hit.end() + _AROUND])
 
 
 def docstrings(tree: ast.Module) -> Iterator[ast.Constant]:
@@ -115,13 +119,14 @@ def hits() -> dict[str, list[Hit]]:
             area = area_of(path) if "/" in path else _FAULTS if group == "Faults" else _HELPS
             if section is CHECKS:  # but for the question and the kinds, they are docstrings
                 lines = [line for line in lines if line is lines[0] or line.codes]
-            found[area] += [Hit(group, old, line.text) for line in lines for old in hits_in(line.text)]
+            texts = [line.text for line in lines]
+            for text in [" ".join(line.lstrip("# ") for line in texts)] if section is HELP else texts:
+                found[area] += hits_in(text, group)
     for top in ("checks", "tui", "lab/racwire_lab"):
         for file in sorted((ROOT / top).rglob("*.py")):
             path = file.relative_to(ROOT).as_posix()
             for node in docstrings(ast.parse(file.read_text(encoding="utf-8"))):
-                text = str(node.value)
-                found[area_of(path)] += [Hit(f"{path}:{node.lineno}", old, text) for old in hits_in(text)]
+                found[area_of(path)] += hits_in(str(node.value), f"{path}:{node.lineno}")
     return found
 
 
@@ -132,19 +137,19 @@ def area_of(path: str) -> str:
 
 @pytest.mark.parametrize("area", CEILINGS)
 def test_the_old_vocabulary_gets_less(area: str) -> None:
-    found, ceiling = hits()[area], CEILINGS[area]
-    assert len(found) <= ceiling, f"{len(found)} old words of at most {ceiling}; see OLD_WORDS\n{listed(found)}"
-    assert len(found) == ceiling, f"lower the ceiling of {area} to {len(found)}"
+    uses, ceiling = len(hits()[area]), CEILINGS[area]
+    assert uses <= ceiling, f"{uses} old words of at most {ceiling}; see OLD_WORDS\n{listed(hits()[area])}"
+    assert uses == ceiling, f"lower the ceiling of {area} to {uses}"
     assert ceiling, f"take {area} off the list"
 
 
 def test_the_old_vocabulary_stays_out_elsewhere() -> None:
-    found = [hit for area, uses in hits().items() if area not in CEILINGS for hit in uses]
-    assert not found, f"see OLD_WORDS\n{listed(found)}"
+    found = listed(hit for area, uses in hits().items() if area not in CEILINGS for hit in uses)
+    assert not found, f"see OLD_WORDS\n{found}"
 
 
-def listed(found: list[Hit]) -> str:
-    return "\n".join(f"{hit.where}: {hit.old!r} in {' '.join(hit.text.split())[:160]!r}" for hit in found)
+def listed(found: Iterable[Hit]) -> str:
+    return "\n".join(f"{hit.where}: {hit.old!r} in {hit.text!r}" for hit in found)
 
 
 @pytest.mark.parametrize(
