@@ -21,10 +21,10 @@ coverage: $(READY)
 	-$(BIN)/pytest -n 3 --dist loadfile -q --cov --cov-report= tests/unit tests/cases
 	@sh .ci/coverage
 
-# Every case of the case book, on facts and on practice clusters; `make test` runs a sample of the latter.
+# Every case of the case book, on facts and on practice clusters, and every walk; `make test` runs a sample of the latter.
 cases: $(READY)
 	@sh .ci/packages
-	$(BIN)/pytest -m case --all-cases -n 2 --dist loadfile tests/cases tests/lab/test_check.py tests/lab/test_database_check.py
+	$(BIN)/pytest -m "case or beyond_sample" --all-cases -n 2 --dist loadfile tests/cases tests/lab tests/lab_own
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -38,11 +38,11 @@ def hangups_end_what_tests_start() -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option of `make cases`."""
-    parser.addoption("--all-cases", action="store_true", help="run every case of tests/cases, not only the sample")
+    parser.addoption("--all-cases", action="store_true", help="run every case and walk, not only the sample")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the cases for the practice cluster that are not of the sample, but for `--all-cases`."""
+    """Leave out the cases and walks on the practice cluster that are not in the sample, unless `--all-cases` is set."""
     for item in items:
         # Measuring doubles what a line costs: properties run the same lines over and over, and what drives a terminal
         # or a practice cluster runs those that examples have run before.

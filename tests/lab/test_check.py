@@ -45,7 +45,9 @@ def problems(report: Report) -> dict[str, Finding]:
     return {f.code: f for f in report.findings if f.status not in well and f.code != "RW-ENGINE-005"}
 
 
-@pytest.mark.parametrize("cluster", [(2, 9000), (8, 9000)], indirect=True)
+@pytest.mark.parametrize(
+    "cluster", [(2, 9000), pytest.param((8, 9000), marks=pytest.mark.beyond_sample)], indirect=True
+)
 def test_a_healthy_cluster_passes_everything(cluster):
     report = cluster.check()
     nodes = len(cluster.cluster.nodes)

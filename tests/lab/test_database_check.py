@@ -105,7 +105,9 @@ def assert_says_who_lost(report: Report, receivers: set[str]) -> None:
 # --- a healthy cluster ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("practice", [(3, 9000), (3, 1500)], indirect=True)
+@pytest.mark.parametrize(
+    "practice", [pytest.param((3, 9000), marks=pytest.mark.beyond_sample), (3, 1500)], indirect=True
+)
 def test_a_healthy_database_passes_everything_and_loses_none_of_its_blocks(cluster: Practice) -> None:
     assert_healthy(cluster.check())
 

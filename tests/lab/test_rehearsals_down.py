@@ -10,7 +10,7 @@ import pytest
 from tests.lab.lab_support import needs_namespaces
 from tests.lab.rehearsal import Rehearsal
 
-pytestmark = [pytest.mark.lab, needs_namespaces]
+pytestmark = [pytest.mark.lab, needs_namespaces, pytest.mark.beyond_sample]
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from tests.lab.lab_support import needs_namespaces, run
 from tests.lab.rehearsal import Rehearsal
 
-pytestmark = [pytest.mark.lab, needs_namespaces]
+pytestmark = [pytest.mark.lab, needs_namespaces, pytest.mark.beyond_sample]
 
 FILES = {
     "rac1": "/etc/NetworkManager/system-connections/eth1.nmconnection",

@@ -15,6 +15,8 @@ from checks.model.facts import History
 from tests.fixtures.history_truth import Truth
 from tests.lab_own import history_year
 
+pytestmark = pytest.mark.beyond_sample
+
 ROWS_IN_A_ROUND_TRIP = 4000
 """What racwire asks the driver to bring at once (cursor.arraysize)."""
 

@@ -26,8 +26,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptio
 
 @pytest.fixture(autouse=True)
 def sockets_of_the_driver():
+    gc.freeze()  # what is older is nothing to look through
     yield
     gc.collect()
+    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)

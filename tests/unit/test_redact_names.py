@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from checks.model.facts import Cluster, Database, Unknown
@@ -54,6 +54,7 @@ def text_with(text: str, report: Report | None = None, identity: Identity | None
 
 
 @given(st.lists(any_name, min_size=2, max_size=4, unique_by=str.lower))
+@example(["a-0", "a-v"])
 def test_no_name_of_a_node_survives_in_any_field(names: list[str]) -> None:
     pseudonyms = Pseudonyms()
 
@@ -62,7 +63,8 @@ def test_no_name_of_a_node_survives_in_any_field(names: list[str]) -> None:
     told = [n.name for n in report.cluster.read_nodes()]
     assert len(set(told)) == len(names)
     assert not {n.lower() for n in told} & {n.lower() for n in names}
-    text = to_json(report).decode()
+    # Without the pseudonyms: of a node a-v, host_a-vip has the letters, but not the name.
+    text = re.sub(r"host_[a-z]+", "\0", to_json(report).decode())
     for name in names:
         more = r"\d" if name[-1].isdigit() else r"\b\B"
         if reach_of(name) is Reach.ANYWHERE:
