@@ -127,7 +127,7 @@ def test_network_and_database_are_asked_together_and_the_run_says_how_far_it_is(
     history = [entry for entry in report.journal if entry.topic.startswith("sql awr_")]
     assert min(samples) < min(began(e) for e in history) < max(samples)
     kernels = [began(e) for e in report.journal if e.topic == "counters over time" and e.node == "rac1"]
-    assert kernels[0] < min(samples) < kernels[1]
+    assert max(min(samples), kernels[0]) < min(max(samples), kernels[1])  # the two intervals overlap
     for text in ("sampling the instances 1 of 4", "sampling the instances 3 of 4", "AWR: ", "checks concluded"):
         assert text in progress, progress
 
