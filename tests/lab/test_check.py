@@ -53,7 +53,6 @@ def test_a_healthy_cluster_passes_everything(cluster):
     nodes = len(cluster.cluster.nodes)
     assert len(report.cluster.paths) == nodes * (nodes - 1) * 2
     assert {path.verdict for path in report.cluster.paths} == {Verdict.PASSES}
-    assert max(path.elapsed_ms for path in report.cluster.paths) < 15_000
     # A packet of the many at once may be lost on a machine as small as this, once: that is told, and is no fault.
     told = {Status.PASS, Status.SKIPPED}
     assert [f.title for f in report.findings if f.status not in told and f.code != "IC-PATH-012"] == []
@@ -77,7 +76,8 @@ def test_a_hung_shell_costs_its_time_limit_once_and_is_named(cluster, tmp_path):
     cluster.lab("break", "slow-ssh")
     report = cluster.check("--settings", str(tmp_path / "s.toml"))
     assert "no shell answered on rac2 within 2 s" in problems(report)["IC-IFACE-010"].title
-    assert 3 <= report.duration_s < 5
+    waited = [entry for entry in report.journal if entry.node == "rac2" and entry.outcome != "ok"]
+    assert [entry.topic for entry in waited] == ["ssh"]
 
 
 @pytest.fixture

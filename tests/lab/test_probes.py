@@ -97,12 +97,12 @@ def broken(lab: Lab, rac1: Operator) -> Iterator[Break]:
         lab.mend()
 
 
-def test_a_healthy_cluster_passes_quickly(rac1: Operator) -> None:
+def test_a_healthy_cluster_passes_with_few_packets(rac1: Operator) -> None:
     paths = probe(rac1)
     assert len(paths) == 4
     assert {p.verdict for p in paths.values()} == {Verdict.PASSES}
     assert {p.hops for p in paths.values()} == {0}
-    assert all(p.packets_sent <= 41 and p.elapsed_ms < 1000 for p in paths.values())
+    assert all(p.packets_sent <= 41 for p in paths.values())
     assert {(p.from_node, p.sent_by) for p in paths.values()} == {("rac1", "icmp socket"), ("rac2", "ping")}
 
 
@@ -112,7 +112,6 @@ def test_a_switch_without_jumbo_frames_is_named_to_the_byte(broken: Break) -> No
     for path in (there, back):
         assert (path.verdict, path.path_mtu, path.lost_leg) == (Verdict.BLACK_HOLE, 1500, Leg.BOTH)
         assert path.packets_sent <= 120
-    assert there.elapsed_ms < 500
     assert paths[FIRST, "rac1", "rac2"].verdict is Verdict.PASSES
 
 
