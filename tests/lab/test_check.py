@@ -16,7 +16,7 @@ from checks.sources.clusterware.grid_home import css_daemons
 from tests.cases.loading import parameters
 from tests.lab.lab_support import run
 from tests.lab.practice_command import OnTerminal, Practice
-from tui.cli.interrupts import GOING_ON
+from tui.cli.interrupts import STOPPING
 
 NETWORK_2 = "192.168.11.0/24"
 
@@ -147,7 +147,7 @@ def test_an_interrupted_run_shows_what_it_has(cluster):
     running.until_it_shows(r"(?s)clusterware known.*checks concluded")
     out, shown = running.interrupted()
     assert running.process.returncode == ExitCode.INTERRUPTED
-    assert GOING_ON in shown
+    assert STOPPING in shown
     assert "IC-GRID-001" in out
     assert "Interrupted: what had been found by then stands above." in out
     assert "Traceback" not in shown

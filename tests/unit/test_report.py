@@ -15,7 +15,7 @@ from checks.whole_files import OutputError, write_whole
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import asked, change, counters, database, losing
 from tests.fixtures.reports import black_hole, report_of
-from tui.cli.streams import tell
+from tui.cli.streams import print_message
 from tui.cli.text_report import text_report
 from tui.text.sanitize import for_encoding, sanitize_lines
 
@@ -84,7 +84,7 @@ def test_no_name_and_no_command_begins_a_line_of_its_own():
 
 
 def test_a_sentence_on_stderr_is_one_line_whatever_stands_in_it(capsys):
-    tell("saved by racwire x\nracwire: everything passed\u2028\x1b[2J")
+    print_message("saved by racwire x\nracwire: everything passed\u2028\x1b[2J")
     assert capsys.readouterr().err == "racwire: saved by racwire x\\x0aracwire: everything passed\\x2028\\x1b[2J\n"
 
 

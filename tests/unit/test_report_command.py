@@ -79,7 +79,7 @@ def test_a_lab_that_is_not_there_is_not_needed_and_what_is_not_used_is_told(tmp_
 
 
 def test_nobody_is_asked_for_a_password(monkeypatch, capsys):
-    monkeypatch.setattr("tui.cli.password._asked", lambda _: pytest.fail("it asked"))
+    monkeypatch.setattr("tui.cli.password._prompted", lambda _: pytest.fail("it asked"))
     assert main(["--connect", "h/p", "--user", "u", "check", "--from", FIRST]) == ExitCode.FAILURES
 
 

@@ -21,7 +21,7 @@ from checks.traffic.samples import Event
 from checks.whole_files import OutputError
 from tests.unit.saved_support import judged_here, members_of, recording
 from tui.cli import saving
-from tui.cli.interrupts import GOING_ON
+from tui.cli.interrupts import STOPPING
 from tui.cli.main import main
 
 FIRST = str(Path(__file__).parents[1] / "fixtures" / "saved" / "first.racwire")
@@ -170,7 +170,7 @@ def test_a_request_to_end_it_while_it_is_written_lets_it_be_written(monkeypatch,
     monkeypatch.setattr(saving, "save", ended)
     assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.FAILURES
     assert open_saved(Path("b.racwire"), recording=False).report == judged_here(Path(FIRST))
-    assert f"racwire: {GOING_ON}\n" in capsys.readouterr().err
+    assert f"racwire: {STOPPING}\n" in capsys.readouterr().err
 
 
 def test_a_request_to_end_it_before_it_is_written_removes_the_temporary_files(monkeypatch):

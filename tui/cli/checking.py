@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, suppress
 from checks.model.report import Report
 from checks.run.engine import Engine
 from checks.run.events import Gathered, RunFinished
-from tui.cli.interrupts import ending_the_loop
+from tui.cli.interrupts import graceful_loop_stop
 from tui.cli.progress import Progress
 from tui.cli.short_recording import ShortRecording
 
@@ -21,7 +21,7 @@ async def check(engine: Engine, progress: Progress, recording: ShortRecording | 
     """Run to the end. The first interrupt (Ctrl-C, TERM, HUP) ends it early with what there is: the checks where they
     have not concluded, else the recording."""
     stop = asyncio.Event()
-    with ending_the_loop(stop.set):
+    with graceful_loop_stop(stop.set):
         async with AsyncExitStack() as stack:
             if recording is not None:
                 await stack.enter_async_context(recording)

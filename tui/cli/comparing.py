@@ -18,8 +18,8 @@ from checks.whole_files import OutputError, write_whole
 from tui.cli.compare_text import comparison_text
 from tui.cli.document import Document
 from tui.cli.errors import UsageError
-from tui.cli.interrupts import while_signals_are_heard
-from tui.cli.streams import tell
+from tui.cli.interrupts import write_interruptibly
+from tui.cli.streams import print_message
 
 _SQLITE = b"SQLite format 3\0"
 
@@ -104,10 +104,10 @@ def deliver(args: argparse.Namespace, comparison: Comparison, output: Path | Non
     if picture is not None:
         try:
             data = picture_of(comparison).encode()
-            while_signals_are_heard(lambda: write_whole(picture, data, replace=args.force))
-            tell(f"the picture is in {picture}.")
+            write_interruptibly(lambda: write_whole(picture, data, replace=args.force))
+            print_message(f"the picture is in {picture}.")
         except OutputError as error:
-            tell(str(error))
+            print_message(str(error))
             code = ExitCode.COULD_NOT_TELL
     document = Document(
         "comparison",

@@ -15,8 +15,8 @@ from checks.model.exit_codes import ExitCode
 from checks.run.directories import state_directory
 from checks.whole_files import OutputError, write_whole
 from tui.cli.errors import UsageError
-from tui.cli.interrupts import while_signals_are_heard
-from tui.cli.streams import give_up_stdout, tell
+from tui.cli.interrupts import write_interruptibly
+from tui.cli.streams import give_up_stdout, print_message
 
 
 def output_file(named: str, *, replace: bool, option: str = "-o") -> Path:
@@ -59,17 +59,17 @@ class Handout:
         problem = self._printed(sys.stdout) if output is None else self._saved(output, replace)
         if not problem:
             return code
-        tell(f"{problem} {self._put_elsewhere((sys.stderr,) if output is None else (sys.stdout, sys.stderr))}")
+        print_message(f"{problem} {self._put_elsewhere((sys.stderr,) if output is None else (sys.stdout, sys.stderr))}")
         return max(code, ExitCode.COULD_NOT_TELL)
 
     def _saved(self, output: Path, replace: bool) -> str:
         """Why it could not be saved, in a sentence; empty where it was."""
         try:
             data = self.data()
-            while_signals_are_heard(lambda: write_whole(output, data, replace=replace))
+            write_interruptibly(lambda: write_whole(output, data, replace=replace))
         except OutputError as error:
             return str(error)
-        tell(f"the {self.name} is in {output}.")
+        print_message(f"the {self.name} is in {output}.")
         return ""
 
     def _printed(self, stream: TextIO) -> str:
@@ -88,7 +88,7 @@ class Handout:
         """Where it is instead, in a sentence: on the first of the streams that takes it, or in a file."""
         for stream in streams:
             if self.text is None and stream.isatty():
-                kept = kept_elsewhere(
+                kept = save_elsewhere(
                     self.name, self.ending, lambda path: write_whole(path, self.data(), replace=False)
                 )
                 if kept is not None:
@@ -123,7 +123,7 @@ def as_file(text: Callable[[TextIO], str]) -> bytes:
         return text(plain).encode(errors="replace")
 
 
-def kept_elsewhere(kind: str, ending: str, write: Callable[[Path], object]) -> Path | None:
+def save_elsewhere(kind: str, ending: str, write: Callable[[Path], object]) -> Path | None:
     """Write what could not be written where it was to go into a file of racwire's state directory, or of that for
     temporary files; None where neither takes it. `write` raises OutputError where it cannot."""
     name = f"racwire-{kind}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}{ending}"

@@ -21,15 +21,25 @@ _SWITCHES = "switches"
 _RELOADED = "needed; a plan has this after Clusterware was stopped on all nodes"
 
 
+_EPILOG = """\
+examples:
+  racwire explain                list all checks and codes
+  racwire explain df-ping        explain a check
+  racwire explain IC-PATH-003    explain the code of a finding
+  racwire explain switches       list the kinds of switch
+
+exit codes: 0 explained; 64 there is no such check, code or kind of switch."""
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.formatter_class = argparse.HelpFormatter
     parser.description = (
-        "Explains a check (what it judges, what it can find), the code of a finding (why it matters, "
-        "where that is known from), or a kind of switch (how it is told to carry jumbo frames). Without any: the list "
-        "of all checks and codes."
+        "Explain a check, the code of a finding, or how to configure a kind of switch for\njumbo frames."
     )
-    parser.add_argument("what", nargs="?", metavar="ID|CODE|KIND", help="df-ping, IC-PATH-003, switches, ...")
+    parser.epilog = _EPILOG
+    parser.add_argument(
+        "what", nargs="?", metavar="ID|CODE|KIND", help="a check, a code or a kind of switch (default: list them)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -26,7 +26,7 @@ _ONE_AND_THE_SAME_S = 0.3
 """Some send a signal to a process and to its group, so that it comes twice."""
 _INTERRUPTED = 130
 _CLEAR = "\r\x1b[K"
-GOING_ON = "ending in order; once more ends it at once."
+STOPPING = "ending in order; once more ends it at once."
 
 
 class _Hearing:
@@ -70,7 +70,7 @@ _hearing: _Hearing | None = None
 
 
 @contextmanager
-def ending_in_order(end: Callable[[], None] | None = None) -> Iterator[None]:
+def graceful_stop(end: Callable[[], None] | None = None) -> Iterator[None]:
     """Call `end` at the first signal, in the main thread, between two instructions of whatever runs there; without it
     `KeyboardInterrupt` is raised. The innermost `with` decides; what was heard before is not told again."""
     global _hearing
@@ -90,7 +90,7 @@ def ending_in_order(end: Callable[[], None] | None = None) -> Iterator[None]:
 
 
 @contextmanager
-def ending_the_loop(end: Callable[[], None], *, is_told: bool = True) -> Iterator[None]:
+def graceful_loop_stop(end: Callable[[], None], *, is_told: bool = True) -> Iterator[None]:
     """Call `end` in the running event loop at the first signal; it is told on stderr unless `is_told` is False."""
     import asyncio
 
@@ -102,11 +102,11 @@ def ending_the_loop(end: Callable[[], None], *, is_told: bool = True) -> Iterato
         with suppress(RuntimeError):  # the loop is closed: it has ended
             loop.call_soon_threadsafe(end)
 
-    with ending_in_order(wake):
+    with graceful_stop(wake):
         yield
 
 
-def while_signals_are_heard(write: Callable[[], _T]) -> _T:
+def write_interruptibly(write: Callable[[], _T]) -> _T:
     """Write a file, in a thread of its own: a dead disk holds up that thread, and a second signal still ends the
     process. The first lets it go on: a file that is written to its end is the order that there is. Raises what `write`
     raises."""
@@ -122,7 +122,7 @@ def while_signals_are_heard(write: Callable[[], _T]) -> _T:
         finally:
             done.set()
 
-    with ending_in_order(_tell_that_it_ends):
+    with graceful_stop(_tell_that_it_ends):
         threading.Thread(target=work, name="racwire-write", daemon=True).start()
         done.wait()
     if errors:
@@ -133,9 +133,9 @@ def while_signals_are_heard(write: Callable[[], _T]) -> _T:
 def _tell_that_it_ends() -> None:
     with suppress(OSError, ValueError):
         if not sys.stderr.isatty():
-            sys.stderr.write(f"racwire: {GOING_ON}\n")
+            sys.stderr.write(f"racwire: {STOPPING}\n")
         elif select.select([], [sys.stderr], [], 0)[1]:  # a terminal that is held (Ctrl-S) must not hold up the end
-            sys.stderr.write(f"{_CLEAR}racwire: {GOING_ON}\n")
+            sys.stderr.write(f"{_CLEAR}racwire: {STOPPING}\n")
         sys.stderr.flush()
 
 

@@ -32,7 +32,7 @@ from tui.cli.own_loop import run_in_own_loop
 from tui.cli.password import password_for
 from tui.cli.progress import progress_line
 from tui.cli.short_recording import ShortRecording
-from tui.cli.streams import tell
+from tui.cli.streams import print_message
 
 if TYPE_CHECKING:
     from checks.saved import Saved
@@ -117,7 +117,7 @@ def _opened(made: ShortRecording | None) -> Iterator[Recording | None]:
         try:
             recording = Recording.open(made.path)
         except RecordingError as error:
-            tell(str(error))
+            print_message(str(error))
     try:
         yield recording
     finally:
@@ -139,10 +139,10 @@ def _saved(args: argparse.Namespace, settings: Settings, with_traffic: bool) -> 
 
 
 def _report_source(saved: Saved, args: argparse.Namespace) -> None:
-    tell(f"{saved.path} was {saved.told(datetime.now(UTC))}; nothing is read, asked or sent now.")
+    print_message(f"{saved.path} was {saved.told(datetime.now(UTC))}; nothing is read, asked or sent now.")
     unused = [option for name, option in _OF_THE_CLUSTER.items() if hasattr(args, name)]
     if unused:
-        tell(f"{listed(unused)}: not used; all there is comes from {saved.path}.")
+        print_message(f"{listed(unused)}: not used; all there is comes from {saved.path}.")
 
 
 def _rejudged(saved: Saved, args: argparse.Namespace, settings: Settings) -> Report:
@@ -159,7 +159,7 @@ def _rejudged(saved: Saved, args: argparse.Namespace, settings: Settings) -> Rep
         if found.get(name) is None:
             foreign.setdefault(why, []).append(name)
     for why, names in foreign.items():
-        tell(f"The findings of {listed(names)} are as they were saved: what judged them {why}.")
+        print_message(f"The findings of {listed(names)} are as they were saved: what judged them {why}.")
     return run_in_own_loop(_replayed(replay))
 
 
@@ -202,5 +202,5 @@ def _redacted(evidence: Evidence, map_file: str | None) -> Evidence:
     try:
         return redacted(evidence, map_file)
     except RecordingError as error:
-        tell(f"{error} The report is without it.")
+        print_message(f"{error} The report is without it.")
         return redacted(Evidence(evidence.report), map_file)

@@ -21,7 +21,7 @@ class LogFile(io.TextIOBase):
         self._problem = ""
 
     @property
-    def told(self) -> str:
+    def location(self) -> str:
         """Where the details are, in words."""
         return self._problem or f"the details are in {self.path}"
 

@@ -10,7 +10,7 @@ from checks.model.check import Check
 from checks.model.settings import DatabaseSettings
 from checks.sources.database.secret import Secret, SecretError, read_password_file, take_from_environment
 from tui.cli.errors import UsageError
-from tui.cli.interrupts import ending_in_order
+from tui.cli.interrupts import graceful_stop
 from tui.text.sanitize import sanitize_lines
 
 __all__ = ["Secret", "password_for", "password_of"]
@@ -47,16 +47,16 @@ def _password(database: DatabaseSettings, is_asked: Callable[[], bool]) -> Secre
             raise UsageError(str(error)) from None
     if given is not None:
         return given
-    return _asked(f"Password of {sanitize_lines(database.user)} at {sanitize_lines(database.connect)}: ")
+    return _prompted(f"Password of {sanitize_lines(database.user)} at {sanitize_lines(database.connect)}: ")
 
 
-def _asked(prompt: str) -> Secret | None:
+def _prompted(prompt: str) -> Secret | None:
     """Ask on the terminal; None where there is none, where somebody else has it, or where nothing is answered."""
     if not _has_terminal():
         return None
     try:
         # A request to end, as a closed window is, takes the way of Ctrl-C: the terminal shows again what is typed.
-        with ending_in_order():
+        with graceful_stop():
             answer = getpass.getpass(prompt)
     except EOFError:
         return None

@@ -12,7 +12,7 @@ from checks.redact import Identity, RedactionError, Redactor, held
 from checks.report.report_evidence import Evidence
 from checks.run.directories import state_directory
 from tui.cli.errors import UsageError
-from tui.cli.streams import tell
+from tui.cli.streams import print_message
 
 MAP_NAME = "redaction.json"
 LOOK_THROUGH = (
@@ -31,7 +31,7 @@ def redacted(evidence: Evidence, map_file: str | None) -> Evidence:
     where the samples cannot be read."""
     report = evidence.report
     if report.is_redacted:
-        tell("this has pseudonyms already; it stays as it is.")
+        print_message("this has pseudonyms already; it stays as it is.")
         return evidence
     path = map_path(map_file)
     try:
@@ -44,7 +44,7 @@ def redacted(evidence: Evidence, map_file: str | None) -> Evidence:
             track = None if evidence.track is None else redactor.track(evidence.track)
     except RedactionError as error:
         raise UsageError(str(error)) from None
-    tell(f"names and addresses are pseudonyms; {path} tells which, keep it to yourself. {LOOK_THROUGH}")
+    print_message(f"names and addresses are pseudonyms; {path} tells which, keep it to yourself. {LOOK_THROUGH}")
     return Evidence(report, track)
 
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from checks.model.facts import Cluster
 from checks.run.directories import state_directory
 from checks.traffic.samples import Event
-from tui.cli.interrupts import ending_the_loop
+from tui.cli.interrupts import graceful_loop_stop
 from tui.cli.own_loop import run_in_own_loop
 from tui.console.batch_writer import BatchWriter, Item
 
@@ -50,7 +50,7 @@ async def sample(
     cluster: Awaitable[Cluster],
     delivery: BatchWriter,
     *,
-    told: Callable[[Item], None],
+    on_item: Callable[[Item], None],
     for_s: float | None = None,
     probe: bool = False,
 ) -> Ending:
@@ -62,7 +62,7 @@ async def sample(
     stop = asyncio.Event()
 
     def put(item: Item) -> None:
-        told(item)
+        on_item(item)
         delivery.put(item)
 
     async def pump() -> None:
@@ -81,7 +81,7 @@ async def sample(
         ending.interrupted = True
         stop.set()
 
-    with ending_the_loop(interrupt):
+    with graceful_loop_stop(interrupt):
         work = [asyncio.create_task(task) for task in (pump(), follow(), delivery.run())]
         until = asyncio.create_task(stop.wait())
         try:

@@ -17,11 +17,11 @@ from checks.report.json_report import to_json
 from checks.saved import SavedError, save
 from checks.traffic.recording import Recording, RecordingError
 from checks.whole_files import OutputError
-from tui.cli.document import Handout, kept_elsewhere
+from tui.cli.document import Handout, save_elsewhere
 from tui.cli.durations import size_of
-from tui.cli.interrupts import while_signals_are_heard
+from tui.cli.interrupts import write_interruptibly
 from tui.cli.load_or_run import EvidenceSource
-from tui.cli.streams import tell
+from tui.cli.streams import print_message
 from tui.cli.text_report import text_report
 
 
@@ -41,7 +41,7 @@ def recording_to_save(args: argparse.Namespace, found: EvidenceSource) -> Iterat
         try:
             path = redact_recording(path, Path(directory) / "redacted.rec", args.redaction_map)
         except (OutputError, RecordingError) as error:
-            tell(f"{error} The file is written without the recording.")
+            print_message(f"{error} The file is written without the recording.")
             path = None
         yield path
 
@@ -52,14 +52,14 @@ def keep(report: Report, recording: Path | None, path: Path, args: argparse.Name
     try:
         recording = _save(report, recording, path, replace=args.force)
     except OutputError as error:
-        tell(str(error))
+        print_message(str(error))
         return _rescued(report, recording, code)
     if not args.quiet:
         if report.interrupted:
-            tell("Interrupted: what had been found by then is in the file, and that the rest is not known.")
-        tell(f"{path} has {_contents(report, recording)}{_size(path)}.")
+            print_message("Interrupted: what had been found by then is in the file, and that the rest is not known.")
+        print_message(f"{path} has {_contents(report, recording)}{_size(path)}.")
         if path.is_file():
-            tell(f"next: racwire open {path}, or racwire report --from {path} -o report.html")
+            print_message(f"next: racwire open {path}, or racwire report --from {path} -o report.html")
     return code
 
 
@@ -67,22 +67,22 @@ def _save(report: Report, recording: Path | None, path: Path, *, replace: bool) 
     """Write the file; the recording that is in it. One that cannot be put in is left out, and that is told. Raises
     OutputError."""
     try:
-        while_signals_are_heard(lambda: save(path, report, recording, replace=replace))
+        write_interruptibly(lambda: save(path, report, recording, replace=replace))
     except SavedError as error:
         if recording is None:
             raise OutputError(f"{path} was not written: {error}") from None
-        tell(f"{error} The file is written without the recording.")
+        print_message(f"{error} The file is written without the recording.")
         return _save(report, None, path, replace=replace)
     return recording
 
 
 def _rescued(report: Report, recording: Path | None, code: int) -> int:
     """What was waited for is not lost: it goes where there is room, else to stdout."""
-    kept = kept_elsewhere("saved", ".racwire", lambda path: _save(report, recording, path, replace=False))
+    kept = save_elsewhere("saved", ".racwire", lambda path: _save(report, recording, path, replace=False))
     if kept is not None:
-        tell(f"It is in {kept} instead.")
+        print_message(f"It is in {kept} instead.")
         return max(code, ExitCode.COULD_NOT_TELL)
-    tell("It could be kept nowhere else; the report follows, without the traffic.")
+    print_message("It could be kept nowhere else; the report follows, without the traffic.")
     text: Callable[..., str] | None = (lambda stream: text_report(report, stream)) if sys.stdout.isatty() else None
     Handout("report", lambda: to_json(report), text).deliver(None, code, replace=False)
     return max(code, ExitCode.COULD_NOT_TELL)

@@ -16,7 +16,7 @@ from checks.model.facts import Cluster, NotAsked
 from checks.model.settings import Settings
 from checks.traffic.header import still_unknown
 from tui.cli.sampling import Samples
-from tui.cli.streams import tell
+from tui.cli.streams import print_message
 from tui.console.background_recorder import BackgroundRecorder, header_for
 
 NEW = "traffic.rec"
@@ -86,4 +86,4 @@ class ShortRecording:
 
     def _broken(self, reason: str) -> None:
         self._broke = True
-        tell(reason)
+        print_message(reason)

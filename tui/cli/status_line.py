@@ -8,7 +8,7 @@ import sys
 from contextlib import suppress
 
 from checks.model.sanitize import shown
-from tui.cli.streams import tell
+from tui.cli.streams import print_message
 from tui.text.sanitize import for_encoding
 
 _CLEAR = "\r\x1b[K"
@@ -29,16 +29,16 @@ class StatusLine:
             self._write(_CLEAR + for_encoding(shown(text), sys.stderr.encoding)[:width])
             self._is_shown = True
 
-    def tell(self, sentence: str) -> None:
+    def print(self, sentence: str) -> None:
         """Tell a sentence above the line, unless quiet is wanted."""
         if self._quiet:
             return
-        self.tell_in_any_case(sentence)
+        self.announce(sentence)
 
-    def tell_in_any_case(self, sentence: str) -> None:
+    def announce(self, sentence: str) -> None:
         """Tell a sentence above the line that nobody may miss."""
         self.clear()
-        tell(sentence)
+        print_message(sentence)
 
     def clear(self) -> None:
         """Leave nothing of the line."""

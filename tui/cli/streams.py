@@ -30,17 +30,17 @@ def open_closed_streams() -> None:
             setattr(sys, name, stream)
 
 
-def tell(sentence: str) -> None:
+def print_message(sentence: str) -> None:
     """A sentence on stderr, on one line whatever names stand in it, and whether or not stderr can still be written."""
     with suppress(OSError, ValueError):
         print(f"racwire: {shown(sentence)}", file=sys.stderr, flush=True)
 
 
-def tell_unless_held(sentence: str) -> None:
+def print_message_unless_blocked(sentence: str) -> None:
     """As `tell`, but write nothing to a terminal that takes nothing (Ctrl-S, a dead line): the end must not wait."""
     with suppress(OSError, ValueError):
         if not sys.stderr.isatty() or select.select([], [sys.stderr], [], 0)[1]:
-            tell(sentence)
+            print_message(sentence)
 
 
 def give_up_stdout() -> None:

@@ -19,7 +19,7 @@ from checks.rules.waivers import allowed
 from checks.run.settings_file import ENVIRONMENT_VARIABLE, SettingsError, default_path, parse_settings, toml
 from tui.cli.diff import saved_report
 from tui.cli.errors import UsageError
-from tui.cli.streams import tell
+from tui.cli.streams import print_message
 
 _NUMBER = re.compile(r"(?<!\S)[\d,]+(\.\d+)?(?!\S)")
 """A number that is a word by itself, and no part of a name."""
@@ -46,17 +46,17 @@ def print_waiver(args: argparse.Namespace) -> int:
     sys.stdout.buffer.write(block.encode())  # TOML is UTF-8
     sys.stdout.flush()
     path = os.environ.get(ENVIRONMENT_VARIABLE) or default_path()
-    tell(
+    print_message(
         f"put this at the end of the settings file ({path}); it holds from the next run on. What is saved already has "
         "its own waivers: with --from FILE, checks and reports take this one only where --settings is given."
     )
     if (found := _extent(findings)) and found.is_measured:
-        tell(
+        print_message(
             f"found at {_number(found.value)} {found.unit}, lifted above {_number(allowed(found))}, since what is "
             "measured is another number each time; write a smaller extent to be stricter."
         )
     if any(f.waived for f in findings):
-        tell("the report has a waiver for it already; let this one take its place.")
+        print_message("the report has a waiver for it already; let this one take its place.")
     return ExitCode.PASS
 
 

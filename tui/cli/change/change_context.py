@@ -17,7 +17,7 @@ from tui.cli.change.hints import Hints
 from tui.cli.document import Document
 from tui.cli.output import columns_of, render
 from tui.cli.password import Secret
-from tui.cli.streams import tell
+from tui.cli.streams import print_message
 from tui.text.line import Line
 
 WIDEST = 100
@@ -40,7 +40,7 @@ class ChangeContext:
         ChangeJournalError."""
         return current(self.settings, None, self._file)
 
-    def conduct(self, password: Callable[[Change], Secret | None] = lambda _: None) -> ChangeSession:
+    def session(self, password: Callable[[Change], Secret | None] = lambda _: None) -> ChangeSession:
         """The change that is meant, to go on with it; `password` says that of the database, where it is needed.
 
         Raises ChangeError, ChangeJournalError.
@@ -61,7 +61,7 @@ class ChangeContext:
             changes = [(each.change, str(each.path)) for each in journals(self.settings) if each.change is not None]
             if not changes or any(change.is_open for change, _ in changes):
                 raise
-            tell("no change is open; this is the last one.")
+            print_message("no change is open; this is the last one.")
             return max(changes, key=lambda each: each[0].lines[-1].at)
         return journal.change, str(journal.path)
 

@@ -18,10 +18,10 @@ from tui.text.step_lines import commands_for
 
 def as_json(document: dict[str, Any]) -> bytes:
     """The document as JSON, UTF-8, two spaces of indentation, a line feed at the end."""
-    return harmless(msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n")
+    return escaped(msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n")
 
 
-def harmless(json: bytes) -> bytes:
+def escaped(json: bytes) -> bytes:
     """The same JSON with every character escaped that a terminal would obey: JSON itself leaves those beyond ASCII."""
     return json_escaped(json.decode()).encode()
 

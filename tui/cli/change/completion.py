@@ -12,7 +12,7 @@ from checks.change.change_session import ChangeSession
 from checks.change.opening import OpeningResult
 from checks.change.verifying import Concluded
 from checks.run.events import Event
-from tui.cli.interrupts import ending_the_loop
+from tui.cli.interrupts import graceful_loop_stop
 from tui.cli.own_loop import run_in_own_loop
 from tui.cli.progress import Progress, progress_line
 
@@ -23,12 +23,12 @@ class EndedEarlyError(Exception):
     """The operator ended it: nothing came of it, and nothing was written."""
 
 
-def concluded(conduct: ChangeSession, *, quiet: bool) -> Concluded:
+def verify_gates(session: ChangeSession, *, quiet: bool) -> Concluded:
     """Look at the gates of the current step. Raises ChangeError, ChangeJournalError, EndedEarlyError."""
-    return _run_to_completion(conduct.verify(), Concluded, quiet)
+    return _run_to_completion(session.verify(), Concluded, quiet)
 
 
-def opened(beginning: AsyncGenerator[Event | OpeningResult, None], *, quiet: bool) -> OpeningResult:
+def open_new_change(beginning: AsyncGenerator[Event | OpeningResult, None], *, quiet: bool) -> OpeningResult:
     """Begin a change. Raises PlanError, ChangeError, ChangeJournalError, EndedEarlyError."""
     return _run_to_completion(beginning, OpeningResult, quiet)
 
@@ -42,7 +42,7 @@ async def _last_of(events: AsyncGenerator[Event | _Last, None], kind: type[_Last
     task = asyncio.current_task()
     assert task is not None
     found: _Last | None = None
-    with ending_the_loop(lambda: _cancel(task)):
+    with graceful_loop_stop(lambda: _cancel(task)):
         try:
             async with aclosing(events):
                 async for event in events:

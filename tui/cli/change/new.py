@@ -13,10 +13,10 @@ from checks.model.exit_codes import ExitCode
 from checks.run.check_discovery import discover
 from tui.cli.change.change_context import ChangeContext
 from tui.cli.change.change_text import obstacle_lines, opened_lines
-from tui.cli.change.completion import opened
+from tui.cli.change.completion import open_new_change
 from tui.cli.errors import UsageError
 from tui.cli.password import password_for
-from tui.cli.streams import tell
+from tui.cli.streams import print_message
 
 
 def new(context: ChangeContext) -> int:
@@ -37,14 +37,14 @@ def new(context: ChangeContext) -> int:
         password=password_for(settings.database, found),
     )
     try:
-        conduct = opened(beginning, quiet=args.quiet).conduct
+        session = open_new_change(beginning, quiet=args.quiet).conduct
     except PlanError as error:
         return _in_the_way(context, error.obstacles)
-    plan = conduct.change.plan
-    told = context.hints.in_change(conduct.change)
-    code = context.print(lambda width: opened_lines(told, width, path=str(conduct.path)))
-    tell(f"{headline(plan)} is planned in {len(plan.steps)} steps. Nothing was changed.")
-    tell(context.hints.here(conduct.change))
+    plan = session.change.plan
+    told = context.hints.in_change(session.change)
+    code = context.print(lambda width: opened_lines(told, width, path=str(session.path)))
+    print_message(f"{headline(plan)} is planned in {len(plan.steps)} steps. Nothing was changed.")
+    print_message(context.hints.here(session.change))
     return code
 
 
@@ -61,8 +61,8 @@ def _in_the_way(context: ChangeContext, obstacles: tuple[Obstacle, ...]) -> int:
     told = tuple(map(context.hints.in_struct, obstacles))
     context.print(lambda width: obstacle_lines(told, width))
     count = "one thing stands" if len(obstacles) == 1 else f"{len(obstacles)} things stand"
-    tell(f"no change was begun: {count} in the way.")
+    print_message(f"no change was begun: {count} in the way.")
     if all(obstacle.acceptable for obstacle in obstacles):
         codes = " ".join(dict.fromkeys(f"--despite {obstacle.code}" for obstacle in obstacles))
-        tell(f"where that is known and weighed: {context.hints.command(f'new {codes} --reason TEXT')}")
+        print_message(f"where that is known and weighed: {context.hints.command(f'new {codes} --reason TEXT')}")
     return ExitCode.FAILURES

@@ -9,12 +9,12 @@ from checks.change.journal_files import journals
 from checks.change.state import Change
 from checks.model.exit_codes import ExitCode
 from tui.cli.change.change_context import ChangeContext
-from tui.cli.change.change_json import as_json, harmless, list_document, status_document, steps_document
+from tui.cli.change.change_json import as_json, escaped, list_document, status_document, steps_document
 from tui.cli.change.change_report_text import report_lines
 from tui.cli.change.change_text import list_lines, plan_lines, status_lines
 from tui.cli.document import output_file
 from tui.cli.errors import UsageError
-from tui.cli.streams import tell
+from tui.cli.streams import print_message
 from tui.text.line import sanitize_line
 from tui.text.sanitize import for_encoding, sanitize_lines
 from tui.text.step_lines import step_lines
@@ -30,7 +30,7 @@ def status(context: ChangeContext) -> int:
         lambda width: status_lines(context.hints.in_change(change), width, path=path),
         lambda: as_json(status_document(change, path)),
     )
-    tell(context.hints.here(change))
+    print_message(context.hints.here(change))
     return code
 
 
@@ -50,17 +50,17 @@ def next_(context: ChangeContext) -> int:
 
     if context.args.all:
         code = context.print(lambda width: plan_lines(context.hints.in_change(change), width, node=node), json)
-        tell(context.hints.here(change))
+        print_message(context.hints.here(change))
         return code
     if current is None or not change.is_open:
         code = context.print(lambda _: (), json)
-        tell(context.hints.here(change))
+        print_message(context.hints.here(change))
         return code
     told = context.hints.in_change(change)
     code = context.print(lambda width: step_lines(told, told.plan.step(current.id), width, node=node), json)
     if current.commands:
-        tell("racwire runs none of these commands.")
-    tell(context.hints.after_step_shown(change))
+        print_message("racwire runs none of these commands.")
+    print_message(context.hints.after_step_shown(change))
     return code
 
 
@@ -80,9 +80,9 @@ def _only_commands(context: ChangeContext, change: Change, node: str) -> int:
             text = f"# {sanitize_line(block.where)}\n" + "".join(f"{line}\n" for line in block.lines)
             _write(text)
         elif block.node in ("", node):
-            tell(f"not among them: {block.where.rstrip(':')} ({context.hints.command('next')} shows it).")
+            print_message(f"not among them: {block.where.rstrip(':')} ({context.hints.command('next')} shows it).")
     if not any(block.node == node for block in blocks):
-        tell(f"this step has no commands for {node}.")
+        print_message(f"this step has no commands for {node}.")
     return ExitCode.PASS
 
 
@@ -102,7 +102,7 @@ def report(context: ChangeContext) -> int:
     if output is not None and output.exists() and output.samefile(path):
         raise UsageError(f"-o: {output} is the journal of the change; name another file.")
     whole = report_of(change)
-    document = context.document("report", lambda width: report_lines(whole, width), lambda: harmless(to_json(whole)))
+    document = context.document("report", lambda width: report_lines(whole, width), lambda: escaped(to_json(whole)))
     return document.deliver(output, ExitCode.PASS, replace=context.args.force)
 
 
@@ -111,5 +111,5 @@ def list_(context: ChangeContext) -> int:
     found = journals(context.settings)
     code = context.print(lambda width: list_lines(found, width), lambda: as_json(list_document(found)))
     if not found:
-        tell(f"there is no change yet; {context.hints.command('new')} plans one.")
+        print_message(f"there is no change yet; {context.hints.command('new')} plans one.")
     return code

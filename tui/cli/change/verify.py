@@ -14,9 +14,9 @@ from checks.run.check_discovery import discover
 from tui.cli.change.change_context import ChangeContext
 from tui.cli.change.change_json import as_json, verified_document
 from tui.cli.change.change_text import event_lines
-from tui.cli.change.completion import concluded
+from tui.cli.change.completion import verify_gates
 from tui.cli.password import password_for
-from tui.cli.streams import tell
+from tui.cli.streams import print_message
 from tui.text.gate_lines import gate_lines
 from tui.text.line import Line, sanitize_line
 
@@ -28,24 +28,24 @@ def verify(context: ChangeContext) -> int:
 
     Raises ChangeError, ChangeJournalError, EndedEarlyError, UsageError.
     """
-    conduct = context.conduct(lambda change: password_for(context.settings.database, gates_now(change)))
-    before = conduct.change
+    session = context.session(lambda change: password_for(context.settings.database, gates_now(change)))
+    before = session.change
     step = before.current
     if step is not None and before.is_open and not step.gates:
         raise ChangeError(
             f"Step {step.id} has nothing that racwire can look at: {context.hints.command('attest --by NAME')}."
         )
-    concluded(conduct, quiet=context.args.quiet)
-    told = conduct.change.lines[len(before.lines) :]
+    verify_gates(session, quiet=context.args.quiet)
+    told = session.change.lines[len(before.lines) :]
     looked = [line for line in told if isinstance(line.event, Verified)][-1]
     verified = looked.event
     assert isinstance(verified, Verified)
     code = context.print(
-        lambda width: _lines(context.hints.in_change(conduct.change), len(before.lines), looked.number, width),
-        lambda: as_json(verified_document(conduct.change, verified, told, str(conduct.path))),
+        lambda width: _lines(context.hints.in_change(session.change), len(before.lines), looked.number, width),
+        lambda: as_json(verified_document(session.change, verified, told, str(session.path))),
         code=_CODES[gate_word(verified.results, verified.passed)],
     )
-    tell(context.hints.here(conduct.change))
+    print_message(context.hints.here(session.change))
     return code
 
 
