@@ -75,6 +75,6 @@ def signals_as_they_were() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def threads_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """A command ends its process where a thread hangs. One that another test has left must not end all tests."""
-    others = set(streams.waited_for())
-    told = streams.waited_for
-    monkeypatch.setattr(streams, "waited_for", lambda: [t for t in told() if t not in others])
+    others = set(streams.joined_threads())
+    told = streams.joined_threads
+    monkeypatch.setattr(streams, "joined_threads", lambda: [t for t in told() if t not in others])

@@ -118,7 +118,7 @@ def test_results_of_other_tools_stand_beside_and_other_users_are_another_load(fi
         (("small", "hammer100"), "compare two of one kind."),
         (("small", "nothing.rec"), "nothing.rec cannot be read: No such file or directory."),
         (("small", "/dev/zero"), "/dev/zero is no file; name a recording or another tool's result."),
-        (("small", "jumbo", "--skip-first", "soon"), "--skip-first: write a time such as "),
+        (("small", "jumbo", "--skip-first", "soon"), "--skip-first: 'soon' is not a time; use one such as "),
         (("small", "jumbo", "-o", "small", "--force"), "write elsewhere."),
         (("small", "jumbo", "--svg", "/nowhere/x.svg"), "there is no directory /nowhere."),
         (("small", "jumbo", "-o", "x.out", "--svg", "x.out"), "write two files."),

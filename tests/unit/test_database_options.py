@@ -264,7 +264,7 @@ def test_what_is_typed_in_another_encoding_is_told_without_it(server, tmp_path):
         os.write(terminal, b"tig\xe9r\n")
         out, err = ran.communicate(timeout=60)
     assert (ran.returncode, out) == (ExitCode.USAGE, "")
-    assert err == "racwire: The password that was typed is not text in the terminal's encoding.\n"
+    assert err == "racwire: The password that was typed is not text in the terminal's encoding; set the locale.\n"
 
 
 def test_a_password_as_an_argument_is_refused_and_not_repeated(password, capsys):

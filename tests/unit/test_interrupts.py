@@ -197,9 +197,9 @@ def test_a_recording_whose_disk_does_not_answer_is_ended(tmp_path):
 
 STUCK_IN_ORDER = """
 import sys, threading
-from tui.cli.interrupts import ending_in_order
+from tui.cli.interrupts import graceful_stop
 
-with ending_in_order(lambda: print("ends", flush=True)):
+with graceful_stop(lambda: print("ends", flush=True)):
     print("runs", flush=True)
     threading.Event().wait()
 """

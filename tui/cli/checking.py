@@ -1,4 +1,4 @@
-"""The checks run without the full screen, and the traffic recorded beside them: until both are done, or it is ended."""
+"""Runs the checks without the console and records the traffic meanwhile, until both are done or a signal arrives."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ from tui.cli.progress import Progress
 from tui.cli.short_recording import ShortRecording
 
 _FOLLOWED = ("clusterware", "nodes", "networks", "database")
-"""The groups of facts that say what there is to be sampled."""
+"""The groups of facts that name the nodes and instances to sample."""
 _TICK_S = 0.5
 
 
 async def check(engine: Engine, progress: Progress, recording: ShortRecording | None = None) -> Report:
-    """Run to the end. The first interrupt (Ctrl-C, TERM, HUP) ends it early with what there is: the checks where they
-    have not concluded, else the recording."""
+    """Run the checks and return the report.
+
+    The first signal (INT, TERM, HUP) ends the run early, with a partial report; after the checks it ends the recording
+    only.
+    """
     stop = asyncio.Event()
     with graceful_loop_stop(stop.set):
         async with AsyncExitStack() as stack:

@@ -61,7 +61,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     Raises UsageError for a wrong command line.
     """
     from tui.cli.load_or_run import load_or_run, record_seconds
-    from tui.cli.saving import keep, recording_to_save
+    from tui.cli.saving import recording_to_save, save_evidence
 
     path = output_file(args.file, replace=args.force, option="FILE")
     record_s = record_seconds(args)
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         _refuse_no_recording(args)
         record_s = 0.0
     with load_or_run(args, settings, record_s=record_s) as found, recording_to_save(args, found) as recording:
-        code = keep(found.evidence.report, recording, path, args)
+        code = save_evidence(found.evidence.report, recording, path, args)
     return exit_past_hung_threads(code)
 
 

@@ -1,4 +1,4 @@
-"""A recording under way, from the command line: what goes into its file, and what is reported meanwhile."""
+"""A running recording of the command line: writes the file, and reports its progress."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Cluster
 from checks.model.settings import Settings
-from checks.model.wording import lasting
+from checks.model.wording import counted, lasting
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import RecordingError
 from tui.cli.durations import size_of
@@ -24,11 +24,11 @@ from tui.cli.streams import print_message
 from tui.console.batch_writer import BatchWriter, record
 
 WRITE_EVERY_S = 1.0
-"""So much is lost at most when racwire is killed."""
+"""Seconds between two writes: so much is lost at most when racwire is killed."""
 
 
 class Tape:
-    """A recording under way."""
+    """A running recording."""
 
     def __init__(
         self, path: Path, recorder: Recorder, settings: Settings, *, quiet: bool = False, for_s: float | None = None
@@ -39,14 +39,14 @@ class Tape:
         self._for_s = for_s
         self._line = StatusLine(quiet=quiet)
         self._status = SamplingStatus(self._line.print, self._line.announce)
-        self._began = time.monotonic()
+        self._started = time.monotonic()
 
     def record(self, new_feed: Callable[[], Samples], cluster: Awaitable[Cluster], probe: bool = False) -> int:
-        """Record until the time is over or it is ended; the exit code."""
+        """Record until the time is over or a signal, and return the exit code."""
         every = f"every {self._settings.traffic.interval_s:g} s"
         until = f"for {lasting(self._for_s)}" if self._for_s is not None else "until Ctrl-C"
         self._line.print(
-            f"recording to {self._path} {every}, {until}; this node at once, the others as they are found."
+            f"recording to {self._path} {every}, {until}. Sampling starts on this node, then on other nodes."
         )
         try:
             ending = run_sampling(self._sample(new_feed, cluster, probe))
@@ -59,7 +59,7 @@ class Tape:
         if ending.not_delivered:
             # The recorder is not closed: its thread hangs in the kernel, and closing would wait for it.
             print_message(
-                f"{self._path}: the disk does not answer; the last {ending.not_delivered} samples are not in it."
+                f"{self._path}: the disk does not answer; it lacks the last {counted(ending.not_delivered, 'sample')}."
             )
             return ExitCode.COULD_NOT_TELL
         self._recorder.close()
@@ -81,20 +81,22 @@ class Tape:
 
     async def _show_progress(self) -> None:
         while True:
-            self._line.show(f"{lasting(time.monotonic() - self._began)}  {self._status.counts}  {self._size()}")
+            self._line.show(f"{lasting(time.monotonic() - self._started)}  {self._status.counts}  {self._size()}")
             await asyncio.sleep(1)
 
     def _size(self) -> str:
         with suppress(OSError):
             return size_of(os.stat(self._path).st_size)
-        return "the file is gone"
+        return "the file was deleted"
 
     def _conclude(self) -> int:
-        """Say what there is now, and what to do with it."""
+        """Print the contents of the file and the next commands; return the exit code."""
         if not self._status.samples:
-            print_message(f"nothing could be sampled; {self._path} says why: racwire open {self._path}")
+            print_message(f"nothing could be sampled; for the reasons: racwire open {self._path}")
             return ExitCode.COULD_NOT_TELL
-        took = lasting(time.monotonic() - self._began)
-        self._line.print(f"{self._path} has {took} of {self._status.sources}: {self._status.counts}, {self._size()}.")
+        took = lasting(time.monotonic() - self._started)
+        self._line.print(
+            f"{self._path} contains {took} of {self._status.sources}: {self._status.counts}, {self._size()}."
+        )
         self._line.print(f"next: racwire open {self._path}, or racwire compare BEFORE {self._path}")
         return ExitCode.PASS
