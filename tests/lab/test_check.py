@@ -149,7 +149,7 @@ def test_an_interrupted_run_shows_what_it_has(cluster):
     assert running.process.returncode == ExitCode.INTERRUPTED
     assert STOPPING in shown
     assert "IC-GRID-001" in out
-    assert "Interrupted: what had been found by then stands above." in out
+    assert "Interrupted: the report contains the findings up to then." in out
     assert "Traceback" not in shown
 
 

@@ -155,7 +155,7 @@ def test_next_shows_the_step_with_its_commands_ready_to_be_copied(racwire, chang
     assert "    nmcli connection modify 'private of rac2' 802-3-ethernet.mtu 9000\n" in out
     assert "Going back" in out
     assert told.splitlines()[0] == "racwire: racwire does not run these commands."
-    assert "next: run them, then `racwire change verify" in told
+    assert "next: run the commands, then `racwire change verify" in told
 
 
 def test_next_for_one_node_and_as_lines_for_its_shell(racwire, changes):
@@ -203,9 +203,9 @@ def test_a_change_that_was_cut_off_before_its_last_line_is_closed_by_the_same_wo
         (("attest", "--by", " "), ExitCode.USAGE, "Say who attests it, by name."),
         (("override", "--by", "Ann", "--reason", "It will do, I know."), ExitCode.USAGE, "has no gate to override"),
         (("verify",), ExitCode.USAGE, "has no gate to check; attest it: `racwire change attest --by NAME "),
-        (("next", "--node", "rac9"), ExitCode.USAGE, "--node: rac9 is not a node of this change; the nodes are rac1, rac2."),
+        (("next", "--node", "rac9"), ExitCode.USAGE, "rac9 is not a node of this change; the nodes are rac1, rac2."),
         (("next", "--commands"), ExitCode.USAGE, "--commands needs the node"),
-        (("rollback", "--by", "Ann"), ExitCode.USAGE, "name the person who decides and the reason: --by NAME --reason TEXT."),
+        (("rollback", "--by", "Ann"), ExitCode.USAGE, "who decides and the reason: --by NAME --reason TEXT."),
         (("status", "--file", "/nowhere/at"), ExitCode.COULD_NOT_TELL, "There is no journal /nowhere/at."),
         (("status", "--file", ""), ExitCode.USAGE, "--file is empty; name the journal of a change, or leave"),
         (("report", "-o", "/nowhere/r.md"), ExitCode.USAGE, "there is no directory /nowhere."),

@@ -100,7 +100,7 @@ def test_drawn_signs_become_plain_where_the_stream_is_not_unicode():
 
 
 def test_an_interrupted_report_says_so():
-    assert "Interrupted: what had been found by then stands above." in text(report_of(cluster(2), interrupted=True))
+    assert "Interrupted: the report contains the findings up to then." in text(report_of(cluster(2), interrupted=True))
 
 
 def test_findings_on_the_same_network_are_joined():

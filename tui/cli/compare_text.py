@@ -1,4 +1,4 @@
-"""A comparison as text, in the spirit of benchstat: before, after, the change, how sure that is, and the verdict."""
+"""A comparison as text, in the style of benchstat: before, after, change, p-value and verdict of each metric."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ _NARROWEST, _WIDE, _WIDEST = 80, 118, 120
 _PERCENT, _UNPARTED = re.compile(r"(?<=\d) %"), "\ue000%"
 _MOST_DIFFERENCES = 12
 _MOST_SHOWN = 30
-"""Characters of a fact's value."""
+"""Maximum characters of the value of a fact."""
 
 
 def comparison_text(comparison: Comparison, stream: TextIO, *, every: bool = False) -> str:
     """The whole comparison for that stream: coloured for a terminal (unless NO_COLOR), plain for a pipe or a file.
 
-    Parts of which nothing else can be said than of their whole are left out, unless `every` metric is wanted.
+    Metrics with the same verdict as the total that contains them are left out, unless `every` is true.
     """
     columns = columns_of(stream, narrowest=_NARROWEST, widest=_WIDEST)
     return render(lines_of(comparison, columns, every=every), stream)
 
 
 def lines_of(comparison: Comparison, width: int, *, every: bool = False) -> Iterator[Line]:
-    """The lines, for so many columns."""
+    """The lines of the comparison, for `width` columns."""
     for number_of, pair in enumerate(comparison.pairs):
         if number_of:
             yield []
@@ -57,7 +57,7 @@ def lines_of(comparison: Comparison, width: int, *, every: bool = False) -> Iter
 
 
 def _head(pair: Pair, width: int) -> Iterator[Line]:
-    """What was compared, what else differs, and what speaks against it."""
+    """The compared runs, other differences between them, and doubts about the comparison."""
     runs = [("BEFORE", pair.before), ("AFTER", pair.after), *([("SAME", pair.same)] if pair.same else [])]
     for word, run in runs:
         yield from _paragraph(f"{word:<9}", _named(run), width, "title")
@@ -85,7 +85,7 @@ def _named(run: RunFacts) -> str:
 
 
 def _alike(differences: Sequence[EnvironmentDifference]) -> list[str]:
-    """Facts that differ in the same way on several nodes, on one line."""
+    """One line for facts that differ in the same way on several nodes."""
     of_values: dict[tuple[str, str], list[str]] = {}
     for difference in differences:
         of_values.setdefault((difference.before, difference.after), []).append(difference.name)
@@ -120,21 +120,21 @@ def _tables(pair: Pair, width: int, every: bool) -> Iterator[Line]:
 
 
 def _in_groups(shown: Sequence[Compared]) -> list[Compared]:
-    """Without controls, group by group; groups that no racwire recording has come last."""
+    """The metrics without controls, in the order of their groups; groups of other tools come last."""
     others = sorted({m.group for m in shown} - {*_GROUPS})
     order = [*_GROUPS, *others]
     return sorted((m for m in shown if not m.is_control), key=lambda m: order.index(m.group))
 
 
 def _telling(metric: Compared) -> tuple[int, float]:
-    """What there is something to say of comes first, and of that what changed most."""
+    """Sort key: by verdict, then the largest change first."""
     percent = metric.change_percent
     size = abs(percent) if percent is not None else (float("inf") if metric.change else 0.0)
     return list(ComparisonVerdict).index(metric.verdict), -size
 
 
 class _Columns:
-    """Where each column stands, for a width."""
+    """The columns of a table of `width` characters."""
 
     def __init__(self, width: int) -> None:
         self._wide = width >= _WIDE
@@ -143,14 +143,14 @@ class _Columns:
         self._name = width - 2 * self._value - 9 - 6 - 1 - self._verdict
 
     def heading(self, title: str) -> Line:
-        """The line above a table."""
+        """The heading of a table."""
         cells = f"{'before':>{self._value}}{'after':>{self._value}}{'change':>9}{'p':>6} {'verdict'}"
         if len(title) > self._name:
             title, cells = title, ""
         return [(f"{title:<{self._name}}{cells}", "title")]
 
     def rows(self, metric: Compared) -> Iterator[Line]:
-        """A metric; what is left of a long name stands below."""
+        """The lines of a metric; a long name continues below."""
         first, *rest = wrapped(_title(metric), self._name - 1)
         figures = f"{self._value_of(metric.before):>{self._value}}{self._value_of(metric.after):>{self._value}}"
         figures += f"{change_of(metric):>9}{_p(metric.p_adjusted):>6} "
@@ -183,6 +183,6 @@ def _p(p: float | None) -> str:
 
 
 def _paragraph(label: str, text: str, width: int, role: str = "") -> Iterator[Line]:
-    """A paragraph after its label; a number is not parted from its percent sign."""
+    """A paragraph after its label. No line breaks between a number and its percent sign."""
     for line in hanging([(label, role)], _PERCENT.sub(_UNPARTED, sanitize_line(text)), width, role):
         yield [(part.replace(_UNPARTED, " %"), of) for part, of in line]
