@@ -11,33 +11,33 @@ from checks.run.check_discovery import Checks
 from tui.cli.errors import UsageError
 
 
-def choose(found: Checks, wanted: list[str], skipped: list[str]) -> list[Check]:
-    """The selected checks, in the order of `found`; all checks where `wanted` is empty.
+def choose(found: Checks, requested: list[str], skipped: list[str]) -> list[Check]:
+    """The selected checks, in the order of `found`; all checks where `requested` is empty.
 
     Raises UsageError for an unknown check, and where no check is left.
     """
-    _refuse_unknown((*wanted, *skipped), [c.id for c in found] + [b.name for b in found.broken])
-    chosen = [c for c in found if (not wanted or c.id in wanted) and c.id not in skipped]
-    if not chosen and not any(b.name in wanted for b in found.broken):
+    _refuse_unknown((*requested, *skipped), [c.id for c in found] + [b.name for b in found.broken])
+    selected = [c for c in found if (not requested or c.id in requested) and c.id not in skipped]
+    if not selected and not any(b.name in requested for b in found.broken):
         raise UsageError("No check is left to run: --skip names all of them.")
-    return chosen
+    return selected
 
 
-def choose_saved(found: Checks, report: Report, wanted: list[str], skipped: list[str]) -> list[str]:
-    """The ids of the selected checks of a saved report; all of them where `wanted` is empty.
+def choose_saved(found: Checks, report: Report, requested: list[str], skipped: list[str]) -> list[str]:
+    """The ids of the selected checks of a saved report; all of them where `requested` is empty.
 
     Raises UsageError for a check that neither this installation nor the report knows, for one without saved findings,
     and where no check is left.
     """
     ran = list(dict.fromkeys(finding.check for finding in report.findings))
     known = [c.id for c in found] + [b.name for b in found.broken]
-    _refuse_unknown((*wanted, *skipped), known + [name for name in ran if name not in known])
-    if missing := [name for name in wanted if name not in ran]:
+    _refuse_unknown((*requested, *skipped), known + [name for name in ran if name not in known])
+    if missing := [name for name in requested if name not in ran]:
         raise UsageError(f"The saved file has no findings of {listed(missing)}; it has findings of {listed(ran)}.")
-    chosen = [name for name in wanted or ran if name not in skipped]
-    if ran and not chosen:
+    selected = [name for name in requested or ran if name not in skipped]
+    if ran and not selected:
         raise UsageError("No check is left: --skip names all of them.")
-    return chosen
+    return selected
 
 
 def _refuse_unknown(named: Sequence[str], known: Sequence[str]) -> None:

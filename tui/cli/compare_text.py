@@ -29,7 +29,7 @@ _SHORT = {ComparisonVerdict.ENVIRONMENT_SHIFTED: "env. shifted", ComparisonVerdi
 _NARROWEST, _WIDE, _WIDEST = 80, 118, 120
 _PERCENT, _UNPARTED = re.compile(r"(?<=\d) %"), "\ue000%"
 _MOST_DIFFERENCES = 12
-_MOST_SHOWN = 30
+_MOST_CHARACTERS = 30
 """Maximum characters of the value of a fact."""
 
 
@@ -67,9 +67,9 @@ def _head(pair: Pair, width: int) -> Iterator[Line]:
         yield from _paragraph(
             "Values   ", f"medians of {stretches} and {after} stretches of {pair.stretch_s:g} s", width
         )
-    for difference in _alike([d for d in pair.differences if d.is_change]):
+    for difference in _merged([d for d in pair.differences if d.is_change]):
         yield from _paragraph("Change   ", difference, width)
-    others = _alike([d for d in pair.differences if not d.is_change])
+    others = _merged([d for d in pair.differences if not d.is_change])
     for label, difference in zip(["Differs  ", *["         "] * len(others)], others[:_MOST_DIFFERENCES], strict=False):
         yield from _paragraph(label, difference, width, "warn")
     if len(others) > _MOST_DIFFERENCES:
@@ -84,7 +84,7 @@ def _named(run: RunFacts) -> str:
     return ", ".join(sanitize_line(part) for part in (run.name, run.kind, when, lasted) if part)
 
 
-def _alike(differences: Sequence[EnvironmentDifference]) -> list[str]:
+def _merged(differences: Sequence[EnvironmentDifference]) -> list[str]:
     """One line for facts that differ in the same way on several nodes."""
     of_values: dict[tuple[str, str], list[str]] = {}
     for difference in differences:
@@ -94,24 +94,24 @@ def _alike(differences: Sequence[EnvironmentDifference]) -> list[str]:
 
 def _cut(value: str) -> str:
     value = sanitize_line(value)
-    return value if len(value) <= _MOST_SHOWN else f"{value[: _MOST_SHOWN - 1]}…"
+    return value if len(value) <= _MOST_CHARACTERS else f"{value[: _MOST_CHARACTERS - 1]}…"
 
 
 def _tables(pair: Pair, width: int, every: bool) -> Iterator[Line]:
-    shown = list(pair.metrics) if every else folded(pair.metrics)
-    still = [] if every else [m for m in shown if m.is_still and m.before.centre == 0]
-    shown = [m for m in shown if m not in still]
+    displayed = list(pair.metrics) if every else folded(pair.metrics)
+    still = [] if every else [m for m in displayed if m.is_still and m.before.centre == 0]
+    displayed = [m for m in displayed if m not in still]
     columns = _Columns(width)
-    controls = [m for m in shown if m.is_control]
+    controls = [m for m in displayed if m.is_control]
     groups = [
         *(("Controls: must not move", controls),),
-        *((name, list(found)) for name, found in groupby(_in_groups(shown), key=lambda m: m.group)),
+        *((name, list(found)) for name, found in groupby(_in_groups(displayed), key=lambda m: m.group)),
     ]
     for title, metrics in groups:
         if metrics:
             yield []
             yield columns.heading(sanitize_line(title))
-            for metric in sorted(metrics, key=_telling):
+            for metric in sorted(metrics, key=_by_verdict):
                 yield from columns.rows(metric)
     if still:
         yield []
@@ -119,14 +119,14 @@ def _tables(pair: Pair, width: int, every: bool) -> Iterator[Line]:
         yield from _paragraph("0 in both: ", names, width)
 
 
-def _in_groups(shown: Sequence[Compared]) -> list[Compared]:
+def _in_groups(displayed: Sequence[Compared]) -> list[Compared]:
     """The metrics without controls, in the order of their groups; groups of other tools come last."""
-    others = sorted({m.group for m in shown} - {*_GROUPS})
+    others = sorted({m.group for m in displayed} - {*_GROUPS})
     order = [*_GROUPS, *others]
-    return sorted((m for m in shown if not m.is_control), key=lambda m: order.index(m.group))
+    return sorted((m for m in displayed if not m.is_control), key=lambda m: order.index(m.group))
 
 
-def _telling(metric: Compared) -> tuple[int, float]:
+def _by_verdict(metric: Compared) -> tuple[int, float]:
     """Sort key: by verdict, then the largest change first."""
     percent = metric.change_percent
     size = abs(percent) if percent is not None else (float("inf") if metric.change else 0.0)

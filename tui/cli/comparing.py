@@ -77,8 +77,8 @@ def _named(label: str, path: Path) -> str:
 def _paired(args: argparse.Namespace, found: dict[Path, tuple[ComparedRun, float | None]]) -> list[Runs]:
     """The pairs of runs to compare. Raises UsageError where a pair mixes two kinds of run."""
     paired = []
-    wanted = [(args.before, args.after, args.same), *((before, after, None) for before, after in args.also)]
-    for before, after, same in wanted:
+    pairs = [(args.before, args.after, args.same), *((before, after, None) for before, after in args.also)]
+    for before, after, same in pairs:
         (first, stretch_s), (second, _) = found[Path(before)], found[Path(after)]
         third = found[Path(same)][0] if same else None
         for name, run in ((after, second), (same, third)):

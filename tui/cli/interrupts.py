@@ -40,11 +40,14 @@ class _SignalState:
         self.before: dict[signal.Signals, Any] = {}
 
     def install(self) -> None:
+        """Handle the signals that are not ignored."""
         for number in _SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 self.before[number] = signal.signal(number, self.receive)
 
     def receive(self, *_: object) -> None:
+        """Handle a signal. The first one calls the innermost callback, or raises KeyboardInterrupt without one; a
+        later one ends the process."""
         try:
             self._first.pop()
         except IndexError:
