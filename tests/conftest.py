@@ -1,15 +1,12 @@
 """For all tests."""
 
 from __future__ import annotations
-
 import atexit
 import gc
+import pytest
 import signal
 from collections.abc import Iterator
-
-import pytest
 from hypothesis import is_hypothesis_test, settings
-
 from tui.cli import streams
 
 # No test is about a time, since the machine may be busy; a third of the usual examples find what more would, in a few
@@ -75,6 +72,6 @@ def signals_as_they_were() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def threads_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """A command ends its process where a thread hangs. One that another test has left must not end all tests."""
-    others = set(streams.waited_for())
-    told = streams.waited_for
-    monkeypatch.setattr(streams, "waited_for", lambda: [t for t in told() if t not in others])
+    others = set(streams.joined_threads())
+    told = streams.joined_threads
+    monkeypatch.setattr(streams, "joined_threads", lambda: [t for t in told() if t not in others])

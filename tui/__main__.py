@@ -1,4 +1,4 @@
-"""`python -m tui`: the racwire command."""
+"""Run the racwire command with `python -m tui`."""
 
 import sys
 

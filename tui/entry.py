@@ -1,8 +1,8 @@
-"""Where the `racwire` command begins: so little that Ctrl-C finds a handler while the rest is still being loaded."""
+"""The entry point of the `racwire` command. It imports nothing, so that Ctrl-C is handled during all other imports."""
 
 
 def main() -> int:
-    """Run the command; returns its exit code."""
+    """Run the command and return its exit code."""
     try:
         from tui.cli import main
 

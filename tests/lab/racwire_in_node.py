@@ -104,7 +104,7 @@ def tell_of_looking(pipe: int) -> None:
 
 def wait_once_told() -> None:
     """Go no further than the result; then the signal comes."""
-    tui.cli.change.verify.tell = lambda _: signal.pause()
+    tui.cli.change.verify.print_message = lambda _: signal.pause()
 
 
 def load() -> None:

@@ -1,22 +1,19 @@
 """`racwire check --lab`: a healthy cluster passes, and each fault is named right: network, node or direction, layer."""
 
 from __future__ import annotations
-
 import json
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
-
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Verdict
 from checks.model.finding import Finding, Status
 from checks.model.report import Report
 from checks.sources.clusterware.grid_home import css_daemons
+from collections.abc import Iterator
+from pathlib import Path
 from tests.cases.loading import parameters
 from tests.lab.lab_support import run
 from tests.lab.practice_command import OnTerminal, Practice
-from tui.cli.interrupts import GOING_ON
+from tui.cli.interrupts import STOPPING
 
 NETWORK_2 = "192.168.11.0/24"
 
@@ -149,9 +146,9 @@ def test_an_interrupted_run_shows_what_it_has(cluster):
     running.until_it_shows(r"(?s)clusterware known.*checks concluded")
     out, shown = running.interrupted()
     assert running.process.returncode == ExitCode.INTERRUPTED
-    assert GOING_ON in shown
+    assert STOPPING in shown
     assert "IC-GRID-001" in out
-    assert "Interrupted: what had been found by then stands above." in out
+    assert "Interrupted: the report contains the findings up to then." in out
     assert "Traceback" not in shown
 
 

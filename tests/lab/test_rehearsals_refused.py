@@ -35,7 +35,7 @@ def test_a_sick_cluster_is_refused_by_the_name_of_what_ails_it(rehearsal):
     assert said.code == 2
     assert "IC-IFACE-004" in said.out
     assert "192.168.11.0/24" in said.out
-    assert "no change was begun" in said.err
+    assert "no change was opened" in said.err
     assert not list(rehearsal.changes.glob("*.change"))
 
 

@@ -161,7 +161,7 @@ def test_a_log_that_cannot_be_written_says_so_and_harms_nothing(tmp_path: Path) 
     (tmp_path / "file").write_text("")
     log = LogFile(tmp_path / "file" / "racwire.log")
     assert log.write("text") == 4
-    assert "could not be written" in log.told
+    assert "could not be written" in log.location
 
 
 def test_graphs_keep_their_ups_and_downs_in_ascii() -> None:

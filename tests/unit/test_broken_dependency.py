@@ -96,8 +96,8 @@ def test_one_of_a_source_makes_its_facts_unknown_and_is_named(name, way, tmp_pat
 
 
 NO_LAB = (
-    "racwire: The practice cluster is not installed, as it should be on a production node; elsewhere, "
-    "`pip install ./lab` in a checkout of racwire installs it.\n"
+    "racwire: The practice cluster is not installed, which is right on a production node. On another machine, "
+    "install it with `pip install ./lab` in a checkout of racwire.\n"
 )
 
 

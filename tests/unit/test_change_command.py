@@ -23,6 +23,7 @@ from tests.unit.change_journals import journal, looked, plan
 from tui.cli.change import change_context
 from tui.cli.change.change_report_text import report_lines
 from tui.cli.change.change_text import status_lines
+from tui.cli.interrupts import STOPPING
 from tui.cli.main import main
 from tui.text.line import Line, plain
 
@@ -71,7 +72,7 @@ def test_help_teaches_the_whole_way_on_two_screens_of_a_small_terminal(capsys):
         ((AGREED, SWITCHED), "next: step 3, set MTU: `racwire change next --directory {}`."),
         (
             (AGREED, SWITCHED, looked(Status.PASS, Status.FAIL)),
-            "next: mend what the gate names, then `racwire change verify --directory {}`; "
+            "next: fix what the gate names, then `racwire change verify --directory {}`; "
             "`racwire change next --directory {}` shows the step.",
         ),
         (
@@ -82,7 +83,7 @@ def test_help_teaches_the_whole_way_on_two_screens_of_a_small_terminal(capsys):
                 Attested("sign-off", "Ann"),
                 Closed("signed off", "Ann"),
             ),
-            "next: `racwire change report -o change.md --directory {}` writes what was done, for who was not there.",
+            "next: `racwire change report -o change.md --directory {}` writes the report of the change.",
         ),
     ],
     ids=["just begun", "two steps on", "a gate that does not pass", "over"],
@@ -109,7 +110,7 @@ def test_status_is_calm_on_80_columns(changes):
         "not passed\n  ✓ kept-mtu  rac1 9000 kept\n  ✗ rac2 1500  (kept-mtu)\n      eth1 of rac2 would come up at 1500."
         in text
     )
-    assert "What changed meanwhile" in text
+    assert "Unexpected changes" in text
     assert text.count("rac2 was booted at 18:02") == 1
 
 
@@ -153,8 +154,8 @@ def test_next_shows_the_step_with_its_commands_ready_to_be_copied(racwire, chang
     assert "As root on rac2:\n    ip link set dev eth1 mtu 9000\n" in out
     assert "    nmcli connection modify 'private of rac2' 802-3-ethernet.mtu 9000\n" in out
     assert "Going back" in out
-    assert told.splitlines()[0] == "racwire: racwire runs none of these commands."
-    assert "next: run them, then `racwire change verify" in told
+    assert told.splitlines()[0] == "racwire: racwire does not run these commands."
+    assert "next: run the commands, then `racwire change verify" in told
 
 
 def test_next_for_one_node_and_as_lines_for_its_shell(racwire, changes):
@@ -168,7 +169,7 @@ def test_next_for_one_node_and_as_lines_for_its_shell(racwire, changes):
         "ip link set dev eth1 mtu 9000\n"
         "nmcli connection modify 'private of rac2' 802-3-ethernet.mtu 9000\n"
     )
-    assert "not among them: As oracle on any node (" in told
+    assert "not printed: As oracle on any node (" in told
 
 
 def test_the_whole_plan_is_shown_before_any_of_it_is_done(racwire, changes):
@@ -186,7 +187,7 @@ def test_attesting_the_last_step_signs_off(racwire, changes):
     opened = journal(changes, AGREED, SWITCHED, looked(Status.PASS, Status.PASS))
     code, _, told = racwire("attest", "--by", "Ann Lee")
     assert code == ExitCode.PASS
-    assert "the change 2026-11-20-a is over: signed off by Ann Lee." in told
+    assert "the change 2026-11-20-a has ended: signed off by Ann Lee." in told
     assert ChangeJournal.read(opened.path).change.outcome == "signed off"
 
 
@@ -201,12 +202,12 @@ def test_a_change_that_was_cut_off_before_its_last_line_is_closed_by_the_same_wo
     [
         (("attest", "--by", " "), ExitCode.USAGE, "Say who attests it, by name."),
         (("override", "--by", "Ann", "--reason", "It will do, I know."), ExitCode.USAGE, "has no gate to override"),
-        (("verify",), ExitCode.USAGE, "has nothing that racwire can look at: `racwire change attest --by NAME "),
-        (("next", "--node", "rac9"), ExitCode.USAGE, "--node: rac9 is none of this change's nodes, rac1, rac2."),
-        (("next", "--commands"), ExitCode.USAGE, "--commands: name the node"),
-        (("rollback", "--by", "Ann"), ExitCode.USAGE, "say who decides it and why: --by NAME --reason TEXT."),
+        (("verify",), ExitCode.USAGE, "has no gate to check; attest it: `racwire change attest --by NAME "),
+        (("next", "--node", "rac9"), ExitCode.USAGE, "rac9 is not a node of this change; the nodes are rac1, rac2."),
+        (("next", "--commands"), ExitCode.USAGE, "--commands needs the node"),
+        (("rollback", "--by", "Ann"), ExitCode.USAGE, "who decides and the reason: --by NAME --reason TEXT."),
         (("status", "--file", "/nowhere/at"), ExitCode.COULD_NOT_TELL, "There is no journal /nowhere/at."),
-        (("status", "--file", ""), ExitCode.USAGE, "--file: it is empty; name the journal of a change, or leave"),
+        (("status", "--file", ""), ExitCode.USAGE, "--file is empty; name the journal of a change, or leave"),
         (("report", "-o", "/nowhere/r.md"), ExitCode.USAGE, "there is no directory /nowhere."),
     ],
 )  # fmt: skip
@@ -298,7 +299,7 @@ def test_an_interrupted_look_writes_nothing(racwire, changes, monkeypatch):
     assert (code, out, told) == (
         ExitCode.INTERRUPTED,
         "",
-        "racwire: ending in order; once more ends it at once.\nracwire: interrupted; nothing was written.\n",
+        f"racwire: {STOPPING}\nracwire: interrupted; nothing was written.\n",
     )
     assert len(ChangeJournal.read(opened.path).change.lines) == 3
 
@@ -435,4 +436,4 @@ def test_a_change_that_is_over_can_still_be_reported(racwire, changes):
     code, out, told = racwire("report")
     assert code == ExitCode.PASS
     assert "- Outcome:  abandoned, by Ann Lee" in out
-    assert "no change is open; this is the last one." in told
+    assert "no change is open; this is the latest one." in told

@@ -83,7 +83,7 @@ def test_lines_for_a_shell_are_piped_as_they_are_and_their_heading_stays_a_comme
     assert line == f"true '{OBEYED}'"
     code, out, err = racwire("next", "--commands", "--node", "rac1", "--format", "json")
     assert (code, out) == (64, b"")
-    assert b"--format json cannot be" in err
+    assert b"leave --format json out" in err
 
 
 def test_words_that_are_no_text_in_this_locale_are_kept_all_the_same(racwire, tmp_path):

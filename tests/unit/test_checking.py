@@ -73,7 +73,7 @@ class Awaited(Progress):
     """Shows nothing; tells when a check has concluded, and when all have."""
 
     def __init__(self):
-        super().__init__(shown=False)
+        super().__init__(enabled=False)
         self.first, self.all = asyncio.Event(), asyncio.Event()
 
     def __call__(self, event):
@@ -160,7 +160,7 @@ async def test_a_feed_that_breaks_down_is_told_and_costs_the_checks_nothing(tmp_
     recording = short(tmp_path, feed, at_least_s=3600)
     report = await check(engine(hangs=""), Progress(False), recording)
     assert report.count(Status.PASS)
-    assert capsys.readouterr().err == "racwire: The live samples broke down: a fault.\n"
+    assert capsys.readouterr().err == "racwire: The recording of the traffic failed: a fault. The checks continue.\n"
     opened = Recording.open(recording.path)
     assert list(opened.events()) == SAMPLES[:2]
     opened.close()

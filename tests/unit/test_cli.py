@@ -104,7 +104,7 @@ def test_a_wrong_command_line_is_one_sentence_and_64(words):
 def test_an_unknown_check_lists_the_known_ones():
     ran = racwire("check", "df-pign")
     assert ran.returncode == ExitCode.USAGE
-    assert ran.stderr == f"racwire: There is no check 'df-pign'; there are {', '.join(ALL_CHECKS)}.\n"
+    assert ran.stderr == f"racwire: There is no check 'df-pign'; the checks are {', '.join(ALL_CHECKS)}.\n"
 
 
 def test_skipping_every_check_is_told():

@@ -115,10 +115,10 @@ def test_results_of_other_tools_stand_beside_and_other_users_are_another_load(fi
     ("words", "told"),
     [
         (("small", "small"), "is named twice: compare two runs."),
-        (("small", "hammer100"), "compare two of one kind."),
+        (("small", "hammer100"), "name two files of one kind."),
         (("small", "nothing.rec"), "nothing.rec cannot be read: No such file or directory."),
-        (("small", "/dev/zero"), "/dev/zero is no file; name a recording or another tool's result."),
-        (("small", "jumbo", "--skip-first", "soon"), "--skip-first: write a time such as "),
+        (("small", "/dev/zero"), "/dev/zero is not a regular file; name a recording or a result of another tool."),
+        (("small", "jumbo", "--skip-first", "soon"), "--skip-first: 'soon' is not a time; use one such as "),
         (("small", "jumbo", "-o", "small", "--force"), "write elsewhere."),
         (("small", "jumbo", "--svg", "/nowhere/x.svg"), "there is no directory /nowhere."),
         (("small", "jumbo", "-o", "x.out", "--svg", "x.out"), "write two files."),
@@ -137,7 +137,7 @@ def test_what_cannot_be_compared_is_one_sentence_and_64(files, capsys, words, to
 def test_a_pipe_is_refused_and_not_waited_for(files, capsys, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     assert main(["compare", files["small"], str(tmp_path / "pipe")]) == ExitCode.USAGE
-    assert "pipe is no file" in capsys.readouterr().err
+    assert "pipe is not a regular file" in capsys.readouterr().err
 
 
 def test_more_losses_than_before_are_no_success_though_too_rare_for_a_verdict(tmp_path):

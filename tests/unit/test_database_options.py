@@ -18,7 +18,7 @@ from checks.run.dry_run import plan_checks
 from racwire_lab.oracle_net.verifier import Verifier
 from tests.fixtures.oracle import USER, Witness, serving
 from tui.cli.errors import UsageError
-from tui.cli.interrupts import GOING_ON
+from tui.cli.interrupts import STOPPING
 from tui.cli.main import build_parser, effective_settings, main
 from tui.cli.password import password_for
 
@@ -74,9 +74,12 @@ def test_the_way_in_that_is_given_replaces_the_one_in_the_file(tmp_path):
         (["--interval", "0"], "--interval must be a number >= 1.0."),
         (["--interval", "soon"], "--interval must be a number, got text."),
         (["--days", "-1"], "--days must be a number > 0.0."),
-        (["--user", "racwire"], "--user: no database is named; add --connect HOST:1521/SERVICE, or --os-auth."),
-        (["--sysdba"], "--sysdba: no database is named; add --connect HOST:1521/SERVICE, or --os-auth."),
-        (["--connect", "h/p", "--os-auth"], "--os-auth: it logs in to the instance of this node; leave --connect out"),
+        (["--user", "racwire"], "--user: no database is named; add --connect HOST:1521/SERVICE or --os-auth."),
+        (["--sysdba"], "--sysdba: no database is named; add --connect HOST:1521/SERVICE or --os-auth."),
+        (
+            ["--connect", "h/p", "--os-auth"],
+            "--os-auth logs in to the instance of this node, --connect to another one",
+        ),
         (["--connect", "h/p", "--user", "sys"], "--user: SYS can only log in as SYSDBA"),
         (["--connect", "h/p", "--user", "scott/tiger"], "--user: it seems to hold a password"),
         (["--connect", "h/p", "--user", '"scott"/tiger'], "--user: it seems to hold a password"),
@@ -243,7 +246,7 @@ def test_asking_to_end_twice_does_not_cut_the_report_short(server, password, tmp
     for _ in range(200):
         ran.terminate()
     out, err = ran.communicate(timeout=10)
-    assert (ran.returncode, err) == (ExitCode.INTERRUPTED, f"racwire: {GOING_ON}\n")
+    assert (ran.returncode, err) == (ExitCode.INTERRUPTED, f"racwire: {STOPPING}\n")
     assert "gc-blocks-lost had not concluded when the run was interrupted." in out
 
 
@@ -261,14 +264,16 @@ def test_what_is_typed_in_another_encoding_is_told_without_it(server, tmp_path):
         os.write(terminal, b"tig\xe9r\n")
         out, err = ran.communicate(timeout=60)
     assert (ran.returncode, out) == (ExitCode.USAGE, "")
-    assert err == "racwire: The password that was typed is not text in the terminal's encoding.\n"
+    assert err == "racwire: The password that was typed is not text in the terminal's encoding; set the locale.\n"
 
 
 def test_a_password_as_an_argument_is_refused_and_not_repeated(password, capsys):
     for words in (("--password", password), (f"--password={password}",), ("--password",)):
         assert main(["check", "--connect", "h/p", "--user", USER, *words]) == ExitCode.USAGE
         told = capsys.readouterr().err
-        assert told.startswith("racwire: --password is none: an argument is seen by every user of this machine")
+        assert told.startswith(
+            "racwire: There is no option --password: every user of this machine can see an argument (ps)."
+        )
         assert password not in told
 
 
@@ -316,7 +321,7 @@ def test_a_password_file_that_others_may_read_stops_the_run_with_what_to_do(serv
 
 
 def test_no_password_is_asked_for_where_no_check_or_no_login_needs_one(monkeypatch):
-    monkeypatch.setattr("tui.cli.password._asked", lambda prompt: pytest.fail("asked"))
+    monkeypatch.setattr("tui.cli.password._prompted", lambda prompt: pytest.fail("asked"))
     checks = discover().checks
     network_only = [check for check in checks if check.id == "df-ping"]
     with_user = DatabaseSettings(connect="h/p", user="racwire")

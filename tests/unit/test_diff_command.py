@@ -97,7 +97,7 @@ def test_what_is_no_report_is_one_sentence(files, tmp_path, capsys, content):
             "Worse: 1 WARN T-1 t Something is so. Was 0.5 % of packets lost, is 2.5 % of packets lost",
         ),
         (finding(), finding(nodes=["rac1", "rac2"]), "Something is so. Also on rac2"),
-        (finding(nodes=["rac1", "rac2"]), finding(), "Something is so. Not on rac2 any more"),
+        (finding(nodes=["rac1", "rac2"]), finding(), "Something is so. No longer on rac2"),
         (
             finding(),
             finding(waived=Waived("known", "Ann Lee", "2027-01-31")),
@@ -108,7 +108,7 @@ def test_what_is_no_report_is_one_sentence(files, tmp_path, capsys, content):
             finding(),
             "Worse: 1 WARN T-1 t Something is so. Was waived until 2027-01-31 by Ann Lee",
         ),
-        (finding(), finding(Status.UNKNOWN), "Cannot be told any more: 1 UNKNOWN T-1 t Something is so. Was WARN"),
+        (finding(), finding(Status.UNKNOWN), "No longer known: 1 UNKNOWN T-1 t Something is so. Was WARN"),
         (finding(Status.UNKNOWN), finding(), "New: 1 WARN T-1 t Something is so. Was UNKNOWN"),
     ],
 )
@@ -117,8 +117,10 @@ def test_each_change_has_its_heading_and_what_it_was(before, after, told):
 
 
 def test_what_was_left_out_is_neither_gone_nor_new():
-    assert "Not compared: 1 WARN T-1 t Something is so. Its check was not run again." in text(of(finding()), of())
-    assert "Its check was not run before." in text(of(), of(finding()))
+    assert "Not compared: 1 WARN T-1 t Something is so. Its check is not part of the later run." in text(
+        of(finding()), of()
+    )
+    assert "Its check is not part of the earlier run." in text(of(), of(finding()))
 
 
 def test_nothing_to_tell_is_said():
@@ -139,7 +141,7 @@ def test_pseudonyms_are_not_told_as_other_nodes():
     told = text(of(finding()), renamed)
     assert "Was WARN" in told
     assert "node-1" not in told
-    assert "any more" not in told
+    assert "o longer on" not in told
 
 
 def test_facts_that_changed_alike_share_a_line_and_many_are_cut_short():

@@ -17,11 +17,11 @@ import pytest
 from checks.model.exit_codes import ExitCode
 from checks.saved import open_saved
 from tests.unit.saved_support import recording
-from tui.cli.interrupts import GOING_ON
+from tui.cli.interrupts import STOPPING
 
 ROOT = Path(__file__).parents[2]
 FIRST = str(ROOT / "tests" / "fixtures" / "saved" / "first.racwire")
-SAID = f"racwire: {GOING_ON}\n"
+SAID = f"racwire: {STOPPING}\n"
 PATIENCE_S = 20
 """For what must come; nothing is measured by it."""
 
@@ -197,9 +197,9 @@ def test_a_recording_whose_disk_does_not_answer_is_ended(tmp_path):
 
 STUCK_IN_ORDER = """
 import sys, threading
-from tui.cli.interrupts import ending_in_order
+from tui.cli.interrupts import graceful_stop
 
-with ending_in_order(lambda: print("ends", flush=True)):
+with graceful_stop(lambda: print("ends", flush=True)):
     print("runs", flush=True)
     threading.Event().wait()
 """

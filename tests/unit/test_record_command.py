@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -107,7 +108,9 @@ def test_times_are_written_as_people_write_them(text, seconds):
 
 @pytest.mark.parametrize("text", ["", "0", "soon", "-5m", "5 weeks", "1e9", "999999d", "١m"])
 def test_what_is_no_time_is_told_with_the_option_and_examples(text):
-    with pytest.raises(UsageError, match="--for: write a time such as 90s, 30m, 2h or 1d, not"):
+    with pytest.raises(
+        UsageError, match=f"--for: {re.escape(repr(text))} is not a time; use one such as 90s, 30m, 2h or 1d"
+    ):
         seconds_of(text, "--for")
 
 
@@ -186,7 +189,7 @@ async def test_a_delivery_that_breaks_down_ends_it_and_closes_the_feed():
 
     feed = FakeFeed(Gap("pairs", BEGIN, ""))
     with pytest.raises(RecordingError):
-        await sample(feed, found(), BatchWriter(full, 0.0), told=lambda item: None)
+        await sample(feed, found(), BatchWriter(full, 0.0), on_item=lambda item: None)
     assert feed.is_closed.is_set()
 
 
@@ -195,7 +198,11 @@ async def test_a_disk_that_hangs_at_the_end_is_not_waited_for():
     gaps = [Gap("pairs", BEGIN, "")] * 3
     try:
         ending = await sample(
-            FakeFeed(*gaps), found(), BatchWriter(lambda items: mended.wait(), 0.0), told=lambda item: None, for_s=0.1
+            FakeFeed(*gaps),
+            found(),
+            BatchWriter(lambda items: mended.wait(), 0.0),
+            on_item=lambda item: None,
+            for_s=0.1,
         )
     finally:
         mended.set()
@@ -218,11 +225,11 @@ async def test_a_reader_that_stalls_holds_up_the_feed_and_not_memory():
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--for", "soon", "a.rec"], "--for: write a time such as 90s, 30m, 2h or 1d, not 'soon'."),
-        (["--keep", "0", "a.rec"], "--keep: write a time such as 90s, 30m, 2h or 1d, not '0'."),
+        (["--for", "soon", "a.rec"], "--for: 'soon' is not a time; use one such as 90s, 30m, 2h or 1d."),
+        (["--keep", "0", "a.rec"], "--keep: '0' is not a time; use one such as 90s, 30m, 2h or 1d."),
         (["--every", "0.1", "a.rec"], "--every must be from 1 to 60 seconds."),
         (["--every", "90", "a.rec"], "--every must be from 1 to 60 seconds."),
-        (["--interval", "5", "a.rec"], "--interval is for the checks; write --every S here."),
+        (["--interval", "5", "a.rec"], "--interval is an option of the checks; use --every S here."),
         (["--label", "x" * 61, "a.rec"], "--label: write at most 60 characters."),
         (["no/such/place.rec"], "no/such/place.rec could not be written: No such file or directory."),
         (["."], ". is already there; name another file, or add --force to replace it."),
@@ -279,7 +286,7 @@ class Feed:
 async def found():
     return Cluster(local_node="rac1", taken_at="")
 
-run_sampling(sample(Feed(), found(), BatchWriter(lambda items: None, 0.0), told=lambda item: None))
+run_sampling(sample(Feed(), found(), BatchWriter(lambda items: None, 0.0), on_item=lambda item: None))
 os.kill(os.getpid(), signal.SIGTERM)
 print("concluded")
 """
@@ -359,7 +366,7 @@ def test_a_reader_of_json_lines_that_stops_early_is_no_error(recording):
 def test_options_of_live_samples_are_refused_for_a_recording(recording):
     ran = racwire("watch", "--every", "5", str(recording))
     assert ran.returncode == ExitCode.USAGE
-    assert "a recording is printed as it is" in ran.stderr
+    assert "are for live samples: leave them out to print a recording." in ran.stderr
 
 
 def test_live_samples_come_as_json_lines_at_once():
@@ -384,7 +391,7 @@ def test_open_without_a_terminal_says_what_is_in_it(recording):
 
 
 @pytest.mark.parametrize(
-    ("command", "foreign"), [("open", "is nothing that racwire wrote"), ("watch", "is no recording of racwire")]
+    ("command", "foreign"), [("open", "is not a file that racwire wrote"), ("watch", "is no recording of racwire")]
 )
 def test_what_is_no_recording_is_one_sentence(tmp_path, command, foreign):
     (tmp_path / "letter").write_text("a letter")

@@ -139,7 +139,7 @@ def test_the_command_redacts_keeps_the_mapping_and_tells_where(
     assert made.track.sources() == ("node host_a", "node host_b")
     told = capsys.readouterr()
     assert str(tmp_path / "racwire" / "redaction.json") in told.err
-    assert "look through it" in told.err
+    assert "review the file before you hand it on" in told.err
     assert told.out == ""
     assert read(tmp_path / "racwire" / "redaction.json").names["host"]["rac1"] == "host_a"
 

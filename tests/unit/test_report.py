@@ -15,7 +15,7 @@ from checks.whole_files import OutputError, write_whole
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import asked, change, counters, database, losing
 from tests.fixtures.reports import black_hole, report_of
-from tui.cli.streams import tell
+from tui.cli.streams import print_message
 from tui.cli.text_report import text_report
 from tui.text.sanitize import for_encoding, sanitize_lines
 
@@ -84,7 +84,7 @@ def test_no_name_and_no_command_begins_a_line_of_its_own():
 
 
 def test_a_sentence_on_stderr_is_one_line_whatever_stands_in_it(capsys):
-    tell("saved by racwire x\nracwire: everything passed\u2028\x1b[2J")
+    print_message("saved by racwire x\nracwire: everything passed\u2028\x1b[2J")
     assert capsys.readouterr().err == "racwire: saved by racwire x\\x0aracwire: everything passed\\x2028\\x1b[2J\n"
 
 
@@ -100,7 +100,7 @@ def test_drawn_signs_become_plain_where_the_stream_is_not_unicode():
 
 
 def test_an_interrupted_report_says_so():
-    assert "Interrupted: what had been found by then stands above." in text(report_of(cluster(2), interrupted=True))
+    assert "Interrupted: the report contains the findings up to then." in text(report_of(cluster(2), interrupted=True))
 
 
 def test_findings_on_the_same_network_are_joined():

@@ -37,7 +37,7 @@ def test_check_of_a_saved_file_says_what_was_found_and_that_it_is_a_saved_state(
     assert "Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac2" in out
     assert "SAVED STATE" in out
     assert err.startswith(TOLD)
-    assert err.endswith("; nothing is read, asked or sent now.\n")
+    assert err.endswith("; this run reads, queries and sends nothing.\n")
 
 
 def test_check_of_a_saved_file_as_json_is_the_saved_report(capsys):
@@ -62,9 +62,9 @@ def test_only_some_of_the_checks_can_be_looked_at(capsys):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["no-such-check"], "There is no check 'no-such-check'; there are boot-mtu, "),
-        (["gc-blocks-lost"], "Nothing was saved of gc-blocks-lost; there is "),
-        (["df-ping", "--skip", "df-ping"], "No check is left: all were skipped."),
+        (["no-such-check"], "There is no check 'no-such-check'; the checks are boot-mtu, "),
+        (["gc-blocks-lost"], "The saved file has no findings of gc-blocks-lost; it has findings of "),
+        (["df-ping", "--skip", "df-ping"], "No check is left: --skip names all of them."),
     ],
 )
 def test_checks_that_are_not_in_it_are_told(words, told, capsys):
@@ -75,11 +75,11 @@ def test_checks_that_are_not_in_it_are_told(words, told, capsys):
 def test_a_lab_that_is_not_there_is_not_needed_and_what_is_not_used_is_told(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("RACWIRE_LAB_DIR", str(tmp_path / "none"))
     assert main(["check", "--lab", "--peer", "rac9", "--awr", "--from", FIRST]) == ExitCode.FAILURES
-    assert f"--lab, --peer and --awr: not used; all there is comes from {FIRST}.\n" in capsys.readouterr().err
+    assert f"--lab, --peer and --awr: ignored, because the evidence comes from {FIRST}.\n" in capsys.readouterr().err
 
 
 def test_nobody_is_asked_for_a_password(monkeypatch, capsys):
-    monkeypatch.setattr("tui.cli.password._asked", lambda _: pytest.fail("it asked"))
+    monkeypatch.setattr("tui.cli.password._prompted", lambda _: pytest.fail("it asked"))
     assert main(["--connect", "h/p", "--user", "u", "check", "--from", FIRST]) == ExitCode.FAILURES
 
 
@@ -101,7 +101,7 @@ def test_a_check_that_is_not_installed_here_keeps_its_findings_and_that_is_told(
     main(["check", "--from", str(path), "--format", "json"])
     out, err = capsys.readouterr()
     assert json.loads(out)["findings"] == json.loads(to_json(replace(report, findings=findings)))["findings"]
-    assert "The findings of acme-links are as they were saved: what judged them is not installed here.\n" in err
+    assert "The findings of acme-links are those of the saved file: the check is not installed here.\n" in err
 
 
 # --- formats ---------------------------------------------------------------------------------------------------------
@@ -160,16 +160,16 @@ def test_a_terminal_is_not_filled_with_html(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdout", Terminal())
     assert main(["report", "--from", FIRST, "--format", "html"]) == ExitCode.USAGE
     assert capsys.readouterr().err == (
-        "racwire: A terminal shows no HTML; add -o report.html, or lead it into a file.\n"
+        "racwire: HTML cannot be printed on a terminal; add -o report.html, or redirect stdout to a file.\n"
     )
 
 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--from", FIRST, "-o", "x.html", "--record", "5s"], "--record: nothing can be recorded of what was saved"),
-        (["--format", "junit", "--record", "5s"], "--record: the junit format shows no traffic"),
-        (["--format", "html", "--record", "soon"], "--record: write a time such as 90s"),
+        (["--from", FIRST, "-o", "x.html", "--record", "5s"], "--record: a saved file cannot be recorded again"),
+        (["--format", "junit", "--record", "5s"], "--record: the junit format contains no traffic"),
+        (["--format", "html", "--record", "soon"], "--record: 'soon' is not a time"),
     ],
 )
 def test_what_cannot_be_recorded_is_told_before_anything_is_done(words, told, monkeypatch, tmp_path, capsys):
@@ -201,7 +201,7 @@ def test_a_page_that_cannot_be_saved_is_kept_in_a_file_and_not_poured_over_the_t
     assert kept.read_text().startswith("<!DOCTYPE html>")
     assert kept.stat().st_mode & 0o777 == 0o600
     assert terminal.buffer.getvalue() == b""
-    assert capsys.readouterr().err.endswith(f"No space left on device. It is in {kept} instead.\n")
+    assert capsys.readouterr().err.endswith(f"No space left on device. The report is in {kept} instead.\n")
 
 
 def test_text_that_cannot_be_saved_is_printed_and_the_reason_stands_below_it(monkeypatch):
@@ -226,7 +226,7 @@ def test_a_recording_that_cannot_be_read_costs_only_itself(monkeypatch, capfd):
     assert main(["report", "--from", FIRST, "--format", "html"]) == ExitCode.FAILURES
     out, err = capfd.readouterr()
     assert out == "without it"
-    assert "The recording is damaged. The report is without it.\n" in err
+    assert "The recording is damaged. The report does not contain the traffic.\n" in err
 
 
 def test_what_is_no_saved_file_is_one_sentence(tmp_path, capsys):

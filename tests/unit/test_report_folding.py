@@ -87,4 +87,4 @@ def test_findings_that_do_not_know_for_one_reason_tell_it_once():
     text = words(report)
     assert text.count(f"Seen {hanging.reason}") == 1
     assert first.title in text
-    assert f"Likewise not known to {', '.join(f'{f.check} ({f.code})' for f in others)}" in text
+    assert f"Likewise unknown for {', '.join(f'{f.check} ({f.code})' for f in others)}" in text

@@ -84,7 +84,7 @@ def test_waivers_that_do_not_hold_take_a_line_each_and_those_in_force_none():
 
 def test_waivers_that_nobody_could_look_at_share_a_line():
     text = words(with_waived(None, ended("not checked", "boot-mtu could not look everywhere.")))
-    assert "Waivers not looked at in this run, or not everywhere: IC-BOOT-002 (eth2 rac1)" in text
+    assert "Waivers not checked in this run, or not on all nodes: IC-BOOT-002 (eth2 rac1)" in text
 
 
 def test_a_finding_whose_waiver_was_lifted_says_so_itself():
@@ -100,7 +100,7 @@ def test_a_saved_state_says_of_when_it_is_and_how_old():
     assert "of 2026-11-20 14:02:31 +01:00, 3 d 1 h ago, saved" in seen
     text = words(report, now)
     assert "SAVED STATE of 2026-11-20 14:02:31 +01:00, saved 2026-11-20 14:03:00 +01:00; this was written 2026" in text
-    assert "3 d 1 h after the cluster was looked at. The cluster was not asked." in text
+    assert "3 d 1 h after the cluster was looked at. racwire did not query the cluster." in text
     assert " ago" not in text
 
 

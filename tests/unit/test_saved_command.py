@@ -21,7 +21,7 @@ from checks.traffic.samples import Event
 from checks.whole_files import OutputError
 from tests.unit.saved_support import judged_here, members_of, recording
 from tui.cli import saving
-from tui.cli.interrupts import GOING_ON
+from tui.cli.interrupts import STOPPING
 from tui.cli.main import main
 
 FIRST = str(Path(__file__).parents[1] / "fixtures" / "saved" / "first.racwire")
@@ -52,7 +52,9 @@ def test_what_was_saved_can_be_saved_again_and_is_as_old_as_it_was(capsys):
     assert events_in("b.racwire") == events_in(FIRST)
     out, err = capsys.readouterr()
     assert out == ""
-    assert re.search(r"^racwire: b.racwire has \d checks of rac1 and rac2, and 2 s of traffic: \d+ kB\.$", err, re.M)
+    assert re.search(
+        r"^racwire: b.racwire contains \d checks of rac1 and rac2, and 2 s of traffic: \d+ kB\.$", err, re.M
+    )
     assert "racwire: next: racwire open b.racwire, or racwire report --from b.racwire -o report.html\n" in err
 
 
@@ -62,7 +64,7 @@ def test_live_it_runs_the_checks_and_its_exit_code_is_theirs(capsys):
         assert {f.check: f.status for f in opened.report.findings} == {"interfaces": Status.UNKNOWN}
         assert opened.recording is None
         assert opened.report.settings["thresholds"]
-    assert "here.racwire has 1 check of " in capsys.readouterr().err
+    assert "here.racwire contains 1 check of " in capsys.readouterr().err
 
 
 def test_a_recording_of_before_can_be_put_in(tmp_path):
@@ -79,8 +81,11 @@ def test_a_recording_of_before_can_be_put_in(tmp_path):
     [
         (["b", "--recording", "nowhere.rec"], "--recording: nowhere.rec could not be read: No such file or directory."),
         (["b", "--recording", FIRST], "is no recording of racwire"),
-        (["b", "--recording", "a.rec", "--record", "5s"], "--record and --recording: one file takes one recording"),
-        (["b", "--from", FIRST, "--record", "5s"], "--record: nothing can be recorded of what was saved"),
+        (
+            ["b", "--recording", "a.rec", "--record", "5s"],
+            "a saved file contains one recording",
+        ),
+        (["b", "--from", FIRST, "--record", "5s"], "--record: a saved file cannot be recorded again"),
         (["."], "FILE needs the name of a file"),
         (["no/such/directory"], "there is no directory no/such"),
         (["-"], "FILE needs the name of a file."),
@@ -123,7 +128,7 @@ def test_on_a_full_disk_what_was_gathered_goes_where_there_is_room(places, monke
         assert opened.recording is not None
     out, err = capsys.readouterr()
     assert out == ""
-    assert f"No space left on device; nothing was left there.\nracwire: It is in {kept} instead.\n" in err
+    assert f"No space left on device; nothing was left there.\nracwire: The evidence is in {kept} instead.\n" in err
 
 
 def test_where_the_state_has_no_room_either_it_goes_among_the_temporary_files(places, monkeypatch, capsys):
@@ -157,7 +162,7 @@ def test_a_recording_that_cannot_be_put_in_costs_only_itself(tmp_path, monkeypat
         file.execute("UPDATE samples SET body = zeroblob(20000000)")
         file.commit()
     assert main(["save", "--from", FIRST, "b.racwire", "--recording", str(before)]) == ExitCode.FAILURES
-    assert "The file is written without the recording." in capsys.readouterr().err
+    assert "The saved file does not contain the recording." in capsys.readouterr().err
     assert open_saved(Path("b.racwire")).recording is None
 
 
@@ -170,7 +175,7 @@ def test_a_request_to_end_it_while_it_is_written_lets_it_be_written(monkeypatch,
     monkeypatch.setattr(saving, "save", ended)
     assert main(["save", "--from", FIRST, "b.racwire"]) == ExitCode.FAILURES
     assert open_saved(Path("b.racwire"), recording=False).report == judged_here(Path(FIRST))
-    assert f"racwire: {GOING_ON}\n" in capsys.readouterr().err
+    assert f"racwire: {STOPPING}\n" in capsys.readouterr().err
 
 
 def test_a_request_to_end_it_before_it_is_written_removes_the_temporary_files(monkeypatch):
@@ -229,7 +234,7 @@ def test_a_recording_with_names_gets_pseudonyms_beside_a_report_that_has_them(tm
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--redaction-map", "m.json"], "--redaction-map: nothing is redacted; add --redact."),
+        (["--redaction-map", "m.json"], "--redaction-map has no effect without --redact; add --redact."),
         (["--redact", "--redaction-map", "no/such/file/m.json"], "m.json"),
         (["--redact", "--redaction-map", "damaged.json"], "damaged.json"),
     ],
@@ -266,7 +271,7 @@ def test_the_mapping_is_never_written_over_nor_taken_for_evidence(words, places,
     Path("link.html").symlink_to("m.json")
     monkeypatch.setattr("tui.cli.load_or_run._live", lambda *_: pytest.fail("it ran"))
     assert main([word.format(state=state) for word in words] + ["--redact"]) == ExitCode.USAGE
-    assert "is where the pseudonyms are kept" in capsys.readouterr().err
+    assert "is the file of the pseudonyms" in capsys.readouterr().err
     assert [path.read_text() for path in kept] == ["{}", "{}"]
 
 
@@ -274,7 +279,7 @@ def test_a_place_that_takes_no_file_is_told_before_anything_is_run(tmp_path, mon
     monkeypatch.setattr("tui.cli.load_or_run._live", lambda *_: pytest.fail("it ran"))
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
     Path("link").symlink_to("/nowhere/b.racwire")
-    for name, told in ((str(tmp_path / "b"), f"{tmp_path} takes no file from you"), ("link", "no directory /nowhere")):
+    for name, told in ((str(tmp_path / "b"), f"you may not write to {tmp_path}"), ("link", "no directory /nowhere")):
         assert main(["save", name]) == ExitCode.USAGE
         assert told in capsys.readouterr().err
 

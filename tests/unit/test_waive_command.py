@@ -57,12 +57,12 @@ def test_it_prints_what_the_settings_take_and_says_where_that_goes(tmp_path, cap
         'by = "Ann Lee"',
         f"expires = {SOON}",
         'status = "FAIL"',
-        "extent = 0.6  # found 0.298 % lost of the blocks sent; lifted above 0.6; write less to be stricter",
+        "extent = 0.6  # measured 0.298 % lost of the blocks sent; the waiver ends above 0.6; stricter: less",
         'nodes = ["rac2", "rac1"]',
     ]
-    assert "put this at the end of the settings file (/etc/racwire.toml)" in err
-    assert "with --from FILE, checks and reports take this one only where --settings is given" in err
-    assert "found at 0.298 % lost of the blocks sent, lifted above 0.6, since" in err
+    assert "append this to the settings file (/etc/racwire.toml)" in err
+    assert "with --from FILE, this waiver applies only together with --settings" in err
+    assert "measured: 0.298 % lost of the blocks sent; the waiver ends above 0.6, since" in err
     (waiver,) = parse_settings(out, "settings.toml").waivers
     (marked,) = apply([LOST], [waiver], date.today(), {}, known_codes)[0]
     assert marked.waived is not None
@@ -72,7 +72,7 @@ def test_a_count_is_waived_as_it_is(tmp_path, capsys):
     paths = msgspec.structs.replace(LOST, extent=Magnitude(2, "paths"))
     assert waive(tmp_path, "IC-LOST-002", report=msgspec.structs.replace(report_of(cluster(2)), findings=(paths,))) == 0
     out, err = capsys.readouterr()
-    assert "extent = 2  # paths: more than that lifts the waiver\n" in out
+    assert "extent = 2  # paths: above that, the waiver ends\n" in out
     assert "found at" not in err
 
 
@@ -95,16 +95,16 @@ def test_of_several_findings_one_is_to_be_chosen_or_all_by_a_star(tmp_path, caps
     ("code", "options", "sentence"),
     [
         ("IC-BOOT-009", (), "has no finding IC-BOOT-009; it has IC-LOST-002 and IC-BOOT-002."),
-        ("IC-LOST-002", ("--subject", "prod1"), "is not about 'prod1'; it is about \"prod2: 37 in 30 s\"."),
-        ("IC-LOST-002", ("--until", "2020-01-31"), "--until 2020-01-31 is over; name today or a later day."),
+        ("IC-LOST-002", ("--subject", "prod1"), "has no subject 'prod1'; its subjects: \"prod2: 37 in 30 s\"."),
+        ("IC-LOST-002", ("--until", "2020-01-31"), "--until 2020-01-31 is in the past; name today or a later day."),
         (
             "IC-LOST-002",
             ("--until", "9999-01-31"),
-            "--until 9999-01-31 is over 366 days ahead; name an earlier day, and look again then.",
+            "--until 9999-01-31 is more than 366 days ahead; name an earlier day, and renew the waiver then.",
         ),
-        ("IC-LOST-002", ("--until", "soon"), "--until needs a day such as 2027-01-31; 'soon' is none."),
-        ("IC-LOST-002", ("--reason", " "), "--reason needs a few plain words, 500 characters at most."),
-        ("IC-LOST-002", ("--by", "\x1b[2J"), "--by needs a few plain words, 100 characters at most."),
+        ("IC-LOST-002", ("--until", "soon"), "--until needs a date such as 2027-01-31; 'soon' is not one."),
+        ("IC-LOST-002", ("--reason", " "), "--reason needs printable text of at most 500 characters."),
+        ("IC-LOST-002", ("--by", "\x1b[2J"), "--by needs printable text of at most 100 characters."),
         ("IC-LOST-002", ("--from", "/nowhere.json"), "/nowhere.json"),
     ],
 )
@@ -135,7 +135,7 @@ def test_pseudonyms_are_refused_and_a_waiver_that_is_there_is_told_of(tmp_path, 
     assert "has pseudonyms" in capsys.readouterr().err
     held = msgspec.structs.replace(LOST, waived=Waived("?", "Ann Lee", SOON))
     assert waive(tmp_path, "IC-LOST-002", report=msgspec.structs.replace(base, findings=(held,))) == 0
-    assert "let this one take its place" in capsys.readouterr().err
+    assert "replace it by this one" in capsys.readouterr().err
 
 
 texts = st.text(max_size=30) | st.text("a1 *?[]\"'\\\n\x1b\x7f:,.", max_size=30)

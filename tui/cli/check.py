@@ -1,4 +1,4 @@
-"""`racwire check`: run checks without the full screen. stdout is the report, stderr tells how far it is."""
+"""`racwire check`: run checks without the full screen. The report goes to stdout, progress to stderr."""
 
 from __future__ import annotations
 
@@ -6,39 +6,56 @@ import argparse
 from typing import TYPE_CHECKING
 
 from tui.cli.document import Document, output_file
-from tui.cli.options import add_check_options, add_evidence_options, add_output_options, add_quiet_option
+from tui.cli.options import (
+    add_check_options,
+    add_evidence_options,
+    add_output_options,
+    add_quiet_option,
+    add_selection_options,
+)
 from tui.cli.streams import exit_past_hung_threads
 
 if TYPE_CHECKING:
     from checks.model.settings import Settings
 
 _EPILOG = """\
-exit codes: 0 pass, 1 warnings, 2 failures, 3 could not tell, or the report could not be written; 64 usage;
-130 interrupted. What a waiver of the settings covers does not count."""
+examples:
+  racwire check                        run all checks
+  racwire check df-ping interfaces     run two checks
+  racwire check --connect rac-scan:1521/prod --user racwire
+                                       check the database too
+  racwire check --from night.racwire   repeat the checks on a saved file
+
+exit codes: 0 pass, 1 warnings, 2 failures, 3 could not tell, or the report
+could not be written; 64 usage; 130 interrupted. A finding that a waiver of the
+settings covers does not count."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.description = "Runs the checks on this node and its peers, and prints what was found, worst first."
+    parser.description = "Run the checks on this node and its peers, and print the findings, worst first."
     parser.epilog = _EPILOG
-    add_check_options(parser)
-    parser.add_argument("ids", nargs="*", metavar="ID", help="only these checks (racwire explain lists them)")
-    parser.add_argument("--skip", action="append", default=[], metavar="ID", help="leave this check out (repeatable)")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="how the report is written")
-    add_output_options(parser)
-    add_quiet_option(parser)
+    add_selection_options(parser)
+    output = parser.add_argument_group("output")
+    output.add_argument("--format", choices=("text", "json"), default="text", help="format (default text)")
+    add_output_options(output)
+    add_quiet_option(output)
     add_evidence_options(parser)
+    add_check_options(parser)
 
 
-def arguments(*words: str) -> argparse.Namespace:
-    """The arguments of the command, parsed from its own words."""
+def arguments(*argv: str) -> argparse.Namespace:
+    """The parsed arguments of the command."""
     parser = argparse.ArgumentParser()
     add_options(parser)
-    return parser.parse_args(words)
+    return parser.parse_args(argv)
 
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
-    """Run, print, and return the exit code. Raises UsageError for an unknown check."""
+    """Run the checks, print the report, and return the exit code.
+
+    Raises UsageError for an unknown check or a wrong file.
+    """
     from checks.model.report import exit_code
     from checks.report.json_report import to_json
     from tui.cli.load_or_run import load_or_run

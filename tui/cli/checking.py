@@ -1,4 +1,4 @@
-"""The checks run without the full screen, and the traffic recorded beside them: until both are done, or it is ended."""
+"""Runs the checks without the console and records the traffic meanwhile, until both are done or a signal arrives."""
 
 from __future__ import annotations
 
@@ -8,20 +8,23 @@ from contextlib import AsyncExitStack, suppress
 from checks.model.report import Report
 from checks.run.engine import Engine
 from checks.run.events import Gathered, RunFinished
-from tui.cli.interrupts import ending_the_loop
+from tui.cli.interrupts import graceful_loop_stop
 from tui.cli.progress import Progress
 from tui.cli.short_recording import ShortRecording
 
 _FOLLOWED = ("clusterware", "nodes", "networks", "database")
-"""The groups of facts that say what there is to be sampled."""
+"""The groups of facts that name the nodes and instances to sample."""
 _TICK_S = 0.5
 
 
 async def check(engine: Engine, progress: Progress, recording: ShortRecording | None = None) -> Report:
-    """Run to the end. The first interrupt (Ctrl-C, TERM, HUP) ends it early with what there is: the checks where they
-    have not concluded, else the recording."""
+    """Run the checks and return the report.
+
+    The first signal (INT, TERM, HUP) ends the run early, with a partial report; after the checks it ends the recording
+    only.
+    """
     stop = asyncio.Event()
-    with ending_the_loop(stop.set):
+    with graceful_loop_stop(stop.set):
         async with AsyncExitStack() as stack:
             if recording is not None:
                 await stack.enter_async_context(recording)

@@ -1,4 +1,4 @@
-"""`racwire compare BEFORE AFTER`: what a change did, and which differences are noise."""
+"""`racwire compare BEFORE AFTER`: show what a change did, and which differences are noise."""
 
 from __future__ import annotations
 
@@ -11,51 +11,61 @@ from tui.cli.durations import seconds_of
 from tui.cli.errors import UsageError
 
 _EPILOG = """\
+BEFORE and AFTER are two recordings, or two results of one other tool:
+Swingbench (results.xml), HammerDB (its log), iperf3 (-J), sysstat (sadf -j).
+racwire divides each recording into stretches and compares their medians with
+the rank test of Mann and Whitney.
+
 examples:
-  racwire record --for 30m --label mtu1500 before.rec      the load, before the change
-  racwire record --for 30m --label again again.rec         the same load once more: how much is noise
-  (the change)
-  racwire record --for 30m --label mtu9000 after.rec       the same load, after it
+  racwire compare before.rec after.rec
   racwire compare before.rec after.rec --same again.rec
-  racwire compare before.rec after.rec --also swingbench-before.xml swingbench-after.xml --svg mtu.svg
+  racwire compare before.rec after.rec --svg mtu.svg \\
+      --also swingbench-before.xml swingbench-after.xml
 
-BEFORE and AFTER are recordings, or results of another tool, both of one kind: Swingbench (results.xml), HammerDB
-(its log), iperf3 (-J), sysstat (sadf -j). Medians of stretches are compared by the rank test of Mann and Whitney.
+the recordings, all three of the same load:
+  racwire record --for 30m --label mtu1500 before.rec    before the change
+  racwire record --for 30m --label again again.rec       again, for the noise
+  racwire record --for 30m --label mtu9000 after.rec     after the change
 
-verdicts: better, worse, no difference, too few samples, environment shifted; differs: more than noise, and neither
-way is better (what the change itself does, such as fewer packets for a block).
-exit codes: 0 compared, nothing got worse; 1 something did; 3 nothing can be told, or there are more losses, too rare
-to tell whether the change did it; 64 usage, or input not readable."""
+verdicts: better, worse, no difference, too few samples, environment shifted.
+"differs" is a difference larger than the noise that is neither better nor
+worse, such as fewer packets for a block.
+
+exit codes: 0 nothing got worse; 1 something got worse; 3 no verdict is
+possible, or more losses were seen, but too few to attribute them to the change;
+64 usage, or a file cannot be read."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.description = "Compares two runs of the same load, and says what is better, worse, or noise."
+    parser.description = "Compare two runs of the same load: what is better, what is worse, what is noise."
     parser.epilog = _EPILOG
-    parser.add_argument("before", metavar="BEFORE", help="a recording, or another tool's result")
-    parser.add_argument("after", metavar="AFTER", help="the same after the change")
-    parser.add_argument(
-        "--same", metavar="FILE", help="a second run before the change, of the same load: what differs there is noise"
+    runs = parser.add_argument_group("runs")
+    runs.add_argument("before", metavar="BEFORE", help="recording, or result of another tool, before the change")
+    runs.add_argument("after", metavar="AFTER", help="recording, or result of the same tool, after the change")
+    runs.add_argument(
+        "--same", metavar="FILE", help="second run of the same load before the change: its differences are noise"
     )
-    parser.add_argument(
+    runs.add_argument(
         "--also",
         nargs=2,
         action="append",
         default=[],
         metavar=("BEFORE", "AFTER"),
-        help="another tool's results of the same two times (repeatable)",
+        help="two results of another tool, of the same times (repeatable)",
     )
-    parser.add_argument("--skip-first", metavar="TIME", help="leave out the begin of each recording, such as 30s or 5m")
-    parser.add_argument("--stretch", metavar="TIME", help="the length of the stretches (else chosen by racwire)")
-    parser.add_argument("--all", action="store_true", dest="every", help="every metric of every node, also what is 0")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="how the comparison is written")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the comparison to a file, whole or not at all")
-    parser.add_argument("--svg", metavar="FILE", help="also draw it, as one SVG file")
-    parser.add_argument("--force", action="store_true", help="replace FILEs that are there")
+    runs.add_argument("--skip-first", metavar="TIME", help="leave out the start of each recording, such as 30s or 5m")
+    runs.add_argument("--stretch", metavar="TIME", help="length of the stretches (default: racwire chooses)")
+    output = parser.add_argument_group("output")
+    output.add_argument("--all", action="store_true", dest="every", help="every metric of every node, also those at 0")
+    output.add_argument("--format", choices=("text", "json"), default="text", help="format (default text)")
+    output.add_argument("-o", "--output", metavar="FILE", help="write to FILE, completely or not at all")
+    output.add_argument("--svg", metavar="FILE", help="also draw the comparison as an SVG file")
+    output.add_argument("--force", action="store_true", help="replace FILEs that exist")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compare, print, and return the exit code. Raises UsageError for what cannot be compared."""
+    """Compare, print, and return the exit code. Raises UsageError for files that cannot be compared."""
     runs_named = [args.before, args.after, *([args.same] if args.same else [])]
     for names in (runs_named, *args.also):
         _refuse_twice(names, "compare two runs")
@@ -74,7 +84,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _refuse_twice(names: Sequence[str], instead: str) -> None:
-    """A run compared with itself shows nothing, and one that is written over is lost. Raises UsageError."""
+    """Refuse a file that is named twice: a comparison with itself is empty, an overwritten run is lost. Raises
+    UsageError; `instead` says what to do."""
     for place, name in enumerate(names):
         for other in names[:place]:
             if name == other:

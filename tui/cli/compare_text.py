@@ -1,4 +1,4 @@
-"""A comparison as text, in the spirit of benchstat: before, after, the change, how sure that is, and the verdict."""
+"""A comparison as text, in the style of benchstat: before, after, change, p-value and verdict of each metric."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ _SHORT = {ComparisonVerdict.ENVIRONMENT_SHIFTED: "env. shifted", ComparisonVerdi
 _NARROWEST, _WIDE, _WIDEST = 80, 118, 120
 _PERCENT, _UNPARTED = re.compile(r"(?<=\d) %"), "\ue000%"
 _MOST_DIFFERENCES = 12
-_MOST_SHOWN = 30
-"""Characters of a fact's value."""
+_MOST_CHARACTERS = 30
+"""Maximum characters of the value of a fact."""
 
 
 def comparison_text(comparison: Comparison, stream: TextIO, *, every: bool = False) -> str:
     """The whole comparison for that stream: coloured for a terminal (unless NO_COLOR), plain for a pipe or a file.
 
-    Parts of which nothing else can be said than of their whole are left out, unless `every` metric is wanted.
+    Metrics with the same verdict as the total that contains them are left out, unless `every` is true.
     """
     columns = columns_of(stream, narrowest=_NARROWEST, widest=_WIDEST)
     return render(lines_of(comparison, columns, every=every), stream)
 
 
 def lines_of(comparison: Comparison, width: int, *, every: bool = False) -> Iterator[Line]:
-    """The lines, for so many columns."""
+    """The lines of the comparison, for `width` columns."""
     for number_of, pair in enumerate(comparison.pairs):
         if number_of:
             yield []
@@ -57,7 +57,7 @@ def lines_of(comparison: Comparison, width: int, *, every: bool = False) -> Iter
 
 
 def _head(pair: Pair, width: int) -> Iterator[Line]:
-    """What was compared, what else differs, and what speaks against it."""
+    """The compared runs, other differences between them, and doubts about the comparison."""
     runs = [("BEFORE", pair.before), ("AFTER", pair.after), *([("SAME", pair.same)] if pair.same else [])]
     for word, run in runs:
         yield from _paragraph(f"{word:<9}", _named(run), width, "title")
@@ -67,9 +67,9 @@ def _head(pair: Pair, width: int) -> Iterator[Line]:
         yield from _paragraph(
             "Values   ", f"medians of {stretches} and {after} stretches of {pair.stretch_s:g} s", width
         )
-    for difference in _alike([d for d in pair.differences if d.is_change]):
+    for difference in _merged([d for d in pair.differences if d.is_change]):
         yield from _paragraph("Change   ", difference, width)
-    others = _alike([d for d in pair.differences if not d.is_change])
+    others = _merged([d for d in pair.differences if not d.is_change])
     for label, difference in zip(["Differs  ", *["         "] * len(others)], others[:_MOST_DIFFERENCES], strict=False):
         yield from _paragraph(label, difference, width, "warn")
     if len(others) > _MOST_DIFFERENCES:
@@ -84,8 +84,8 @@ def _named(run: RunFacts) -> str:
     return ", ".join(sanitize_line(part) for part in (run.name, run.kind, when, lasted) if part)
 
 
-def _alike(differences: Sequence[EnvironmentDifference]) -> list[str]:
-    """Facts that differ in the same way on several nodes, on one line."""
+def _merged(differences: Sequence[EnvironmentDifference]) -> list[str]:
+    """One line for facts that differ in the same way on several nodes."""
     of_values: dict[tuple[str, str], list[str]] = {}
     for difference in differences:
         of_values.setdefault((difference.before, difference.after), []).append(difference.name)
@@ -94,24 +94,24 @@ def _alike(differences: Sequence[EnvironmentDifference]) -> list[str]:
 
 def _cut(value: str) -> str:
     value = sanitize_line(value)
-    return value if len(value) <= _MOST_SHOWN else f"{value[: _MOST_SHOWN - 1]}…"
+    return value if len(value) <= _MOST_CHARACTERS else f"{value[: _MOST_CHARACTERS - 1]}…"
 
 
 def _tables(pair: Pair, width: int, every: bool) -> Iterator[Line]:
-    shown = list(pair.metrics) if every else folded(pair.metrics)
-    still = [] if every else [m for m in shown if m.is_still and m.before.centre == 0]
-    shown = [m for m in shown if m not in still]
+    displayed = list(pair.metrics) if every else folded(pair.metrics)
+    still = [] if every else [m for m in displayed if m.is_still and m.before.centre == 0]
+    displayed = [m for m in displayed if m not in still]
     columns = _Columns(width)
-    controls = [m for m in shown if m.is_control]
+    controls = [m for m in displayed if m.is_control]
     groups = [
         *(("Controls: must not move", controls),),
-        *((name, list(found)) for name, found in groupby(_in_groups(shown), key=lambda m: m.group)),
+        *((name, list(found)) for name, found in groupby(_in_groups(displayed), key=lambda m: m.group)),
     ]
     for title, metrics in groups:
         if metrics:
             yield []
             yield columns.heading(sanitize_line(title))
-            for metric in sorted(metrics, key=_telling):
+            for metric in sorted(metrics, key=_by_verdict):
                 yield from columns.rows(metric)
     if still:
         yield []
@@ -119,22 +119,22 @@ def _tables(pair: Pair, width: int, every: bool) -> Iterator[Line]:
         yield from _paragraph("0 in both: ", names, width)
 
 
-def _in_groups(shown: Sequence[Compared]) -> list[Compared]:
-    """Without controls, group by group; groups that no racwire recording has come last."""
-    others = sorted({m.group for m in shown} - {*_GROUPS})
+def _in_groups(displayed: Sequence[Compared]) -> list[Compared]:
+    """The metrics without controls, in the order of their groups; groups of other tools come last."""
+    others = sorted({m.group for m in displayed} - {*_GROUPS})
     order = [*_GROUPS, *others]
-    return sorted((m for m in shown if not m.is_control), key=lambda m: order.index(m.group))
+    return sorted((m for m in displayed if not m.is_control), key=lambda m: order.index(m.group))
 
 
-def _telling(metric: Compared) -> tuple[int, float]:
-    """What there is something to say of comes first, and of that what changed most."""
+def _by_verdict(metric: Compared) -> tuple[int, float]:
+    """Sort key: by verdict, then the largest change first."""
     percent = metric.change_percent
     size = abs(percent) if percent is not None else (float("inf") if metric.change else 0.0)
     return list(ComparisonVerdict).index(metric.verdict), -size
 
 
 class _Columns:
-    """Where each column stands, for a width."""
+    """The columns of a table of `width` characters."""
 
     def __init__(self, width: int) -> None:
         self._wide = width >= _WIDE
@@ -143,14 +143,14 @@ class _Columns:
         self._name = width - 2 * self._value - 9 - 6 - 1 - self._verdict
 
     def heading(self, title: str) -> Line:
-        """The line above a table."""
+        """The heading of a table."""
         cells = f"{'before':>{self._value}}{'after':>{self._value}}{'change':>9}{'p':>6} {'verdict'}"
         if len(title) > self._name:
             title, cells = title, ""
         return [(f"{title:<{self._name}}{cells}", "title")]
 
     def rows(self, metric: Compared) -> Iterator[Line]:
-        """A metric; what is left of a long name stands below."""
+        """The lines of a metric; a long name continues below."""
         first, *rest = wrapped(_title(metric), self._name - 1)
         figures = f"{self._value_of(metric.before):>{self._value}}{self._value_of(metric.after):>{self._value}}"
         figures += f"{change_of(metric):>9}{_p(metric.p_adjusted):>6} "
@@ -183,6 +183,6 @@ def _p(p: float | None) -> str:
 
 
 def _paragraph(label: str, text: str, width: int, role: str = "") -> Iterator[Line]:
-    """A paragraph after its label; a number is not parted from its percent sign."""
+    """A paragraph after its label. No line breaks between a number and its percent sign."""
     for line in hanging([(label, role)], _PERCENT.sub(_UNPARTED, sanitize_line(text)), width, role):
         yield [(part.replace(_UNPARTED, " %"), of) for part, of in line]

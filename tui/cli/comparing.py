@@ -1,4 +1,4 @@
-"""What `racwire compare` compares: the named files as runs, the verdict, and its delivery."""
+"""The work of `racwire compare`: read the files as runs, compare them, deliver the comparison."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from checks.whole_files import OutputError, write_whole
 from tui.cli.compare_text import comparison_text
 from tui.cli.document import Document
 from tui.cli.errors import UsageError
-from tui.cli.interrupts import while_signals_are_heard
-from tui.cli.streams import tell
+from tui.cli.interrupts import write_interruptibly
+from tui.cli.streams import print_message
 
 _SQLITE = b"SQLite format 3\0"
 
@@ -27,7 +27,7 @@ _SQLITE = b"SQLite format 3\0"
 def comparison_of(
     args: argparse.Namespace, names: Sequence[str], skip_first_s: float, stretch_s: float | None
 ) -> Comparison:
-    """The comparison of the named files. Raises UsageError for what cannot be compared."""
+    """The comparison of the named files. Raises UsageError for files that cannot be compared."""
     try:
         runs = _runs([Path(name) for name in names], skip_first_s, stretch_s)
     except (RecordingError, ImportProblem) as problem:
@@ -38,7 +38,7 @@ def comparison_of(
 def _runs(
     paths: Sequence[Path], skip_first_s: float, stretch_s: float | None
 ) -> dict[Path, tuple[ComparedRun, float | None]]:
-    """Each file as a run, and how long its stretches are where it is a recording.
+    """Each file as a run, with the length of its stretches in seconds; None where the file is not a recording.
 
     Raises RecordingError, ImportProblem, UsageError.
     """
@@ -59,9 +59,9 @@ def _runs(
 
 
 def _is_recording(path: Path) -> bool:
-    """Whether it is one by its first bytes. Raises UsageError where it cannot be read."""
-    if path.exists() and not path.is_file():  # a pipe would be waited for, and could be read only once
-        raise UsageError(f"{path} is no file; name a recording or another tool's result.")
+    """Whether the file starts like a recording. Raises UsageError where it cannot be read."""
+    if path.exists() and not path.is_file():  # reading a pipe would block, and is possible only once
+        raise UsageError(f"{path} is not a regular file; name a recording or a result of another tool.")
     try:
         with path.open("rb") as file:
             return file.read(len(_SQLITE)) == _SQLITE
@@ -75,23 +75,23 @@ def _named(label: str, path: Path) -> str:
 
 
 def _paired(args: argparse.Namespace, found: dict[Path, tuple[ComparedRun, float | None]]) -> list[Runs]:
-    """What is compared with what. Raises UsageError where two runs are not of one kind."""
+    """The pairs of runs to compare. Raises UsageError where a pair mixes two kinds of run."""
     paired = []
-    wanted = [(args.before, args.after, args.same), *((before, after, None) for before, after in args.also)]
-    for before, after, same in wanted:
+    pairs = [(args.before, args.after, args.same), *((before, after, None) for before, after in args.also)]
+    for before, after, same in pairs:
         (first, stretch_s), (second, _) = found[Path(before)], found[Path(after)]
         third = found[Path(same)][0] if same else None
         for name, run in ((after, second), (same, third)):
             if run and run.kind != first.kind:
                 raise UsageError(
-                    f"{before} is of the kind {first.kind} and {name} of the kind {run.kind}: compare two of one kind."
+                    f"{before} is of the kind {first.kind}, {name} of the kind {run.kind}; name two files of one kind."
                 )
         paired.append(Runs(first, second, third, stretch_s))
     return paired
 
 
 def exit_code(comparison: Comparison) -> ExitCode:
-    """What the exit status says: something got worse, before something that cannot be told."""
+    """The exit code: 1 where a metric got worse, else 3 where a verdict is not possible, else 0."""
     if comparison.having(ComparisonVerdict.WORSE):
         return ExitCode.WARNINGS
     open_question = not comparison.is_telling or any(metric.change > 0 for metric in comparison.too_rare)
@@ -99,15 +99,15 @@ def exit_code(comparison: Comparison) -> ExitCode:
 
 
 def deliver(args: argparse.Namespace, comparison: Comparison, output: Path | None, picture: Path | None) -> int:
-    """Write the comparison and its picture; the exit code."""
+    """Write the comparison and its picture, and return the exit code."""
     code: int = exit_code(comparison)
     if picture is not None:
         try:
             data = picture_of(comparison).encode()
-            while_signals_are_heard(lambda: write_whole(picture, data, replace=args.force))
-            tell(f"the picture is in {picture}.")
+            write_interruptibly(lambda: write_whole(picture, data, replace=args.force))
+            print_message(f"the picture is in {picture}.")
         except OutputError as error:
-            tell(str(error))
+            print_message(str(error))
             code = ExitCode.COULD_NOT_TELL
     document = Document(
         "comparison",

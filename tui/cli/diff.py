@@ -1,4 +1,4 @@
-"""`racwire diff A B`: what got better and what got worse between two reports or saved files."""
+"""`racwire diff A B`: list what got better and what got worse between two reports or saved files."""
 
 from __future__ import annotations
 
@@ -15,24 +15,30 @@ if TYPE_CHECKING:
     from checks.model.report import Report
 
 _EPILOG = """\
-A and B are saved files or reports as JSON; B is the later one.
+examples:
+  racwire diff night.racwire morning.racwire
+  racwire diff before.json after.json --format json
+  racwire diff before.racwire after.racwire -o diff.txt
 
-exit codes: 0 nothing is worse; 1 a warning is new or graver; 2 a failure is; 3 something is not known any more that
-was, or the comparison could not be written; 64 usage."""
+exit codes: 0 nothing is worse; 1 a warning is new or more severe; 2 a failure
+is new or more severe; 3 something that was known is unknown in B, or the
+comparison could not be written; 64 usage."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.description = "Tells what got better and what got worse between two reports or saved files."
+    parser.description = "List what got better and what got worse between two reports or saved files."
     parser.epilog = _EPILOG
-    parser.add_argument("before", metavar="A", help="the earlier one")
-    parser.add_argument("after", metavar="B", help="the later one")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="how it is written")
-    add_output_options(parser)
+    files = parser.add_argument_group("files")
+    files.add_argument("before", metavar="A", help="the earlier saved file or JSON report")
+    files.add_argument("after", metavar="B", help="the later saved file or JSON report")
+    output = parser.add_argument_group("output")
+    output.add_argument("--format", choices=("text", "json"), default="text", help="format (default text)")
+    add_output_options(output)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compare, print, and return the exit code. Raises UsageError for what cannot be compared."""
+    """Compare, print, and return the exit code. Raises UsageError for files that cannot be compared."""
     from checks.report.diff import diff, exit_code, to_json
     from tui.cli.diff_text import diff_text
 
@@ -49,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def saved_report(name: str) -> Report:
-    """The report in a saved file, or in one as JSON. Raises UsageError."""
+    """The report in a saved file or in a JSON report. Raises UsageError where the file cannot be read."""
     from checks.saved import SavedError, open_saved
 
     try:

@@ -1,4 +1,4 @@
-"""What differs between two reports, as text: what it comes to, then what got worse, then the rest."""
+"""The differences between two reports as text: the verdict, then what got worse, then the other changes."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tui.text.line import Line, hanging
 
 _NARROWEST, _WIDEST = 80, 118
 _MOST_FACTS = 12
-"""Lines of one group of facts."""
+"""Maximum lines of one group of facts."""
 _INDENT = "  "
 
 _WORSE = (DiffKind.GRAVER, DiffKind.MORE, DiffKind.WIDER, DiffKind.ELSEWHERE, DiffKind.LIFTED)
 _BETTER = (DiffKind.MILDER, DiffKind.LESS, DiffKind.NARROWER, DiffKind.WAIVED)
-_HEADINGS = ("Worse", "New", "Cannot be told any more", "Better", "Gone", "Not compared")
+_HEADINGS = ("Worse", "New", "No longer known", "Better", "Gone", "Not compared")
 
 
 def diff_text(difference: ReportDiff, stream: TextIO) -> str:
@@ -32,7 +32,7 @@ def diff_text(difference: ReportDiff, stream: TextIO) -> str:
 
 
 def lines_of(difference: ReportDiff, width: int) -> Iterator[Line]:
-    """The lines, for so many columns."""
+    """The lines of the comparison, for `width` columns."""
     yield from _paragraph("", verdict(difference.findings), width, "title")
     yield []
     yield from _paragraph("BEFORE  ", _named(difference.before), width)
@@ -60,12 +60,12 @@ def _named(side: DiffSide) -> str:
 
 
 def _heading(change: FindingChange) -> str:
-    """Under which heading it stands; empty where there is nothing to tell of it."""
+    """The heading of a change; empty for a change that is not listed."""
     match change.change:
         case DiffKind.SAME | DiffKind.CALM:
             return ""
         case DiffKind.UNTOLD:
-            return "Cannot be told any more"
+            return "No longer known"
         case DiffKind.LEFT_OUT | DiffKind.FIRST_LOOK:
             return "Not compared"
         case DiffKind.NEW:
@@ -78,7 +78,7 @@ def _heading(change: FindingChange) -> str:
 
 
 def _finding(change: FindingChange, width: int, by_name: bool) -> Iterator[Line]:
-    """The finding in its own words, as it is known last, and what became of it."""
+    """The title of the finding in its latest form, and a remark on its change."""
     finding = change.finding
     yield [(_INDENT, ""), *finding_head(finding)]
     yield from _paragraph(_INDENT * 2, finding.title, width)
@@ -87,38 +87,38 @@ def _finding(change: FindingChange, width: int, by_name: bool) -> Iterator[Line]
 
 
 def _remark(change: FindingChange, by_name: bool) -> str:
-    """What became of it, where the heading does not say it all."""
+    """The details of the change that the heading does not contain."""
     one, other = change.before, change.after
     waived = f"Waived {waived_text(other.waived)}" if other and other.waived else ""
     if one is None or other is None:
         return waived or _alone(change)
     if one.code != other.code:
         return f"Was {one.status} {one.code}: {one.title}"
-    told = [f"was {one.status}"] if one.status is not other.status else []
+    parts = [f"was {one.status}"] if one.status is not other.status else []
     if _extent(one) != _extent(other):
-        told.append(f"was {_extent(one) or 'not measured'}, is {_extent(other) or 'not measured'}")
+        parts.append(f"was {_extent(one) or 'not measured'}, is {_extent(other) or 'not measured'}")
     if by_name and (came := [node for node in other.nodes if node not in one.nodes]):
-        told.append(f"also on {listed(came)}")
+        parts.append(f"also on {listed(came)}")
     if by_name and (left := [node for node in one.nodes if node not in other.nodes]):
-        told.append(f"not on {listed(left)} any more")
+        parts.append(f"no longer on {listed(left)}")
     if change.change is DiffKind.LIFTED and one.waived:
-        told.append(f"was waived until {one.waived.expires} by {one.waived.by}")
-    sentence = "; ".join(told)
+        parts.append(f"was waived until {one.waived.expires} by {one.waived.by}")
+    sentence = "; ".join(parts)
     return ". ".join(filter(None, (sentence[:1].upper() + sentence[1:], waived)))
 
 
 def _alone(change: FindingChange) -> str:
     match change.change:
         case DiffKind.UNTOLD if change.after is None:
-            return "It was found before, and could not be looked at again."
+            return "The earlier run found it; the later run could not check it."
         case DiffKind.TOLD if change.before is None:
-            return "It could not be looked at before."
+            return "The earlier run could not check it."
         case DiffKind.TOLD:
-            return "It is known now."
+            return "The earlier run could not tell; the later run can."
         case DiffKind.LEFT_OUT:
-            return "Its check was not run again."
+            return "Its check is not part of the later run."
         case DiffKind.FIRST_LOOK:
-            return "Its check was not run before."
+            return "Its check is not part of the earlier run."
     return ""
 
 
@@ -127,7 +127,7 @@ def _extent(finding: Finding) -> str:
 
 
 def _facts(facts: Sequence[FactChange], width: int) -> Iterator[Line]:
-    """What else differs; facts that changed alike on one line."""
+    """The changed facts; facts that changed in the same way are on one line."""
     if not facts:
         return
     yield []
@@ -145,7 +145,7 @@ def _facts(facts: Sequence[FactChange], width: int) -> Iterator[Line]:
 
 
 def _same(difference: ReportDiff) -> str:
-    """How much is as it was."""
+    """A sentence on the unchanged findings."""
     same = [c.finding for c in difference.findings if c.change is DiffKind.SAME]
     problems = sum(f.status in PROBLEMS for f in same)
     of_them = f", {problems} of them {'a problem' if problems == 1 else 'problems'}" if problems else ""

@@ -1,4 +1,4 @@
-"""A report or a comparison, saved to a file or printed: what somebody waited for is never lost."""
+"""Prints a report or a comparison, or writes it to a file. Where that fails, it goes elsewhere: no result is lost."""
 
 from __future__ import annotations
 
@@ -15,102 +15,106 @@ from checks.model.exit_codes import ExitCode
 from checks.run.directories import state_directory
 from checks.whole_files import OutputError, write_whole
 from tui.cli.errors import UsageError
-from tui.cli.interrupts import while_signals_are_heard
-from tui.cli.streams import give_up_stdout, tell
+from tui.cli.interrupts import write_interruptibly
+from tui.cli.streams import give_up_stdout, print_message
 
 
 def output_file(named: str, *, replace: bool, option: str = "-o") -> Path:
-    """The file to write, looked at before anything is done for it. Raises UsageError."""
+    """The path of the output file, checked before the command does its work. Raises UsageError where the file cannot be
+    written; `option` names the option in the message."""
     if named == "-":
-        raise UsageError(f"{option} needs the name of a file{'; without it, stdout gets it' * (option == '-o')}.")
+        raise UsageError(f"{option} needs the name of a file{'; leave it out to print on stdout' * (option == '-o')}.")
     output = Path(named)
     if output.is_dir():
-        raise UsageError(f"{option} needs the name of a file; {named!r} is none.")
+        raise UsageError(f"{option} needs the name of a file; {named!r} is not one.")
     directory = Path(os.path.realpath(output)).parent
-    for needed in (output.parent, directory):  # the other one where it is a link
+    for needed in (output.parent, directory):  # they differ for a symbolic link
         if not needed.is_dir():
             raise UsageError(f"{output} cannot be written: there is no directory {needed}.")
     if output.is_file() and not replace:
         raise UsageError(f"{output} is already there; name another file, or add --force to replace it.")
     if (output.is_file() or not output.exists()) and not os.access(directory, os.W_OK | os.X_OK):
-        raise UsageError(f"{output} cannot be written: {directory} takes no file from you; name another place.")
+        raise UsageError(f"{output} cannot be written: you may not write to {directory}; name another place.")
     return output
 
 
 @dataclass(frozen=True)
 class Handout:
-    """Something to hand on, made when it is delivered."""
+    """A result, rendered when it is delivered."""
 
     name: str
-    """What it is called in a sentence: `report`."""
+    """The noun in messages: `report`."""
     data: Callable[[], bytes]
-    """As it goes into a file, and to stdout too where there is no text for it."""
+    """Returns the bytes of the file; stdout gets them too where `text` is None."""
     text: Callable[[TextIO], str] | None = None
-    """As text for a stream: a terminal has colours and a width."""
+    """Returns the text for a stream: a terminal has colours and a width."""
     ending: str = ""
-    """Of a file of it, with the dot."""
+    """The file name ending, with the dot."""
 
     def deliver(self, output: Path | None, code: int, *, replace: bool) -> int:
-        """Save or print it, and return the exit code: the one given, or a higher one where that was not possible.
+        """Write the result to `output`, or print it. Return `code`, or a higher exit code where that failed.
 
-        What cannot be saved is printed, and what cannot be printed goes to stderr; but a terminal gets text only:
-        anything else is kept in a file instead. Why, and where it is, is said last.
+        A result that cannot be written is printed, and a result that cannot be printed goes to stderr. A terminal gets
+        text only: other formats go to a file of their own. The last message gives the reason and the place.
         """
         problem = self._printed(sys.stdout) if output is None else self._saved(output, replace)
         if not problem:
             return code
-        tell(f"{problem} {self._put_elsewhere((sys.stderr,) if output is None else (sys.stdout, sys.stderr))}")
+        print_message(
+            f"{problem} {self._deliver_elsewhere((sys.stderr,) if output is None else (sys.stdout, sys.stderr))}"
+        )
         return max(code, ExitCode.COULD_NOT_TELL)
 
     def _saved(self, output: Path, replace: bool) -> str:
-        """Why it could not be saved, in a sentence; empty where it was."""
+        """A sentence with the reason why the file could not be written; empty on success."""
         try:
             data = self.data()
-            while_signals_are_heard(lambda: write_whole(output, data, replace=replace))
+            write_interruptibly(lambda: write_whole(output, data, replace=replace))
         except OutputError as error:
             return str(error)
-        tell(f"the {self.name} is in {output}.")
+        print_message(f"the {self.name} is in {output}.")
         return ""
 
     def _printed(self, stream: TextIO) -> str:
-        """Why it could not be printed, in a sentence; empty where it was."""
+        """A sentence with the reason why the result could not be printed; empty on success."""
         try:
             self._write(stream)
         except BrokenPipeError:
-            give_up_stdout()  # the reader has seen enough; what was found is still so
+            give_up_stdout()  # the reader has closed the pipe; the exit code stays the same
         except OSError as error:
             if stream is sys.stdout:
                 give_up_stdout()
             return f"the {self.name} could not be written: {error.strerror}."
         return ""
 
-    def _put_elsewhere(self, streams: Iterable[TextIO]) -> str:
-        """Where it is instead, in a sentence: on the first of the streams that takes it, or in a file."""
+    def _deliver_elsewhere(self, streams: Iterable[TextIO]) -> str:
+        """Print the result on the first stream that accepts it, or write it to a file. Return a sentence that names the
+        place."""
         for stream in streams:
             if self.text is None and stream.isatty():
-                kept = kept_elsewhere(
+                saved = save_elsewhere(
                     self.name, self.ending, lambda path: write_whole(path, self.data(), replace=False)
                 )
-                if kept is not None:
-                    return f"It is in {kept} instead."
+                if saved is not None:
+                    return f"The {self.name} is in {saved} instead."
             if not self._printed(stream):
                 return f"The {self.name} was printed instead."
-        return "It could be kept nowhere else."
+        return f"The {self.name} could not be saved elsewhere."
 
     def _write(self, stream: TextIO) -> None:
         stream.flush()
         if self.text is None:
-            stream.buffer.write(self.data())  # these forms are UTF-8, whatever the locale
+            stream.buffer.write(self.data())  # these formats are UTF-8 in every locale
         else:
             stream.write(self.text(stream))
         stream.flush()
 
 
 class Document(Handout):
-    """A handout as text, or as JSON."""
+    """A result as text or as JSON."""
 
     def __init__(self, name: str, form: str, *, json: Callable[[], bytes], text: Callable[[TextIO], str]) -> None:
-        """`form` is `text` or `json`."""
+        """Render the result as `form`: `text` or `json`."""
         if form == "json":
             super().__init__(name, json, ending=".json")
         else:
@@ -118,14 +122,16 @@ class Document(Handout):
 
 
 def as_file(text: Callable[[TextIO], str]) -> bytes:
-    """A text as it goes into a file: plain, and without what is no Unicode."""
+    """The bytes of a text file: without colours, and with a replacement character for invalid Unicode."""
     with open("/dev/null", "w", encoding="utf-8") as plain:
         return text(plain).encode(errors="replace")
 
 
-def kept_elsewhere(kind: str, ending: str, write: Callable[[Path], object]) -> Path | None:
-    """Write what could not be written where it was to go into a file of racwire's state directory, or of that for
-    temporary files; None where neither takes it. `write` raises OutputError where it cannot."""
+def save_elsewhere(kind: str, ending: str, write: Callable[[Path], object]) -> Path | None:
+    """Write to a new file in racwire's state directory, or else in the directory for temporary files.
+
+    Returns its path, or None where both fail. `write` raises OutputError where it cannot write the file.
+    """
     name = f"racwire-{kind}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}{ending}"
     for directory in (state_directory(), Path(tempfile.gettempdir())):
         try:

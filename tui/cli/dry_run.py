@@ -1,4 +1,4 @@
-"""`racwire plan`: every file, command, query and packet that checks and live samples would use, without using it."""
+"""`racwire plan`: list every file, command, query and packet that checks and live samples would use."""
 
 from __future__ import annotations
 
@@ -14,30 +14,42 @@ if TYPE_CHECKING:
     from checks.model.settings import Settings
 
 
+_EPILOG = """\
+racwire only lists these uses. The options are those of `racwire check`; the
+list depends on them. Without ID, the list ends with the live samples: what the
+Traffic and Database screens, `racwire record` and `racwire watch` read, query
+and send.
+
+examples:
+  racwire plan                          all checks and live samples
+  racwire plan df-ping                  one check
+  racwire plan --connect rac-scan:1521/prod --user racwire
+                                        the SQL statements too
+
+exit codes: 0 listed; 64 usage, or ssh cannot be used as configured."""
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.formatter_class = argparse.HelpFormatter
-    parser.description = (
-        "Prints every file, command, query and packet that the checks would use, and at the end what live "
-        "samples (the Traffic and Database screens, record, watch) read, ask and send. Nothing of it is done. The "
-        "options are those of `racwire check`: with them, what would be used is another."
-    )
+    parser.description = "List every file, command, query and packet that the checks would use."
+    parser.epilog = _EPILOG
+    checks = parser.add_argument_group("which checks")
+    checks.add_argument("ids", nargs="*", metavar="ID", help="list only these checks, and no live samples")
     add_check_options(parser)
-    parser.add_argument("ids", nargs="*", metavar="ID", help="only of these checks, and nothing of live samples")
 
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
-    """Print the plan. Raises UsageError for an unknown check, or where peers cannot be reached as set."""
+    """Print the list. Raises UsageError for an unknown check, or where RACWIRE_RSH names no program."""
     from checks.change.gates import documented
     from checks.run.check_discovery import Checks, discover
     from checks.run.dry_run import plan_checks, plan_samples
     from tui.cli.check_selection import choose
 
     try:
-        # The gates of a change are looked at by `racwire change` alone, so they are told only where they are named.
+        # Only `racwire change` runs the gates of a change, so the list contains them only where they are named.
         found = Checks((*discover(), *(documented() if args.ids else ())))
-        told = [*plan_checks(choose(found, args.ids, []), settings), *(() if args.ids else plan_samples(settings))]
+        lines = [*plan_checks(choose(found, args.ids, []), settings), *(() if args.ids else plan_samples(settings))]
     except ValueError as error:
         raise UsageError(str(error)) from None
-    print(for_encoding("\n".join(map(sanitize_lines, told)), getattr(sys.stdout, "encoding", None)))
+    print(for_encoding("\n".join(map(sanitize_lines, lines)), getattr(sys.stdout, "encoding", None)))
     return 0

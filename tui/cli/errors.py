@@ -1,5 +1,5 @@
-"""What a command line can get wrong."""
+"""The error of a wrong command line."""
 
 
 class UsageError(Exception):
-    """The command line asks for something that is not there: one sentence with what there is."""
+    """A wrong command line: one sentence with the mistake, and with the values that are possible."""

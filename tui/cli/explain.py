@@ -1,5 +1,5 @@
-"""`racwire explain WHAT`, as oerr does: what a check, or a gate of a change, does; what a code means; and how a kind of
-switch is told to carry jumbo frames."""
+"""`racwire explain WHAT`, in the style of oerr: explain a check, a gate of a change, the code of a finding, or how to
+configure a kind of switch for jumbo frames."""
 
 from __future__ import annotations
 
@@ -18,22 +18,32 @@ if TYPE_CHECKING:
     from checks.model.check import Check, Kind
 
 _SWITCHES = "switches"
-_RELOADED = "needed; a plan has this after Clusterware was stopped on all nodes"
+_RELOADED = "required; the plan of a change puts it after the stop of Clusterware on all nodes"
+
+
+_EPILOG = """\
+examples:
+  racwire explain                list all checks and codes
+  racwire explain df-ping        explain a check
+  racwire explain IC-PATH-003    explain the code of a finding
+  racwire explain switches       list the kinds of switch
+
+exit codes: 0 explained; 64 there is no such check, code or kind of switch."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.formatter_class = argparse.HelpFormatter
     parser.description = (
-        "Explains a check (what it judges, what it can find), the code of a finding (why it matters, "
-        "where that is known from), or a kind of switch (how it is told to carry jumbo frames). Without any: the list "
-        "of all checks and codes."
+        "Explain a check, the code of a finding, or how to configure a kind of switch for\njumbo frames."
     )
-    parser.add_argument("what", nargs="?", metavar="ID|CODE|KIND", help="df-ping, IC-PATH-003, switches, ...")
+    parser.epilog = _EPILOG
+    parser.add_argument(
+        "what", nargs="?", metavar="ID|CODE|KIND", help="a check, a code or a kind of switch (default: list them)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the page of a check, a code or a kind of switch, or a list. Raises UsageError when there is none."""
+    """Print the page of a check, a code or a kind of switch, or a list. Raises UsageError for an unknown name."""
     from checks.change import codes
     from checks.change.gates import documented
     from checks.change.vendors import keys, vendor
@@ -44,19 +54,19 @@ def run(args: argparse.Namespace) -> int:
     kinds = {code: (kind, check.id) for code, (kind, check) in found.kinds().items()}
     kinds |= {kind.code: (kind, "any check") for kind in KINDS}
     kinds |= {kind.code: (kind, "racwire change") for kind in codes.KINDS}
-    asked = args.what
-    if asked is None:
+    name = args.what
+    if name is None:
         lines = list(_contents(tuple(found), kinds))
-    elif check := found.get(asked.lower()):
+    elif check := found.get(name.lower()):
         lines = list(_check_page(check))
-    elif asked.upper() in kinds:
-        lines = list(_kind_page(*kinds[asked.upper()]))
-    elif asked.lower() == _SWITCHES:
+    elif name.upper() in kinds:
+        lines = list(_kind_page(*kinds[name.upper()]))
+    elif name.lower() == _SWITCHES:
         lines = list(_switches())
-    elif switch := vendor(asked.lower()):
+    elif switch := vendor(name.lower()):
         lines = list(_switch_page(switch))
     else:
-        raise UsageError(_none_such(asked, [*(check.id for check in found), *kinds, _SWITCHES, *keys()]))
+        raise UsageError(_unknown(name, [*(check.id for check in found), *kinds, _SWITCHES, *keys()]))
     print(for_encoding("\n".join(map(sanitize_lines, lines)), getattr(sys.stdout, "encoding", None)))
     return 0
 
@@ -69,15 +79,15 @@ def _contents(checks: tuple[Check, ...], kinds: dict[str, tuple[Kind, str]]) -> 
     for code, (kind, _) in kinds.items():
         yield f"{code:<{wide}}{kind.title}"
     yield ""
-    yield f"{_SWITCHES:<{wide}}The kinds of switch whose commands for jumbo frames racwire knows"
+    yield f"{_SWITCHES:<{wide}}Kinds of switch, with their commands for jumbo frames"
 
 
-def _none_such(asked: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(asked.lower(), [name.lower() for name in known], 1)
-    meant = next((name for name in known if close and name.lower() == close[0]), "")
+def _unknown(name: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(name.lower(), [each.lower() for each in known], 1)
+    similar = next((each for each in known if close and each.lower() == close[0]), "")
     return (
-        f"There is no check, no code and no kind of switch {asked!r}"
-        + (f"; did you mean {meant}?" if meant else ";")
+        f"There is no check, code or kind of switch {name!r}"
+        + (f"; did you mean {similar}?" if similar else ";")
         + " `racwire explain` lists them."
     )
 
@@ -89,25 +99,27 @@ def _switches() -> Iterator[str]:
     for switch in VENDORS:
         yield f"{switch.key:<{wide}}{switch.name}"
     yield ""
-    yield "The commands of one: racwire explain KIND. In the plan of a change: racwire change new --switch KIND."
+    yield "For the commands of a kind: racwire explain KIND"
+    yield "To put them into the plan of a change: racwire change new --switch KIND"
 
 
 def _switch_page(switch: Vendor) -> Iterator[str]:
     from checks.change.vendors import PORT, commands_of, showing
 
-    yield f"{switch.key}: {switch.name}, to carry jumbo frames"
+    yield f"{switch.key}: commands for jumbo frames on {switch.name}"
     yield ""
     lines = commands_of(switch, ())
     yield f"{switch.place}{f', for each {PORT}' if any(PORT in line for line in lines) else ''}:"
     yield from (f"  {line}" for line in lines)
     yield ""
-    yield "To see it:"
+    yield "To verify:"
     yield from (f"  {line}" for line in showing(switch, ()))
     yield ""
     yield from textwrap.wrap(switch.scope, 80)
-    yield f"Reload: {_RELOADED if switch.reloads else 'none, but for what is said above'}."
+    yield f"Reload: {_RELOADED if switch.reloads else 'not required, except as stated above'}."
     yield ""
-    yield "racwire types none of this: it is for the network team, who know what else the switch carries."
+    yield "racwire does not run these commands. They are for the network team, who know the"
+    yield "other traffic of the switch."
 
 
 def _check_page(check: Check) -> Iterator[str]:
@@ -116,7 +128,7 @@ def _check_page(check: Check) -> Iterator[str]:
     for paragraph in check.page.split("\n\n"):
         yield from textwrap.wrap(paragraph, 80)
         yield ""
-    yield f"Judges: {', '.join((*check.needs, *check.uses))}"
+    yield f"Reads: {', '.join((*check.needs, *check.uses))}"
     yield "Findings:"
     for kind in check.kinds:
         yield f"  {kind.code:<16}{kind.title}"
@@ -124,7 +136,7 @@ def _check_page(check: Check) -> Iterator[str]:
 
 def _kind_page(kind: Kind, check: str) -> Iterator[str]:
     yield f"{kind.code}: {kind.title}"
-    yield f"Made by: {check}"
+    yield f"Found by: {check}"
     if kind.why:
         yield ""
         yield from textwrap.wrap(kind.why, 80)
@@ -132,4 +144,4 @@ def _kind_page(kind: Kind, check: str) -> Iterator[str]:
         yield ""
         yield f"Sources: {'; '.join(kind.sources)}"
     yield ""
-    yield "What was seen, what was expected and what to do next stand in the finding itself."
+    yield "Each finding contains its evidence, the expected state and the next steps."

@@ -1,4 +1,4 @@
-"""`racwire grants`: the script for a database user that can read what racwire reads, and nothing else."""
+"""`racwire grants`: print the script for a database user that can read the views of racwire, and nothing else."""
 
 from __future__ import annotations
 
@@ -12,22 +12,39 @@ from tui.cli.errors import UsageError
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_$#]{0,127}")
 
 
+_EPILOG = """\
+The script grants CREATE SESSION, and SELECT on the views that racwire reads. A
+DBA runs the script; racwire does not run it.
+
+examples:
+  racwire grants > racwire.sql; sqlplus / as sysdba @racwire.sql
+  racwire grants --user C##RACWIRE > racwire.sql
+  racwire grants --statspack > racwire.sql
+
+exit codes: 0 printed; 64 usage."""
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.formatter_class = argparse.HelpFormatter
-    parser.description = (
-        "Prints a SQL*Plus script that makes a user with CREATE SESSION and SELECT on what racwire reads. "
-        "A DBA runs it; racwire runs nothing of it."
-    )
+    parser.description = "Print a SQL*Plus script that creates a read-only database user for racwire."
+    parser.epilog = _EPILOG
+    user = parser.add_argument_group("which user")
     # Not `user`: the script's user need not be the one that racwire logs in as.
-    parser.add_argument("--user", dest="grantee", default=DEFAULT_USER, metavar="NAME", help="the user's name")
-    parser.add_argument("--awr", dest="grant_awr", action="store_true", help="AWR too (needs the Diagnostics Pack)")
-    parser.add_argument("--statspack", action="store_true", help="Statspack too, where it is installed")
+    user.add_argument(
+        "--user",
+        dest="grantee",
+        default=DEFAULT_USER,
+        metavar="NAME",
+        help=f"its name (default {DEFAULT_USER})",
+    )
+    reads = parser.add_argument_group("additional views")
+    reads.add_argument("--awr", dest="grant_awr", action="store_true", help="AWR (needs the Diagnostics Pack)")
+    reads.add_argument("--statspack", action="store_true", help="Statspack, where it is installed")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the script. Raises UsageError for what cannot be a user's name."""
+    """Print the script. Raises UsageError where --user is not a valid name."""
     if not _NAME.fullmatch(args.grantee):
-        raise UsageError("--user: write a plain name of letters, digits, _, $ and #, such as RACWIRE or C##RACWIRE.")
+        raise UsageError("--user: use a name of letters, digits, _, $ and #, such as RACWIRE or C##RACWIRE.")
     sys.stdout.write(grants_script(args.grantee.upper(), awr=args.grant_awr, statspack=args.statspack))
     return 0

@@ -1,10 +1,10 @@
 """Ctrl-C, SIGTERM and SIGHUP: the one policy of every command and of the console.
 
-The first ends what is under way in order: `KeyboardInterrupt` unwinds plain code; a run that has something to show for
-itself (checks, a recording, the console) asks by `ending_in_order(end)` to be told instead, and goes on to its report.
-A second one ends the process at once with exit code 130, wherever it stands, also in a write to a disk that does not
-answer. A signal that arrives ignored stays ignored: SIGHUP under nohup, and SIGINT where a script started racwire with
-`&` and Ctrl-C is meant for somebody else; SIGTERM ends it there.
+The first signal stops the work gracefully. Plain code receives `KeyboardInterrupt`. A run with a partial result (the
+checks, a recording, the console) registers a callback with `graceful_stop(end)`, and continues with its report.
+A second signal ends the process at once with exit code 130, even during a write to a disk that does not answer.
+A signal that is ignored when racwire starts stays ignored: SIGHUP under nohup, and SIGINT where a script started
+racwire with `&`, since Ctrl-C is then meant for another process. SIGTERM still works there.
 """
 
 from __future__ import annotations
@@ -22,94 +22,102 @@ from typing import Any, TypeVar
 
 _T = TypeVar("_T")
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_ONE_AND_THE_SAME_S = 0.3
-"""Some send a signal to a process and to its group, so that it comes twice."""
+_SAME_SIGNAL_S = 0.3
+"""Seconds within which two signals count as one: some programs signal a process and its group, so it arrives twice."""
 _INTERRUPTED = 130
 _CLEAR = "\r\x1b[K"
-GOING_ON = "ending in order; once more ends it at once."
+STOPPING = "stopping; a second signal (Ctrl-C) stops racwire at once."
 
 
-class _Hearing:
-    """What a process heard, and who is to end."""
+class _SignalState:
+    """The signals that arrived, and the callbacks that stop the work."""
 
     def __init__(self) -> None:
-        self.heard_at: float | None = None
+        self.received_at: float | None = None
         self._first = [True]
-        """Emptied by the first signal: `pop` is one step, which the next signal cannot come into."""
+        """The first signal empties this list: `pop` is atomic, so a second signal cannot interrupt it."""
         self.ends: list[Callable[[], None] | None] = []
         self.before: dict[signal.Signals, Any] = {}
 
-    def begin(self) -> None:
+    def install(self) -> None:
+        """Handle the signals that are not ignored."""
         for number in _SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:
-                self.before[number] = signal.signal(number, self.hear)
+                self.before[number] = signal.signal(number, self.receive)
 
-    def hear(self, *_: object) -> None:
+    def receive(self, *_: object) -> None:
+        """Handle a signal. The first one calls the innermost callback, or raises KeyboardInterrupt without one; a
+        later one ends the process."""
         try:
             self._first.pop()
         except IndexError:
-            if self.heard_at is not None and time.monotonic() - self.heard_at > _ONE_AND_THE_SAME_S:
+            if self.received_at is not None and time.monotonic() - self.received_at > _SAME_SIGNAL_S:
                 os._exit(_INTERRUPTED)
             return
-        self.heard_at = time.monotonic()
+        self.received_at = time.monotonic()
         end = self.ends[-1] if self.ends else None
         if end is None:
             raise KeyboardInterrupt
         end()
 
-    def over(self) -> None:
-        """Give the signals back; where one was heard, the second of two that are one must not end what is said last."""
-        if self.heard_at is None:
+    def restore(self) -> None:
+        """Restore the signal handlers. After a signal, ignore further ones at exit: its duplicate must not end the last
+        message."""
+        if self.received_at is None:
             for number, handler in self.before.items():
                 signal.signal(number, handler)
         else:
             atexit.register(_ignore, list(self.before))
 
 
-_hearing: _Hearing | None = None
+_state: _SignalState | None = None
 
 
 @contextmanager
-def ending_in_order(end: Callable[[], None] | None = None) -> Iterator[None]:
-    """Call `end` at the first signal, in the main thread, between two instructions of whatever runs there; without it
-    `KeyboardInterrupt` is raised. The innermost `with` decides; what was heard before is not told again."""
-    global _hearing
-    hearing = _hearing
-    is_outermost = hearing is None
-    if hearing is None:
-        hearing = _hearing = _Hearing()
-        hearing.begin()
-    hearing.ends.append(end)
+def graceful_stop(end: Callable[[], None] | None = None) -> Iterator[None]:
+    """Call `end` at the first signal; without `end`, the first signal raises `KeyboardInterrupt`.
+
+    `end` runs in the main thread, between two instructions of the running code. The innermost `with` decides. A signal
+    that arrived before the `with` is not repeated.
+    """
+    global _state
+    state = _state
+    is_outermost = state is None
+    if state is None:
+        state = _state = _SignalState()
+        state.install()
+    state.ends.append(end)
     try:
         yield
     finally:
-        hearing.ends.pop()
+        state.ends.pop()
         if is_outermost:
-            hearing.over()
-            _hearing = None
+            state.restore()
+            _state = None
 
 
 @contextmanager
-def ending_the_loop(end: Callable[[], None], *, is_told: bool = True) -> Iterator[None]:
-    """Call `end` in the running event loop at the first signal; it is told on stderr unless `is_told` is False."""
+def graceful_loop_stop(end: Callable[[], None]) -> Iterator[None]:
+    """Call `end` in the running event loop at the first signal, and print on stderr that racwire stops."""
     import asyncio
 
     loop = asyncio.get_running_loop()
 
     def wake() -> None:
-        if is_told:
-            _tell_that_it_ends()
-        with suppress(RuntimeError):  # the loop is closed: it has ended
+        _announce_stop()
+        with suppress(RuntimeError):  # the loop is closed already
             loop.call_soon_threadsafe(end)
 
-    with ending_in_order(wake):
+    with graceful_stop(wake):
         yield
 
 
-def while_signals_are_heard(write: Callable[[], _T]) -> _T:
-    """Write a file, in a thread of its own: a dead disk holds up that thread, and a second signal still ends the
-    process. The first lets it go on: a file that is written to its end is the order that there is. Raises what `write`
-    raises."""
+def write_interruptibly(write: Callable[[], _T]) -> _T:
+    """Run `write` in a thread of its own and return its result. Raises the exception that `write` raises.
+
+    A dead disk blocks that thread only, so a second signal still ends the process. After the first signal the write
+    continues, since an incomplete file is of no use.
+    """
     results: list[_T] = []
     errors: list[BaseException] = []
     done = threading.Event()
@@ -122,7 +130,7 @@ def while_signals_are_heard(write: Callable[[], _T]) -> _T:
         finally:
             done.set()
 
-    with ending_in_order(_tell_that_it_ends):
+    with graceful_stop(_announce_stop):
         threading.Thread(target=work, name="racwire-write", daemon=True).start()
         done.wait()
     if errors:
@@ -130,17 +138,17 @@ def while_signals_are_heard(write: Callable[[], _T]) -> _T:
     return results[0]
 
 
-def _tell_that_it_ends() -> None:
+def _announce_stop() -> None:
     with suppress(OSError, ValueError):
         if not sys.stderr.isatty():
-            sys.stderr.write(f"racwire: {GOING_ON}\n")
-        elif select.select([], [sys.stderr], [], 0)[1]:  # a terminal that is held (Ctrl-S) must not hold up the end
-            sys.stderr.write(f"{_CLEAR}racwire: {GOING_ON}\n")
+            sys.stderr.write(f"racwire: {STOPPING}\n")
+        elif select.select([], [sys.stderr], [], 0)[1]:  # a stopped terminal (Ctrl-S) must not delay the end
+            sys.stderr.write(f"{_CLEAR}racwire: {STOPPING}\n")
         sys.stderr.flush()
 
 
 def _ignore(numbers: list[signal.Signals]) -> None:
-    """Ignore signals at the very end: there Python gives them back their deadly meaning, while the exit code is as good
-    as told."""
+    """Ignore the signals at exit: there Python restores their default, which would end the process without its exit
+    code."""
     for number in numbers:
         signal.signal(number, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""`racwire lab …`: the practice cluster from the command line."""
+"""`racwire lab …`: run the practice cluster from the command line."""
 
 from __future__ import annotations
 
@@ -27,120 +27,169 @@ from tui.cli.errors import UsageError
 from tui.cli.options import ENTERED
 
 _EXIT_OK, _EXIT_FAILED, _EXIT_USAGE = 0, 2, 64
-_NO_LAB = "There is no practice cluster: run `racwire lab up`."
-_WHICH_NODE = "the node: rac1 or 1"
-_NODE_HELP = "the node to break it at: rac2 or 2"
-_NETWORK_HELP = "the private network to break it at: 1 or eth1, 2 or eth2"
+_NO_LAB = "There is no practice cluster; start one with `racwire lab up`."
+_WHICH_NODE = "node, such as rac1 or 1"
+_NODE_HELP = "node of the fault, such as rac2 or 2"
+_NETWORK_HELP = "private network of the fault: 1 or eth1, 2 or eth2"
 
 _ABOUT = """\
-A practice cluster: RAC nodes as namespaces of this machine, with real NICs, a real network, ssh between them, and an
-oifcfg, olsnodes, crsctl, srvctl and ocrconfig that answer and act as those of Oracle Grid Infrastructure 19c. Its
-database instances exchange real blocks over the private networks, and answer a real Oracle client with what they
-counted. Nothing outside it is touched, and `racwire lab down` leaves
-nothing behind.
+Run a practice cluster on this machine, and break it.
 
-With --lab, racwire uses the practice cluster's own settings file, which `racwire lab status` names, and not yours;
---settings FILE gives another.
+Its RAC nodes are network namespaces with real NICs, a real network and ssh
+between them. oifcfg, olsnodes, crsctl, srvctl and ocrconfig act as those of
+Oracle Grid Infrastructure 19c. Its database instances exchange real blocks over
+the private networks, and answer a real Oracle client with what they counted.
+The practice cluster touches nothing outside it.
 
-  racwire lab up                    two nodes, in a second
-  racwire check --lab               what racwire finds in it: nothing is wrong
-  racwire lab break switch-mtu      a switch port that drops jumbo frames
-  racwire check --lab               what racwire says now
-  racwire lab shell rac1            look around on a node yourself
-  racwire lab mend                  all in order again
-  racwire lab reboot rac2           a node comes up as its own files say
-  racwire lab down
+With --lab, racwire uses the settings file of the practice cluster, not yours;
+`racwire lab status` names that file, and --settings FILE overrides it."""
 
-Exit codes: 0 done, 2 it could not be done, 64 there is no such fault, node or network.
-"""
+_EXAMPLES = """\
+examples:
+  racwire lab up                  start two nodes, in a second
+  racwire check --lab             check them: everything passes
+  racwire lab break switch-mtu    a switch port that drops jumbo frames
+  racwire check --lab             check them again: the fault is found
+  racwire lab shell rac1          open a shell on a node
+  racwire lab mend                fix all faults
+  racwire lab reboot rac2         reboot a node
+  racwire lab down                stop the cluster and remove all its files
+
+exit codes: 0 done; 2 not possible; 64 no such fault, node or network."""
 
 
 def add_options(lab: argparse.ArgumentParser) -> None:
     """Add the commands of `racwire lab`."""
-    lab.description = f"Practise on a cluster of your own, and break it.\n\n{_ABOUT}".strip()
-    commands = lab.add_subparsers(dest="lab_command", metavar="COMMAND")
+    lab.description = _ABOUT
+    lab.epilog = _EXAMPLES
+    commands = lab.add_subparsers(title="commands", dest="lab_command", metavar="COMMAND")
 
-    command = _command(commands, "up", "bring the practice cluster up", "Example: racwire lab up --nodes 4 --mtu 9000")
-    command.add_argument("--nodes", type=int, default=2, metavar="N", help="how many nodes: 2 to 16 (default 2)")
-    command.add_argument(
+    up_ = _command(
+        commands,
+        "up",
+        "start the practice cluster",
+        """\
+racwire lab up
+racwire lab up --nodes 4 --mtu 1500 --switch-mtu 1500
+racwire lab up --no-database""",
+    )
+    nodes = up_.add_argument_group("nodes and networks")
+    nodes.add_argument("--nodes", type=int, default=2, metavar="N", help="number of nodes: 2 to 16 (default 2)")
+    nodes.add_argument(
         "--mtu", type=int, default=9000, metavar="BYTES", help="MTU of the private networks (default 9000)"
     )
-    command.add_argument(
+    nodes.add_argument(
         "--switch-mtu",
         type=int,
         default=SWITCH_MTU,
         metavar="BYTES",
-        help=f"MTU of the switch's ports on the private networks (default {SWITCH_MTU}); see `racwire lab switch`",
+        help=f"MTU of the switch ports on the private networks (default {SWITCH_MTU}); see `racwire lab switch`",
     )
-    command.add_argument("--no-database", action="store_true", help="the nodes and their networks only")
-    command.add_argument(
-        "--database-version",
-        choices=DATABASE_VERSIONS,
-        default="19c",
-        help="the version that its database is of (default 19c)",
-    )
-    command.add_argument(
+    nodes.add_argument(
         "--keeper",
         choices=(*KEEPERS, MIXED),
         default=KEEPERS[0],
-        help="in which files the nodes keep their network: NetworkManager's keyfiles, ifcfg, systemd-networkd's, or "
+        help="network service whose files configure the nodes: NetworkManager's keyfiles, ifcfg, systemd-networkd, or "
         f"each of them in turn (default {KEEPERS[0]})",
     )
-    _command(commands, "down", "take it down and remove all that is left of it", "Succeeds also when there is none.")
-    command = _command(commands, "status", "say what is up and what is broken", "Exit code 2 when there is none.")
-    command.add_argument("--format", choices=("text", "json"), default="text", help="how to print it (default text)")
+    database = up_.add_argument_group("database")
+    database.add_argument("--no-database", action="store_true", help="start the nodes and their networks only")
+    database.add_argument(
+        "--database-version", choices=DATABASE_VERSIONS, default="19c", help="version of the database (default 19c)"
+    )
+    _command(
+        commands,
+        "down",
+        "stop the practice cluster and remove all its files",
+        """\
+racwire lab down
+racwire lab down && racwire lab up --nodes 4""",
+        "The command succeeds also when there is no practice cluster.",
+    )
+    status = _command(
+        commands,
+        "status",
+        "list the nodes and the faults of the practice cluster",
+        """\
+racwire lab status
+racwire lab status --format json""",
+        codes="0 printed; 2 there is no practice cluster",
+    )
+    status.add_argument("--format", choices=("text", "json"), default="text", help="format (default text)")
 
-    command = _command(
+    break_ = _command(
         commands,
         "break",
-        "break something in it",
-        "Several faults at once are fine, also at the same place.\n\n"
-        "  racwire lab break switch-mtu\n"
-        "  racwire lab break link-down --node rac1 --network eth1\n\n"
-        f"The faults, explained by `racwire lab faults`:\n{textwrap.fill(', '.join(FAULTS), 100)}",
+        "add a fault to the practice cluster",
+        """\
+racwire lab break switch-mtu
+racwire lab break link-down --node rac1 --network eth1""",
+        "Several faults at once are possible, also at the same place.\n\n"
+        f"`racwire lab faults` explains the faults:\n{textwrap.fill(', '.join(FAULTS), 78)}",
     )
-    command.add_argument("fault", metavar="FAULT", help="what to break: see `racwire lab faults`")
-    command.add_argument("--node", metavar="N", help=_NODE_HELP)
-    command.add_argument("--network", metavar="N", help=_NETWORK_HELP)
+    break_.add_argument("fault", metavar="FAULT", help="the fault: see `racwire lab faults`")
+    place = break_.add_argument_group("where")
+    place.add_argument("--node", metavar="N", help=_NODE_HELP)
+    place.add_argument("--network", metavar="N", help=_NETWORK_HELP)
 
-    command = _command(commands, "mend", "mend one fault everywhere, or all of them", "Example: racwire lab mend loss")
-    command.add_argument("fault", metavar="FAULT", nargs="?", help="what to mend (default: everything)")
-    _command(commands, "faults", "list the faults: what each does, and where by default", "")
+    mend = _command(
+        commands,
+        "mend",
+        "fix one fault everywhere, or all faults",
+        """\
+racwire lab mend loss
+racwire lab mend""",
+    )
+    mend.add_argument("fault", metavar="FAULT", nargs="?", help="the fault to fix (default: all faults)")
+    _command(
+        commands,
+        "faults",
+        "list the faults: what each does, and where by default",
+        """\
+racwire lab faults
+racwire lab faults | less""",
+    )
 
-    command = _command(
+    shell = _command(
         commands,
         "shell",
         "run a shell or a command on a node",
-        "  racwire lab shell rac1\n  racwire lab shell rac2 ip -br address",
+        """\
+racwire lab shell rac1
+racwire lab shell rac2 ip -br address""",
     )
-    command.add_argument("node", metavar="NODE", help=_WHICH_NODE)
-    command.add_argument("argv", metavar="COMMAND", nargs=argparse.REMAINDER, help="the command (default: a shell)")
+    shell.add_argument("node", metavar="NODE", help=_WHICH_NODE)
+    shell.add_argument("argv", metavar="COMMAND", nargs=argparse.REMAINDER, help="the command (default: a shell)")
 
-    command = _command(
+    reboot = _command(
         commands,
         "reboot",
         "reboot a node",
-        "It comes up as its own files say, and loses what they do not keep: what was set by hand, and every process.\n"
-        "The same as `reboot` on the node itself. Example: racwire lab reboot rac2",
+        """\
+racwire lab reboot rac2
+racwire lab shell rac2 reboot""",
+        "The node starts with the configuration in its files. It loses every process, and\n"
+        "every configuration that its files do not contain. Both examples do the same.",
     )
-    command.add_argument("node", metavar="NODE", help=_WHICH_NODE)
+    reboot.add_argument("node", metavar="NODE", help=_WHICH_NODE)
 
-    command = _command(
+    switch = _command(
         commands,
         "switch",
-        "list the switch's ports on the private networks, or change their MTU",
-        "A port loses what is larger than its MTU, both ways and without a word, as a real switch does.\n\n"
-        "  racwire lab switch\n"
-        "  racwire lab switch rac2-eth1 mtu 1500\n"
-        "  racwire lab switch all mtu 9216",
+        "list the switch ports on the private networks, or change their MTU",
+        """\
+racwire lab switch
+racwire lab switch rac2-eth1 mtu 1500
+racwire lab switch all mtu 9216""",
+        "A port silently drops frames larger than its MTU, in both directions, as a real\nswitch does.",
     )
-    command.add_argument("port", metavar="PORT", nargs="?", help="the port, as rac2-eth1, or all")
-    command.add_argument("setting", metavar="mtu", nargs="?", choices=("mtu",), help="what to change of it")
-    command.add_argument("bytes", metavar="BYTES", nargs="?", type=int, help="its MTU from now on")
+    switch.add_argument("port", metavar="PORT", nargs="?", help="the port, such as rac2-eth1, or all")
+    switch.add_argument("setting", metavar="mtu", nargs="?", choices=("mtu",), help="the word mtu")
+    switch.add_argument("bytes", metavar="BYTES", nargs="?", type=int, help="the new MTU")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out a parsed `lab` command; the exit code: 0 done, 2 could not be done, 64 not understood."""
+    """Run a parsed `lab` command and return its exit code: 0 done, 2 not possible, 64 usage."""
     commands: dict[str, Callable[[argparse.Namespace], int]] = {
         "up": _up,
         "down": _down,
@@ -153,17 +202,17 @@ def run(args: argparse.Namespace) -> int:
         "switch": _switch,
     }
     if args.lab_command != "shell":
-        os.environ.pop("RACWIRE_DB_PASSWORD", None)  # what is started here and goes on running is not to hold it
+        os.environ.pop("RACWIRE_DB_PASSWORD", None)  # the processes of the practice cluster must not inherit it
     if args.lab_command is None:
-        _narrate(f"Say what to do with the practice cluster: racwire lab {'|'.join(commands)}.")
+        _print_status(f"No command for the practice cluster: run racwire lab {'|'.join(commands)}.")
         return _EXIT_USAGE
     if "RACWIRE_LAB" in os.environ and args.lab_command != "faults":
-        _narrate("This shell is inside a practice node: leave it with `exit`, and run the command outside.")
+        _print_status("This shell is inside a practice node: leave it with `exit`, and run the command outside.")
         return _EXIT_FAILED
     try:
         return commands[args.lab_command](args)
     except LabError as error:
-        _narrate(str(error))
+        _print_status(str(error))
         return _EXIT_USAGE if isinstance(error, LabUsageError) else _EXIT_FAILED
 
 
@@ -172,17 +221,17 @@ def _up(args: argparse.Namespace) -> int:
     lab = up(
         args.nodes,
         args.mtu,
-        _narrate,
+        _print_status,
         database=not args.no_database,
         database_version=args.database_version,
         keeper=args.keeper,
         switch_mtu=args.switch_mtu,
     )
     if running is not None:
-        _narrate(f"The practice cluster is already up: {', '.join(lab.nodes)}.")
+        _print_status(f"The practice cluster is already up: {', '.join(lab.nodes)}.")
     database = f" and database {lab.database_version}" if lab.database else ""
     print(f"{', '.join(lab.nodes)} are up, with MTU {lab.mtu} on the private networks{database}.")
-    _narrate("Next: `racwire check --lab`, `racwire lab break switch-mtu`, and at the end `racwire lab down`.")
+    _print_status("Next: `racwire check --lab`, `racwire lab break switch-mtu`, and at the end `racwire lab down`.")
     return _EXIT_OK
 
 
@@ -198,7 +247,7 @@ def _status(args: argparse.Namespace) -> int:
     elif lab is not None:
         print("\n".join(status_lines(lab)))
     if lab is None:
-        _narrate(_NO_LAB)
+        _print_status(_NO_LAB)
         return _EXIT_FAILED
     return _EXIT_OK
 
@@ -209,17 +258,17 @@ def _break(args: argparse.Namespace) -> int:
     new = [fault for fault in after.faults if fault not in before.faults]
     if new:
         print(f"Broken: {new[0]}. {FAULTS[new[0].fault].summary}")
-        _narrate(f"Next: `racwire check --lab`; `racwire lab mend {args.fault}` puts it right.")
+        _print_status(f"Next: `racwire check --lab`; to fix the fault: `racwire lab mend {args.fault}`.")
     else:
-        print(f"{args.fault} is broken there already.")
+        print(f"The fault {args.fault} is already there.")
     return _EXIT_OK
 
 
 def _mend(args: argparse.Namespace) -> int:
     before = _running()
     after = before.mend(args.fault)
-    mended = [str(fault) for fault in before.faults if fault not in after.faults]
-    print(f"Mended: {', '.join(mended)}." if mended else "There was nothing to mend.")
+    fixed = [str(fault) for fault in before.faults if fault not in after.faults]
+    print(f"Fixed: {', '.join(fixed)}." if fixed else "There was no fault to fix.")
     return _EXIT_OK
 
 
@@ -247,8 +296,10 @@ def _shell(args: argparse.Namespace) -> int:
 
 def _reboot(args: argparse.Namespace) -> int:
     node = _running().reboot(args.node)
-    print(f"{node} is up again, as its own files say.")
-    _narrate(f"Next: `racwire lab shell {node} ip -br link`; Clusterware starts by itself where that is enabled.")
+    print(f"{node} is up again, with the configuration in its files.")
+    _print_status(
+        f"Next: `racwire lab shell {node} ip -br link`. Clusterware starts by itself if its autostart is enabled."
+    )
     return _EXIT_OK
 
 
@@ -256,7 +307,7 @@ def _switch(args: argparse.Namespace) -> int:
     lab = _running()
     if args.port is not None:
         if args.setting != "mtu" or args.bytes is None:
-            raise LabUsageError("Say which MTU the port is to have: `racwire lab switch rac2-eth1 mtu 9216`.")
+            raise LabUsageError("The command needs a port and its MTU: `racwire lab switch rac2-eth1 mtu 9216`.")
         lab = lab.set_port_mtu(args.port, args.bytes)
     print("\n".join(port_lines(lab)))
     return _EXIT_OK
@@ -269,38 +320,44 @@ def _running() -> Lab:
     return lab
 
 
-def _narrate(text: str) -> None:
+def _print_status(text: str) -> None:
     print(f"racwire: {text}", file=sys.stderr)
 
 
 def _command(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, summary: str, about: str
+    commands: argparse._SubParsersAction[argparse.ArgumentParser],
+    name: str,
+    summary: str,
+    examples: str,
+    about: str = "",
+    codes: str = "0 done; 2 not possible; 64 usage",
 ) -> argparse.ArgumentParser:
     return commands.add_parser(
         name,
         help=summary,
         description=f"{summary[0].upper()}{summary[1:]}.\n\n{about}".strip(),
+        epilog=f"examples:\n{textwrap.indent(examples, '  ')}\n\nexit codes: {codes}.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
 
 
-def enter_lab(words: list[str]) -> None:
-    """Replace this process by `racwire` inside the lab's first node; in the shell of a node one is there already.
+def enter_lab(argv: list[str]) -> None:
+    """Replace this process by `racwire` on the first practice node. In the shell of a practice node, do nothing.
 
-    Raises UsageError when there is no lab.
+    Raises UsageError where no practice cluster runs, or the current directory does not exist.
     """
     if "RACWIRE_LAB" in os.environ:
         return
     try:
         os.getcwd()
     except FileNotFoundError:
-        raise UsageError("The current directory is gone; change to one that is there.") from None
+        raise UsageError("The current directory no longer exists; change to another one.") from None
     try:
         lab = find()
         if lab is None:
-            raise UsageError("No practice cluster is running; `racwire lab up` builds one in seconds.")
+            raise UsageError("No practice cluster is running; start one with `racwire lab up`.")
         node = lab.nodes[0]
-        command = lab.enter(node, [sys.executable, "-P", "-m", "tui", *(w for w in words if w != "--lab")])
+        command = lab.enter(node, [sys.executable, "-P", "-m", "tui", *(a for a in argv if a != "--lab")])
         os.execvpe(command[0], command, {**os.environ, **lab.environment(node), ENTERED: "1"})
     except LabError as error:
         raise UsageError(str(error)) from error

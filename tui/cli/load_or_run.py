@@ -1,4 +1,4 @@
-"""What `check`, `report` and `save` are about: a run of the checks here and now, or what was saved."""
+"""The evidence for `check`, `report` and `save`: from a new run of the checks, or from a saved file."""
 
 from __future__ import annotations
 
@@ -32,59 +32,61 @@ from tui.cli.own_loop import run_in_own_loop
 from tui.cli.password import password_for
 from tui.cli.progress import progress_line
 from tui.cli.short_recording import ShortRecording
-from tui.cli.streams import tell
+from tui.cli.streams import print_message
 
 if TYPE_CHECKING:
     from checks.saved import Saved
     from checks.traffic.feed import Feed
 
 RECORDED_S = 15.0
-"""How long the traffic is recorded unless `--record` says otherwise: enough to see whether blocks get lost now."""
+"""Seconds of traffic to record without `--record`: enough to see whether blocks are being lost."""
 _OF_THE_CLUSTER = {
     "lab": "--lab",
     **{option.destination: option.name for option in (*CLUSTER_OPTIONS, *DATABASE_OPTIONS, *SAMPLING_OPTIONS)},
 }
-"""The options that say what is looked at, by their names in the parsed arguments."""
+"""The options for the cluster and the database, by their names in the parsed arguments."""
 
 _Found = tuple[Report, Recording | None]
 
 
 @dataclass(frozen=True)
 class EvidenceSource:
-    """What was found out, and what it was found out from, for the time of a `with`."""
+    """The evidence of a run or of a saved file, valid in the body of a `with`."""
 
     evidence: Evidence
-    """To be shown: with pseudonyms, where they are wanted."""
+    """The evidence for the output: redacted with --redact."""
     recording: Path | None
-    """The traffic as it was recorded or saved; None where none was."""
+    """The file with the traffic, as it was recorded or saved; None without one."""
     has_names: bool
-    """Whether the recording still has the names that the evidence has pseudonyms for."""
+    """Whether the recording is not redacted although the evidence is."""
 
 
 @contextmanager
 def load_or_run(
     args: argparse.Namespace, settings: Settings, *, record_s: float | None = None
 ) -> Iterator[EvidenceSource]:
-    """Run the checks that the arguments name, or take what was saved (`--from`). Where `record_s` is given, with the
-    traffic: recorded for so many seconds at least, or as it was saved. Raises UsageError for what cannot be run or
-    opened."""
+    """Run the checks that the arguments select, or open a saved file (`--from`).
+
+    `record_s`: seconds of traffic to record at least; a saved file then includes its traffic. None: no traffic.
+    Raises UsageError where the checks cannot be run or the file cannot be opened.
+    """
     _check_mapping(args)
     source = _saved(args, settings, record_s is not None) if args.from_file else _live(args, settings, record_s)
     with source as (report, recording):
         evidence = Evidence(report, recording)
-        shown = _redacted(evidence, args.redaction_map) if args.redact else evidence
-        has_names = shown.report.is_redacted and not report.is_redacted
-        yield EvidenceSource(shown, recording.path if recording else None, has_names)
+        output = _redacted(evidence, args.redaction_map) if args.redact else evidence
+        has_names = output.report.is_redacted and not report.is_redacted
+        yield EvidenceSource(output, recording.path if recording else None, has_names)
 
 
 def record_seconds(args: argparse.Namespace) -> float:
-    """How long the traffic is to be recorded. Raises UsageError."""
+    """The seconds of traffic to record. Raises UsageError for a wrong --record."""
     if args.record is None:
         return RECORDED_S
     if args.record.strip() in ("0", "0s"):
         return 0.0
     if args.from_file:
-        raise UsageError("--record: nothing can be recorded of what was saved; leave it out.")
+        raise UsageError("--record: a saved file cannot be recorded again; leave --record or --from out.")
     return seconds_of(args.record, "--record")
 
 
@@ -111,13 +113,13 @@ def _live(args: argparse.Namespace, settings: Settings, record_s: float | None) 
 
 @contextmanager
 def _opened(made: ShortRecording | None) -> Iterator[Recording | None]:
-    """The recording that was just made; None where it could not be, which was told."""
+    """The recording of this run; None where it failed, with a message."""
     recording = None
     if made is not None and made.path.exists():
         try:
             recording = Recording.open(made.path)
         except RecordingError as error:
-            tell(str(error))
+            print_message(str(error))
     try:
         yield recording
     finally:
@@ -139,14 +141,14 @@ def _saved(args: argparse.Namespace, settings: Settings, with_traffic: bool) -> 
 
 
 def _report_source(saved: Saved, args: argparse.Namespace) -> None:
-    tell(f"{saved.path} was {saved.told(datetime.now(UTC))}; nothing is read, asked or sent now.")
+    print_message(f"{saved.path} was {saved.told(datetime.now(UTC))}; this run reads, queries and sends nothing.")
     unused = [option for name, option in _OF_THE_CLUSTER.items() if hasattr(args, name)]
     if unused:
-        tell(f"{listed(unused)}: not used; all there is comes from {saved.path}.")
+        print_message(f"{listed(unused)}: ignored, because the evidence comes from {saved.path}.")
 
 
 def _rejudged(saved: Saved, args: argparse.Namespace, settings: Settings) -> Report:
-    """By the checks here; with the thresholds and waivers of a settings file, where one is named."""
+    """The report with findings of the checks installed here. --settings replaces the saved thresholds and waivers."""
     from checks.saved.saved_replay import Replay
 
     found = discover()
@@ -159,7 +161,7 @@ def _rejudged(saved: Saved, args: argparse.Namespace, settings: Settings) -> Rep
         if found.get(name) is None:
             foreign.setdefault(why, []).append(name)
     for why, names in foreign.items():
-        tell(f"The findings of {listed(names)} are as they were saved: what judged them {why}.")
+        print_message(f"The findings of {listed(names)} are those of the saved file: the check {why}.")
     return run_in_own_loop(_replayed(replay))
 
 
@@ -170,9 +172,9 @@ async def _replayed(engine: Engine) -> Report:
 
 
 def _check_mapping(args: argparse.Namespace) -> None:
-    """Before anything is run: what cannot be redacted in the end was run for nothing. Raises UsageError."""
+    """Check the mapping before the checks run. Raises UsageError where the evidence could not be redacted."""
     if args.redaction_map is not None and not args.redact:
-        raise UsageError("--redaction-map: nothing is redacted; add --redact.")
+        raise UsageError("--redaction-map has no effect without --redact; add --redact.")
     if args.redact:
         from checks.redact import RedactionError, held
         from tui.cli.redaction import map_path
@@ -187,13 +189,13 @@ def _check_mapping(args: argparse.Namespace) -> None:
 
 
 def _check_mapping_is_no_other_file(mapping: Path, args: argparse.Namespace) -> None:
-    """It would be written over, and what the pseudonyms stand for be lost. Raises UsageError."""
+    """Refuse a mapping that is also an input or output file, since the run would overwrite it. Raises UsageError."""
     own = {os.path.realpath(mapping), os.path.realpath(f"{mapping}.lock")}
     others = {"-o": "output", "FILE": "file", "--from": "from_file", "--recording": "recording"}
     for option, name in others.items():
         named = getattr(args, name, None)
         if named is not None and os.path.realpath(named) in own:
-            raise UsageError(f"{option} {named} is where the pseudonyms are kept ({mapping}); name another file.")
+            raise UsageError(f"{option} {named} is the file of the pseudonyms ({mapping}); name another file.")
 
 
 def _redacted(evidence: Evidence, map_file: str | None) -> Evidence:
@@ -202,5 +204,5 @@ def _redacted(evidence: Evidence, map_file: str | None) -> Evidence:
     try:
         return redacted(evidence, map_file)
     except RecordingError as error:
-        tell(f"{error} The report is without it.")
+        print_message(f"{error} The report does not contain the traffic.")
         return redacted(Evidence(evidence.report), map_file)

@@ -1,4 +1,4 @@
-"""A log file that is made only when there is something to write: for what went wrong inside racwire itself."""
+"""A log file for internal errors of racwire, created by the first write."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 
 def log_path(state_directory: Path) -> Path:
-    """Where the log is."""
+    """The path of the log file."""
     return state_directory / "racwire.log"
 
 
 class LogFile(io.TextIOBase):
-    """Appends to a file of mode 0600; that it cannot be written never disturbs the console."""
+    """Appends to a file of mode 0600. A failed write raises nothing, so that the console continues."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -21,16 +21,16 @@ class LogFile(io.TextIOBase):
         self._problem = ""
 
     @property
-    def told(self) -> str:
-        """Where the details are, in words."""
+    def location(self) -> str:
+        """A clause for a message: where the details are, or why they could not be written."""
         return self._problem or f"the details are in {self.path}"
 
     def writable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def write(self, text: str) -> int:
-        """Append the text."""
+        """Append the text and return its length."""
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)

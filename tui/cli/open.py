@@ -1,4 +1,4 @@
-"""`racwire open FILE`: what was saved, or a recording, in the console; without a terminal for it, as text."""
+"""`racwire open FILE`: open a saved file or a recording in the console; without a terminal, print it as text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from checks.model.wording import counted, lasting, listed
 from tui.cli.durations import size_of
 from tui.cli.errors import UsageError
 from tui.cli.options import add_console_options, add_settings_option
-from tui.cli.streams import tell
+from tui.cli.streams import print_message
 from tui.text.sanitize import for_encoding, sanitize_lines
 
 if TYPE_CHECKING:
@@ -23,28 +23,30 @@ if TYPE_CHECKING:
 
 _EPILOG = """\
 examples:
-  racwire open night.racwire        a saved file: all screens, as they were then
-  racwire open incident.json        a report as JSON: without samples
-  racwire open before.rec           a recording, also while it is being written: the Traffic screen, to scroll back
+  racwire open night.racwire    a saved file: all screens, as of its run
+  racwire open incident.json    a JSON report: all screens, without traffic
+  racwire open before.rec       a recording, also one that is being written
 
-exit codes: of a saved file or a report those of `racwire check`; of a recording 0, and 3 where it is damaged; 64 usage,
-and where FILE cannot be read."""
+exit codes: of a saved file or a report those of `racwire check`; of a recording
+0, and 3 where it is damaged; 64 usage, or FILE cannot be read."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.description = (
-        "Opens a saved file, a report as JSON or a recording in the console, with no cluster: nothing is\n"
-        "read, sent or logged in to. Without a terminal, prints the report, or what is in the recording."
+        "Open a saved file, a JSON report or a recording in the console.\n\n"
+        "It needs no cluster: racwire reads nothing else, sends nothing and logs in\n"
+        "nowhere. Without a terminal, racwire prints the report, or a summary of the\n"
+        "recording."
     )
     parser.epilog = _EPILOG
-    add_settings_option(parser)
+    parser.add_argument("file", metavar="FILE", help="file that `racwire save`, `report` (JSON) or `record` wrote")
+    add_settings_option(parser.add_argument_group("settings"))
     add_console_options(parser)
-    parser.add_argument("file", metavar="FILE", help="what `racwire save`, `report` (JSON) or `record` wrote")
 
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
-    """Open it by what it is, and return the exit code. Raises UsageError."""
+    """Open the file and return the exit code. Raises UsageError where racwire did not write it, or cannot read it."""
     from checks.saved import kind_of
 
     path = Path(args.file)
@@ -52,21 +54,22 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     if kind == "recording":
         return _open_recording(path, settings)
     if not kind and path.is_file() and os.access(path, os.R_OK):
-        raise UsageError(f"{path} is nothing that racwire wrote; name a saved file, a report as JSON, or a recording.")
+        raise UsageError(f"{path} is not a file that racwire wrote; name a saved file, a JSON report or a recording.")
     named = getattr(args, "settings", None)
     return _open_saved(path, settings, named)
 
 
 def _open_saved(path: Path, settings: Settings, named: str | None) -> int:
-    """`named`: the settings file that was named, whose thresholds and waivers then hold."""
+    """Open a saved file. Where `named`, the value of --settings, is set, its thresholds and waivers replace the saved
+    ones."""
     from checks.saved import SavedError
     from tui.console.start import no_console, run_console_on_saved
 
     if no_console(os.environ, sys.__stdin__, sys.__stderr__):
         from tui.cli import check
 
-        words = [f"--from={path}", *([f"--settings={named}"] if named is not None else [])]
-        return check.run(check.arguments(*words), settings)
+        argv = [f"--from={path}", *([f"--settings={named}"] if named is not None else [])]
+        return check.run(check.arguments(*argv), settings)
     try:
         return run_console_on_saved(path, settings, judged_by=None if named is None else settings)
     except SavedError as error:
@@ -86,7 +89,7 @@ def _open_recording(path: Path, settings: Settings) -> int:
     try:
         text = summary(path, recording)
     except RecordingError as error:
-        tell(str(error))
+        print_message(str(error))
         return ExitCode.COULD_NOT_TELL
     finally:
         recording.close()
@@ -95,7 +98,7 @@ def _open_recording(path: Path, settings: Settings) -> int:
 
 
 def summary(path: Path, recording: Recording) -> str:
-    """What is in it, on one screen. Raises RecordingError."""
+    """The contents of a recording, on one screen. Raises RecordingError where it cannot be read."""
     header, span = recording.header, recording.span()
     lines = [
         f"{path}  {size_of(path.stat().st_size)}",
@@ -115,15 +118,15 @@ def summary(path: Path, recording: Recording) -> str:
 def _when(span: tuple[float, float] | None) -> str:
     if span is None:
         return "nothing was recorded"
-    begin, end = (_local(moment) for moment in span)
-    return f"{begin} to {end}, {lasting(span[1] - span[0])}"
+    start, end = (_local(moment) for moment in span)
+    return f"{start} to {end}, {lasting(span[1] - span[0])}"
 
 
 def _local(moment: float) -> str:
     try:
         return datetime.fromtimestamp(moment).astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
     except (ValueError, OverflowError, OSError):
-        return "a time that is none"
+        return "an invalid time"
 
 
 def _cluster(header: Header) -> list[str]:
@@ -147,7 +150,7 @@ def _cluster(header: Header) -> list[str]:
 
 
 def _sources(tallies: dict[str, SourceTally]) -> list[str]:
-    """A line for each source, and one more for why there was nothing of it last."""
+    """A line for each source, and a second line with the reason of its last gap."""
     width = max((len(source) for source in tallies), default=0)
     lines = []
     for source, tally in tallies.items():

@@ -1,4 +1,4 @@
-"""Lines as they are printed on a stream: coloured on a terminal (unless NO_COLOR), plain in a pipe or a file."""
+"""Renders lines for a stream: coloured on a terminal (unless NO_COLOR), plain in a pipe or a file."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rich.text import Text
 from tui.text.line import Line
 from tui.text.sanitize import for_encoding
 
-_ELSEWHERE = 100
-"""Columns where there is no terminal to ask."""
+_WITHOUT_TERMINAL = 100
+"""Columns of a text where stdout is not a terminal."""
 
 _STYLES = {
     "pass": "green",
@@ -31,17 +31,17 @@ _STYLES = {
     "change": "bold yellow",
     "accent": "bold",
 }
-"""The style of each role. Colour only repeats what a word already says."""
+"""The style of each role. Colour adds no information: the text is enough."""
 
 
 def columns_of(stream: TextIO, *, narrowest: int = 0, widest: int = 110) -> int:
-    """How many columns a text for that stream may use."""
-    columns = shutil.get_terminal_size((_ELSEWHERE, 24)).columns if stream.isatty() else _ELSEWHERE
+    """The number of columns for a text on this stream."""
+    columns = shutil.get_terminal_size((_WITHOUT_TERMINAL, 24)).columns if stream.isatty() else _WITHOUT_TERMINAL
     return min(max(columns, narrowest), widest)
 
 
 def render(lines: Iterable[Line], stream: TextIO) -> str:
-    """The lines for that stream, in signs that it can carry. None is broken: that was done where they were made."""
+    """The text of the lines, in characters that the stream can encode. The lines are wrapped already."""
     terminal = stream.isatty()
     written = io.StringIO()
     console = Console(
@@ -58,7 +58,7 @@ def render(lines: Iterable[Line], stream: TextIO) -> str:
 
 
 def _rich(line: Line) -> Text:
-    """The line as rich prints it: rich knows which colours the terminal has, and whether any are wanted."""
+    """The line for rich, which knows the colours of the terminal and NO_COLOR."""
     text = Text.assemble(*((span, _STYLES.get(role, "")) for span, role in line))
     text.rstrip()
     return text

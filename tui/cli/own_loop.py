@@ -1,4 +1,4 @@
-"""An event loop that is not waited for when it ends."""
+"""An event loop that ends without waiting for its threads."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _T = TypeVar("_T")
 
 @contextmanager
 def own_loop(drain_s: float = 0.0) -> Iterator[asyncio.AbstractEventLoop]:
-    """A loop for the time of a `with`: `asyncio.run` would join threads that hang in the kernel.
+    """A loop for the body of a `with`. `asyncio.run` would join threads that hang in the kernel.
 
-    With `drain_s`, tasks that are left at the end are cancelled, and have so many seconds to end.
+    With `drain_s`, the remaining tasks are cancelled at the end, and have so many seconds to finish.
     """
     loop = asyncio.new_event_loop()
     try:
@@ -29,6 +29,6 @@ def own_loop(drain_s: float = 0.0) -> Iterator[asyncio.AbstractEventLoop]:
 
 
 def run_in_own_loop(work: Coroutine[Any, Any, _T]) -> _T:
-    """Run to its end, in a loop of its own. Raises what it raises."""
+    """Run a coroutine in a loop of its own and return its result. Raises the exceptions of the coroutine."""
     with own_loop() as loop:
         return loop.run_until_complete(work)

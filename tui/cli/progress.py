@@ -1,4 +1,4 @@
-"""How far a run of the checks is, in one line on stderr."""
+"""The progress of a run of the checks, in one line on stderr."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _WIDTH = 78
 
 
 class Progress:
-    """One line on stderr that says what is going on, overwritten as it goes, gone at the end."""
+    """A line on stderr with the progress: each event overwrites it, the end clears it."""
 
-    def __init__(self, shown: bool) -> None:
-        self._shown = shown
+    def __init__(self, enabled: bool) -> None:
+        self._enabled = enabled
         self._of = 0
         self._concluded = 0
         self._last = ""
         self._alongside = ""
 
     def __call__(self, event: Event) -> None:
-        """Tell an event."""
+        """Show an event."""
         match event:
             case RunStarted(checks):
                 self._of = len(checks)
@@ -36,12 +36,12 @@ class Progress:
                 self._show(f"{self._concluded} of {max(self._of, self._concluded)} checks concluded")
 
     def alongside(self, text: str) -> None:
-        """What goes on beside the checks, behind what is told of them from now on: `recording 8 of 15 s`."""
+        """Set the second part of the line, for work next to the checks: `recording 8 of 15 s`."""
         self._alongside = text
         self._show(self._last)
 
     def clear(self) -> None:
-        """Leave the line empty for what comes after."""
+        """Clear the line."""
         self._write("")
 
     def _show(self, text: str) -> None:
@@ -49,16 +49,16 @@ class Progress:
         self._write(", ".join(part for part in (text[: _WIDTH - len(self._alongside) - 2], self._alongside) if part))
 
     def _write(self, line: str) -> None:
-        if self._shown:
-            with contextlib.suppress(OSError):  # a terminal that is gone must not end what it was told of
+        if self._enabled:
+            with contextlib.suppress(OSError):  # a closed terminal must not end the run
                 sys.stderr.write(f"\r\x1b[K{shown(line)[:_WIDTH]}")
                 sys.stderr.flush()
 
 
 @contextlib.contextmanager
-def progress_line(shown: bool) -> Iterator[Progress]:
-    """A progress line for the time of a run."""
-    progress = Progress(shown)
+def progress_line(enabled: bool) -> Iterator[Progress]:
+    """A progress line for the body of a `with`, on stderr where `enabled`."""
+    progress = Progress(enabled)
     try:
         yield progress
     finally:

@@ -1,4 +1,4 @@
-"""`racwire record`: samples of every source into one file, for hours, on a terminal or in the background."""
+"""`racwire record`: write the samples of every source to one file, on a terminal or in the background."""
 
 from __future__ import annotations
 
@@ -18,37 +18,42 @@ _LONGEST_LABEL = 60
 
 
 _EPILOG = """\
-Every second the counters of this node, of its peers and of the instances go into FILE: one SQLite file, whole after
-every second, also when racwire is killed. It needs 10 to 60 MB a day. Ctrl-C ends it; so does the end of the terminal,
-unless it was started with nohup. Nothing is sent over the private networks, except with --probe.
+racwire writes the counters of this node, of its peers and of the instances to
+FILE, once a second by default. FILE is an SQLite file of 10 to 60 MB a day. It
+is complete after every second, even when racwire is killed. The recording stops
+at Ctrl-C, and when the terminal closes, unless nohup started it. racwire sends
+nothing over the private networks, except with --probe.
 
 examples:
-  racwire record before.rec                                  until Ctrl-C
-  racwire record --for 30m --label mtu1500 before.rec        before a change; then the same after it, and compare
-  racwire record --for 30m --probe before.rec                with pings on each private path: how long they take
-  nohup racwire record --keep 24h night.rec &                goes on after logout; the last 24 hours are kept
-  racwire record --connect rac-scan:1521/prod --user racwire with-database.rec
+  racwire record before.rec                  record until Ctrl-C
+  racwire record --for 30m --label mtu1500 before.rec
+  racwire record --for 30m --probe before.rec
+  racwire record --connect rac-scan:1521/prod --user racwire prod.rec
+  nohup racwire record --keep 24h night.rec &
+                                             keep only the last 24 hours
 
-then:
-  racwire open before.rec          look at it, scroll back
-  racwire compare before.rec after.rec
-  racwire watch before.rec | jq .  what is in it, as JSON lines
+next steps:
+  racwire open before.rec                    look at it in the console
+  racwire compare before.rec after.rec       compare two recordings
+  racwire watch before.rec | jq .            print it as JSON lines
 
-exit codes: 0 recorded, also when you end it; 3 nothing could be recorded, or the disk took no more; 64 usage."""
+exit codes: 0 recorded, also until Ctrl-C; 3 nothing could be recorded, or the
+disk is full; 64 usage."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.description = "Records what the Traffic screen shows, to be looked at later and compared."
+    parser.description = "Record the traffic of all nodes and instances in a file."
     parser.epilog = _EPILOG
-    add_live_options(parser, "the recording; it must not be there yet")
-    parser.add_argument("--label", metavar="TEXT", default="", help="what this recording is of, such as mtu1500")
-    parser.add_argument("--keep", metavar="TIME", help="keep the last 24h (30m, 7d) and drop what is older")
-    parser.add_argument("--force", action="store_true", help="replace FILE if it is a recording")
+    recording = parser.add_argument_group("recording")
+    recording.add_argument("--label", metavar="TEXT", default="", help="name of this recording, such as mtu1500")
+    recording.add_argument("--keep", metavar="TIME", help="keep only the last 24h (30m, 7d), and drop older samples")
+    recording.add_argument("--force", action="store_true", help="replace FILE if it is a recording")
+    add_live_options(parser, "the recording to write; it must not exist yet")
 
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
-    """Record, and return the exit code. Raises UsageError."""
+    """Record, and return the exit code. Raises UsageError for a wrong option or a FILE that cannot be written."""
     refuse_check_options(args)
     for_s = seconds_of(args.for_time, "--for") if args.for_time is not None else None
     keep_s = seconds_of(args.keep, "--keep") if args.keep is not None else None

@@ -1,4 +1,4 @@
-"""`--redact`: pseudonyms for names and addresses, and the mapping that tells the operator which is which."""
+"""`--redact`: pseudonyms for names and addresses, and the private file that maps them to the names."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from checks.redact import Identity, RedactionError, Redactor, held
 from checks.report.report_evidence import Evidence
 from checks.run.directories import state_directory
 from tui.cli.errors import UsageError
-from tui.cli.streams import tell
+from tui.cli.streams import print_message
 
 MAP_NAME = "redaction.json"
-LOOK_THROUGH = (
-    "Names that stand only in outputs of other programs cannot all be known: look through it before you hand it on."
-)
+REVIEW_FIRST = "racwire cannot know all names in the outputs of other programs: review the file before you hand it on."
 
 
 def map_path(named: str | None) -> Path:
-    """Where the mapping is kept."""
+    """The path of the mapping: the file of --redaction-map, or the default."""
     return Path(named) if named else state_directory() / MAP_NAME
 
 
 def redacted(evidence: Evidence, map_file: str | None) -> Evidence:
-    """The same with pseudonyms; the mapping is kept, and stderr tells where. What has pseudonyms already stays as it
-    is. Raises UsageError where the mapping cannot be used, OutputError where it cannot be kept, and RecordingError
-    where the samples cannot be read."""
+    """The evidence with pseudonyms; a message on stderr names the mapping. Redacted evidence is returned unchanged.
+
+    Raises UsageError where the mapping cannot be used, OutputError where it cannot be written, RecordingError where the
+    samples cannot be read.
+    """
     report = evidence.report
     if report.is_redacted:
-        tell("this has pseudonyms already; it stays as it is.")
+        print_message("the evidence is redacted already; --redact changes nothing.")
         return evidence
     path = map_path(map_file)
     try:
@@ -44,13 +44,16 @@ def redacted(evidence: Evidence, map_file: str | None) -> Evidence:
             track = None if evidence.track is None else redactor.track(evidence.track)
     except RedactionError as error:
         raise UsageError(str(error)) from None
-    tell(f"names and addresses are pseudonyms; {path} tells which, keep it to yourself. {LOOK_THROUGH}")
+    print_message(f"names and addresses are pseudonyms; {path} maps them to the names, keep it private. {REVIEW_FIRST}")
     return Evidence(report, track)
 
 
 def redact_recording(source: Path, target: Path, map_file: str | None = None) -> Path:
-    """Write a copy of a recording with the same pseudonyms to a file that is not there yet; that file. Raises as
-    `redacted`."""
+    """Write a copy of a recording with the same pseudonyms to the new file `target`, and return `target`.
+
+    Raises UsageError where the mapping cannot be used, OutputError where a file cannot be written, RecordingError where
+    the recording cannot be read.
+    """
     try:
         with held(map_path(map_file)) as pseudonyms:
             Redactor(pseudonyms, identity()).recording(source, target)
@@ -60,7 +63,7 @@ def redact_recording(source: Path, target: Path, map_file: str | None = None) ->
 
 
 def identity(environment: Mapping[str, str] = os.environ) -> Identity:
-    """Who runs racwire, and where."""
+    """The user who runs racwire, and this host."""
     try:
         own = pwd.getpwuid(os.getuid()).pw_name
     except KeyError:  # a user without a name

@@ -1,4 +1,4 @@
-"""`racwire report`: the report, live or of what was saved, in the form that somebody else needs."""
+"""`racwire report`: a report of a new run or of a saved file, in one of several formats."""
 
 from __future__ import annotations
 
@@ -16,53 +16,56 @@ from tui.cli.options import (
     add_output_options,
     add_quiet_option,
     add_record_option,
+    add_selection_options,
 )
 from tui.cli.report_formats import FORMATS, Format, format_of
-from tui.cli.streams import exit_past_hung_threads, tell
+from tui.cli.streams import exit_past_hung_threads, print_message
 
 if TYPE_CHECKING:
     from checks.model.settings import Settings
     from checks.report.report_evidence import Evidence
 
 _WITH_TRAFFIC = "html"
-"""The only format that shows the traffic."""
+"""The only format that contains the traffic."""
 
 
 _FORMATS = "\n".join(f"  {form.name:<12} {form.ending:<6} {form.what}" for form in FORMATS.values())
 _EPILOG = f"""\
-formats, and what their files end in:
+formats, and the ends of their file names:
 {_FORMATS}
 
 examples:
-  racwire report -o incident.html                 the checks, a short recording, and all of it in one page
-  racwire report --from night.racwire -o night.md           of what was saved, on any machine
-  racwire report --redact -o vendor.html          names and addresses as pseudonyms
+  racwire report -o incident.html
+  racwire report --from night.racwire -o night.md
+  racwire report --redact -o vendor.html
   racwire report df-ping --format junit -o racwire.xml
-  racwire report --format openmetrics > racwire.prom.new; mv racwire.prom.new racwire.prom
+  racwire report --format openmetrics > rac.prom.new; mv rac.prom.new rac.prom
 
-The last one is for node_exporter: with `;`, since `&&` would keep the old metrics whenever there is a problem. Where
-node_exporter runs as the same user, -o racwire.prom --force does it: files of -o are readable to their owner alone.
+The last example is for node_exporter. It needs `;`: `&&` would keep the old
+metrics whenever there is a problem. If node_exporter runs as the same user,
+`racwire report -o rac.prom --force` does the same: only the owner can read a
+file that -o writes.
 
-exit codes: those of `racwire check`: 0 pass, 1 warnings, 2 failures, 3 could not tell, or the report could not be
-written; 64 usage; 130 interrupted."""
+exit codes, those of `racwire check`: 0 pass, 1 warnings, 2 failures, 3 could
+not tell, or the report could not be written; 64 usage; 130 interrupted."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.description = "Runs the checks, or takes what was saved, and writes the report to hand on."
+    parser.description = "Run the checks, or read a saved file, and write a report."
     parser.epilog = _EPILOG
-    add_check_options(parser)
-    parser.add_argument("ids", nargs="*", metavar="ID", help="only these checks (racwire explain lists them)")
-    parser.add_argument("--skip", action="append", default=[], metavar="ID", help="leave this check out (repeatable)")
-    parser.add_argument("--format", choices=FORMATS, help="else as FILE ends, else text")
-    add_output_options(parser)
-    add_record_option(parser, "HTML")
-    add_quiet_option(parser)
+    add_selection_options(parser)
+    output = parser.add_argument_group("output")
+    output.add_argument("--format", choices=FORMATS, help="format (default: by the name of FILE, else text)")
+    add_output_options(output)
+    add_record_option(output, "HTML")
+    add_quiet_option(output)
     add_evidence_options(parser)
+    add_check_options(parser)
 
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
-    """Write it, and return the exit code, as of `racwire check`. Raises UsageError."""
+    """Write the report and return the exit code of `racwire check`. Raises UsageError for a wrong command line."""
     from checks.model.report import exit_code
     from tui.cli.load_or_run import load_or_run, record_seconds
 
@@ -70,9 +73,9 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     output = None if args.output is None else output_file(args.output, replace=args.force)
     record_s = _record_s(args, form, record_seconds(args))
     if form.name == _WITH_TRAFFIC and output is None and sys.stdout.isatty():
-        raise UsageError("A terminal shows no HTML; add -o report.html, or lead it into a file.")
+        raise UsageError("HTML cannot be printed on a terminal; add -o report.html, or redirect stdout to a file.")
     if form.name == _WITH_TRAFFIC:
-        import_module("checks.report.html.html_page")  # what cannot be loaded is told before anything is run
+        import_module("checks.report.html.html_page")  # report a missing library before the checks run
     with load_or_run(args, settings, record_s=record_s) as found:
         code = _handout(form, found.evidence).deliver(output, exit_code(found.evidence.report), replace=args.force)
     return exit_past_hung_threads(code)
@@ -86,16 +89,16 @@ def _format(args: argparse.Namespace) -> Format:
     form = format_of(args.output)
     if form is None and Path(args.output).suffix and not Path(args.output).exists():
         endings = ", ".join(each.ending for each in FORMATS.values())
-        raise UsageError(f"{args.output} ends like no format ({endings}); say which with --format.")
+        raise UsageError(f"{args.output} ends like no format ({endings}); name the format with --format.")
     return form or FORMATS["text"]
 
 
 def _record_s(args: argparse.Namespace, form: Format, record_s: float) -> float | None:
-    """How long traffic is recorded; None where the format does not show any. Raises UsageError."""
+    """The length of the recording in seconds; None where the format contains no traffic. Raises UsageError."""
     if form.name == _WITH_TRAFFIC:
         return record_s
     if args.record is not None and record_s:
-        raise UsageError(f"--record: the {form.name} format shows no traffic; leave it out, or write HTML.")
+        raise UsageError(f"--record: the {form.name} format contains no traffic; leave --record out, or write HTML.")
     return None
 
 
@@ -117,5 +120,5 @@ def _written(form: Format, evidence: Evidence) -> bytes:
     try:
         return form.write(evidence)
     except RecordingError as error:
-        tell(f"{error} The report is without it.")
+        print_message(f"{error} The report does not contain the traffic.")
         return form.write(Evidence(evidence.report))

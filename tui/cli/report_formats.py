@@ -1,6 +1,6 @@
-"""The formats that a report can be written in: the only table of them, for the command line, its help and the console.
+"""The table of report formats, for the command line, its help and the console.
 
-The command line reads it at every start: what writes a format is loaded when it writes.
+The command line imports this module at every start, so the writer of a format is imported when it writes.
 """
 
 from __future__ import annotations
@@ -15,17 +15,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Format:
-    """A form of the report."""
+    """A format of the report."""
 
     name: str
-    """As `--format` takes it."""
+    """The value of `--format`."""
     ending: str
-    """Of its files, with the dot."""
+    """The file name ending, with the dot."""
     what: str
-    """Who it is for, in a few words."""
+    """The purpose, in one line of help."""
     write: Callable[[Evidence], bytes]
-    """The whole file, UTF-8. What it needs is loaded when it is called. Raises RecordingError where the samples cannot
-    be read."""
+    """Returns the whole file, UTF-8. Raises RecordingError where the samples cannot be read."""
 
 
 def _text(evidence: Evidence) -> bytes:
@@ -70,15 +69,15 @@ FORMATS = {
     for form in (
         Format("text", ".txt", "to read, to mail", _text),
         Format("markdown", ".md", "for a ticket", _markdown),
-        Format("html", ".html", "for whoever was not there: one page, to print too", _html),
-        Format("json", ".json", "everything, for programs and for racwire itself", _json),
+        Format("html", ".html", "for other people: one page, also to print", _html),
+        Format("json", ".json", "complete, for programs and for racwire itself", _json),
         Format("junit", ".xml", "JUnit XML, for a build server", _junit),
         Format("openmetrics", ".prom", "for node_exporter's textfile collector", _openmetrics),
     )
 }
-"""By name, in the order in which they are offered."""
+"""Formats by name, in the order of the help and of the console."""
 
 
 def format_of(file: str) -> Format | None:
-    """The format whose files end like that one; None where none does."""
+    """The format with the ending of this file name; None where no format has it."""
     return next((form for form in FORMATS.values() if file.endswith(form.ending)), None)

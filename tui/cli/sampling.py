@@ -1,4 +1,4 @@
-"""A feed run without the screen, for `racwire record` and `racwire watch`: until its time is over, or it is ended."""
+"""Runs a feed without the console, for `racwire record` and `racwire watch`, until its time is over or a signal."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ from typing import Any, Protocol
 from checks.model.facts import Cluster
 from checks.run.directories import state_directory
 from checks.traffic.samples import Event
-from tui.cli.interrupts import ending_the_loop
+from tui.cli.interrupts import graceful_loop_stop
 from tui.cli.own_loop import run_in_own_loop
 from tui.console.batch_writer import BatchWriter, Item
 
 _CLOSING_S = 0.5
 _LAST_S = 0.8
-"""For what is still to be written when it ends: a disk that hangs is not waited for."""
+"""Seconds for the last writes at the end: racwire does not wait longer for a disk that hangs."""
 
 
 class Samples(Protocol):
-    """What is needed of a `checks.traffic.feed.Feed`."""
+    """The interface of `checks.traffic.feed.Feed` that sampling uses."""
 
     def follow(self, cluster: Cluster) -> None:
-        """Sample what is known now."""
+        """Sample the known nodes and instances of the cluster."""
 
     def probe(self, cluster: Cluster) -> None:
-        """Send pings too."""
+        """Also send pings on the private paths."""
 
     def events(self) -> AsyncGenerator[Event, None]:
-        """What is sampled."""
+        """Yield samples and gaps."""
 
     async def close(self) -> None:
-        """End every connection."""
+        """Close every connection."""
 
 
 class Ending:
-    """How it ended."""
+    """How the sampling ended."""
 
     def __init__(self) -> None:
         self.interrupted = False
         self.not_delivered = 0
-        """Items that could not be handed on in the time there is for that at the end."""
+        """The number of items that could not be written in time at the end."""
 
 
 async def sample(
@@ -50,19 +50,19 @@ async def sample(
     cluster: Awaitable[Cluster],
     delivery: BatchWriter,
     *,
-    told: Callable[[Item], None],
+    on_item: Callable[[Item], None],
     for_s: float | None = None,
     probe: bool = False,
 ) -> Ending:
-    """Hand on what the feed tells, and the cluster once it is found; this node is sampled from the first moment.
+    """Deliver the events of the feed, and the cluster once it is found. This node is sampled from the first moment.
 
-    Raises what the delivery raises; however it ends, the feed is closed.
+    `on_item` is called for each item. Raises the exceptions of the delivery; the feed is closed in any case.
     """
     ending = Ending()
     stop = asyncio.Event()
 
     def put(item: Item) -> None:
-        told(item)
+        on_item(item)
         delivery.put(item)
 
     async def pump() -> None:
@@ -81,7 +81,7 @@ async def sample(
         ending.interrupted = True
         stop.set()
 
-    with ending_the_loop(interrupt):
+    with graceful_loop_stop(interrupt):
         work = [asyncio.create_task(task) for task in (pump(), follow(), delivery.run())]
         until = asyncio.create_task(stop.wait())
         try:
@@ -100,12 +100,12 @@ async def sample(
 
 
 async def _first_to_end(tasks: Iterable[asyncio.Task[object]], spare: asyncio.Task[None], for_s: float | None) -> None:
-    """Wait for the time to be over, or for one of these to end or break down; `spare` may end, and the rest goes on."""
+    """Wait until `for_s` is over, or until a task ends or fails. The end of `spare` does not count."""
     loop = asyncio.get_running_loop()
-    over = loop.time() + for_s if for_s is not None else None
+    deadline = loop.time() + for_s if for_s is not None else None
     waited = set(tasks)
     while True:
-        left = None if over is None else max(0.0, over - loop.time())
+        left = None if deadline is None else max(0.0, deadline - loop.time())
         done, _ = await asyncio.wait(waited, timeout=left, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
             task.result()
@@ -115,13 +115,13 @@ async def _first_to_end(tasks: Iterable[asyncio.Task[object]], spare: asyncio.Ta
 
 
 def run_sampling(work: Coroutine[Any, Any, Ending]) -> Ending:
-    """Run `sample` to its end. Raises what it raises."""
-    _keep_log()
+    """Run the coroutine of `sample` to its end. Raises the exceptions of `sample`."""
+    _log_to_file()
     return run_in_own_loop(work)
 
 
-def _keep_log() -> None:
-    """A fault of racwire's own is told as a gap of its source; its traceback goes to the log, not among sentences."""
+def _log_to_file() -> None:
+    """Write tracebacks to the log file: on stderr, an internal error appears as a gap of its source."""
     from tui.cli.log_file import LogFile, log_path
 
     log = LogFile(log_path(state_directory()))

@@ -1,4 +1,4 @@
-"""What is said on stderr while samples are taken: what is sampled, what is not and why."""
+"""The messages on stderr during sampling: the sampled nodes and instances, and the reasons of gaps."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from tui.console.batch_writer import Item
 
 
 class SamplingStatus:
-    """Counts what is told, and puts into words what somebody should know of it. A gap is told when its reason is news:
-    a source that comes and goes for a night must not fill the log with it."""
+    """Counts samples and gaps, and reports on them. A gap is reported only when its reason differs from the last one of
+    its source: a source that fails and recovers all night must not fill the log."""
 
-    def __init__(self, tell: Callable[[str], None], announce: Callable[[str], None] | None = None) -> None:
-        """`announce` tells what is going to be sent; where None, `tell` does."""
-        self._tell = tell
-        self._announce = announce or tell
+    def __init__(self, report: Callable[[str], None], announce: Callable[[str], None] | None = None) -> None:
+        """`report` prints a message, `announce` prints which pings racwire will send (default: `report`)."""
+        self._report = report
+        self._announce = announce or report
         self._last_reason: dict[str, str] = {}
-        self._heard_of: dict[str, None] = {}
+        self._sampled: dict[str, None] = {}
         self.samples = 0
         self._gaps = 0
 
     @property
     def counts(self) -> str:
-        """`1,204 samples, 2 gaps`."""
+        """The numbers so far: `1,204 samples, 2 gaps`."""
         return f"{counted(self.samples, 'sample')}, {counted(self._gaps, 'gap')}"
 
     @property
     def sources(self) -> str:
-        """All that samples came of: `rac1, rac2 and prod1`."""
-        return listed(self._heard_of) or "nothing"
+        """The sources with samples: `rac1, rac2 and prod1`."""
+        return listed(self._sampled) or "nothing"
 
     def __call__(self, item: Item, probing: Settings | None = None) -> None:
-        """An event, or the cluster once it is found. `probing`: the settings, where pings will be sent."""
+        """Count and report an event or the found cluster. `probing`: the settings, where racwire will send pings."""
         match item:
             case Cluster():
                 for sentence in _found(item):
-                    self._tell(sentence)
+                    self._report(sentence)
                 if probing is not None:
                     paths = latency_paths(item)
                     self._announce(
@@ -50,18 +50,18 @@ class SamplingStatus:
                 self._gaps += 1
                 if self._last_reason.get(item.source) != item.reason:
                     self._last_reason[item.source] = item.reason
-                    self._tell(f"{item.source}: {item.reason}")
+                    self._report(f"{item.source}: {item.reason}")
             case Links():
                 pass
             case _:
                 self.samples += 1
                 name = "pings" if isinstance(item, LatencySample) else item.source.split(" ", 1)[-1]
                 if name != "pairs":
-                    self._heard_of[name] = None
+                    self._sampled[name] = None
 
 
 def _found(cluster: Cluster) -> list[str]:
-    """What is going to be sampled."""
+    """Sentences on the nodes and instances that will be sampled."""
     sentences = []
     if isinstance(cluster.nodes, Unknown):
         sentences.append(f"only {cluster.local_node} is sampled; the other nodes are not known: {cluster.nodes.reason}")
@@ -73,5 +73,5 @@ def _found(cluster: Cluster) -> list[str]:
         case NotAsked(reason):
             sentences.append(f"no instance is sampled: {reason}")
         case Unknown():
-            pass  # the feed tells of it as a gap
+            pass  # the feed reports a gap
     return sentences

@@ -1,4 +1,4 @@
-"""How `racwire save` writes its file, and what becomes of the evidence where the file cannot be written."""
+"""Writes the file of `racwire save`; where that fails, the evidence is saved elsewhere or printed."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from checks.report.json_report import to_json
 from checks.saved import SavedError, save
 from checks.traffic.recording import Recording, RecordingError
 from checks.whole_files import OutputError
-from tui.cli.document import Handout, kept_elsewhere
+from tui.cli.document import Handout, save_elsewhere
 from tui.cli.durations import size_of
-from tui.cli.interrupts import while_signals_are_heard
+from tui.cli.interrupts import write_interruptibly
 from tui.cli.load_or_run import EvidenceSource
-from tui.cli.streams import tell
+from tui.cli.streams import print_message
 from tui.cli.text_report import text_report
 
 
 @contextmanager
 def recording_to_save(args: argparse.Namespace, found: EvidenceSource) -> Iterator[Path | None]:
-    """The recording that goes into the file: the one that is named, or that was made. What goes beside a report with
-    pseudonyms gets them too, where it has none."""
+    """The recording for the file: the one of --recording, or the one of this run. It is redacted where the report is
+    redacted and the recording is not."""
     path, has_names = found.recording, found.has_names
     if args.recording is not None:
         path, has_names = Path(args.recording), found.evidence.report.is_redacted
@@ -41,48 +41,50 @@ def recording_to_save(args: argparse.Namespace, found: EvidenceSource) -> Iterat
         try:
             path = redact_recording(path, Path(directory) / "redacted.rec", args.redaction_map)
         except (OutputError, RecordingError) as error:
-            tell(f"{error} The file is written without the recording.")
+            print_message(f"{error} The saved file does not contain the recording.")
             path = None
         yield path
 
 
-def keep(report: Report, recording: Path | None, path: Path, args: argparse.Namespace) -> int:
-    """Write the file, or what there is somewhere else; the exit code."""
+def save_evidence(report: Report, recording: Path | None, path: Path, args: argparse.Namespace) -> int:
+    """Write the file, or save the evidence elsewhere where that fails. Return the exit code."""
     code = exit_code(report)
     try:
         recording = _save(report, recording, path, replace=args.force)
     except OutputError as error:
-        tell(str(error))
-        return _rescued(report, recording, code)
+        print_message(str(error))
+        return _save_elsewhere_or_print(report, recording, code)
     if not args.quiet:
         if report.interrupted:
-            tell("Interrupted: what had been found by then is in the file, and that the rest is not known.")
-        tell(f"{path} has {_contents(report, recording)}{_size(path)}.")
+            print_message("Interrupted: the file contains the findings up to then; all others are unknown.")
+        print_message(f"{path} contains {_contents(report, recording)}{_size(path)}.")
         if path.is_file():
-            tell(f"next: racwire open {path}, or racwire report --from {path} -o report.html")
+            print_message(f"next: racwire open {path}, or racwire report --from {path} -o report.html")
     return code
 
 
 def _save(report: Report, recording: Path | None, path: Path, *, replace: bool) -> Path | None:
-    """Write the file; the recording that is in it. One that cannot be put in is left out, and that is told. Raises
-    OutputError."""
+    """Write the file and return the recording in it. A recording that cannot be saved is left out, with a message.
+
+    Raises OutputError where the file cannot be written.
+    """
     try:
-        while_signals_are_heard(lambda: save(path, report, recording, replace=replace))
+        write_interruptibly(lambda: save(path, report, recording, replace=replace))
     except SavedError as error:
         if recording is None:
             raise OutputError(f"{path} was not written: {error}") from None
-        tell(f"{error} The file is written without the recording.")
+        print_message(f"{error} The saved file does not contain the recording.")
         return _save(report, None, path, replace=replace)
     return recording
 
 
-def _rescued(report: Report, recording: Path | None, code: int) -> int:
-    """What was waited for is not lost: it goes where there is room, else to stdout."""
-    kept = kept_elsewhere("saved", ".racwire", lambda path: _save(report, recording, path, replace=False))
-    if kept is not None:
-        tell(f"It is in {kept} instead.")
+def _save_elsewhere_or_print(report: Report, recording: Path | None, code: int) -> int:
+    """Save the evidence elsewhere, or print the report on stdout. Return the exit code."""
+    saved = save_elsewhere("saved", ".racwire", lambda path: _save(report, recording, path, replace=False))
+    if saved is not None:
+        print_message(f"The evidence is in {saved} instead.")
         return max(code, ExitCode.COULD_NOT_TELL)
-    tell("It could be kept nowhere else; the report follows, without the traffic.")
+    print_message("The evidence could not be saved elsewhere; the report follows, without the traffic.")
     text: Callable[..., str] | None = (lambda stream: text_report(report, stream)) if sys.stdout.isatty() else None
     Handout("report", lambda: to_json(report), text).deliver(None, code, replace=False)
     return max(code, ExitCode.COULD_NOT_TELL)
@@ -93,7 +95,7 @@ def _size(path: Path) -> str:
 
 
 def _contents(report: Report, recording: Path | None) -> str:
-    """`13 checks of rac1 and rac2, and 15 s of traffic`."""
+    """The contents as text: `13 checks of rac1 and rac2, and 15 s of traffic`."""
     checks = counted(len({finding.check for finding in report.findings}), "check")
     nodes = report.cluster.nodes
     names = (report.cluster.local_node,) if isinstance(nodes, Unknown) else tuple(node.name for node in nodes)

@@ -1,4 +1,4 @@
-"""`racwire settings`: an annotated settings file with all defaults."""
+"""`racwire settings`: print an annotated settings file with all defaults."""
 
 from __future__ import annotations
 
@@ -7,13 +7,25 @@ import sys
 
 from tui.cli.options import OPTIONS
 
+_EPILOG = """\
+Each setting has its default, its limits and its option of the command line.
+racwire reads ~/.config/racwire/settings.toml, or the file of --settings.
+
+examples:
+  racwire settings > ~/.config/racwire/settings.toml
+  racwire check --settings settings.toml
+
+exit codes: 0 printed; 64 usage."""
+
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add nothing: the command has no options."""
+    """Describe the command, which has no options."""
+    parser.description = "Print an annotated settings file with all defaults."
+    parser.epilog = _EPILOG
 
 
 def run(_: argparse.Namespace) -> int:
-    """Print it."""
+    """Print the settings file."""
     from checks.run.settings_file import template
 
     sys.stdout.write(template({option.place: option.name for option in OPTIONS}))

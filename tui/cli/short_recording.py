@@ -1,4 +1,4 @@
-"""The traffic while the checks run, recorded into a temporary file: for the saved file, and for pictures."""
+"""Records the traffic during the checks to a temporary file, for saved files and for the pictures of a report."""
 
 from __future__ import annotations
 
@@ -16,54 +16,56 @@ from checks.model.facts import Cluster, NotAsked
 from checks.model.settings import Settings
 from checks.traffic.header import still_unknown
 from tui.cli.sampling import Samples
-from tui.cli.streams import tell
+from tui.cli.streams import print_message
 from tui.console.background_recorder import BackgroundRecorder, header_for
 
 NEW = "traffic.rec"
-"""The name of the file in the directory that is given for it."""
+"""The name of the temporary file."""
 _CLOSING_S = 0.5
 _LAST_S = 2.0
-"""For what is still to be written when it ends: a disk that hangs is not waited for."""
-_NOT_YET = NotAsked("The database was not asked yet.")
+"""Seconds for the last writes at the end: racwire does not wait longer for a disk that hangs."""
+_NOT_YET = NotAsked("The database has not been queried yet.")
 
 
 class ShortRecording:
-    """Records from the `async with` on, what is known of the cluster at each moment. What goes wrong with it is told,
-    and disturbs nothing else."""
+    """Records in the body of an `async with`, from all nodes and instances that are known so far.
+
+    A failure of the recording prints a message, and does not affect the checks.
+    """
 
     def __init__(self, directory: Path, settings: Settings, new_feed: Callable[[], Samples], at_least_s: float) -> None:
         self.path = directory / NEW
         self.at_least_s = at_least_s
-        """How long it goes on, where the checks are done before."""
+        """Minimum length in seconds, for checks that take less."""
         self._settings = settings
         self._new_feed = new_feed
-        self._broke = False
-        self._began = time.monotonic()
+        self._failed = False
+        self._started = time.monotonic()
 
     @property
     def left_s(self) -> float:
-        """Seconds that it still has to go on; 0 where it broke."""
-        return 0.0 if self._broke else max(0.0, self._began + self.at_least_s - time.monotonic())
+        """Remaining seconds until `at_least_s`; 0 after a failure."""
+        return 0.0 if self._failed else max(0.0, self._started + self.at_least_s - time.monotonic())
 
     @property
     def progress(self) -> str:
-        """`recording 8 of 15 s`."""
-        if self._broke:
+        """The progress as text: `recording 8 of 15 s`."""
+        if self._failed:
             return ""
-        return f"recording {min(time.monotonic() - self._began, self.at_least_s):.0f} of {self.at_least_s:.0f} s"
+        return f"recording {min(time.monotonic() - self._started, self.at_least_s):.0f} of {self.at_least_s:.0f} s"
 
     def follow(self, cluster: Cluster) -> None:
-        """Sample what is known of the cluster now."""
-        self._taping.follow(cluster)
-        # A database that has not been looked for yet is no gap in what is known of it.
-        is_open = not cluster.is_gathered("database")
-        self._feed.follow(replace(cluster, database=_NOT_YET) if is_open else cluster)
+        """Sample the known nodes and instances of the cluster."""
+        self._recorder.follow(cluster)
+        # A database that was not searched for yet is not a gap.
+        is_pending = not cluster.is_gathered("database")
+        self._feed.follow(replace(cluster, database=_NOT_YET) if is_pending else cluster)
 
     async def __aenter__(self) -> Self:
-        self._began = time.monotonic()
+        self._started = time.monotonic()
         self._feed = self._new_feed()
         header = header_for(still_unknown(self._settings), self._settings, self._settings.traffic.interval_s)
-        self._taping = BackgroundRecorder(self.path, header, self._broken)
+        self._recorder = BackgroundRecorder(self.path, header, self._fail)
         self._pumping = asyncio.create_task(self._pump())
         return self
 
@@ -74,16 +76,16 @@ class ShortRecording:
         with suppress(TimeoutError):
             async with asyncio.timeout(_CLOSING_S):
                 await asyncio.gather(self._feed.close(), self._pumping, return_exceptions=True)
-        if not await self._taping.end(_LAST_S):
-            self._broken("The disk does not answer: the recording is left out.")
+        if not await self._recorder.end(_LAST_S):
+            self._fail("The disk does not answer: the result does not contain the recording.")
 
     async def _pump(self) -> None:
         try:
             async for event in self._feed.events():
-                self._taping.put((event,))
+                self._recorder.put((event,))
         except Exception as error:
-            self._broken(f"The live samples broke down: {error or type(error).__name__}.")
+            self._fail(f"The recording of the traffic failed: {error or type(error).__name__}. The checks continue.")
 
-    def _broken(self, reason: str) -> None:
-        self._broke = True
-        tell(reason)
+    def _fail(self, reason: str) -> None:
+        self._failed = True
+        print_message(reason)

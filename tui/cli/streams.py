@@ -1,4 +1,4 @@
-"""The three streams that racwire was started with: closed, full or broken ones are no reason to break down."""
+"""stdin, stdout and stderr: racwire also works where one of them is closed, full or broken."""
 
 from __future__ import annotations
 
@@ -14,44 +14,44 @@ _LAST_WAIT_S = 0.1
 
 
 def open_closed_streams() -> None:
-    """Lead a stream that the caller closed nowhere: else the next file or connection would take its number."""
+    """Open /dev/null for each closed stream: else the next file or connection would get its file descriptor."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
         except OSError:
-            nowhere = os.open(os.devnull, os.O_RDWR)
-            if nowhere == number:
-                os.set_inheritable(nowhere, True)
+            null = os.open(os.devnull, os.O_RDWR)
+            if null == number:
+                os.set_inheritable(null, True)
             else:
-                os.dup2(nowhere, number)
-                os.close(nowhere)
+                os.dup2(null, number)
+                os.close(null)
         if getattr(sys, name) is None:
             stream = os.fdopen(number, "w" if number else "r", encoding="utf-8", closefd=False)
             setattr(sys, name, stream)
 
 
-def tell(sentence: str) -> None:
-    """A sentence on stderr, on one line whatever names stand in it, and whether or not stderr can still be written."""
+def print_message(sentence: str) -> None:
+    """Print a sentence on stderr, sanitized and on one line. Do nothing where stderr cannot be written."""
     with suppress(OSError, ValueError):
         print(f"racwire: {shown(sentence)}", file=sys.stderr, flush=True)
 
 
-def tell_unless_held(sentence: str) -> None:
-    """As `tell`, but write nothing to a terminal that takes nothing (Ctrl-S, a dead line): the end must not wait."""
+def print_message_unless_blocked(sentence: str) -> None:
+    """Print a sentence on stderr, but not on a terminal that would block (Ctrl-S, a dead line)."""
     with suppress(OSError, ValueError):
         if not sys.stderr.isatty() or select.select([], [sys.stderr], [], 0)[1]:
-            tell(sentence)
+            print_message(sentence)
 
 
 def give_up_stdout() -> None:
-    """Write nothing more to stdout: its reader has seen enough, or it is full."""
+    """Redirect stdout to /dev/null: its reader has closed the pipe, or the disk is full."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def exit_past_hung_threads(code: int) -> int:
-    """Return the code, unless a thread hangs in the kernel (a dead file server): Python would wait for its end."""
-    others = waited_for()
+    """Return the code. Exit at once if a thread hangs in the kernel (a dead file server): Python would wait for it."""
+    others = joined_threads()
     for thread in others:
         thread.join(_LAST_WAIT_S)
     if any(thread.is_alive() for thread in others):
@@ -62,6 +62,6 @@ def exit_past_hung_threads(code: int) -> int:
     return code
 
 
-def waited_for() -> list[threading.Thread]:
-    """The threads whose end Python would wait for."""
+def joined_threads() -> list[threading.Thread]:
+    """The threads that Python joins at exit: all but the main thread and daemon threads."""
     return [t for t in threading.enumerate() if t is not threading.main_thread() and not t.daemon]

@@ -1,4 +1,4 @@
-"""A recording under way, from the command line: what goes into its file, and what is reported meanwhile."""
+"""A running recording of the command line: writes the file, and reports its progress."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from pathlib import Path
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Cluster
 from checks.model.settings import Settings
-from checks.model.wording import lasting
+from checks.model.wording import counted, lasting
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import RecordingError
 from tui.cli.durations import size_of
 from tui.cli.sampling import Ending, Samples, run_sampling, sample
 from tui.cli.sampling_status import SamplingStatus
 from tui.cli.status_line import StatusLine
-from tui.cli.streams import tell
+from tui.cli.streams import print_message
 from tui.console.batch_writer import BatchWriter, record
 
 WRITE_EVERY_S = 1.0
-"""So much is lost at most when racwire is killed."""
+"""Seconds between two writes: so much is lost at most when racwire is killed."""
 
 
 class Tape:
-    """A recording under way."""
+    """A running recording."""
 
     def __init__(
         self, path: Path, recorder: Recorder, settings: Settings, *, quiet: bool = False, for_s: float | None = None
@@ -38,25 +38,29 @@ class Tape:
         self._settings = settings
         self._for_s = for_s
         self._line = StatusLine(quiet=quiet)
-        self._told = SamplingStatus(self._line.tell, self._line.tell_in_any_case)
-        self._began = time.monotonic()
+        self._status = SamplingStatus(self._line.print, self._line.announce)
+        self._started = time.monotonic()
 
     def record(self, new_feed: Callable[[], Samples], cluster: Awaitable[Cluster], probe: bool = False) -> int:
-        """Record until the time is over or it is ended; the exit code."""
+        """Record until the time is over or a signal, and return the exit code."""
         every = f"every {self._settings.traffic.interval_s:g} s"
         until = f"for {lasting(self._for_s)}" if self._for_s is not None else "until Ctrl-C"
-        self._line.tell(f"recording to {self._path} {every}, {until}; this node at once, the others as they are found.")
+        self._line.print(
+            f"recording to {self._path} {every}, {until}. Sampling starts on this node, then on other nodes."
+        )
         try:
             ending = run_sampling(self._sample(new_feed, cluster, probe))
         except RecordingError as error:
             self._line.clear()
-            tell(str(error))
+            print_message(str(error))
             return ExitCode.COULD_NOT_TELL
         finally:
             self._line.clear()
         if ending.not_delivered:
             # The recorder is not closed: its thread hangs in the kernel, and closing would wait for it.
-            tell(f"{self._path}: the disk does not answer; the last {ending.not_delivered} samples are not in it.")
+            print_message(
+                f"{self._path}: the disk does not answer; it lacks the last {counted(ending.not_delivered, 'sample')}."
+            )
             return ExitCode.COULD_NOT_TELL
         self._recorder.close()
         return self._conclude()
@@ -68,7 +72,7 @@ class Tape:
                 new_feed(),
                 cluster,
                 BatchWriter(partial(record, self._recorder), WRITE_EVERY_S),
-                told=lambda item: self._told(item, self._settings if probe else None),
+                on_item=lambda item: self._status(item, self._settings if probe else None),
                 for_s=self._for_s,
                 probe=probe,
             )
@@ -77,20 +81,22 @@ class Tape:
 
     async def _show_progress(self) -> None:
         while True:
-            self._line.show(f"{lasting(time.monotonic() - self._began)}  {self._told.counts}  {self._size()}")
+            self._line.show(f"{lasting(time.monotonic() - self._started)}  {self._status.counts}  {self._size()}")
             await asyncio.sleep(1)
 
     def _size(self) -> str:
         with suppress(OSError):
             return size_of(os.stat(self._path).st_size)
-        return "the file is gone"
+        return "the file was deleted"
 
     def _conclude(self) -> int:
-        """Say what there is now, and what to do with it."""
-        if not self._told.samples:
-            tell(f"nothing could be sampled; {self._path} says why: racwire open {self._path}")
+        """Print the contents of the file and the next commands; return the exit code."""
+        if not self._status.samples:
+            print_message(f"nothing could be sampled; for the reasons: racwire open {self._path}")
             return ExitCode.COULD_NOT_TELL
-        took = lasting(time.monotonic() - self._began)
-        self._line.tell(f"{self._path} has {took} of {self._told.sources}: {self._told.counts}, {self._size()}.")
-        self._line.tell(f"next: racwire open {self._path}, or racwire compare BEFORE {self._path}")
+        took = lasting(time.monotonic() - self._started)
+        self._line.print(
+            f"{self._path} contains {took} of {self._status.sources}: {self._status.counts}, {self._size()}."
+        )
+        self._line.print(f"next: racwire open {self._path}, or racwire compare BEFORE {self._path}")
         return ExitCode.PASS

@@ -1,4 +1,4 @@
-"""The report as text: worst first, each finding with what was seen and expected, why it matters, what to do next."""
+"""The report as text: worst first, each finding with its evidence, expected state, reason and next steps."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from tui.text.finding_lines import STREAM, finding_head, finding_lines, part_lin
 from tui.text.line import Line, Span, hanging, sanitize_line
 
 _NARROWEST = 35
-"""Columns that a text is laid out for at least: words stand beside their labels and not letter below letter."""
+"""Minimum columns of the layout: with fewer, the text next to a label would break after each letter."""
 _UNPARTED = "\N{NO-BREAK SPACE}"
 
 
 def text_report(report: Report, stream: TextIO, now: datetime | None = None) -> str:
     """The whole report for that stream: coloured for a terminal (unless NO_COLOR), plain for a pipe or a file.
 
-    `now`, a time with its zone, tells how old a saved state is; without it, the clock is asked.
+    `now`, a time with its zone, is the time from which the age of a saved state counts (default: the current time).
     """
     state = saved_state(report, now, kept=not stream.isatty())
     return render(_lines(report, columns_of(stream, narrowest=_NARROWEST), state), stream)
 
 
 def _summary(report: Report) -> Line:
-    """How many findings of each status, worst first, and how many are waived."""
+    """The numbers of findings of each status, worst first, and of waived ones."""
     line: list[Span] = []
     for status, count in counts(report):
         line += [(f"{count} {status}", role_of(status)), ("  ", "")]
@@ -41,7 +41,7 @@ def _summary(report: Report) -> Line:
 
 
 def _header(report: Report) -> str:
-    """One line: which cluster, which nodes, when, how long it took."""
+    """One line: cluster, nodes, start and duration of the run."""
     cluster = report.cluster
     name = cluster_name(report)
     known = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
@@ -52,8 +52,8 @@ def _header(report: Report) -> str:
 
 
 def _database_header(database: Database, width: int) -> Iterator[Line]:
-    """Which database, what it is, as whom it was asked and how, and how many of its instances answered: on one line, or
-    broken between these."""
+    """The database, its role, the login, the driver, and the number of its instances that answered: on one line, or
+    wrapped between these."""
     known, missing = len(database.instances), len(database.unasked)
     count = f"{known} of {known + missing}" if missing else f"{known}"
     parts = [
@@ -90,19 +90,19 @@ def _lines(report: Report, width: int, state: str) -> Iterator[Line]:
         yield from hanging([("Not read  ", "label")], limit, width)
     if report.interrupted:
         yield []
-        yield [("Interrupted: what had been found by then stands above.", "warn")]
+        yield [("Interrupted: the report contains the findings up to then.", "warn")]
 
 
 def _notices(report: Report, width: int, state: str) -> Iterator[Line]:
-    """What is to be known before anything else is read: that it is not the cluster as it is now, or not its names."""
+    """Notices before the findings: that the report is of a saved state, or redacted."""
     if state:
-        yield from hanging([("SAVED STATE  ", "change")], f"{state}. The cluster was not asked.", width)
+        yield from hanging([("SAVED STATE  ", "change")], f"{state}. racwire did not query the cluster.", width)
     if report.is_redacted:
         yield from hanging([("REDACTED     ", "change")], "Names and addresses are pseudonyms.", width)
 
 
 def _calm(report: Report, width: int) -> Iterator[Line]:
-    """What is well or worth knowing, a line each; checks that were left out for one reason on one line together."""
+    """One line for each finding that is not a problem, and one for all checks that were skipped for the same reason."""
     calm = [f for f in report.findings if f.status not in PROBLEMS]
     if calm:
         yield []
@@ -119,7 +119,7 @@ def _brief_head(finding: Finding) -> Line:
 
 
 def _waived(report: Report, width: int) -> Iterator[Line]:
-    """The findings that are waived, briefly, and the waivers that do not hold."""
+    """The waived findings in brief, and the waivers that have ended or were not checked."""
     for finding in report.waived:
         yield []
         yield [*finding_head(finding), ("  WAIVED", "title")]
@@ -133,11 +133,11 @@ def _waived(report: Report, width: int) -> Iterator[Line]:
     for standing in over:
         yield from hanging([("Waiver    ", "label")], sentence(standing), width)
     if unseen:
-        text = f"not looked at in this run, or not everywhere: {', '.join(unseen)}"
+        text = f"not checked in this run, or not on all nodes: {', '.join(unseen)}"
         yield from hanging([("Waivers   ", "label")], text, width)
 
 
 def _likewise(others: tuple[Finding, ...], width: int) -> Iterator[Line]:
-    """Those that could not tell for the same reason."""
+    """The other checks that could not tell for the same reason."""
     names = ", ".join(f"{other.check} ({other.code})" for other in others)
-    yield from part_lines("Likewise", (f"not known to {names}",) if others else (), width, STREAM)
+    yield from part_lines("Likewise", (f"unknown for {names}",) if others else (), width, STREAM)

@@ -1,4 +1,4 @@
-"""`racwire watch`: samples as JSON lines on stdout, live or of a recording."""
+"""`racwire watch`: print samples as JSON lines on stdout, live or of a recording."""
 
 from __future__ import annotations
 
@@ -20,38 +20,44 @@ if TYPE_CHECKING:
     from tui.console.batch_writer import Item
 
 _EPILOG = """\
-One JSON object a line. `fact` says what it is:
-  Header           first: racwire_version, started_at, interval_s, label
-  Cluster          once it is found: nodes, private networks, database
-  Links            the interfaces of a node: mtu, speed_mbps, private network; again when one changes
-  NodeSample       what a node's kernel counted in `seconds` until `at`: interfaces, counters, cpu, load
-  InstanceSample   what an instance counted: statistics (GV$SYSSTAT), messages (GV$DLM_MISC)
-  PairsSample      who lost whose blocks, and the instances' pings
-  LatencySample    pings of one path and size (--probe)
-  Gap              from now on nothing is known of a source, and why
-Counts are differences, not rates; a field that is 0 or empty is left out.
+Each line is a JSON object. Its field `fact` is one of:
+  Header          first line: racwire_version, started_at, interval_s, label
+  Cluster         nodes, private networks and database, when they are known
+  Links           interfaces of a node: mtu, speed_mbps, private network;
+                  printed again when one of them changes
+  NodeSample      what the kernel of a node counted in `seconds` until `at`:
+                  interfaces, counters, cpu, load
+  InstanceSample  what an instance counted: statistics (GV$SYSSTAT), messages
+                  (GV$DLM_MISC)
+  PairsSample     which instance lost blocks of which, and the instances' pings
+  LatencySample   pings of one path and size (--probe)
+  Gap             a source has no samples from here on, and why
+Counts are differences, not rates. Fields that are 0 or empty are left out.
 
 examples:
-  racwire watch | jq -c 'select(.fact == "NodeSample") | [.node, .counters."Ip.ReasmFails"]'
+  racwire watch | jq -c 'select(.fact == "Gap")'
   racwire watch --every 10 --for 1h > hour.jsonl
-  racwire watch night.rec | jq -c 'select(.fact == "Gap")'
+  racwire watch night.rec | jq -c 'select(.fact == "NodeSample") | .counters'
 
-exit codes: 0 the time of --for is over, the recording at its end, or the reader gone; 3 nothing could be sampled or
-read; 64 usage; 130 interrupted."""
+exit codes: 0 the time of --for is over, the recording ends, or the reader
+closes the pipe; 3 nothing could be sampled or read; 64 usage; 130 interrupted."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.description = "Prints the samples of every node and instance as JSON lines, as they come."
+    parser.description = "Print the samples of every node and instance as JSON lines."
     parser.epilog = _EPILOG
-    add_live_options(parser, "a recording to print instead", nargs="?")
+    add_live_options(parser, "print this recording instead of live samples", nargs="?")
 
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
-    """Print, and return the exit code. Raises UsageError; OSError where stdout takes no more."""
+    """Print the samples and return the exit code.
+
+    Raises UsageError for a wrong option, OSError where stdout is full.
+    """
     if args.file is not None:
         if args.for_time is not None or hasattr(args, "every") or args.probe:
-            raise UsageError("--for, --every and --probe are for live samples; a recording is printed as it is.")
+            raise UsageError("--for, --every and --probe are for live samples: leave them out to print a recording.")
         return _print_recording(Path(args.file))
     from checks.traffic.feed import Feed, find_cluster
     from checks.traffic.header import header_now, still_unknown
@@ -65,7 +71,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     for_s = seconds_of(args.for_time, "--for") if args.for_time is not None else None
     password = password_of(settings.database)
     line = StatusLine(quiet=args.quiet)
-    told = SamplingStatus(line.tell, line.tell_in_any_case)
+    status = SamplingStatus(line.print, line.announce)
     probing = settings if args.probe else None
     _print([_first(header_now(still_unknown(settings), settings, interval_s=settings.traffic.interval_s))])
 
@@ -74,7 +80,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
             Feed(settings, password=password),
             find_cluster(settings, password=password),
             BatchWriter(_print_items, 0.0),
-            told=lambda item: told(item, probing),
+            on_item=lambda item: status(item, probing),
             for_s=for_s,
             probe=args.probe,
         )
@@ -82,7 +88,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     ending = run_sampling(watch())
     if ending.interrupted:
         return exit_past_hung_threads(ExitCode.INTERRUPTED)
-    return exit_past_hung_threads(ExitCode.PASS if told.samples else ExitCode.COULD_NOT_TELL)
+    return exit_past_hung_threads(ExitCode.PASS if status.samples else ExitCode.COULD_NOT_TELL)
 
 
 def _print_recording(path: Path) -> int:
@@ -99,7 +105,7 @@ def _print_recording(path: Path) -> int:
         for event in recording.events():
             _print([to_json_text(event)])
     except RecordingError as error:
-        StatusLine().tell(str(error))
+        StatusLine().print(str(error))
         return ExitCode.COULD_NOT_TELL
     finally:
         recording.close()
@@ -113,14 +119,14 @@ def _print_items(items: list[Item]) -> None:
 
 
 def _print(lines: list[bytes]) -> None:
-    """JSON is UTF-8, whatever the locale."""
+    """Write lines of JSON, which is UTF-8 in every locale."""
     sys.stdout.buffer.write(b"".join(line + b"\n" for line in lines))
     sys.stdout.buffer.flush()
 
 
 def _first(header: Header) -> bytes:
-    """The line that comes first."""
+    """The first line: the header without its cluster."""
     from checks.traffic.json_text import to_json_text
 
-    named = ("racwire_version", "started_at", "interval_s", "label")
-    return to_json_text({"fact": "Header", **{name: getattr(header, name) for name in named}})
+    fields = ("racwire_version", "started_at", "interval_s", "label")
+    return to_json_text({"fact": "Header", **{name: getattr(header, name) for name in fields}})

@@ -22,11 +22,11 @@ from checks.model.exit_codes import ExitCode
 from checks.model.report import exit_code
 from checks.model.settings import Settings
 from checks.run.directories import state_directory
-from tui.cli.interrupts import ending_in_order
+from tui.cli.interrupts import graceful_stop
 from tui.cli.log_file import LogFile, log_path
 from tui.cli.options import ENTERED
 from tui.cli.own_loop import own_loop
-from tui.cli.streams import exit_past_hung_threads, tell, tell_unless_held
+from tui.cli.streams import exit_past_hung_threads, print_message, print_message_unless_blocked
 
 if TYPE_CHECKING:
     from checks.model.check import Check
@@ -48,7 +48,7 @@ def run_console(settings: Settings, *, first: str = "checks", again: str = "") -
     `again` is the command that goes on with the change that is shown, where it is more than the usual.
     """
     if reason := no_console(os.environ, sys.__stdin__, sys.__stderr__):
-        tell(f"{reason}, so the checks run as text.")
+        print_message(f"{reason}, so the checks run as text.")
         return _run_as_text(settings)
     prepare(os.environ)
     return _run_full_screen(settings, first=first, again=again)
@@ -176,16 +176,16 @@ def _run_full_screen(
         first=first,
     )
     app.error_console = Console(file=cast("IO[str]", log), width=120, markup=False, highlight=False)
-    with ending_in_order(hangup.end):
+    with graceful_stop(hangup.end):
         _run_in_own_loop(app, mouse=settings.console.mouse)
     broke = app.return_code != 0
     if broke:
-        tell_unless_held(f"the console broke down; {log.told}.")
+        print_message_unless_blocked(f"the console broke down; {log.location}.")
     elif app.faults.count:
-        tell_unless_held(f"something inside racwire broke while the console ran; {log.told}.")
+        print_message_unless_blocked(f"something inside racwire broke while the console ran; {log.location}.")
     usual = "racwire change --lab" if os.environ.get(ENTERED) else "racwire change"
     if told := app.state.changes.farewell(again or usual):
-        tell_unless_held(told)
+        print_message_unless_blocked(told)
     if past is not None and not past.is_saved and not broke:
         return exit_past_hung_threads(ExitCode.PASS)
     return exit_past_hung_threads(_code(app, broke=broke))

@@ -58,7 +58,7 @@ def _serve_ssh(directory: Path, nodes: dict[str, Process], sshd: str, *, rootles
     except subprocess.TimeoutExpired:
         return "a first login by ssh hung"
     if login.returncode:
-        return f"a first login by ssh was refused: {login.stderr.strip() or 'without a word'}"
+        return f"a first login by ssh was refused: {login.stderr.strip() or 'without a message'}"
     return None
 
 

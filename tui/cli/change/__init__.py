@@ -1,1 +1,1 @@
-"""`racwire change`: its options, and one file for what each group of its subcommands does."""
+"""`racwire change`: the options of its commands, and one file for each group of commands."""

@@ -1,4 +1,4 @@
-"""`racwire change …` without the full screen. stdout is the answer; stderr tells what is next."""
+"""`racwire change …` without the console. The answer goes to stdout, the next action to stderr."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING
 
 from checks.model.exit_codes import ExitCode
@@ -21,46 +22,46 @@ from tui.cli.options import (
     add_settings_option,
 )
 from tui.cli.options import add_options as declare
-from tui.cli.streams import exit_past_hung_threads, tell
+from tui.cli.streams import exit_past_hung_threads, print_message
 
 if TYPE_CHECKING:
     from checks.model.settings import Settings
     from tui.cli.change.change_context import ChangeContext
 
 _ABOUT = """\
-Leads through a change of the MTU of the private networks: each step is proved
-by its gate, on every node, before the next one comes. It is a full outage:
-nodes that run with different MTUs lose blocks and evict each other. racwire
-changes nothing: it prints the commands, you run them, and it looks."""
+Change the MTU of the private networks in verified steps, or roll it back.
 
-_WAY = """\
-the whole way:
-  racwire change new --to 9000      what stands in the way, else the plan
-  racwire change next               what to do now, why, the exact commands
-  racwire change verify             look at the step's gate, on all nodes
-  racwire change attest --by 'A. Lee'   say by name what no check can see: an
-                                    agreement, a switch; at last, sign off
-  racwire change status             where it stands; after a logout or reboot,
-                                    and from another node, it goes on there
-  racwire change report -o change.md    who did what, what was seen, before
-                                    and after
-when it goes wrong:
-  racwire change rollback           show the way back from here; with --by NAME
-                                    --reason TEXT, begin it
-  racwire change override --by NAME --reason TEXT    past a gate that does not
-                                    pass; the report shows it by itself
-  racwire change abandon --by NAME --reason TEXT     give it up, where nothing
-                                    was stopped or changed yet
-and:
+A gate proves each step on every node before the next step starts. The change is
+a full outage: nodes with different MTUs lose blocks and evict each other.
+racwire changes nothing: it prints the commands, you run them, and it checks."""
+
+_WORKFLOW = """\
+the steps of a change:
+  racwire change new --to 9000      check the cluster, write the plan
+  racwire change next               show the current step and its commands
+  racwire change verify             check the gate of the step, on all nodes
+  racwire change attest --by 'A. Lee'   confirm what no check can see, such as
+                                    an agreement or a switch; at last, sign off
+  racwire change status             show the progress: also after a logout or a
+                                    reboot, and from another node
+  racwire change report -o change.md    write who did what, and what racwire
+                                    measured before and after
+if something fails:
+  racwire change rollback           show the rollback; --by NAME --reason TEXT
+                                    starts it
+  racwire change override --by NAME --reason TEXT    continue although a gate
+                                    did not pass; the report lists it
+  racwire change abandon --by NAME --reason TEXT    end the change, before
+                                    anything was stopped or changed
+more:
   racwire change next --all         the whole plan; --node rac2: of one node
-  racwire change note TEXT          for the report, and for who comes next
-  racwire change list               all changes; --file JOURNAL names one
-  racwire change                    the console, on its Change screen
+  racwire change note TEXT          write a note into the journal and the report
+  racwire change list               list all changes; --file JOURNAL selects one
+  racwire change                    open the console on its Change screen
+practise: racwire lab up --mtu 1500 --switch-mtu 1500; then add --lab to each
 
-to practise: racwire lab up --mtu 1500 --switch-mtu 1500, and --lab with each
-
-exit codes: 0 done, or the gate passed; 2 it did not, or something stands in
-the way; 3 could not tell; 64 usage, or it does not fit where the change stands;
+exit codes: 0 done, or the gate passed; 2 the gate did not pass, or an obstacle
+prevents the change; 3 could not tell; 64 usage, or not possible at this step;
 130 interrupted, nothing written. Options: racwire change COMMAND --help"""
 
 
@@ -68,9 +69,9 @@ def add_options(change: argparse.ArgumentParser) -> None:
     """Add the options of the console and the commands below `racwire change`."""
     change.usage = "racwire change [COMMAND] [--lab] [--file JOURNAL | --directory DIR] ..."
     change.description = _ABOUT
-    change.epilog = _WAY
-    change.add_argument("-h", "--help", action=_Help, nargs=0, help="show the whole way")
-    _add_place(change)
+    change.epilog = _WORKFLOW
+    change.add_argument("-h", "--help", action=_Help, nargs=0, help="show the steps of a change and their commands")
+    _add_journal_options(change)
     add_check_options(change)
     add_console_options(change)
     own = change.add_subparsers(dest="change_command", metavar="COMMAND", prog="racwire change")
@@ -78,7 +79,7 @@ def add_options(change: argparse.ArgumentParser) -> None:
 
 
 class _Help(argparse.Action):
-    """The way first, and only this: the options stand with each of its commands."""
+    """Prints the workflow only: each command below `racwire change` lists its own options."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         formatter = argparse.RawDescriptionHelpFormatter(parser.prog)
@@ -89,122 +90,208 @@ class _Help(argparse.Action):
 
 
 class _Commands:
-    """The commands below `racwire change`."""
+    """Adds the commands below `racwire change`."""
 
     def __init__(self, commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         self._commands = commands
 
     def add_all(self) -> None:
-        """Add them, in the order in which they are used."""
-        new = self._add("new", "look at the cluster, and write the plan", looks=True)
-        new.add_argument(
-            "--to", type=int, metavar="MTU", help="the MTU to come (default 9000; 1500 where jumbo frames are set)"
+        """Add the commands in the order of their use."""
+        new = self._add(
+            "new",
+            "check the cluster and write the plan of a change",
+            """\
+racwire change new --to 9000
+racwire change new --to 9000 --switch nexus-9000
+racwire change new --connect rac-scan:1521/prod --user racwire""",
+            "0 the plan is written; 2 an obstacle prevents the change; 3 could\nnot tell; 64 usage; 130 interrupted",
         )
-        new.add_argument(
+        plan = new.add_argument_group("plan")
+        plan.add_argument(
+            "--to", type=int, metavar="MTU", help="new MTU (default 9000; 1500 where jumbo frames are configured)"
+        )
+        plan.add_argument(
             "--switch",
             action="append",
             default=[],
             metavar="KIND",
-            help="which kind of switch carries the networks (racwire explain switches lists them; repeatable)",
+            help="kind of switch on the private networks (`racwire explain switches` lists them; repeatable)",
         )
-        new.add_argument(
+        plan.add_argument(
             "--despite",
             action="append",
             default=[],
             metavar="CODE",
-            help="begin in spite of what stands in the way with this code, where that can be done (repeatable)",
+            help="accept the obstacle with this code, where that is possible (repeatable; needs --reason)",
         )
-        new.add_argument("--reason", default="", metavar="TEXT", help="why; it stands in the report")
-        add_quiet_option(new)
+        plan.add_argument("--reason", default="", metavar="TEXT", help="why it is accepted; printed in the report")
+        _add_check_options(new)
 
-        self._printing("status", "where it stands")
-        following = self._printing("next", "what to do now, and the commands")
-        following.add_argument("--all", action="store_true", help="the whole plan")
-        following.add_argument("--node", metavar="NODE", help="only the commands of this node")
-        following.add_argument(
-            "--commands", action="store_true", help="only the lines for NODE's root shell, to be read and piped into it"
+        self._add_printing("status", "show the steps of the change and the next action", "racwire change status")
+        following = self._add_printing(
+            "next",
+            "show the current step and its commands",
+            """\
+racwire change next
+racwire change next --all
+racwire change next --node rac2 --commands""",
+        )
+        steps = following.add_argument_group("which commands")
+        steps.add_argument("--all", action="store_true", help="show all steps of the plan")
+        steps.add_argument("--node", metavar="NODE", help="show only the commands of this node")
+        steps.add_argument(
+            "--commands",
+            action="store_true",
+            help="print only the commands for NODE's root shell: read them, then pipe them into it",
         )
 
-        verify = self._printing("verify", "look at the gate of the current step, on all nodes", looks=True)
-        add_quiet_option(verify)
+        verify = self._add_printing(
+            "verify",
+            "check the gate of the current step on all nodes",
+            "racwire change verify",
+            "0 the gate passed; 2 the gate did not pass; 3 could not tell;\n64 usage; 130 interrupted, nothing written",
+        )
+        _add_check_options(verify)
 
-        attest = self._add("attest", "say by name what racwire cannot see; on the last step it signs off")
-        _by(attest)
-        attest.add_argument("--note", default="", metavar="TEXT", help="what is to be remembered of it")
-        override = self._add("override", "go past a gate that does not pass")
-        _by(override)
-        _reason(override)
-        self._add("note", "write something down").add_argument("text", metavar="TEXT")
+        attest = self._add(
+            "attest",
+            "confirm what racwire cannot check; on the last step, sign off",
+            """\
+racwire change attest --by 'Ann Lee'
+racwire change attest --by 'Ann Lee' --note 'both switches of the vPC, 02:10'""",
+        )
+        _add_by(attest)
+        attest.add_argument("--note", default="", metavar="TEXT", help="a note for the report")
+        override = self._add(
+            "override",
+            "continue although the gate of the current step did not pass",
+            """\
+racwire change override --by 'Ann Lee' --reason 'the switch alarm is known'
+racwire change override --by 'Ann Lee' --reason 'SR 3-1234' --lab""",
+        )
+        _add_by(override)
+        _add_reason(override)
+        note = self._add(
+            "note",
+            "write a note into the journal and the report of the change",
+            """\
+racwire change note 'the network team called back at 02:10'
+racwire change note --file prod-2026-11-22-a.change 'backups are off'""",
+        )
+        note.add_argument("text", metavar="TEXT", help="the note")
 
-        back = self._add("rollback", "show the way back from here; with --by and --reason, begin it")
-        back.add_argument("--by", default="", metavar="NAME", help="who decides it")
-        back.add_argument("--reason", default="", metavar="TEXT", help="why")
-        abandon = self._add("abandon", "give the change up, where nothing was stopped or changed yet")
-        _by(abandon)
-        _reason(abandon)
+        rollback = self._add(
+            "rollback",
+            "show the rollback from the current step; with --by and --reason, start it",
+            """\
+racwire change rollback
+racwire change rollback --by 'Ann Lee' --reason 'the window is over'""",
+        )
+        rollback.add_argument("--by", default="", metavar="NAME", help="the person who decides to roll back")
+        rollback.add_argument("--reason", default="", metavar="TEXT", help="why; printed in the report")
+        abandon = self._add(
+            "abandon",
+            "end the change, before anything was stopped or changed",
+            """\
+racwire change abandon --by 'Ann Lee' --reason 'no window this month'
+racwire change abandon --by 'Ann Lee' --reason 'a rehearsal' --lab""",
+        )
+        _add_by(abandon)
+        _add_reason(abandon)
 
-        report = self._printing("report", "the whole change: who, when, what was seen, before and after")
-        report.add_argument("-o", "--output", metavar="FILE", help="write it to a file, whole or not at all")
-        report.add_argument("--force", action="store_true", help="replace FILE if it is there")
-        self._printing("list", "all changes in the directory of the journals")
+        report = self._add_printing(
+            "report",
+            "write the report: who did what, and the figures before and after",
+            """\
+racwire change report
+racwire change report -o change.md""",
+        )
+        report.add_argument("-o", "--output", metavar="FILE", help="write to FILE, completely or not at all")
+        report.add_argument("--force", action="store_true", help="replace FILE if it exists")
+        self._add_printing(
+            "list",
+            "list all changes in the directory of the journals",
+            """\
+racwire change list
+racwire change list --directory /var/racwire/changes""",
+        )
 
-    def _printing(self, name: str, summary: str, *, looks: bool = False) -> argparse.ArgumentParser:
-        parser = self._add(name, summary, looks=looks)
-        parser.add_argument("--format", choices=("text", "json"), default="text", help="how it is written")
+    def _add_printing(
+        self, name: str, summary: str, examples: str, codes: str = "0 printed; 3 could not read or print; 64 usage"
+    ) -> argparse.ArgumentParser:
+        """Add a command that prints text or JSON."""
+        parser = self._add(name, summary, f"{examples}\nracwire change {name} --format json", codes)
+        parser.add_argument("--format", choices=("text", "json"), default="text", help="format (default text)")
         return parser
 
-    def _add(self, name: str, summary: str, *, looks: bool = False) -> argparse.ArgumentParser:
-        parser = self._commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
-        _add_place(parser)
-        if looks:
-            add_check_options(parser)
-        else:
-            add_lab_option(parser)
-            add_settings_option(parser)
+    def _add(
+        self,
+        name: str,
+        summary: str,
+        examples: str,
+        codes: str = "0 done; 3 the journal cannot be read or written; 64 usage, or not\npossible at this step",
+    ) -> argparse.ArgumentParser:
+        parser = self._commands.add_parser(
+            name,
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            epilog=f"examples:\n{indent(examples, '  ')}\n\nexit codes: {codes}.",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        _add_journal_options(parser)
+        if name not in _CHECKING:
+            cluster = parser.add_argument_group("which cluster")
+            add_lab_option(cluster)
+            add_settings_option(cluster)
         return parser
 
 
-def _add_place(options: argparse.ArgumentParser) -> None:
+def _add_check_options(parser: argparse.ArgumentParser) -> None:
+    add_quiet_option(parser)
+    add_check_options(parser)
+
+
+def _add_journal_options(options: argparse.ArgumentParser) -> None:
     group = options.add_argument_group("which change")
-    group.add_argument("--file", metavar="JOURNAL", default=UNSET, help="its journal (default: the open one)")
+    group.add_argument("--file", metavar="JOURNAL", default=UNSET, help="journal of the change (default: the open one)")
     declare(group, (DIRECTORY,))
 
 
-def _by(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--by", required=True, metavar="NAME", help="who says so, by name")
+def _add_by(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--by", required=True, metavar="NAME", help="your name, for the journal and the report")
 
 
-def _reason(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--reason", required=True, metavar="TEXT", help="why, in words; it stands in the report")
+def _add_reason(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--reason", required=True, metavar="TEXT", help="why; printed in the report")
 
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
-    """Carry out a command of `racwire change`; its exit code. Raises UsageError for what does not fit."""
+    """Run a command of `racwire change` and return its exit code. Raises UsageError where it is not possible."""
     from msgspec.structs import replace
 
     from tui.cli.change.hints import Hints
     from tui.console.start import no_console, run_console
 
     directory = getattr(args, "directory", None)
-    for option, what in (("file", "the journal of a change"), ("directory", "where journals are")):
+    for option, value in (("file", "the journal of a change"), ("directory", "the directory of the journals")):
         if getattr(args, option, None) == "":
-            raise UsageError(f"--{option}: it is empty; name {what}, or leave the option out.")
+            raise UsageError(f"--{option} is empty; name {value}, or leave the option out.")
     if args.change_command is None and (file := getattr(args, "file", None)):
-        directory = str(Path(file).parent)  # the console has all that lie there
+        directory = str(Path(file).parent)  # the console lists all journals of its directory
     if directory:
         settings = replace(settings, change=replace(settings.change, directory=directory))
-    for name in _TYPED:
-        if isinstance(typed := getattr(args, name, None), str):
-            setattr(args, name, _as_text(typed))
+    for name in _TEXT_OPTIONS:
+        if isinstance(text := getattr(args, name, None), str):
+            setattr(args, name, _as_unicode(text))
     if args.change_command is None:
         if not no_console(os.environ, sys.__stdin__, sys.__stderr__):
             return run_console(settings, first="change", again=Hints.of(args).command().strip("`"))
         args.change_command = "status"
-    return _carry_out(args, settings)
+    return _run_command(args, settings)
 
 
-def _carry_out(args: argparse.Namespace, settings: Settings) -> int:
-    """One of the commands below `racwire change`; its exit code. Raises UsageError."""
+def _run_command(args: argparse.Namespace, settings: Settings) -> int:
+    """Run a command below `racwire change` and return its exit code. Raises UsageError."""
     from checks.change.change_journal import ChangeJournalError
     from checks.change.state import ChangeError
     from tui.cli.change.change_context import ChangeContext
@@ -216,10 +303,10 @@ def _carry_out(args: argparse.Namespace, settings: Settings) -> int:
     except ChangeError as error:
         raise UsageError(Hints.of(args).in_text(str(error))) from None
     except ChangeJournalError as error:
-        tell(Hints.of(args).in_text(str(error)))
+        print_message(Hints.of(args).in_text(str(error)))
         return ExitCode.COULD_NOT_TELL
     except EndedEarlyError:
-        tell("interrupted; nothing was written.")
+        print_message("interrupted; nothing was written.")
         return exit_past_hung_threads(ExitCode.INTERRUPTED)
 
 
@@ -241,10 +328,12 @@ def _commands() -> dict[str, Callable[[ChangeContext], int]]:
     }
 
 
-def _as_text(typed: str) -> str:
-    """What was typed, with a sign for each byte that is no character in this locale: it is to be kept all the same."""
-    return typed.encode(errors="surrogateescape").decode(errors="replace")
+def _as_unicode(text: str) -> str:
+    """The text with a replacement character for each byte that this locale does not know: the journal needs Unicode."""
+    return text.encode(errors="surrogateescape").decode(errors="replace")
 
 
-_TYPED = ("by", "reason", "note", "text")
-"""Options that are words of people."""
+_TEXT_OPTIONS = ("by", "reason", "note", "text")
+"""Arguments with free text."""
+_CHECKING = ("new", "verify")
+"""Commands that read the cluster: they have the options of `racwire check`."""

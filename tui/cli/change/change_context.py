@@ -1,4 +1,4 @@
-"""What was asked of `racwire change`: which change is meant, and how the answer is printed."""
+"""The context of a `racwire change` command: the selected change, and the output of the answer."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from tui.cli.change.hints import Hints
 from tui.cli.document import Document
 from tui.cli.output import columns_of, render
 from tui.cli.password import Secret
-from tui.cli.streams import tell
+from tui.cli.streams import print_message
 from tui.text.line import Line
 
 WIDEST = 100
-"""Columns of a paragraph: longer lines are hard to read."""
+"""Maximum columns of a paragraph: longer lines are hard to read."""
 
 Lines = Callable[[int], Iterable[Line]]
-"""The lines of an answer, for so many columns."""
+"""The lines of an answer, for a number of columns."""
 
 
 class ChangeContext:
-    """One command, its settings, and the change that it is about."""
+    """A command, its settings, and the change that it works on."""
 
     def __init__(self, args: argparse.Namespace, settings: Settings) -> None:
         self.args = args
@@ -36,20 +36,23 @@ class ChangeContext:
         self.hints = Hints.of(args)
 
     def journal(self) -> ChangeJournal:
-        """Of the change that is meant: the one that is named, else the open one. Raises ChangeError,
-        ChangeJournalError."""
+        """The journal of --file, else the journal of the open change.
+
+        Raises ChangeError where no change, or more than one, is open; ChangeJournalError where the journal cannot be
+        read.
+        """
         return current(self.settings, None, self._file)
 
-    def conduct(self, password: Callable[[Change], Secret | None] = lambda _: None) -> ChangeSession:
-        """The change that is meant, to go on with it; `password` says that of the database, where it is needed.
+    def session(self, password: Callable[[Change], Secret | None] = lambda _: None) -> ChangeSession:
+        """The session that continues the selected change; `password` returns the password of the database.
 
         Raises ChangeError, ChangeJournalError.
         """
         journal = self.journal()
         return ChangeSession(journal, self.settings, password(journal.change))
 
-    def shown(self) -> tuple[Change, str]:
-        """The change that is meant, to be looked at, and its journal; the last one where none is open.
+    def displayed(self) -> tuple[Change, str]:
+        """The selected change for display, and the path of its journal; the latest change where none is open.
 
         Raises ChangeError, ChangeJournalError.
         """
@@ -61,7 +64,7 @@ class ChangeContext:
             changes = [(each.change, str(each.path)) for each in journals(self.settings) if each.change is not None]
             if not changes or any(change.is_open for change, _ in changes):
                 raise
-            tell("no change is open; this is the last one.")
+            print_message("no change is open; this is the latest one.")
             return max(changes, key=lambda each: each[0].lines[-1].at)
         return journal.change, str(journal.path)
 
@@ -71,12 +74,12 @@ class ChangeContext:
         return Path(file) if file else None
 
     def document(self, name: str, lines: Lines, json: Callable[[], bytes] = bytes) -> Document:
-        """The answer in the form that was asked for."""
+        """The answer in the format of --format."""
         form = getattr(self.args, "format", "text")
         return Document(name, form, json=json, text=lambda stream: _text(lines, stream))
 
     def print(self, lines: Lines, json: Callable[[], bytes] = bytes, *, code: int = ExitCode.PASS) -> int:
-        """Print the answer; the exit code, that of a stdout that takes nothing where it cannot be printed."""
+        """Print the answer and return `code`, or a higher exit code where stdout cannot be written."""
         return self.document("answer", lines, json).deliver(None, code, replace=False)
 
 

@@ -1,4 +1,4 @@
-"""What `racwire change` prints as JSON: where a change stands, its steps, what a gate said, all changes."""
+"""The JSON output of `racwire change`: status, steps, results of a gate, list of changes."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from tui.text.step_lines import commands_for
 
 
 def as_json(document: dict[str, Any]) -> bytes:
-    """The document as JSON, UTF-8, two spaces of indentation, a line feed at the end."""
-    return harmless(msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n")
+    """The document as JSON: UTF-8, indented by two spaces, with a final line feed."""
+    return escaped(msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n")
 
 
-def harmless(json: bytes) -> bytes:
-    """The same JSON with every character escaped that a terminal would obey: JSON itself leaves those beyond ASCII."""
+def escaped(json: bytes) -> bytes:
+    """The JSON with all control characters escaped that a terminal obeys: JSON itself escapes only those in ASCII."""
     return json_escaped(json.decode()).encode()
 
 
 def status_document(change: Change, path: str) -> dict[str, Any]:
-    """Where a change stands: `racwire-change-status/1`."""
+    """The status of a change: `racwire-change-status/1`."""
     current = change.current
     return {
         "schema": "racwire-change-status/1",
@@ -48,7 +48,7 @@ def status_document(change: Change, path: str) -> dict[str, Any]:
 
 
 def steps_document(change: Change, steps: Sequence[Step], path: str, node: str = "") -> dict[str, Any]:
-    """Steps in full: `racwire-change-steps/1`."""
+    """Steps with all their texts and commands: `racwire-change-steps/1`."""
     return {
         "schema": "racwire-change-steps/1",
         **_names(change, path),
@@ -76,8 +76,8 @@ def steps_document(change: Change, steps: Sequence[Step], path: str, node: str =
 
 
 def verified_document(change: Change, verified: Verified, after: Iterable[JournalLine], path: str) -> dict[str, Any]:
-    """A look at a gate, and what it brought to light: `racwire-change-gate/1`."""
-    told = list(after)
+    """The results of a gate, and the events that its check found: `racwire-change-gate/1`."""
+    lines = list(after)
     return {
         "schema": "racwire-change-gate/1",
         **_names(change, path),
@@ -85,17 +85,17 @@ def verified_document(change: Change, verified: Verified, after: Iterable[Journa
         "passed": verified.passed,
         "results": verified.results,
         "figures": verified.figures,
-        "surprises": [line.event for line in told if isinstance(line.event, Surprised)],
-        "reopened": [line.event for line in told if isinstance(line.event, Reopened)],
+        "surprises": [line.event for line in lines if isinstance(line.event, Surprised)],
+        "reopened": [line.event for line in lines if isinstance(line.event, Reopened)],
     }
 
 
 def list_document(found: Iterable[FoundJournal]) -> dict[str, Any]:
-    """All changes of a directory: `racwire-changes/1`."""
+    """All changes in a directory: `racwire-changes/1`."""
     return {
         "schema": "racwire-changes/1",
         "changes": [
-            {"journal": _whole(str(each.path)), "problem": _whole(each.problem)}
+            {"journal": _path_text(str(each.path)), "problem": _path_text(each.problem)}
             if each.change is None
             else _names(each.change, str(each.path))
             for each in found
@@ -108,7 +108,7 @@ def _names(change: Change, path: str) -> dict[str, Any]:
     return {
         "change": plan.id,
         "cluster": plan.cluster,
-        "journal": _whole(path),
+        "journal": _path_text(path),
         "mtu_before": plan.mtu_before,
         "mtu_after": plan.mtu_after,
         "nodes": plan.nodes,
@@ -118,6 +118,6 @@ def _names(change: Change, path: str) -> dict[str, Any]:
     }
 
 
-def _whole(path: str) -> str:
-    """A path as text: bytes of it that are no UTF-8 are shown, since JSON cannot hold them."""
+def _path_text(path: str) -> str:
+    """A path as text, with an escape for each byte that is not UTF-8: JSON cannot hold such bytes."""
     return path.encode(errors="backslashreplace").decode()

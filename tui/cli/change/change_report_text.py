@@ -1,4 +1,4 @@
-"""The report of a change as text that is Markdown too: to be read as it is, or pasted into a ticket."""
+"""The report of a change as text that is also Markdown, to read or to paste into a ticket."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SIGNS = {str(standing): sign for standing, sign in STEP_SIGNS.items()} | {"left
 
 
 def report_lines(report: ChangeReport, width: int) -> Iterator[Line]:
-    """The whole report. Tables are not broken; everything else is, at `width`."""
+    """The lines of the whole report, wrapped at `width` except for tables."""
     yield [
         (
             f"# Change {sanitize_line(report.id)} of {sanitize_line(report.cluster)}: {sanitize_line(report.headline)}",
@@ -33,13 +33,13 @@ def report_lines(report: ChangeReport, width: int) -> Iterator[Line]:
     yield from _points(
         (f"{a.code} {a.title}".strip() + f": {a.reason}" for a in report.accepted),
         width,
-        none="Nothing: the cluster was sound when the change was opened.",
+        none="Nothing: the cluster had no problem when the change was opened.",
     )
-    yield from _section("What changed meanwhile")
+    yield from _section("Unexpected changes")
     yield from _points(
         (f"{minute(s.at)} {'DANGER: ' if s.dangerous else ''}{s.sentence}" for s in report.surprises),
         width,
-        none="Nothing was seen that the steps did not bring about.",
+        none="racwire found no change that the steps did not make.",
     )
     yield from _section("Steps")
     yield from _steps(report.steps, width)
@@ -108,43 +108,43 @@ def _known(value: int | Unknown) -> str:
 
 def _overrides(overrides: Sequence[ReportedOverride], width: int) -> Iterator[Line]:
     if not overrides:
-        yield [("None: no gate was gone past.", "")]
+        yield [("None: no gate was overridden.", "")]
     for override in overrides:
-        said = override.said
-        told = f"{said.step}, by {said.by} ({said.who}, {minute(said.at)}): {said.text}"
-        yield from hanging([("- ", "change")], told, width, "change")
+        decision = override.said
+        text = f"{decision.step}, by {decision.by} ({decision.who}, {minute(decision.at)}): {decision.text}"
+        yield from hanging([("- ", "change")], text, width, "change")
         for result in override.not_held:
-            what = " ".join(part for part in (result.node, result.text) if part)
-            told = f"{GATE_SIGNS[result.status]} {result.check} {what}"
-            yield from hanging([("    - ", "")], f"{told}: {result.sentence}" if result.sentence else told, width)
+            subject = " ".join(part for part in (result.node, result.text) if part)
+            text = f"{GATE_SIGNS[result.status]} {result.check} {subject}"
+            yield from hanging([("    - ", "")], f"{text}: {result.sentence}" if result.sentence else text, width)
 
 
 def _steps(steps: Iterable[ReportedStep], width: int) -> Iterator[Line]:
-    on_way_back = False
+    in_rollback = False
     for step in steps:
-        if step.way_back and not on_way_back:
-            on_way_back = True
+        if step.way_back and not in_rollback:
+            in_rollback = True
             yield []
-            yield [("The way back:", "")]
+            yield [("Rollback:", "")]
         sign = _SIGNS.get(step.standing, "·")
         yield [(f"- {sign} {step.number}. {sanitize_line(step.title)} ({step.standing})", "title")]
         if step.verified_at:
-            looks = "" if step.looks == 1 else f", looked at {step.looks} times"
+            checks = "" if step.looks == 1 else f", checked {step.looks} times"
             word = gate_word(step.results, step.passed)
-            yield from hanging([("    - ", "")], f"gate {word}, {minute(step.verified_at)}{looks}", width)
+            yield from hanging([("    - ", "")], f"gate {word}, {minute(step.verified_at)}{checks}", width)
             yield from _results(step.results, width)
         if step.attested is not None:
-            said = step.attested
-            note = f": {said.text}" if said.text else ""
-            yield from hanging([("    - ", "")], f"attested by {said.by} ({said.who}, {minute(said.at)}){note}", width)
+            by = step.attested
+            note = f": {by.text}" if by.text else ""
+            yield from hanging([("    - ", "")], f"attested by {by.by} ({by.who}, {minute(by.at)}){note}", width)
             yield from hanging([("        - ", "")], step.attestation, width, "faint")
 
 
 def _results(results: Sequence[GateResult], width: int) -> Iterator[Line]:
-    """What does not hold first; what else was seen after it."""
+    """The results of a gate: failed ones first."""
     for status in sorted(Status, key=lambda s: s.gravity):
-        for check, said in said_by_check(result for result in results if result.status is status).items():
-            yield from hanging([(f"        - {GATE_SIGNS[status]} ", "")], f"{check}: {', '.join(said)}", width)
+        for check, texts in said_by_check(result for result in results if result.status is status).items():
+            yield from hanging([(f"        - {GATE_SIGNS[status]} ", "")], f"{check}: {', '.join(texts)}", width)
 
 
 def _section(title: str) -> Iterator[Line]:
@@ -154,11 +154,11 @@ def _section(title: str) -> Iterator[Line]:
 
 
 def _points(texts: Iterable[str], width: int, *, none: str) -> Iterator[Line]:
-    there = False
+    has_texts = False
     for text in texts:
-        there = True
+        has_texts = True
         yield from hanging([("- ", "")], text, width)
-    if not there:
+    if not has_texts:
         yield [(none, "")]
 
 

@@ -1,4 +1,4 @@
-"""A change as text at any width: where it stands, its steps with their commands, what its gates say."""
+"""A change as text at any width: its status, its steps with their commands, the results of its gates."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from checks.change.change_plan import Plan, Step
 from checks.change.change_text import STEP_SIGNS, headline, minute
 from checks.change.obstacles import Obstacle
 from checks.change.state import Change, StepStatus
+from checks.model.wording import counted
 from tui.text.gate_lines import gate_lines, step_by_step
 from tui.text.line import Line, hanging, sanitize_line
 from tui.text.step_lines import paragraph, step_lines
@@ -19,17 +20,17 @@ _MOST_SURPRISES = 5
 
 
 def status_lines(change: Change, width: int, *, path: str) -> Iterator[Line]:
-    """Where a change stands: its steps, the current one's gate, what changed under it."""
+    """The status of a change: its steps, the gate of the current step, unexpected changes."""
     yield from _head_lines(change, path)
     if not change.is_open:
         last = change.lines[-1]
-        yield from paragraph("Over", f"{change.outcome}, {minute(last.at)}", width)
+        yield from paragraph("Ended", f"{change.outcome}, {minute(last.at)}", width)
     yield []
     wide = max(len(step.title) for step in change.plan.steps) + 2
     for number, step in enumerate(change.plan.steps, 1):
         standing = change.standing(step)
         if standing is StepStatus.CURRENT and not change.is_open:
-            standing = StepStatus.AHEAD  # nobody waits for it any more
+            standing = StepStatus.AHEAD  # a change that has ended waits for no step
         head = f" {STEP_SIGNS[standing]} {number:>2} {sanitize_line(step.title):<{wide}}"
         role = _ROLES.get(standing, "")
         yield from hanging([(head, role)], _how(change, step, standing), width, role)
@@ -50,11 +51,11 @@ def _head_lines(change: Change, path: str) -> Iterator[Line]:
 
 
 def header(change: Change) -> str:
-    """`Change 2026-11-20-a of prodrac  MTU 1500 → 9000  4 nodes  step 7 of 14`."""
+    """The heading: `Change 2026-11-20-a of prodrac  MTU 1500 → 9000  4 nodes  step 7 of 14`."""
     plan = change.opened
-    parts = [f"Change {plan.id} of {plan.cluster}", headline(plan), f"{len(plan.nodes)} nodes"]
+    parts = [f"Change {plan.id} of {plan.cluster}", headline(plan), counted(len(plan.nodes), "node")]
     if change.is_way_back:
-        parts.append("on the way back")
+        parts.append("rollback")
     if (step := change.current) is not None and change.is_open:
         parts.append(f"step {change.plan.position(step.id) + 1} of {len(change.plan.steps)}")
     elif not change.is_open:
@@ -63,7 +64,7 @@ def header(change: Change) -> str:
 
 
 def plan_lines(change: Change, width: int, *, node: str = "") -> Iterator[Line]:
-    """The whole plan that is followed, step by step."""
+    """The current plan: its remarks and all its steps."""
     yield [(header(change), "title")]
     for remark in change.plan.remarks:
         yield from hanging([("- ", "")], remark, width)
@@ -73,7 +74,7 @@ def plan_lines(change: Change, width: int, *, node: str = "") -> Iterator[Line]:
 
 
 def opened_lines(change: Change, width: int, *, path: str) -> Iterator[Line]:
-    """A change that was just begun: what it means here, and its steps."""
+    """A new change: its remarks and the titles of its steps."""
     yield from _head_lines(change, path)
     yield []
     for remark in change.plan.remarks:
@@ -84,15 +85,15 @@ def opened_lines(change: Change, width: int, *, path: str) -> Iterator[Line]:
     yield from paragraph("Steps", f"{steps}.", width)
 
 
-def way_back_lines(plan: Plan, width: int) -> Iterator[Line]:
-    """What going back would be: its steps, each with what it does."""
-    yield [(f"The way back from here, {headline(plan)}: {len(plan.steps)} steps", "title")]
+def rollback_lines(plan: Plan, width: int) -> Iterator[Line]:
+    """The plan of a rollback: each step and what it does."""
+    yield [(f"Rollback from the current step, {headline(plan)}: {counted(len(plan.steps), 'step')}", "title")]
     for number, step in enumerate(plan.steps, 1):
         yield from hanging([(f" {number:>2} ", "")], f"{step.title}: {step.what}", width)
 
 
 def obstacle_lines(obstacles: Sequence[Obstacle], width: int) -> Iterator[Line]:
-    """What stands in the way of a change, and what to do about each."""
+    """The obstacles of a change, each with its next steps."""
     for obstacle in obstacles:
         yield [(f"{sanitize_line(obstacle.code)}  {sanitize_line(obstacle.title)}", "title")]
         yield from hanging([("  ", "")], obstacle.sentence, width)
@@ -101,7 +102,7 @@ def obstacle_lines(obstacles: Sequence[Obstacle], width: int) -> Iterator[Line]:
 
 
 def list_lines(found: Iterable[FoundJournal], width: int) -> Iterator[Line]:
-    """A line or two for each change of a directory."""
+    """One or two lines for each change in a directory."""
     for each in found:
         if each.change is None:
             yield [(f"?  {sanitize_line(each.problem)}", "unknown")]
@@ -112,34 +113,34 @@ def list_lines(found: Iterable[FoundJournal], width: int) -> Iterator[Line]:
 
 
 def event_lines(lines: Iterable[JournalLine], width: int) -> Iterator[Line]:
-    """What a look at the gates brought to light besides: surprises, and steps that are to be done again."""
+    """Events that the check of the gates found: unexpected changes, and steps that must be repeated."""
     for line in lines:
         if isinstance(line.event, Surprised):
             yield from _surprise(line.event, minute(line.at), width)
         elif isinstance(line.event, Reopened):
-            yield from paragraph("Again", f"{line.event.step}: {line.event.why}", width, "warn")
+            yield from paragraph("Repeat", f"{line.event.step}: {line.event.why}", width, "warn")
 
 
 def _how(change: Change, step: Step, standing: StepStatus) -> str:
-    """How a step was done, or what it waits for, in a few words."""
+    """The result of a step, or the actions that it waits for, in one phrase."""
     mark = change.mark(step)
-    said = []
+    parts = []
     if mark.overridden is not None:
         by, reason = getattr(mark.overridden.event, "by", ""), getattr(mark.overridden.event, "reason", "")
-        said.append(f"OVERRIDDEN by {by}, {minute(mark.overridden.at)}: {reason}")
+        parts.append(f"OVERRIDDEN by {by}, {minute(mark.overridden.at)}: {reason}")
     elif mark.passed and mark.verified is not None:
-        said.append(f"passed {minute(mark.verified.at)}")
+        parts.append(f"passed {minute(mark.verified.at)}")
     elif mark.reopened is not None:
-        said.append("to be done again")
+        parts.append("must be repeated")
     if mark.attested is not None:
-        said.append(f"attested by {getattr(mark.attested.event, 'by', '')}, {minute(mark.attested.at)}")
+        parts.append(f"attested by {getattr(mark.attested.event, 'by', '')}, {minute(mark.attested.at)}")
     if standing is StepStatus.CURRENT:
-        said.append(f"waits for {' and '.join(waits_for(change, step))}")
-    return ", ".join(said)
+        parts.append(f"waits for {' and '.join(waits_for(change, step))}")
+    return ", ".join(parts)
 
 
 def waits_for(change: Change, step: Step) -> tuple[str, ...]:
-    """What is still to be done for a step: its `gate`, an `attestation`."""
+    """The actions that a step waits for: `its gate`, `an attestation`."""
     attested = not step.attest or change.mark(step).attested is not None
     return (*(() if change.is_proved(step) else ("its gate",)), *(() if attested else ("an attestation",)))
 
@@ -149,9 +150,9 @@ def _surprise_lines(change: Change, width: int) -> Iterator[Line]:
     if not lines:
         return
     yield []
-    yield [("What changed meanwhile", "title")]
+    yield [("Unexpected changes", "title")]
     if len(lines) > _MOST_SURPRISES:
-        yield [(f"  {len(lines) - _MOST_SURPRISES} earlier ones; the report has them all", "faint")]
+        yield [(f"  {len(lines) - _MOST_SURPRISES} earlier; the report lists all", "faint")]
     for line in lines[-_MOST_SURPRISES:]:
         if isinstance(line.event, Surprised):
             yield from _surprise(line.event, f"  {minute(line.at)}", width)

@@ -1,4 +1,4 @@
-"""What of a change takes its time, run without the full screen: an interrupt ends it early, and nothing is written."""
+"""Runs the long operations of a change without the console. A signal ends them early, and nothing is written."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from checks.change.change_session import ChangeSession
 from checks.change.opening import OpeningResult
 from checks.change.verifying import Concluded
 from checks.run.events import Event
-from tui.cli.interrupts import ending_the_loop
+from tui.cli.interrupts import graceful_loop_stop
 from tui.cli.own_loop import run_in_own_loop
 from tui.cli.progress import Progress, progress_line
 
@@ -20,17 +20,17 @@ _Last = TypeVar("_Last", OpeningResult, Concluded)
 
 
 class EndedEarlyError(Exception):
-    """The operator ended it: nothing came of it, and nothing was written."""
+    """A signal ended the operation early: it has no result, and nothing was written."""
 
 
-def concluded(conduct: ChangeSession, *, quiet: bool) -> Concluded:
-    """Look at the gates of the current step. Raises ChangeError, ChangeJournalError, EndedEarlyError."""
-    return _run_to_completion(conduct.verify(), Concluded, quiet)
+def verify_gates(session: ChangeSession, *, quiet: bool) -> Concluded:
+    """Check the gates of the current step; the result. Raises ChangeError, ChangeJournalError, EndedEarlyError."""
+    return _run_to_completion(session.verify(), Concluded, quiet)
 
 
-def opened(beginning: AsyncGenerator[Event | OpeningResult, None], *, quiet: bool) -> OpeningResult:
-    """Begin a change. Raises PlanError, ChangeError, ChangeJournalError, EndedEarlyError."""
-    return _run_to_completion(beginning, OpeningResult, quiet)
+def open_new_change(opening: AsyncGenerator[Event | OpeningResult, None], *, quiet: bool) -> OpeningResult:
+    """Open a change and return the result. Raises PlanError, ChangeError, ChangeJournalError, EndedEarlyError."""
+    return _run_to_completion(opening, OpeningResult, quiet)
 
 
 def _run_to_completion(events: AsyncGenerator[Event | _Last, None], kind: type[_Last], quiet: bool) -> _Last:
@@ -42,7 +42,7 @@ async def _last_of(events: AsyncGenerator[Event | _Last, None], kind: type[_Last
     task = asyncio.current_task()
     assert task is not None
     found: _Last | None = None
-    with ending_the_loop(lambda: _cancel(task)):
+    with graceful_loop_stop(lambda: _cancel(task)):
         try:
             async with aclosing(events):
                 async for event in events:
@@ -54,7 +54,7 @@ async def _last_of(events: AsyncGenerator[Event | _Last, None], kind: type[_Last
             if found is None:
                 raise EndedEarlyError from None
     if found is None:
-        raise AssertionError("it ended without saying what came of it")
+        raise AssertionError("the operation ended without a result")
     return found
 
 

@@ -1,73 +1,82 @@
-"""What people decide on a change, from the command line: each decision is on the disk when its command has ended."""
+"""The commands with which people decide: each decision is on the disk when its command ends."""
 
 from __future__ import annotations
 
 from checks.model.exit_codes import ExitCode
 from tui.cli.change.change_context import ChangeContext
-from tui.cli.change.change_text import way_back_lines
+from tui.cli.change.change_text import rollback_lines
 from tui.cli.errors import UsageError
-from tui.cli.streams import tell
+from tui.cli.streams import print_message
 
 
 def attest(context: ChangeContext) -> int:
-    """Attest the current step by name; on the last one, sign off."""
-    conduct = context.conduct()
+    """Attest the current step with the name of a person; on the last step, sign off the change. Return the exit code.
+
+    Raises ChangeError, ChangeJournalError.
+    """
+    session = context.session()
     by = context.args.by
-    step = conduct.change.current
-    if step is not None or not conduct.change.is_open:
-        conduct.attest(by, context.args.note)
-    if conduct.change.is_open and conduct.change.current is None:
-        conduct.close(by)
-    change = conduct.change
+    step = session.change.current
+    if step is not None or not session.change.is_open:
+        session.attest(by, context.args.note)
+    if session.change.is_open and session.change.current is None:
+        session.close(by)
+    change = session.change
     if not change.is_open:
-        tell(f"the change {change.opened.id} is over: {change.outcome} by {by}.")
+        print_message(f"the change {change.opened.id} has ended: {change.outcome} by {by}.")
     elif step is not None:
-        tell(f"{by} attests: {step.attest}")
-    tell(context.hints.here(change))
+        print_message(f"attested by {by}: {step.attest}")
+    print_message(context.hints.next_action(change))
     return ExitCode.PASS
 
 
 def override(context: ChangeContext) -> int:
-    """Go past the gate of the current step."""
-    conduct = context.conduct()
-    step = conduct.change.current
-    conduct.override(context.args.by, context.args.reason)
+    """Override the gate of the current step. Return the exit code. Raises ChangeError, ChangeJournalError."""
+    session = context.session()
+    step = session.change.current
+    session.override(context.args.by, context.args.reason)
     title = step.title if step else ""
-    tell(f"step {title}: gone past without its gate, by {context.args.by}. The report shows it under its own heading.")
-    tell(context.hints.here(conduct.change))
+    print_message(f"step {title}: the gate was overridden by {context.args.by}. The report lists it under Overrides.")
+    print_message(context.hints.next_action(session.change))
     return ExitCode.PASS
 
 
 def note(context: ChangeContext) -> int:
-    """Write something down."""
-    conduct = context.conduct()
-    conduct.note(context.args.text)
-    tell(f"noted in {conduct.path}.")
+    """Write a note into the journal. Return the exit code. Raises ChangeError, ChangeJournalError."""
+    session = context.session()
+    session.note(context.args.text)
+    print_message(f"the note is in {session.path}.")
     return ExitCode.PASS
 
 
 def roll_back(context: ChangeContext) -> int:
-    """Show the way back from here; begin it where somebody decides it by name and with a reason."""
-    conduct = context.conduct()
+    """Show the rollback from the current step; start it with --by and --reason. Return the exit code.
+
+    Raises ChangeError, ChangeJournalError, UsageError.
+    """
+    session = context.session()
     by, reason = context.args.by, context.args.reason
     if bool(by) != bool(reason):
-        raise UsageError("rollback: to begin the way back, say who decides it and why: --by NAME --reason TEXT.")
+        raise UsageError("rollback: to start it, name the person who decides and the reason: --by NAME --reason TEXT.")
     if not by:
-        plan = conduct.way_back()
-        code = context.print(lambda width: way_back_lines(context.hints.in_struct(plan), width))
-        begin = context.hints.command("rollback --by NAME --reason TEXT")
-        tell(f"nothing was written. To begin it: {begin}.")
+        plan = session.way_back()
+        code = context.print(lambda width: rollback_lines(context.hints.in_struct(plan), width))
+        start = context.hints.command("rollback --by NAME --reason TEXT")
+        print_message(f"nothing was written. To start the rollback: {start}.")
         return code
-    conduct.roll_back(by, reason)
-    plan = conduct.change.plan
-    code = context.print(lambda width: way_back_lines(context.hints.in_struct(plan), width))
-    tell(context.hints.here(conduct.change))
+    session.roll_back(by, reason)
+    plan = session.change.plan
+    code = context.print(lambda width: rollback_lines(context.hints.in_struct(plan), width))
+    print_message(context.hints.next_action(session.change))
     return code
 
 
 def abandon(context: ChangeContext) -> int:
-    """Give the change up where nothing was stopped or changed yet."""
-    conduct = context.conduct()
-    conduct.abandon(context.args.by, context.args.reason)
-    tell(f"the change {conduct.change.opened.id} is over: abandoned by {context.args.by}.")
+    """End the change where nothing was stopped or changed yet. Return the exit code.
+
+    Raises ChangeError, ChangeJournalError.
+    """
+    session = context.session()
+    session.abandon(context.args.by, context.args.reason)
+    print_message(f"the change {session.change.opened.id} has ended: abandoned by {context.args.by}.")
     return ExitCode.PASS

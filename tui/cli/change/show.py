@@ -1,4 +1,4 @@
-"""The commands of `racwire change` that print where a change stands, and change nothing in its journal."""
+"""The commands of `racwire change` that print a change, and write nothing into its journal."""
 
 from __future__ import annotations
 
@@ -9,37 +9,40 @@ from checks.change.journal_files import journals
 from checks.change.state import Change
 from checks.model.exit_codes import ExitCode
 from tui.cli.change.change_context import ChangeContext
-from tui.cli.change.change_json import as_json, harmless, list_document, status_document, steps_document
+from tui.cli.change.change_json import as_json, escaped, list_document, status_document, steps_document
 from tui.cli.change.change_report_text import report_lines
 from tui.cli.change.change_text import list_lines, plan_lines, status_lines
 from tui.cli.document import output_file
 from tui.cli.errors import UsageError
-from tui.cli.streams import tell
+from tui.cli.streams import print_message
 from tui.text.line import sanitize_line
 from tui.text.sanitize import for_encoding, sanitize_lines
 from tui.text.step_lines import step_lines
 
 _AS_ROOT = "As root"
-"""How the place of commands begins that are for the root shell of a node."""
+"""The start of the place of commands for the root shell of a node."""
 
 
 def status(context: ChangeContext) -> int:
-    """Print where the change stands."""
-    change, path = context.shown()
+    """Print the status of the change. Return the exit code. Raises ChangeError, ChangeJournalError."""
+    change, path = context.displayed()
     code = context.print(
         lambda width: status_lines(context.hints.in_change(change), width, path=path),
         lambda: as_json(status_document(change, path)),
     )
-    tell(context.hints.here(change))
+    print_message(context.hints.next_action(change))
     return code
 
 
 def next_(context: ChangeContext) -> int:
-    """Print the current step, or all, with their commands."""
-    change, path = context.shown()
+    """Print the current step, or all steps, with their commands. Return the exit code.
+
+    Raises ChangeError, ChangeJournalError, UsageError.
+    """
+    change, path = context.displayed()
     node = context.args.node or ""
     if node and node not in change.plan.nodes:
-        raise UsageError(f"--node: {node} is none of this change's nodes, {', '.join(change.plan.nodes)}.")
+        raise UsageError(f"--node: {node} is not a node of this change; the nodes are {', '.join(change.plan.nodes)}.")
     if context.args.commands:
         return _only_commands(context, change, node)
     current = change.current
@@ -50,29 +53,29 @@ def next_(context: ChangeContext) -> int:
 
     if context.args.all:
         code = context.print(lambda width: plan_lines(context.hints.in_change(change), width, node=node), json)
-        tell(context.hints.here(change))
+        print_message(context.hints.next_action(change))
         return code
     if current is None or not change.is_open:
         code = context.print(lambda _: (), json)
-        tell(context.hints.here(change))
+        print_message(context.hints.next_action(change))
         return code
-    told = context.hints.in_change(change)
-    code = context.print(lambda width: step_lines(told, told.plan.step(current.id), width, node=node), json)
+    displayed = context.hints.in_change(change)
+    code = context.print(lambda width: step_lines(displayed, displayed.plan.step(current.id), width, node=node), json)
     if current.commands:
-        tell("racwire runs none of these commands.")
-    tell(context.hints.after_step_shown(change))
+        print_message("racwire does not run these commands.")
+    print_message(context.hints.after_step(change))
     return code
 
 
 def _only_commands(context: ChangeContext, change: Change, node: str) -> int:
-    """The lines for the shell of one node as they are, to be piped; what else the step has is told.
+    """Print the commands for the root shell of a node unchanged, for a pipe. Name the other commands on stderr.
 
-    On a terminal, which would obey them, control characters in a name are shown instead.
+    On a terminal, control characters in names are escaped. Raises UsageError for a wrong option.
     """
     if context.args.format != "text":
-        raise UsageError("--commands: they are lines for a shell, which --format json cannot be.")
+        raise UsageError("--commands prints lines for a shell; leave --format json out.")
     if not node:
-        raise UsageError("--commands: name the node whose shell they are for with --node NODE.")
+        raise UsageError("--commands needs the node whose shell runs them: add --node NODE.")
     step = change.current
     blocks = step.commands if step is not None and change.is_open else ()
     for block in blocks:
@@ -80,14 +83,14 @@ def _only_commands(context: ChangeContext, change: Change, node: str) -> int:
             text = f"# {sanitize_line(block.where)}\n" + "".join(f"{line}\n" for line in block.lines)
             _write(text)
         elif block.node in ("", node):
-            tell(f"not among them: {block.where.rstrip(':')} ({context.hints.command('next')} shows it).")
+            print_message(f"not printed: {block.where.rstrip(':')} ({context.hints.command('next')} shows it).")
     if not any(block.node == node for block in blocks):
-        tell(f"this step has no commands for {node}.")
+        print_message(f"this step has no commands for {node}.")
     return ExitCode.PASS
 
 
 def _write(text: str) -> None:
-    """To a pipe as it is, whatever the locale."""
+    """Write the text to stdout: unchanged into a pipe, sanitized on a terminal."""
     if sys.stdout.isatty():
         sys.stdout.write(for_encoding(sanitize_lines(text), sys.stdout.encoding))
     else:
@@ -96,20 +99,20 @@ def _write(text: str) -> None:
 
 
 def report(context: ChangeContext) -> int:
-    """Write the report of the change."""
-    change, path = context.shown()
+    """Write the report of the change. Return the exit code. Raises ChangeError, ChangeJournalError, UsageError."""
+    change, path = context.displayed()
     output = output_file(context.args.output, replace=context.args.force) if context.args.output else None
     if output is not None and output.exists() and output.samefile(path):
         raise UsageError(f"-o: {output} is the journal of the change; name another file.")
     whole = report_of(change)
-    document = context.document("report", lambda width: report_lines(whole, width), lambda: harmless(to_json(whole)))
+    document = context.document("report", lambda width: report_lines(whole, width), lambda: escaped(to_json(whole)))
     return document.deliver(output, ExitCode.PASS, replace=context.args.force)
 
 
 def list_(context: ChangeContext) -> int:
-    """Print all changes in the directory of the journals."""
+    """Print all changes in the directory of the journals. Return the exit code."""
     found = journals(context.settings)
     code = context.print(lambda width: list_lines(found, width), lambda: as_json(list_document(found)))
     if not found:
-        tell(f"there is no change yet; {context.hints.command('new')} plans one.")
+        print_message(f"there is no change in this directory; {context.hints.command('new')} opens one.")
     return code

@@ -1,4 +1,4 @@
-"""`racwire change verify`: looks at the gate of the current step on all nodes, and says whether the next one comes."""
+"""`racwire change verify`: check the gate of the current step on all nodes."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from checks.run.check_discovery import discover
 from tui.cli.change.change_context import ChangeContext
 from tui.cli.change.change_json import as_json, verified_document
 from tui.cli.change.change_text import event_lines
-from tui.cli.change.completion import concluded
+from tui.cli.change.completion import verify_gates
 from tui.cli.password import password_for
-from tui.cli.streams import tell
+from tui.cli.streams import print_message
 from tui.text.gate_lines import gate_lines
 from tui.text.line import Line, sanitize_line
 
@@ -24,44 +24,44 @@ _CODES = {"passed": ExitCode.PASS, "not passed": ExitCode.FAILURES, "could not t
 
 
 def verify(context: ChangeContext) -> int:
-    """Look, print, and return the exit code: 0 passed, 2 not passed, 3 could not tell.
+    """Check the gate, print its results, and return the exit code: 0 passed, 2 not passed, 3 could not tell.
 
     Raises ChangeError, ChangeJournalError, EndedEarlyError, UsageError.
     """
-    conduct = context.conduct(lambda change: password_for(context.settings.database, gates_now(change)))
-    before = conduct.change
+    session = context.session(lambda change: password_for(context.settings.database, gates_now(change)))
+    before = session.change
     step = before.current
     if step is not None and before.is_open and not step.gates:
         raise ChangeError(
-            f"Step {step.id} has nothing that racwire can look at: {context.hints.command('attest --by NAME')}."
+            f"Step {step.id} has no gate to check; attest it: {context.hints.command('attest --by NAME')}."
         )
-    concluded(conduct, quiet=context.args.quiet)
-    told = conduct.change.lines[len(before.lines) :]
-    looked = [line for line in told if isinstance(line.event, Verified)][-1]
-    verified = looked.event
+    verify_gates(session, quiet=context.args.quiet)
+    new_lines = session.change.lines[len(before.lines) :]
+    last = [line for line in new_lines if isinstance(line.event, Verified)][-1]
+    verified = last.event
     assert isinstance(verified, Verified)
     code = context.print(
-        lambda width: _lines(context.hints.in_change(conduct.change), len(before.lines), looked.number, width),
-        lambda: as_json(verified_document(conduct.change, verified, told, str(conduct.path))),
+        lambda width: _lines(context.hints.in_change(session.change), len(before.lines), last.number, width),
+        lambda: as_json(verified_document(session.change, verified, new_lines, str(session.path))),
         code=_CODES[gate_word(verified.results, verified.passed)],
     )
-    tell(context.hints.here(conduct.change))
+    print_message(context.hints.next_action(session.change))
     return code
 
 
 def gates_now(change: Change) -> tuple[Check, ...]:
-    """The checks that look at the current step's gates, and at those that must still hold."""
+    """The checks of the current step's gates, and of earlier gates that must still hold."""
     step = change.current
     return () if step is None else tuple(gate_checks(change, step, discover).values())
 
 
 def _lines(change: Change, before: int, number: int, width: int) -> Iterator[Line]:
-    """What came after the first lines of the journal: all that happened meanwhile, then the look of that number."""
-    told = change.lines[before:]
-    looked = next(line for line in told if line.number == number)
-    verified = looked.event
+    """The events after the first `before` lines of the journal, then the results of the gate in line `number`."""
+    new_lines = change.lines[before:]
+    line = next(line for line in new_lines if line.number == number)
+    verified = line.event
     assert isinstance(verified, Verified)
     step = change.plan.step(verified.step)
     yield [(f"Step {change.plan.position(step.id) + 1} of {len(change.plan.steps)}: {sanitize_line(step.title)}", "")]
-    yield from event_lines(told, width)
-    yield from gate_lines(verified.results, looked, width)
+    yield from event_lines(new_lines, width)
+    yield from gate_lines(verified.results, line, width)
