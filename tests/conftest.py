@@ -1,12 +1,15 @@
 """For all tests."""
 
 from __future__ import annotations
+
 import atexit
 import gc
-import pytest
 import signal
 from collections.abc import Iterator
+
+import pytest
 from hypothesis import is_hypothesis_test, settings
+
 from tui.cli import streams
 
 # No test is about a time, since the machine may be busy; a third of the usual examples find what more would, in a few

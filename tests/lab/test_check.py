@@ -1,15 +1,18 @@
 """`racwire check --lab`: a healthy cluster passes, and each fault is named right: network, node or direction, layer."""
 
 from __future__ import annotations
+
 import json
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
+
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Verdict
 from checks.model.finding import Finding, Status
 from checks.model.report import Report
 from checks.sources.clusterware.grid_home import css_daemons
-from collections.abc import Iterator
-from pathlib import Path
 from tests.cases.loading import parameters
 from tests.lab.lab_support import run
 from tests.lab.practice_command import OnTerminal, Practice
