@@ -65,14 +65,14 @@ def pinged(cluster: Lab, network: int, *options: str) -> bool:
 def test_it_begins_where_the_change_begins(cluster: Lab, capfd: pytest.CaptureFixture[str]) -> None:
     assert racwire("switch") == 0
     assert capfd.readouterr().out.splitlines() == [
-        "rac1-eth1  MTU 1500  to eth1 of rac1",
-        "rac2-eth1  MTU 1500  to eth1 of rac2",
-        "rac1-eth2  MTU 1500  to eth2 of rac1",
-        "rac2-eth2  MTU 1500  to eth2 of rac2",
+        "rac1-eth1  MTU 1500 bytes  to eth1 of rac1",
+        "rac2-eth1  MTU 1500 bytes  to eth1 of rac2",
+        "rac1-eth2  MTU 1500 bytes  to eth2 of rac1",
+        "rac2-eth2  MTU 1500 bytes  to eth2 of rac2",
     ]
     assert racwire("status") == 0
     said = capfd.readouterr().out
-    assert "Switch     MTU 1500 at every port\n" in said
+    assert "Switch     MTU 1500 bytes at every port\n" in said
     assert "Stack      running on every node\n" in said
     assert passes(cluster, 1500)
     change = load_settings(None, cluster.environment("rac1")).change
@@ -146,4 +146,4 @@ def test_the_switch_is_not_reached_from_within_a_node(
     for name, value in cluster.environment("rac1").items():
         monkeypatch.setenv(name, value)
     assert racwire("switch", "all", "mtu", "9216") == 2
-    assert "inside a practice node" in capfd.readouterr().err
+    assert "does not run inside a practice node" in capfd.readouterr().err

@@ -1,4 +1,4 @@
-"""`racwire lab …`: the practice cluster from the command line."""
+"""Run `racwire lab …`: the practice cluster from the command line."""
 
 from __future__ import annotations
 
@@ -28,40 +28,39 @@ from tui.cli.options import ENTERED
 
 _EXIT_OK, _EXIT_FAILED, _EXIT_USAGE = 0, 2, 64
 _NO_LAB = "There is no practice cluster: run `racwire lab up`."
-_WHICH_NODE = "the node: rac1 or 1"
-_NODE_HELP = "the node to break it at: rac2 or 2"
-_NETWORK_HELP = "the private network to break it at: 1 or eth1, 2 or eth2"
+_WHICH_NODE = "the node, for example rac1 or 1"
+_NODE_HELP = "the node that gets the fault, for example rac2 or 2"
+_NETWORK_HELP = "the private network that gets the fault: 1 or eth1, 2 or eth2"
 
 _ABOUT = """\
-A practice cluster: RAC nodes as namespaces of this machine, with real NICs, a real network, ssh between them, and an
-oifcfg, olsnodes, crsctl, srvctl and ocrconfig that answer and act as those of Oracle Grid Infrastructure 19c. Its
-database instances exchange real blocks over the private networks, and answer a real Oracle client with what they
-counted. Nothing outside it is touched, and `racwire lab down` leaves
-nothing behind.
+The practice cluster runs on this machine. Each RAC node is a set of Linux namespaces with real NICs, a real network
+and ssh to the other nodes. The commands oifcfg, olsnodes, crsctl, srvctl and ocrconfig answer and act as in Oracle
+Grid Infrastructure 19c. The database instances send real blocks over the private networks, count them, and answer
+a real Oracle client. The practice cluster changes nothing else on this machine. `racwire lab down` removes all of it.
 
-With --lab, racwire uses the practice cluster's own settings file, which `racwire lab status` names, and not yours;
---settings FILE gives another.
+With --lab, racwire reads the settings file of the practice cluster, not your own. `racwire lab status` prints its
+path. --settings FILE selects another file.
 
-  racwire lab up                    two nodes, in a second
-  racwire check --lab               what racwire finds in it: nothing is wrong
-  racwire lab break switch-mtu      a switch port that drops jumbo frames
-  racwire check --lab               what racwire says now
-  racwire lab shell rac1            look around on a node yourself
-  racwire lab mend                  all in order again
-  racwire lab reboot rac2           a node comes up as its own files say
-  racwire lab down
+  racwire lab up                    start two nodes; it takes about a second
+  racwire check --lab               check the healthy cluster: racwire finds no fault
+  racwire lab break switch-mtu      make a switch port drop jumbo frames
+  racwire check --lab               check again: racwire reports the fault
+  racwire lab shell rac1            open a shell on a node
+  racwire lab mend                  fix all faults
+  racwire lab reboot rac2           boot a node from its own configuration files
+  racwire lab down                  stop the cluster and remove its files
 
-Exit codes: 0 done, 2 it could not be done, 64 there is no such fault, node or network.
+Exit codes: 0 the command succeeded, 2 the command failed, 64 the fault, node, network or port does not exist.
 """
 
 
 def add_options(lab: argparse.ArgumentParser) -> None:
     """Add the commands of `racwire lab`."""
-    lab.description = f"Practise on a cluster of your own, and break it.\n\n{_ABOUT}".strip()
+    lab.description = f"Practise on a cluster of your own that you can break and fix.\n\n{_ABOUT}".strip()
     commands = lab.add_subparsers(dest="lab_command", metavar="COMMAND")
 
-    command = _command(commands, "up", "bring the practice cluster up", "Example: racwire lab up --nodes 4 --mtu 9000")
-    command.add_argument("--nodes", type=int, default=2, metavar="N", help="how many nodes: 2 to 16 (default 2)")
+    command = _command(commands, "up", "start the practice cluster", "Example: racwire lab up --nodes 4 --mtu 9000")
+    command.add_argument("--nodes", type=int, default=2, metavar="N", help="number of nodes, 2 to 16 (default 2)")
     command.add_argument(
         "--mtu", type=int, default=9000, metavar="BYTES", help="MTU of the private networks (default 9000)"
     )
@@ -72,40 +71,54 @@ def add_options(lab: argparse.ArgumentParser) -> None:
         metavar="BYTES",
         help=f"MTU of the switch's ports on the private networks (default {SWITCH_MTU}); see `racwire lab switch`",
     )
-    command.add_argument("--no-database", action="store_true", help="the nodes and their networks only")
+    command.add_argument(
+        "--no-database", action="store_true", help="start the nodes and their networks without a database"
+    )
     command.add_argument(
         "--database-version",
         choices=DATABASE_VERSIONS,
         default="19c",
-        help="the version that its database is of (default 19c)",
+        help="version of the practice database (default 19c)",
     )
     command.add_argument(
         "--keeper",
         choices=(*KEEPERS, MIXED),
         default=KEEPERS[0],
-        help="in which files the nodes keep their network: NetworkManager's keyfiles, ifcfg, systemd-networkd's, or "
-        f"each of them in turn (default {KEEPERS[0]})",
+        help="network configuration files of the nodes: keyfile (NetworkManager), ifcfg (network service), networkd "
+        f"(systemd-networkd), or mixed: another one for each node in turn (default {KEEPERS[0]})",
     )
-    _command(commands, "down", "take it down and remove all that is left of it", "Succeeds also when there is none.")
-    command = _command(commands, "status", "say what is up and what is broken", "Exit code 2 when there is none.")
-    command.add_argument("--format", choices=("text", "json"), default="text", help="how to print it (default text)")
+    _command(
+        commands,
+        "down",
+        "stop the practice cluster and remove its files",
+        "Succeeds also when there is no practice cluster.",
+    )
+    command = _command(
+        commands,
+        "status",
+        "print the nodes, the database and the active faults",
+        "Exit code 2: there is no practice cluster.",
+    )
+    command.add_argument("--format", choices=("text", "json"), default="text", help="output format (default text)")
 
     command = _command(
         commands,
         "break",
-        "break something in it",
-        "Several faults at once are fine, also at the same place.\n\n"
+        "break the practice cluster: add one fault",
+        "Several faults can be active at once, also at the same place.\n\n"
         "  racwire lab break switch-mtu\n"
         "  racwire lab break link-down --node rac1 --network eth1\n\n"
-        f"The faults, explained by `racwire lab faults`:\n{textwrap.fill(', '.join(FAULTS), 100)}",
+        f"`racwire lab faults` explains the faults:\n{textwrap.fill(', '.join(FAULTS), 100)}",
     )
-    command.add_argument("fault", metavar="FAULT", help="what to break: see `racwire lab faults`")
+    command.add_argument("fault", metavar="FAULT", help="the fault to add; `racwire lab faults` lists all faults")
     command.add_argument("--node", metavar="N", help=_NODE_HELP)
     command.add_argument("--network", metavar="N", help=_NETWORK_HELP)
 
-    command = _command(commands, "mend", "mend one fault everywhere, or all of them", "Example: racwire lab mend loss")
-    command.add_argument("fault", metavar="FAULT", nargs="?", help="what to mend (default: everything)")
-    _command(commands, "faults", "list the faults: what each does, and where by default", "")
+    command = _command(
+        commands, "mend", "fix one fault at every place, or fix all faults", "Example: racwire lab mend loss"
+    )
+    command.add_argument("fault", metavar="FAULT", nargs="?", help="the fault to fix (default: all faults)")
+    _command(commands, "faults", "list the faults: the effect and the default place of each", "")
 
     command = _command(
         commands,
@@ -120,8 +133,8 @@ def add_options(lab: argparse.ArgumentParser) -> None:
         commands,
         "reboot",
         "reboot a node",
-        "It comes up as its own files say, and loses what they do not keep: what was set by hand, and every process.\n"
-        "The same as `reboot` on the node itself. Example: racwire lab reboot rac2",
+        "The node boots from its own configuration files. It loses every process and every setting that is not in\n"
+        "these files. `reboot` in a shell on the node does the same. Example: racwire lab reboot rac2",
     )
     command.add_argument("node", metavar="NODE", help=_WHICH_NODE)
 
@@ -129,18 +142,19 @@ def add_options(lab: argparse.ArgumentParser) -> None:
         commands,
         "switch",
         "list the switch's ports on the private networks, or change their MTU",
-        "A port loses what is larger than its MTU, both ways and without a word, as a real switch does.\n\n"
+        "A port drops packets larger than its MTU, in both directions and without an error message, as a real switch\n"
+        "does.\n\n"
         "  racwire lab switch\n"
         "  racwire lab switch rac2-eth1 mtu 1500\n"
         "  racwire lab switch all mtu 9216",
     )
-    command.add_argument("port", metavar="PORT", nargs="?", help="the port, as rac2-eth1, or all")
-    command.add_argument("setting", metavar="mtu", nargs="?", choices=("mtu",), help="what to change of it")
-    command.add_argument("bytes", metavar="BYTES", nargs="?", type=int, help="its MTU from now on")
+    command.add_argument("port", metavar="PORT", nargs="?", help="the port, for example rac2-eth1, or all")
+    command.add_argument("setting", metavar="mtu", nargs="?", choices=("mtu",), help="the setting to change: mtu")
+    command.add_argument("bytes", metavar="BYTES", nargs="?", type=int, help="the new MTU of the port in bytes")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out a parsed `lab` command; the exit code: 0 done, 2 could not be done, 64 not understood."""
+    """Run a parsed `lab` command. Return the exit code: 0 success, 2 failure, 64 wrong usage."""
     commands: dict[str, Callable[[argparse.Namespace], int]] = {
         "up": _up,
         "down": _down,
@@ -153,17 +167,21 @@ def run(args: argparse.Namespace) -> int:
         "switch": _switch,
     }
     if args.lab_command != "shell":
-        os.environ.pop("RACWIRE_DB_PASSWORD", None)  # what is started here and goes on running is not to hold it
+        os.environ.pop(
+            "RACWIRE_DB_PASSWORD", None
+        )  # processes started here outlive this command and must not hold the password
     if args.lab_command is None:
-        _narrate(f"Say what to do with the practice cluster: racwire lab {'|'.join(commands)}.")
+        _report_status(f"`racwire lab` needs a command: racwire lab {'|'.join(commands)}.")
         return _EXIT_USAGE
     if "RACWIRE_LAB" in os.environ and args.lab_command != "faults":
-        _narrate("This shell is inside a practice node: leave it with `exit`, and run the command outside.")
+        _report_status(
+            "`racwire lab` does not run inside a practice node: leave this shell with `exit`, then try again."
+        )
         return _EXIT_FAILED
     try:
         return commands[args.lab_command](args)
     except LabError as error:
-        _narrate(str(error))
+        _report_status(str(error))
         return _EXIT_USAGE if isinstance(error, LabUsageError) else _EXIT_FAILED
 
 
@@ -172,17 +190,17 @@ def _up(args: argparse.Namespace) -> int:
     lab = up(
         args.nodes,
         args.mtu,
-        _narrate,
+        _report_status,
         database=not args.no_database,
         database_version=args.database_version,
         keeper=args.keeper,
         switch_mtu=args.switch_mtu,
     )
     if running is not None:
-        _narrate(f"The practice cluster is already up: {', '.join(lab.nodes)}.")
+        _report_status(f"The practice cluster is already up: {', '.join(lab.nodes)}.")
     database = f" and database {lab.database_version}" if lab.database else ""
     print(f"{', '.join(lab.nodes)} are up, with MTU {lab.mtu} on the private networks{database}.")
-    _narrate("Next: `racwire check --lab`, `racwire lab break switch-mtu`, and at the end `racwire lab down`.")
+    _report_status("Next: `racwire check --lab`, `racwire lab break switch-mtu`, and at the end `racwire lab down`.")
     return _EXIT_OK
 
 
@@ -198,7 +216,7 @@ def _status(args: argparse.Namespace) -> int:
     elif lab is not None:
         print("\n".join(status_lines(lab)))
     if lab is None:
-        _narrate(_NO_LAB)
+        _report_status(_NO_LAB)
         return _EXIT_FAILED
     return _EXIT_OK
 
@@ -209,17 +227,17 @@ def _break(args: argparse.Namespace) -> int:
     new = [fault for fault in after.faults if fault not in before.faults]
     if new:
         print(f"Broken: {new[0]}. {FAULTS[new[0].fault].summary}")
-        _narrate(f"Next: `racwire check --lab`; `racwire lab mend {args.fault}` puts it right.")
+        _report_status(f"Next: `racwire check --lab`; `racwire lab mend {args.fault}` fixes the fault.")
     else:
-        print(f"{args.fault} is broken there already.")
+        print(f"{args.fault} is already active there.")
     return _EXIT_OK
 
 
 def _mend(args: argparse.Namespace) -> int:
     before = _running()
     after = before.mend(args.fault)
-    mended = [str(fault) for fault in before.faults if fault not in after.faults]
-    print(f"Mended: {', '.join(mended)}." if mended else "There was nothing to mend.")
+    fixed = [str(fault) for fault in before.faults if fault not in after.faults]
+    print(f"Fixed: {', '.join(fixed)}." if fixed else "There was no fault to fix.")
     return _EXIT_OK
 
 
@@ -233,7 +251,7 @@ def _faults(_: argparse.Namespace) -> int:
         where = where or ("every node" if fault.scope == "node" else "the whole cluster")
         print(f"{fault.name}\n    {fault.summary}")
         print(textwrap.fill(fault.effect, 100, initial_indent="    ", subsequent_indent="    "))
-        print(f"    By default at: {where}.{f' Needs {fault.needs}.' if fault.needs else ''}\n")
+        print(f"    Default place: {where}.{f' Needs {fault.needs}.' if fault.needs else ''}\n")
     return _EXIT_OK
 
 
@@ -247,8 +265,10 @@ def _shell(args: argparse.Namespace) -> int:
 
 def _reboot(args: argparse.Namespace) -> int:
     node = _running().reboot(args.node)
-    print(f"{node} is up again, as its own files say.")
-    _narrate(f"Next: `racwire lab shell {node} ip -br link`; Clusterware starts by itself where that is enabled.")
+    print(f"{node} has rebooted from its own configuration files.")
+    _report_status(
+        f"Next: `racwire lab shell {node} ip -br link`; Clusterware starts on {node} if its autostart is enabled."
+    )
     return _EXIT_OK
 
 
@@ -256,7 +276,9 @@ def _switch(args: argparse.Namespace) -> int:
     lab = _running()
     if args.port is not None:
         if args.setting != "mtu" or args.bytes is None:
-            raise LabUsageError("Say which MTU the port is to have: `racwire lab switch rac2-eth1 mtu 9216`.")
+            raise LabUsageError(
+                "The MTU of the port is missing: run, for example, `racwire lab switch rac2-eth1 mtu 9216`."
+            )
         lab = lab.set_port_mtu(args.port, args.bytes)
     print("\n".join(port_lines(lab)))
     return _EXIT_OK
@@ -269,7 +291,7 @@ def _running() -> Lab:
     return lab
 
 
-def _narrate(text: str) -> None:
+def _report_status(text: str) -> None:
     print(f"racwire: {text}", file=sys.stderr)
 
 
@@ -284,23 +306,23 @@ def _command(
     )
 
 
-def enter_lab(words: list[str]) -> None:
-    """Replace this process by `racwire` inside the lab's first node; in the shell of a node one is there already.
+def enter_lab(arguments: list[str]) -> None:
+    """Replace this process by `racwire` inside the lab's first node. Return at once in the shell of a node.
 
-    Raises UsageError when there is no lab.
+    Raises UsageError when there is no lab, and when the current directory has been removed.
     """
     if "RACWIRE_LAB" in os.environ:
         return
     try:
         os.getcwd()
     except FileNotFoundError:
-        raise UsageError("The current directory is gone; change to one that is there.") from None
+        raise UsageError("The current directory has been removed: change to an existing directory.") from None
     try:
         lab = find()
         if lab is None:
-            raise UsageError("No practice cluster is running; `racwire lab up` builds one in seconds.")
+            raise UsageError("No practice cluster is running: start one with `racwire lab up`.")
         node = lab.nodes[0]
-        command = lab.enter(node, [sys.executable, "-P", "-m", "tui", *(w for w in words if w != "--lab")])
+        command = lab.enter(node, [sys.executable, "-P", "-m", "tui", *(arg for arg in arguments if arg != "--lab")])
         os.execvpe(command[0], command, {**os.environ, **lab.environment(node), ENTERED: "1"})
     except LabError as error:
         raise UsageError(str(error)) from error
