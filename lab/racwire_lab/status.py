@@ -27,7 +27,7 @@ def status_document(lab: Lab | None) -> dict[str, object]:
             "open_on": _open_on(lab),
         },
         "settings_file": str(lab.settings_file),
-        "keepers": {node: lab.keeper_of(node) for node in lab.nodes},
+        "keepers": {node: lab.network_service_of(node) for node in lab.nodes},
         "remote_shell": lab.remote_shell,
         "remote_shell_reason": lab.remote_shell_reason,
         "faults": [
@@ -111,7 +111,7 @@ def _instances(lab: Lab) -> list[str]:
 def _network_files(lab: Lab) -> str:
     nodes: dict[str, list[str]] = {}
     for node in lab.nodes:
-        nodes.setdefault(lab.keeper_of(node), []).append(node)
+        nodes.setdefault(lab.network_service_of(node), []).append(node)
     if len(nodes) == 1:
         return f"{next(iter(nodes))} files"
     return ", ".join(f"{service} files on {' and '.join(names)}" for service, names in nodes.items())

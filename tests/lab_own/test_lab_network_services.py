@@ -8,7 +8,7 @@ import pytest
 
 from racwire_lab.cluster import network_services
 from racwire_lab.cluster.nics import Nic
-from racwire_lab.programs.node_system import ifcfg, keyfile, links, networkd, nmcli_changes, nmcli_shown
+from racwire_lab.programs.node_system import ifcfg, keyfile, links, networkd, nmcli_changes, nmcli_output
 from racwire_lab.programs.node_system.wanted import Wanted
 
 NICS = [
@@ -147,7 +147,7 @@ class TestModifying:
         ],
     )
     def test_what_nmcli_refuses_is_refused_in_its_words(self, words: list[str], said: str) -> None:
-        with pytest.raises(nmcli_shown.RefusalError) as refused:
+        with pytest.raises(nmcli_output.RefusalError) as refused:
             nmcli_changes.modified(self.KEYFILE, words)
         assert str(refused.value).startswith(said)
         assert refused.value.code == 2

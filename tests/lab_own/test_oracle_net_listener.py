@@ -243,7 +243,7 @@ def test_a_dropped_client_is_told_in_one_short_line(server: OracleServer, caplog
     answer(server, b"GET /secret HTTP/1.0\r\n\r\n")
     (line,) = [record.getMessage() for record in caplog.records if record.name.startswith("racwire_lab")]
     assert line.startswith("127.0.0.1:")
-    assert line.endswith("was dropped: something else than Oracle Net")
+    assert line.endswith("was dropped: data of another protocol than Oracle Net")
 
 
 def test_who_does_not_log_on_in_time_is_hung_up_on(database: SmallDatabase) -> None:

@@ -101,7 +101,7 @@ def test_a_program_that_ignores_the_signal_is_ended_all_the_same() -> None:
     terminal = python(code)
     terminal.read_until("pid ")
     terminal.read_for(0.2)
-    terminal.patience_s = 0.2
+    terminal.end_timeout_s = 0.2
     terminal.close()
     pid = terminal.text.partition("pid ")[2].partition(".")[0]
     assert not Path(f"/proc/{pid}").exists()

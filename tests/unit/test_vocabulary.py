@@ -73,7 +73,6 @@ CEILINGS: dict[str, int] = {
     "checks/saved": 13,
     "checks/sources": 194,
     "checks/traffic": 161,
-    "lab/racwire_lab": 109,
     "tui": 1,
     "tui/cli": 156,
     "tui/console": 84,

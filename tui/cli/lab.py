@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from racwire_lab import (
     DATABASE_VERSIONS,
     FAULTS,
-    KEEPERS,
     MIXED,
+    NETWORK_SERVICES,
     SWITCH_MTU,
     Lab,
     LabError,
@@ -36,7 +36,7 @@ _ABOUT = """\
 The practice cluster runs on this machine. Each RAC node is a set of Linux namespaces with real NICs, a real network
 and ssh to the other nodes. The commands oifcfg, olsnodes, crsctl, srvctl and ocrconfig answer and act as in Oracle
 Grid Infrastructure 19c. The database instances send real blocks over the private networks, count them, and answer
-a real Oracle client. The practice cluster changes nothing else on this machine. `racwire lab down` removes all of it.
+a real Oracle client. The practice cluster changes nothing else on this machine. `racwire lab down` removes the cluster.
 
 With --lab, racwire reads the settings file of the practice cluster, not your own. `racwire lab status` prints its
 path. --settings FILE selects another file.
@@ -82,10 +82,10 @@ def add_options(lab: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--keeper",
-        choices=(*KEEPERS, MIXED),
-        default=KEEPERS[0],
+        choices=(*NETWORK_SERVICES, MIXED),
+        default=NETWORK_SERVICES[0],
         help="network configuration files of the nodes: keyfile (NetworkManager), ifcfg (network service), networkd "
-        f"(systemd-networkd), or mixed: another one for each node in turn (default {KEEPERS[0]})",
+        f"(systemd-networkd), or mixed: another one for each node in turn (default {NETWORK_SERVICES[0]})",
     )
     _command(
         commands,

@@ -27,13 +27,13 @@ from racwire_lab.cluster.processes import missing_tool, run_all
 from racwire_lab.cluster.state import RemoteShell, State, boot_id, load, save
 from racwire_lab.cluster.topology import (
     DATABASE_VERSIONS,
-    DEFAULT_KEEPER,
-    KEEPERS,
+    DEFAULT_NETWORK_SERVICE,
     MAX_MTU,
     MAX_NODES,
     MIN_MTU,
     MIN_NODES,
     MIXED,
+    NETWORK_SERVICES,
     SWITCH_MTU,
     Shape,
 )
@@ -170,9 +170,9 @@ class Lab:
         """Whether a Clusterware service of the node runs; for `instance`, whether the instance is open."""
         return stack.is_running(self.directory, node_named(node, self.state.shape), service)
 
-    def keeper_of(self, node: str) -> str:
-        """The network service of the node: one of KEEPERS."""
-        return self.state.shape.keeper_of(node)
+    def network_service_of(self, node: str) -> str:
+        """Return the network service of a node: one of NETWORK_SERVICES."""
+        return self.state.shape.network_service_of(node)
 
     def reboot(self, node: str) -> str:
         """Reboot a node and return its name. The node loses every setting that is not in its configuration files.
@@ -215,7 +215,7 @@ def up(
     progress: Callable[[str], None] | None = None,
     database: bool = True,
     database_version: str = "19c",
-    keeper: str = DEFAULT_KEEPER,
+    keeper: str = DEFAULT_NETWORK_SERVICE,
     switch_mtu: int = SWITCH_MTU,
 ) -> Lab:
     """Start a cluster, or find a running one of the same shape. Report each step to `progress`.
@@ -237,9 +237,9 @@ def up(
             f"The practice database is of version {', '.join(DATABASE_VERSIONS)}, not {database_version}: choose "
             "with --database-version."
         )
-    if keeper not in (*KEEPERS, MIXED):
+    if keeper not in (*NETWORK_SERVICES, MIXED):
         raise LabUsageError(
-            f"The network service of the practice nodes is {', '.join(KEEPERS)} or {MIXED}, not {keeper}: choose with "
+            f"The network service of the nodes is {', '.join(NETWORK_SERVICES)} or {MIXED}, not {keeper}: choose with "
             "--keeper."
         )
     topology.checked_mtu(switch_mtu)

@@ -27,7 +27,7 @@ _ECHO = "icmp type { echo-request, echo-reply } drop"
 
 @dataclass(frozen=True)
 class Router:
-    """A router in the path of one NIC: the hosts behind it, and the subnets in front of it."""
+    """A router in the path of one NIC, with the hosts behind the router and the subnets in front."""
 
     address: str
     behind: tuple[str, ...]

@@ -29,7 +29,7 @@ class Fault:
 
     @property
     def needs(self) -> str:
-        """Requirements of the fault besides the running cluster; empty when there are none."""
+        """Requirements of the fault in addition to the running cluster; empty when there are none."""
         needs = []
         if self.needs_nft:
             needs.append("the nft command")

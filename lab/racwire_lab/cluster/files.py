@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Replace a file in one step, so that no reader sees a part of it."""
+    """Replace a file in one step, so that readers see the old or the new file only."""
     new_path = path.with_name(f".{path.name}.new")
     new_path.write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
     os.replace(new_path, path)

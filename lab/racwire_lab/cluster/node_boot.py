@@ -68,7 +68,7 @@ def install(directory: Path, shape: Shape, nics: dict[PortId, Nic]) -> None:
     first = None
     for node in shape.nodes:
         home = node_home(directory, node)
-        _write(home / "network_service", f"{shape.keeper_of(node)}\n")
+        _write(home / "network_service", f"{shape.network_service_of(node)}\n")
         _write(home / "boot_id", f"{uuid.uuid4()}\n")
         os.mkfifo(home / "orders", 0o600)
         own = [nic for port, nic in nics.items() if port.node == node]
@@ -76,8 +76,8 @@ def install(directory: Path, shape: Shape, nics: dict[PortId, Nic]) -> None:
         etc.mkdir()
         _lay(machine, etc, first)
         first = first or etc
-        _make_etc(directory, node, network_services.files(shape.keeper_of(node), node, own))
-        if shape.keeper_of(node) == "keyfile":
+        _make_etc(directory, node, network_services.files(shape.network_service_of(node), node, own))
+        if shape.network_service_of(node) == "keyfile":
             loaded = home / "connections"
             loaded.mkdir()
             for path in (home / "etc" / network_services.DIRECTORIES[0]).iterdir():

@@ -15,9 +15,9 @@ STANDARD_MTU = 1500
 DATABASE, SERVICE_PORT = "prac", 1521
 DATABASE_VERSIONS = {"12.1": "12.1.0.2.0", "19c": "19.22.0.0.0", "23ai": "23.7.0.25.1"}
 DEFAULT_DATABASE = DATABASE_VERSIONS["19c"]
-KEEPERS = ("keyfile", "ifcfg", "networkd")
+NETWORK_SERVICES = ("keyfile", "ifcfg", "networkd")
 """The network services: NetworkManager with keyfiles, `network` with ifcfg files, systemd-networkd."""
-DEFAULT_KEEPER, MIXED = KEEPERS[0], "mixed"
+DEFAULT_NETWORK_SERVICE, MIXED = NETWORK_SERVICES[0], "mixed"
 ALL_PORTS = "all"
 SWITCH_MTU = 9216
 """MTU of every healthy switch port: a Linux bridge drops what exceeds the MTU of the port it leaves by."""
@@ -95,12 +95,12 @@ class Shape:
     """The version of the database; empty when the cluster has no database."""
     switch_mtu: int = SWITCH_MTU
     """The initial MTU of the switch ports on the private networks, in bytes."""
-    keeper: str = DEFAULT_KEEPER
-    """The network service of the nodes: one of KEEPERS, or MIXED for another one on each node in turn."""
+    keeper: str = DEFAULT_NETWORK_SERVICE
+    """The network service of the nodes: one of NETWORK_SERVICES, or MIXED for another one on each node in turn."""
 
-    def keeper_of(self, node: str) -> str:
+    def network_service_of(self, node: str) -> str:
         """Return the network service of a node."""
-        return KEEPERS[(index_of(node) - 1) % len(KEEPERS)] if self.keeper == MIXED else self.keeper
+        return NETWORK_SERVICES[(index_of(node) - 1) % len(NETWORK_SERVICES)] if self.keeper == MIXED else self.keeper
 
     @property
     def nodes(self) -> tuple[str, ...]:

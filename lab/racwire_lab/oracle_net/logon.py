@@ -19,7 +19,7 @@ from racwire_lab.oracle_net.wire import ProtocolError, Writer
 if TYPE_CHECKING:
     from racwire_lab.oracle_net.server import OracleServer
 
-_CLIENT_ATTRIBUTES = {
+_ATTRIBUTES = {
     "AUTH_MACHINE": "machine",
     "AUTH_SID": "os_user",
     "AUTH_TERMINAL": "terminal",
@@ -139,7 +139,7 @@ class Logon:
         caller = Caller(user, self._number, self._number * 7 + 1, is_sysdba=answer.as_sysdba)
         caller.program = pairs.get("AUTH_PROGRAM_NM", "")
         caller.module = caller.program
-        caller.extra = {name: pairs[key] for key, name in _CLIENT_ATTRIBUTES.items() if key in pairs}
+        caller.extra = {name: pairs[key] for key, name in _ATTRIBUTES.items() if key in pairs}
         caller.extra["service"] = self._request.service or self._server.instance_name
         return caller
 

@@ -122,7 +122,7 @@ class Channel:
     async def put_data(self, data: bytes | bytearray, *, end_of_response: bool = False) -> None:
         """Send a message in as many data packets as it needs; end_of_response marks the last one.
 
-        Wait until the client has received most of it.
+        Wait until the client has received most bytes.
         """
         step = SDU - _HEADER - _DATA_FLAGS
         view = memoryview(data)
