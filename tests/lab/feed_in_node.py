@@ -1,6 +1,9 @@
-"""Runs a feed on a practice node: each event is a line of JSON on stdout. It ends with its stdin, and says then how
-long leaving took and what it left. Arguments: the traffic settings as JSON; `alone`, to sample this node only;
-`here`, to connect to the instance of this node; `probe`, to ping."""
+"""Run a feed on a practice node: each event is a line of JSON on stdout.
+
+The feed ends with its stdin, and then reports how long that took and which tasks, threads and processes remain.
+Arguments: the traffic settings as JSON; `alone`, to sample this node only; `here`, to connect to the instance of this
+node; `probe`, to ping.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ def say(kind: str, **words: object) -> None:
 
 
 def children() -> list[str]:
-    """The command lines of the processes that this one has started and that still run."""
+    """Return the command lines of the running child processes."""
     own = Path(f"/proc/self/task/{os.getpid()}/children")
     lines = [Path(f"/proc/{child}/cmdline").read_bytes() for child in own.read_text().split()]
     return [line.replace(b"\0", b" ").decode() for line in lines if line]
@@ -67,7 +70,7 @@ async def tell(feed: Feed) -> None:
 
 
 async def until_told_to_end() -> None:
-    """Until stdin ends."""
+    """Wait for the end of stdin."""
     loop, over = asyncio.get_running_loop(), asyncio.Event()
 
     def look() -> None:

@@ -1,4 +1,4 @@
-"""Somebody at a node of the practice cluster who types racwire commands there, one after the other."""
+"""An operator who types racwire commands at a node of the practice cluster, one after the other."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DRIVER = Path(__file__).parent / "racwire_in_node.py"
 
 @dataclass(frozen=True)
 class Said:
-    """How a command ended, and what it said."""
+    """The exit code and output of a command."""
 
     code: int
     out: str
@@ -26,13 +26,13 @@ class Said:
 
     @property
     def document(self) -> Any:
-        """What it printed as JSON."""
+        """The output as JSON."""
         assert self.out, self.err
         return json.loads(self.out)
 
 
 class Operator:
-    """racwire on one node, as somebody types it there."""
+    """An operator who runs racwire on one node."""
 
     def __init__(self, cluster: racwire_lab.Lab, node: str, environment: Mapping[str, str]) -> None:
         self._process = subprocess.Popen(
@@ -44,11 +44,11 @@ class Operator:
         )
 
     def type(self, words: Sequence[str], kill: str = "") -> Said:
-        """Run a command to its end, or until it is killed with -9."""
+        """Run a command to its end, or until it is killed with SIGKILL."""
         return self._order(words=list(words), kill=kill)
 
     def run(self, program: str) -> Said:
-        """Run lines of Python, for what no command does alone."""
+        """Run lines of Python, for actions that no command offers."""
         return self._order(program=program)
 
     def _order(self, **order: object) -> Said:

@@ -1,9 +1,9 @@
-"""Runs racwire commands on a practice node, each in a process of its own that is forked from this one, which has loaded
-what they need: a rehearsal is many commands, and starting Python for each would take most of its time.
+"""Run racwire commands on a practice node, each in a process forked from this one, which has loaded the modules: a
+rehearsal has many commands, and a new Python process for each would take most of its time.
 
-Orders are lines of JSON on stdin: `words` of the command, and `kill`: `looking`, to kill it with -9 in the midst of
-looking at a gate, or `told`, as soon as it has said what came of it; or a `program`, lines of Python, to run instead of
-a command. Answers are lines of JSON on stdout.
+Orders are lines of JSON on stdin: the `words` of the command, and `kill`. `looking` kills the command with SIGKILL
+while it verifies a gate; `told` kills it as soon as it has printed the result. An order with `program` runs these lines
+of Python instead of a command. Answers are lines of JSON on stdout.
 """
 
 from __future__ import annotations
@@ -76,13 +76,13 @@ def carry_out(words: list[str] | None = None, kill: str = "", program: str = "")
 
 
 def run_program(program: str) -> int:
-    """As `python -c` would."""
+    """Run the program as `python -c` would."""
     exec(program, {"__name__": "__main__"})
     return 0
 
 
 def read_on(said: dict[int, bytes], pipe: int) -> None:
-    """Take what is there; ssh sessions of a command that was killed may keep the pipe open, and are not waited for."""
+    """Read the available output. The ssh sessions of a killed command may keep the pipe open; do not wait for them."""
     try:
         while part := os.read(pipe, 65536):
             said[pipe] += part
@@ -91,7 +91,7 @@ def read_on(said: dict[int, bytes], pipe: int) -> None:
 
 
 def tell_of_looking(pipe: int) -> None:
-    """Say so once something was gathered for a gate."""
+    """Write to the pipe when the first facts have been gathered for a gate."""
     tell = tui.cli.progress.Progress.__call__
 
     def telling(self: tui.cli.progress.Progress, event: object) -> None:
@@ -103,12 +103,12 @@ def tell_of_looking(pipe: int) -> None:
 
 
 def wait_once_told() -> None:
-    """Go no further than the result; then the signal comes."""
+    """Stop after the result: the signal comes then."""
     tui.cli.change.verify.tell = lambda _: signal.pause()
 
 
 def load() -> None:
-    """All that a command would load once it is under way; of the database only where there is one."""
+    """Load all modules that a command needs; those of the database only when there is one."""
     discover()
     import_module("tui.cli.load_or_run")
     import_module("tui.cli.text_report")

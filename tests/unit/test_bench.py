@@ -50,7 +50,7 @@ def test_figures_have_three_digits(value: float, text: str) -> None:
 def test_the_table_has_each_row_on_a_line_with_its_notes_below() -> None:
     rows = [Row("first paint", "x", 1.5, 1.25, notes=("medians of 7",)), not_measured("keys", "no cluster")]
     head, rule, *lines = table(rows).splitlines()
-    assert head.split() == ["what", "budget", "measured", "ratio", "verdict"]
+    assert head.split() == ["measurement", "budget", "measured", "ratio", "verdict"]
     assert set(rule) == {"─", " "}
     assert lines[0].split() == ["first", "paint", "≤", "1.25", "x", "1.50", "x", "1.20", "over"]
     assert lines[1] == "    medians of 7"
