@@ -61,7 +61,7 @@ class Run:
         """These cannot have it from this run; among them are the last of an earlier one."""
         self.shown = b""
         self.looked = 0
-        """How often all processes that came with it were looked at while it ran and had its peers open."""
+        """The number of times that all processes of the run were checked while it ran and had its peers open."""
         home.mkdir()
         settings = home.parent / "settings.toml"
         settings.write_text(self._settings(cluster, home.parent))

@@ -85,7 +85,7 @@ def rac1(lab: Lab) -> Iterator[Operator]:
 
 @pytest.fixture
 def broken(lab: Lab, rac1: Operator) -> Iterator[Break]:
-    """Break something and probe; mended afterwards."""
+    """Break something and probe; fix it afterwards."""
 
     def break_and_probe(fault: str, **where: str | int) -> Paths:
         lab.break_(fault, **where)

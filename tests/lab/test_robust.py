@@ -1,4 +1,4 @@
-"""What goes wrong on a live cluster costs what it broke, and nothing that was found besides."""
+"""A failure on a live cluster costs its own results only, and no other findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A year of hourly AWR of eight instances, over the wire and through the real driver, comes as its result."""
+"""A year of hourly AWR of eight instances, read over Oracle Net with the real driver."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def server() -> Iterator[int]:
 
 @pytest.fixture(scope="module")
 def told(server: int) -> tuple[dict[str, Any], Truth]:
-    """What a process with racwire's side alone read; meanwhile the truth is reckoned here."""
+    """Return the result of a process with racwire's modules only; compute the truth meanwhile."""
     command = [sys.executable, "-m", "tests.lab_own.history_year", "read", str(server)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         truth = Truth(history_year.plan(), history_year.DAYS)

@@ -1,4 +1,4 @@
-"""A practice node that reboots comes up as its own files say, whatever keeps its network; and only it reboots."""
+"""A practice node boots from its own files, with each network service; only this node reboots."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ def test_reboots_and_changes_of_the_network_at_once_do_not_mix(cluster: Lab) -> 
 
 class TestTheMachineItself:
     def test_its_kernel_is_not_rebooted_from_a_node(self, cluster: Lab) -> None:
-        """Asked for what is harmless; only a kernel that would reboot this namespace alone does not know it there."""
+        """Request a harmless value: only a kernel that would reboot this namespace alone rejects it."""
         ctrl_alt_del_on = 0x89ABCDEF
         program = (
             "import ctypes; libc = ctypes.CDLL(None, use_errno=True); "

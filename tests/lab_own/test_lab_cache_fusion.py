@@ -1,4 +1,4 @@
-"""When a block counts as lost, and what else the Cache Fusion daemon counts; no packet is sent here."""
+"""The rule by which a block counts as lost, and the other counters of the Cache Fusion daemon, without packets."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LATE = STATUS_TIMEOUT_S + 0.01
 
 
 class Asking:
-    """One instance's requests, with a clock of the test's own."""
+    """One instance's requests, with a clock that the test sets."""
 
     def __init__(self) -> None:
         self.counters = Counters()

@@ -1,4 +1,4 @@
-"""The practice cluster comes up, is found, survives what is done to it from outside, and leaves nothing behind."""
+"""The practice cluster starts, is found, survives actions from outside, and leaves nothing behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every fault is really in the network, and mending leaves exactly what was before."""
+"""Every fault exists in the real network, and its fix restores the exact state from before."""
 
 from __future__ import annotations
 

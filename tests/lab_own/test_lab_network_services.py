@@ -1,4 +1,4 @@
-"""The files in which a practice node keeps its network: written as installers write them, obeyed as their owners do."""
+"""The network files of practice nodes: written as by installers, applied as by the real network services."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_of_two_connections_for_one_interface_the_one_of_higher_priority_is_take
 
 
 class TestModifying:
-    """Held against `nmcli --offline connection modify` of NetworkManager 1.42."""
+    """Compared with `nmcli --offline connection modify` of NetworkManager 1.42."""
 
     KEYFILE = network_services.files("keyfile", "rac2", NICS)["NetworkManager/system-connections/eth2.nmconnection"]
 

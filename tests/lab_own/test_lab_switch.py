@@ -1,4 +1,4 @@
-"""The ports of the practice switch: each loses what is larger than its MTU, and is changed by a command."""
+"""The ports of the practice switch: each drops packets above its MTU, and a command changes the MTU."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ def racwire(*words: str) -> int:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """A cluster as before a change: everything at 1500; the nodes then go up, and the switch has not followed."""
+    """A cluster before a change: the MTU is 1500 everywhere.
+
+    Then the nodes get a larger MTU, and the switch does not.
+    """
     with lab_directory(tmp_path_factory.mktemp("lab") / "dir"):
         assert racwire("up", "--mtu", "1500", "--switch-mtu", "1500", "--no-database") == 0
         found = find()

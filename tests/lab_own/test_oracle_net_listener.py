@@ -1,4 +1,4 @@
-"""Listeners of the practice database: who is refused, sent on, left hanging or dropped, and what garbage does."""
+"""Listeners of the practice database: refused, redirected, hanging and dropped clients, and invalid data."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def data_packet(data: bytes) -> bytes:
 
 
 def answer(server: OracleServer, sent: bytes) -> bytes:
-    """What comes back from the server until it hangs up, when this is sent and nothing more."""
+    """Return the server's answer to this data until it closes the connection."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as raw:
         received = b""
         with contextlib.suppress(ConnectionError):

@@ -113,7 +113,7 @@ _CALM = Kind("IC-IFACE-001", "All there")
 
 @check("df-ping", question="Do full-size packets pass?", needs=("paths",), kinds=(_KIND,))
 def _df_ping(facts: Cluster) -> Iterator[Finding]:
-    """Yield always the same finding, so that pictures of it stay the same."""
+    """Yield always the same finding, so that pictures with it are stable."""
     yield _KIND.finding(
         Status.FAIL,
         "Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac3, both ways.",

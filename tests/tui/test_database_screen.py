@@ -58,7 +58,7 @@ async def told(pilot: Pilot[None], words: str) -> None:
 
 
 async def settled(pilot: Pilot[None]) -> None:
-    """Wait until samples that were told are drawn."""
+    """Wait until the received samples are drawn."""
     screen = pilot.app.screen
     assert isinstance(screen, DatabaseScreen)
     await pilot.pause()

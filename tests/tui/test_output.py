@@ -17,7 +17,7 @@ from tui.terminal.terminal_output import MOST_WAITING, TerminalOutput
 
 
 class Line:
-    """A pseudo terminal of which little is read, and how often it was told to have caught up."""
+    """A pseudo-terminal whose output is read slowly, and the number of its reports that it has caught up."""
 
     def __init__(self) -> None:
         self.master, self.slave = os.openpty()
@@ -33,7 +33,7 @@ class Line:
         return seen
 
     def stop(self) -> None:
-        """Have it take nothing more, as a line that has broken without a word."""
+        """Stop reading, as on a connection that broke silently."""
         termios.tcflow(self.slave, termios.TCOOFF)
 
     def go_on(self) -> None:

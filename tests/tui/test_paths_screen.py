@@ -30,12 +30,12 @@ async def paths_of(pilot: Pilot[None]) -> None:
 
 
 def cursor_line(pilot: Pilot[None]) -> str:
-    """What is told of the path under the cursor."""
+    """Return the description of the path under the cursor."""
     return shown(pilot, "path-foot").splitlines()[0].strip()
 
 
 def header_of(facts: Cluster) -> Header:
-    """What a recording on that cluster begins with."""
+    """Return the first events of a recording on that cluster."""
     return Header(
         racwire_version="1", started_at="2026-11-20T14:02:31.000+01:00", label="", interval_s=1, cluster=facts
     )

@@ -270,7 +270,7 @@ async def test_leaving_waits_for_a_run_and_a_feed_that_hang_at_the_same_time(
 
 
 def _noted(stop: Callable[[float], Awaitable[None]], seen: list[str]) -> Callable[[float], Awaitable[None]]:
-    """The same, and when it begins and ends is noted."""
+    """The same engine, which records its start and its end."""
 
     async def noted(within_s: float) -> None:
         seen.append("begins")

@@ -110,8 +110,8 @@ def test_what_is_pasted_with_the_key_that_opens_a_line_is_words_and_no_keys(star
 def test_keys_that_arrive_at_once_are_done_in_the_order_in_which_they_were_typed(
     start: Start, typed: bytes, then: bytes
 ) -> None:
-    """As over a slow line. Esc and what is typed after it are two keys, also where the terminal is told to wait long
-    for the rest of a key."""
+    """As on a slow connection: Esc and the next key are two keys, even if the terminal waits long for the rest of a
+    key."""
     terminal = start(SSH_CONNECTION="192.0.2.1 40000 192.0.2.2 22")
     terminal.send(typed)
     terminal.read_until(then)

@@ -73,7 +73,7 @@ async def test_what_is_sampled_is_recorded_until_it_is_ended(new_console: NewCon
 
 
 async def test_a_recording_begins_with_what_was_wrong_already(new_console: NewConsole, tmp_path: Path) -> None:
-    """The feed tells a gap once; a recording that begins in it would know nothing of the source, and not why."""
+    """The feed reports a gap once; a recording that starts during the gap must also contain it with its reason."""
     away = [Gap("node rac2", BEGIN + 4, "rac2 is away."), Gap("database", BEGIN + 2, "The listener was away.")]
     async with console(new_console, [*cluster_events(3), *away]) as on:
         await on.press("w")

@@ -1,4 +1,4 @@
-"""A small change of two nodes, and journals of it, for tests of the texts and screens of a change."""
+"""A small change of two nodes, and its journals, for tests of the texts and screens of a change."""
 
 from __future__ import annotations
 

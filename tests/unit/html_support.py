@@ -32,7 +32,7 @@ class Page:
         return found
 
     def text(self, anchor: str = "") -> str:
-        """Return the text of the page, or of a part of it, with single blanks."""
+        """Return the text of the page or of one element, with single blanks."""
         return words(self.by_id(anchor) if anchor else self.root)
 
 

@@ -42,7 +42,7 @@ IDENTITY = ("connected", "database", "active_instances", "instances", "interconn
 
 
 def quiet(*progress):
-    """Nobody watches."""
+    """Ignore the events."""
 
 
 def meanwhile(happens):

@@ -1,4 +1,4 @@
-"""What two samples of counters tell, and of whom they tell nothing."""
+"""The differences of two samples of counters, and the instances without a difference."""
 
 import pytest
 from hypothesis import given

@@ -23,7 +23,7 @@ INTERVAL_S = 0.05
 
 
 def quiet(*progress):
-    """Nobody watches."""
+    """Ignore the events."""
 
 
 def meanwhile(happens):

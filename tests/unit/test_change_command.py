@@ -37,7 +37,7 @@ def changes(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def racwire(changes, capsys):
-    """The command on that directory: its exit code, what it prints, what it tells."""
+    """Run the command on that directory. Return its exit code, stdout and stderr."""
 
     def run(*words: str) -> tuple[int, str, str]:
         code = main(["change", "--directory", str(changes), *words])

@@ -47,7 +47,7 @@ class Nodes:
 
 
 def gathered(tmp_path: Path, *checks: str) -> tuple[Changing, Nodes]:
-    """What a look at these checks finds, with the recordings in the directory."""
+    """Return the results of a verification of these gates, with the recordings in the directory."""
 
     async def gather() -> tuple[Changing, Nodes]:
         nodes = Nodes()

@@ -1,4 +1,4 @@
-"""The way back: from wherever a change stands, no further than what may have been done, to what was before."""
+"""The rollback plan: from any step of a change, for all steps that may have been done, to the state from before."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""What comes of a look at a step: what the gates said, how the cluster changed, what is to be done again."""
+"""The events of a verification: results of the gates, changes of the cluster, and steps to do again."""
 
 import asyncio
 from contextlib import aclosing

@@ -112,7 +112,7 @@ def test_a_script_that_says_what_is_kept_anyway_or_is_about_something_else_is_no
 
 
 def test_where_nothing_known_keeps_any_interface_it_is_told_and_is_no_fault():
-    """As in a container, or on a practice cluster without keepers."""
+    """As in a container, or on a practice cluster without network services."""
     told = found([RAC1, RAC2], *(keeping(of, kept=()) for of in (RAC1, RAC2)))
     assert {f.status for f in told.values()} == {Status.INFO}
     assert told["IC-BOOT-005"].title.startswith("Nothing that racwire knows of keeps eth1 and eth2 of rac1 and rac2;")

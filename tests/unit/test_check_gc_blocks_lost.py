@@ -51,7 +51,7 @@ def test_a_loss_names_the_instances_the_count_and_its_base():
 
 
 def losing_all(instances, lost):
-    """Every pair that stands in `lost`, by (receiver, sender), loses blocks."""
+    """Every pair in `lost`, by (receiver, sender), loses blocks."""
     numbers = range(1, instances + 1)
     own = {n: sum(blocks for (receiver, _), blocks in lost.items() if receiver == n) for n in numbers}
     told = [own_activity(n, {"gc blocks lost": own[n]}) for n in numbers if own[n]]

@@ -1,4 +1,4 @@
-"""The checks run without the screen, with the traffic recorded beside them: how that ends, and what there is then."""
+"""The checks without the screen, with the traffic recorded at the same time: how they end, and the results then."""
 
 import asyncio
 import io
@@ -43,7 +43,7 @@ def engine(*, hangs: str = "", ids: tuple[str, ...] = ("interfaces", "clusterwar
 
 
 class FakeFeed:
-    """Tells its samples, then nothing more until it is closed."""
+    """A feed that sends its samples, and then waits until it is closed."""
 
     def __init__(self, *events, breaks=None):
         self.events_to_tell = events
@@ -70,7 +70,7 @@ class FakeFeed:
 
 
 class Awaited(Progress):
-    """Shows nothing; tells when a check has concluded, and when all have."""
+    """An output that displays nothing and records when a check has concluded, and when all have."""
 
     def __init__(self):
         super().__init__(shown=False)

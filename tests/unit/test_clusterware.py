@@ -1,4 +1,4 @@
-"""How the answers of olsnodes and crsctl are read, and how all tools are asked."""
+"""The answers of olsnodes and crsctl, and how racwire runs all tools."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,7 @@
-"""The kernels' counters over time: differences, never totals; a node that fails is told and disturbs nobody."""
+"""The kernels' counters over time: differences, never totals.
+
+A node that fails is reported and disturbs no other node.
+"""
 
 import asyncio
 import shlex

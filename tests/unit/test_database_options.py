@@ -1,4 +1,4 @@
-"""The options that say which database is asked; and that a password, wherever it comes from, ends up nowhere."""
+"""The options that select the database; and a password, from any source, which is stored nowhere."""
 
 import contextlib
 import os

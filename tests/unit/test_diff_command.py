@@ -25,7 +25,7 @@ HOLE = msgspec.structs.replace(report_of(black_hole(3)), started_at="2026-11-21T
 
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[str, str]:
-    """A report in which all is well, and a later one of a black hole."""
+    """Return a healthy report, and a later one of a black hole."""
     names = (tmp_path / "well.json", tmp_path / "hole.json")
     for name, report in zip(names, (WELL, HOLE), strict=True):
         name.write_bytes(to_json(report))

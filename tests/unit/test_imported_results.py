@@ -1,4 +1,4 @@
-"""Results of other tools: told apart by what stands in them, and refused in one sentence where they are none."""
+"""Results of other tools: identified by their content, and refused with one sentence when they are something else."""
 
 from __future__ import annotations
 

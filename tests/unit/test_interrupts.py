@@ -37,7 +37,7 @@ def racwire(*words, before=None, **env):
 
 @pytest.fixture
 def hanging_peer(tmp_path):
-    """The environment in which no peer answers, and the file that is there once one is asked."""
+    """The environment in which no peer answers, and the file that exists when one is queried."""
     asked = tmp_path / "asked"
     os.mkfifo(asked)
     shell = tmp_path / "hangs"
@@ -182,7 +182,7 @@ sys.exit(main(sys.argv[1:]))
 
 
 def test_a_recording_whose_disk_does_not_answer_is_ended(tmp_path):
-    """The first is enough there: what is not written by then is told."""
+    """The first interrupt is enough: the report lists what was not written by then."""
     running = subprocess.Popen(
         [sys.executable, "-P", "-c", STUCK_RECORDING, "record", str(tmp_path / "a.rec")],
         text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

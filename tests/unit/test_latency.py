@@ -199,7 +199,7 @@ PATHS = latency_paths(cluster(network(1, nodes=2)))
 
 
 async def told_by(enough: Callable[[list[Event]], bool], paths: tuple[LatencyPath, ...] = PATHS) -> list[Event]:
-    """What was told until it was enough; then it is cancelled."""
+    """Return the events until there are enough; then cancel."""
     told: list[Event] = []
     done = asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""Which way of a black hole loses the packets: what is counted at the target, and what is said where nothing can be."""
+"""The direction of a black hole: the counts at the target, and the text when there are none."""
 
 from __future__ import annotations
 

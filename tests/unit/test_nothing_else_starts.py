@@ -1,4 +1,4 @@
-"""No part of racwire starts a process but the two that the guard stands before, and none tells the kernel anything."""
+"""No part of racwire starts a process except the two that the guard protects, and none configures the kernel."""
 
 import ast
 import re
@@ -31,7 +31,7 @@ CALLS = {
 }
 
 WORDS = re.compile("|".join(sorted(MODULES | CALLS | {"pyroute2", "nodes.process", "nodes import"})))
-"""Where none of these stands there is nothing to look at."""
+"""A file without any of these texts needs no check."""
 
 
 @cache

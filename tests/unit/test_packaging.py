@@ -162,7 +162,7 @@ def test_the_metadata_is_valid(both: tuple[Built, Built]) -> None:
 
 
 def test_racwire_depends_on_nothing_of_the_lab() -> None:
-    """A name that nobody of us owns on an index must not be asked for there: not by an extra either."""
+    """A name that racwire's authors do not own on an index must not be installed from there, not even by an extra."""
     document = project(ROOT / "pyproject.toml")["project"]
     extras = [name for extra in document["optional-dependencies"].values() for name in extra]
     assert not [name for name in names([*document["dependencies"], *extras]) if name.startswith("racwire")]
@@ -189,7 +189,8 @@ def test_the_locks_cover_all_that_is_needed() -> None:
 
 
 class TestInstalledWithoutTheLab:
-    """racwire from its wheel, beside its dependencies, where nothing of the lab and of the checkout can be imported."""
+    """racwire from its wheel, together with its dependencies, where no module of the lab or of the checkout can be
+    imported."""
 
     @pytest.fixture(scope="class")
     @staticmethod

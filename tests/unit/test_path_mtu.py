@@ -19,7 +19,7 @@ Passes = Callable[[int], bool]
 
 @dataclass
 class Network:
-    """A path that answers by a rule, and remembers what it was asked."""
+    """A path that answers by a rule, and records the requests."""
 
     passes: Passes
     batches: list[Batch] = field(default_factory=list)

@@ -25,7 +25,7 @@ GOOD = "PING 127.0.0.1 (127.0.0.1) 56(84) bytes of data."
 
 
 class FakeShell(Shell):
-    """Answers each ping by a rule, and keeps what was asked."""
+    """Answers each ping by a rule, and records the requests."""
 
     def __init__(self, answer: Callable[[list[str]], str | Exception | None], takes_s: float = 0.001) -> None:
         self.takes_s = takes_s

@@ -1,4 +1,4 @@
-"""The run over all paths, with made-up shells: what is told when a node cannot ping, and what is journalled."""
+"""The run over all paths, with made-up shells: the events when a node cannot ping, and the journal."""
 
 from __future__ import annotations
 

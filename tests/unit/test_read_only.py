@@ -1,4 +1,5 @@
-"""racwire runs nothing that could change a node: what is refused, in every spelling, and that nothing of it starts."""
+"""racwire runs nothing that could change a node: what it refuses, in every spelling, and that no refused command
+starts."""
 
 import dataclasses
 import os

@@ -38,7 +38,7 @@ FOUND = Cluster(
 
 
 class FakeFeed:
-    """Tells what it is given, then nothing more until it is closed."""
+    """A feed that sends the specified events, and then waits until it is closed."""
 
     def __init__(self, *events):
         self.events_to_tell = events

@@ -1,4 +1,4 @@
-"""A recording: written as it comes, whole at any moment, and read by whoever opens it, also while it is written."""
+"""A recording: written continuously, complete at any moment, and readable by any process, also while it is written."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""Events as bytes: nothing is lost on the way there and back, and bytes from elsewhere harm nobody."""
+"""Events as bytes: encoding and decoding lose nothing, and bytes from elsewhere do no harm."""
 
 import contextlib
 import tracemalloc

@@ -46,7 +46,7 @@ def of_nodes(*names: str) -> Report:
 
 
 def text_with(text: str, report: Report | None = None, identity: Identity | None = None) -> str:
-    """That text as it stands in the redacted report of a cluster with it."""
+    """Return that text as it is in the redacted report of a cluster with it."""
     built = report or report_of(asked(2))
     entry = Entry("rac1", "output", "cat", "2026-11-20T14:02:31.100+01:00", text=text)
     replaced = Redactor(Pseudonyms(), identity).report(msgspec.structs.replace(built, journal=(entry,)))

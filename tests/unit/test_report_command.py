@@ -1,4 +1,4 @@
-"""`racwire report` and `check --from`: which format goes where, and what is said of a saved state."""
+"""`racwire report` and `check --from`: the targets of each format, and the text about a saved state."""
 
 import io
 import json
@@ -22,7 +22,7 @@ TOLD = f"racwire: {FIRST} was saved by racwire 1.2.3: the state of 2026-11-20 14
 
 
 class Terminal(io.TextIOWrapper):
-    """A stdout that somebody looks at."""
+    """A stdout that is a terminal."""
 
     def __init__(self):
         super().__init__(io.BytesIO(), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`racwire save`: what goes into the file, what is said of it, and what happens where it cannot be written."""
+"""`racwire save`: the content of the file, the report about it, and failures to write it."""
 
 import io
 import os

@@ -28,10 +28,7 @@ FREE_HISTORY = frozenset(
 
 
 def parse_version(text_: str) -> Version:
-    """Return `12.1` or `12.1.0.2.0` as numbers.
-
-    From 18c on only the first number counts, except for 26ai, which is 23.26.
-    """
+    """Return `12.1` or `12.1.0.2.0` as numbers. From 18c on only the first counts, except for 26ai (23.26)."""
     major, _, rest = text_.strip().partition(".")
     minor = rest.partition(".")[0]
     if int(major) < 18:
@@ -394,8 +391,7 @@ def views() -> dict[str, View]:
 
 
 def find_view(name: str, schema: str = "") -> View | None:
-    """Return the view that a statement calls `gv$sysstat`, `sys.gv_$sysstat` or `perfstat.stats$snapshot`; None if
-    unknown."""
+    """Return the view called `gv$sysstat`, `sys.gv_$sysstat` or `perfstat.stats$snapshot`; None if unknown."""
     name, schema = name.upper(), schema.upper()
     view = _VIEWS.get(re.sub(r"^(G?)V_\$", r"\1V$", name))
     if view is None or (schema and schema != view.owner) or (schema == "PUBLIC"):
