@@ -58,7 +58,7 @@ REMEMBERED = "IC-LOST-009"
 
 @pytest.fixture(scope="module", params=[(3, 1500)])
 def practice(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Practice]:
-    """Of so many nodes, at that MTU: one after the other, since the instances of each keep the machine busy."""
+    """A cluster of so many nodes with that MTU, one at a time: its instances keep the machine busy."""
     practice = Practice(tmp_path_factory.mktemp("lab") / "lab", *request.param, database=True)
     yield practice
     practice.down()
@@ -72,7 +72,7 @@ def cluster(practice: Practice) -> Iterator[Practice]:
 
 
 def problems(report: Report) -> dict[tuple[str, str], Status]:
-    """Return check and code of all findings that are not PASS, without noise and without findings of earlier faults."""
+    """Return the FAIL, WARN and UNKNOWN findings by check and code, without noise and without earlier faults."""
     return {
         (f.check, f.code): f.status
         for f in report.findings

@@ -130,7 +130,7 @@ def quiet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[racwire_lab.Lab]
 
 
 TRIES = 60
-"""Looks at the counters of a quiet network, each before and after a sample, until none came in between."""
+"""Maximum of attempts to read the counters before and after a sample without traffic in between."""
 
 
 def tools(cluster: racwire_lab.Lab, node: str) -> dict[str, int]:

@@ -71,7 +71,7 @@ async def answer(pilot: Pilot[None], *answers: str) -> None:
 
 
 def written(changes: PaperChanges) -> Change:
-    """What the only journal holds."""
+    """Return the change in the only journal."""
     (found,) = find(changes.directory)
     assert found.change is not None
     return found.change

@@ -22,7 +22,7 @@ from tui.widgets.lines import Lines
 
 
 async def paths_of(pilot: Pilot[None]) -> None:
-    """Show the screen once the run is over."""
+    """Show the screen after the run is complete."""
     await concluded(pilot)
     await pilot.press("2")
     await pilot.pause()
@@ -42,7 +42,7 @@ def header_of(facts: Cluster) -> Header:
 
 
 def view(pilot: Pilot[None]) -> list[str]:
-    """The lines of the squares that are in sight."""
+    """Return the visible lines of the matrix."""
     squares = pilot.app.screen.query_one("#path-matrix", Lines)
     return shown(pilot, "path-matrix").splitlines()[squares.above :][: squares.size.height]
 

@@ -41,7 +41,7 @@ STEM = "racwire-20261120-140231"
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Files go here, which is also at home."""
+    """Use this directory for files and as the home directory."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     return tmp_path

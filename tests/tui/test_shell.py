@@ -1,4 +1,5 @@
-"""What all screens share: changing between them, help, the palette, the mouse, and what a fault in racwire costs."""
+"""The common parts of all screens: the keys that change screens, help, the palette, the mouse, and the effect of a
+fault in racwire."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ RECORDED = "2026-11-20T14:02:31.000+01:00"
 
 
 class NumbersScreen(ConsoleScreen):
-    """A main screen that only says how often it was drawn for samples, and breaks when a test wants it to."""
+    """A main screen that counts its updates for samples, and raises an exception when a test requests it."""
 
     NAME = "traffic"
     ACTIONS = ()
@@ -56,7 +57,7 @@ class NumbersScreen(ConsoleScreen):
 
 @pytest.fixture
 def numbers(monkeypatch: pytest.MonkeyPatch) -> type[NumbersScreen]:
-    """Stands for the Traffic screen."""
+    """A replacement for the Traffic screen."""
 
     class Fresh(NumbersScreen):
         pass
@@ -320,7 +321,7 @@ async def test_what_is_typed_before_the_first_paint_waits_for_it(
 
 
 def type_at_once(app: ConsoleApp, keys: str) -> None:
-    """Have keys arrive all at once: letters, and names in angle brackets."""
+    """Send several keys at once: letters, and names in angle brackets."""
     for key in re.findall(r"<\w+>|.", keys):
         name = {"/": "slash", ":": "colon"}.get(key, key.strip("<>"))
         app.post_message(events.Key(name, key if len(key) == 1 else None))

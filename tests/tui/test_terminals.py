@@ -1,4 +1,4 @@
-"""Terminals of the field: their keys, their colours, their signs, and a mouse where they have one."""
+"""Real terminals: their keys, colours and characters, and a mouse if they have one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Start = Callable[..., Terminal]
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Starts a console on a made-up cluster, in an environment with some things otherwise; waits until it is drawn."""
+    """Start a console on a made-up cluster, with some changes of the environment; wait until it is drawn."""
     begun: list[Terminal] = []
 
     def start(*arguments: str, **otherwise: str) -> Terminal:
@@ -67,7 +67,7 @@ def test_the_c_locale_is_taken_for_unicode_as_the_terminals_of_today_are(start: 
 
 
 def test_keys_as_terminals_send_them(start: Start) -> None:
-    """PuTTY's, those of xterm, and those of an application keypad; after each `g` goes back to the first finding."""
+    """The keys of PuTTY, of xterm, and of an application keypad; after each, `g` returns to the first finding."""
     terminal = start()
     for keys, then in (
         (b"\x1b[4~", b"eth1 is there"),

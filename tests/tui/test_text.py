@@ -1,4 +1,4 @@
-"""The texts that the screens are made of, at every width."""
+"""The texts of the screens, at every width."""
 
 from __future__ import annotations
 

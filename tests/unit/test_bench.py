@@ -1,4 +1,4 @@
-"""The bench itself: what its table says, and that its terminal counts and answers as a real one does."""
+"""The bench itself: its table, and its terminal, which counts and answers as a real one."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_table_has_each_row_on_a_line_with_its_notes_below() -> None:
 
 
 def python(code: str) -> Terminal:
-    """A terminal in which Python runs this."""
+    """A terminal in which Python runs this program."""
     return Terminal([sys.executable, "-I", "-S", "-c", code], ENVIRONMENT)
 
 

@@ -304,7 +304,7 @@ def test_an_interrupted_look_writes_nothing(racwire, changes, monkeypatch):
 
 
 def conduct_that_sees(*events):
-    """Conduct whose look at the cluster has this result, which it writes as the real one does."""
+    """A session whose verification has this result, which it writes as the real one does."""
 
     class Seeing(ChangeSession):
         async def verify(self):
@@ -322,7 +322,7 @@ def change_context_concluded(events):
 
 
 class ConductInterrupted(ChangeSession):
-    """While it looks, Ctrl-C is pressed."""
+    """A session that is interrupted by Ctrl-C during its verification."""
 
     async def verify(self):
         import asyncio
@@ -340,7 +340,7 @@ MEASURED = {"IC ping 8K rac1 → rac2": "0.35 ms", "packets per block": BeforeAf
 
 @pytest.fixture
 def whole(changes) -> ChangeReport:
-    """A change in which much has happened."""
+    """A change with many events."""
     accepted = (Accepted("IC-UDP-002", "Datagrams were thrown away", "Known since May, CHG-4000."),)
     baseline = looked(Status.PASS, figures={"IC ping 8K rac1 → rac2": "0.61 ms"})
     return report_of(

@@ -177,7 +177,7 @@ async def look(conduct: ChangeSession) -> Concluded:
 
 
 def at(conduct: ChangeSession, step: str) -> None:
-    """Bring the change to that step."""
+    """Advance the change to that step."""
     elsewhere(conduct, *(line.event for line in until(step, down()).lines[1:]))
 
 

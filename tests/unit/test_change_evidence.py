@@ -1,4 +1,4 @@
-"""What the gates of a change ask for: recordings, backups and journals on the nodes, what names resolve to."""
+"""The evidence that the gates of a change need: recordings, backups and journals on the nodes, name resolution."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.unit.change_support import plan
 
 
 class Nodes:
-    """A session on three nodes that are all this one, of which rac3 refuses ssh."""
+    """A session on three nodes that are all this one; rac3 refuses ssh."""
 
     local_node = "rac1"
     settings = Settings()

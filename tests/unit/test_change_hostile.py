@@ -1,5 +1,5 @@
-"""What a hostile world puts into a change: names that a terminal would obey, bytes that are no text, a file system that
-hangs, a process that stopped in the middle of its writing."""
+"""Hostile input of a change: names with control characters, bytes that are not text, a file system that hangs, a
+process that stopped in the middle of a write."""
 
 import asyncio
 import fcntl
@@ -30,7 +30,7 @@ FILE = os.fsdecode(b"n\xe4chtlich")
 
 @pytest.fixture
 def racwire(tmp_path, capfdbinary):
-    """The command on that directory: its exit code, stdout and stderr, byte by byte."""
+    """Run the command on that directory. Return its exit code, stdout and stderr as bytes."""
 
     def run(*words: str) -> tuple[int, bytes, bytes]:
         code = main(["change", "--directory", str(tmp_path), *words])
@@ -41,7 +41,7 @@ def racwire(tmp_path, capfdbinary):
 
 @pytest.fixture
 def hostile(tmp_path) -> Path:
-    """A change in which whatever comes from outside holds what a terminal would obey."""
+    """A change in which every external text contains control characters."""
     block = Commands(where=f"As root on rac1: {OBEYED}\nreboot", lines=(f"true '{OBEYED}'",), node="rac1")
     own = msgspec.structs.replace(STEPS[2], title=f"set {OBEYED}", what=OBEYED, commands=(block,))
     result = GateResult(

@@ -348,7 +348,7 @@ def test_a_journal_that_is_not_there_is_said(tmp_path):
 
 
 def test_a_link_is_read_and_never_written_through(journal, tmp_path):
-    """Who may put a link there must not choose which file is written."""
+    """A user who can put a link there must not choose which file is written."""
     link = tmp_path / f"link{SUFFIX}"
     link.symlink_to(journal.path)
     linked = ChangeJournal.read(link)

@@ -1,4 +1,4 @@
-"""Beginning a change: its journal, and the changes elsewhere that forbid it."""
+"""Opening a change: its journal, and other changes that forbid it."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ PLAN = plan_for(to_change(keepers=[Keeper.NETWORK_MANAGER, Keeper.NETWORKD]))
 
 
 def standing_at(step, plan=PLAN, look=None):
-    """The change with every step before that one done."""
+    """Return the change with all steps before that one done."""
     events = []
     for done in plan.steps[: plan.position(step)]:
         if done.gates:

@@ -1,4 +1,4 @@
-"""The check `df-ping`: which network, which direction, which layer."""
+"""The check `df-ping`: the network, the direction and the layer of a fault."""
 
 import msgspec
 import pytest

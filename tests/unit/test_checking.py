@@ -27,7 +27,7 @@ BUILT = replace(cluster(2), database=NotAsked("No database is named."))
 
 
 def engine(*, hangs: str = "", ids: tuple[str, ...] = ("interfaces", "clusterware", "gc-blocks-lost")) -> Engine:
-    """Three checks over a healthy cluster; the group that hangs is never found out."""
+    """Three checks of a healthy cluster; the facts of the group that hangs never arrive."""
 
     def gives(group: str) -> Gatherer:
         async def gather(session, known):

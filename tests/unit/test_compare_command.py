@@ -1,4 +1,4 @@
-"""`racwire compare`: what it prints and draws, its exit codes, and what it says of files that it cannot compare."""
+"""`racwire compare`: its text and charts, its exit codes, and its errors for files that it cannot compare."""
 
 import json
 import os
@@ -27,7 +27,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def kept(path: Path, of: FakeRecording, label: str = "") -> str:
-    """A recording as a file."""
+    """Write a recording to a file."""
     header = of.header
     recorder = Recorder.create(path, type(header)(
         racwire_version=header.racwire_version, started_at=header.started_at, label=label,
@@ -198,7 +198,7 @@ def test_parts_of_which_nothing_else_can_be_said_are_left_out_unless_all_are_wan
 
 
 def hostile() -> Comparison:
-    """Names and facts with all that a terminal or a browser might obey."""
+    """Names and facts with all characters that control a terminal or a browser."""
     name = "</text><script>alert(1)</script>\x1b[2J\u202e&\"'\ud800"
     runs = [
         ComparedRun("Swingbench", name, environment={name: str(n)}, warnings=(name,),

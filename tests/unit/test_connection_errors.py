@@ -1,4 +1,4 @@
-"""Why a database cannot be connected to: each reason one sentence with the next step, never with a password."""
+"""The errors of a failed connection: one sentence with the next step for each cause, never with a password."""
 
 import gc
 import os
@@ -245,7 +245,7 @@ def test_libraries_are_found_in_a_home_and_in_an_instant_client(tmp_path):
 
 
 async def test_libraries_that_cannot_be_loaded_are_told_with_the_way_to_load_them(tmp_path):
-    """In a process of its own: a process has one mode."""
+    """In a process of its own: a process has one driver mode."""
     import asyncio
     import sys
 

@@ -158,7 +158,7 @@ CHECK = ("check", "gc-blocks-lost", "--interval", "1")
 
 
 def run(server, tmp_path, *words, env=None, **how):
-    """`racwire check` in a home of its own; the database lets it in and grants nothing."""
+    """Run `racwire check` with a home directory of its own; the database accepts the login and has no grants."""
     home = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "PYTHONFAULTHANDLER": "1", **(env or {})}
     command = [sys.executable, "-P", "-m", "tui", *words, "--connect", server.dsn, "--user", USER]
     return subprocess.Popen(command, env=home, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
@@ -196,7 +196,10 @@ def test_a_file_gives_the_password_and_nothing_shows_it(server, password, tmp_pa
 
 @contextlib.contextmanager
 def asked_on_a_terminal(server, tmp_path):
-    """`racwire check` on a terminal of its own, as far as the prompt: the process, the terminal, and what it shows."""
+    """Start `racwire check` on a terminal of its own up to the prompt.
+
+    Yield the process, the terminal, and its output.
+    """
     ours, theirs = pty.openpty()
     become = f"import os, fcntl, termios; os.setsid(); fcntl.ioctl({theirs}, termios.TIOCSCTTY, 0)"
     start = (

@@ -1,4 +1,4 @@
-"""`racwire diff A B`: what is printed, where, and with which exit code."""
+"""`racwire diff A B`: its output and its exit codes."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def test_only_finite_numbers_are_taken(value: object, taken: float | None) -> No
 
 
 def check_broken(text: str) -> None:
-    """Broken or not: a run with values, or one sentence."""
+    """Broken or not, the result is a run with values, or one sentence."""
     try:
         run = parse_result(text, "file")
     except ImportProblem:

@@ -13,7 +13,7 @@ from checks.sources.probes.lost_leg import find_legs
 
 
 class Target:
-    """rac2 as an InEchos counter: each reading gives the next of these, or raises."""
+    """rac2 as an InEchos counter: each read returns the next of these values, or raises."""
 
     node = "rac2"
 

@@ -11,15 +11,15 @@ import tui
 
 ROOT = Path(checks.__file__).parent.parent
 PRACTICE = ("tui/cli/lab.py",)
-"""What runs the practice cluster, on no node of a real one."""
+"""Files that run the practice cluster; they never run on a node of a real one."""
 
 STARTS = {
     "checks/sources/clusterware/grid_tool_command.py": {"subprocess_exec"},
     "checks/sources/nodes/process.py": {"subprocess_exec"},
     "checks/sources/database/secret.py": {"ctypes"},
 }
-"""Where processes are started: a command, which is judged there, and the shells, whose programs are. And where the C
-library is called, which could do it too: to wipe a password."""
+"""Files that start processes: a command, which is judged there, and the shells, whose programs are judged. Also the
+file that calls the C library, which could start processes too; it wipes a password."""
 
 MODULES = {"subprocess", "pty", "multiprocessing", "webbrowser", "ctypes", "cffi", "paramiko"}
 CALLS = {
@@ -49,7 +49,7 @@ def _modules() -> Iterator[tuple[str, ast.Module]]:
 
 
 def what_starts(tree: ast.Module) -> set[str]:
-    """The names by which this code could start a process."""
+    """The names by which code could start a process."""
     found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

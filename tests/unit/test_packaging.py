@@ -56,7 +56,7 @@ class Built:
 
 
 def build(project: Path, into: Path) -> Built:
-    """Build a distribution with the backend that is installed: no network, no environment of its own."""
+    """Build a distribution with the installed backend: no network, no environment of its own."""
     subprocess.run(
         [sys.executable, "-P", "-m", "hatchling", "build", "-d", str(into)],
         cwd=project,
@@ -83,7 +83,7 @@ def both(racwire: Built, racwire_lab: Built) -> tuple[Built, Built]:
 
 
 def files_below(*directories: Path, base: Path) -> Iterator[str]:
-    """Files of the checkout, without what the tools leave there."""
+    """Return the files of the checkout without those that tools make."""
     for directory in directories:
         for path in sorted(directory.rglob("*")):
             if path.is_file() and not IGNORED & set(path.parts):

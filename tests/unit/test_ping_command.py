@@ -1,4 +1,4 @@
-"""DF pings by the system's ping: what it can do, how it is called, and how its runs keep within the limits."""
+"""DF pings with the system's ping: its capabilities, its arguments, and the limits of its runs."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ async def test_a_size_that_is_refused_is_not_tried_again() -> None:
 
 
 def test_an_old_ping_waits_whole_seconds() -> None:
-    """It would read 0.3 as 0, and call each packet lost."""
+    """This ping would read 0.3 as 0, and report each packet as lost."""
     assert option(OF_2016.command(PATH, Request(56, 3), 0.3), "-W") == "1"
 
 

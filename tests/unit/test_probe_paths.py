@@ -63,7 +63,7 @@ class FakeShell(Shell):
 
 
 class FakeSession:
-    """Shells by name; this node is none of the cluster's, so that no socket is opened."""
+    """Return the shells by name. This host is not a node of the cluster, so that no socket is opened."""
 
     local_node = "elsewhere"
 

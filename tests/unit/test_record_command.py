@@ -1,4 +1,4 @@
-"""`racwire record`, `watch` and `open`: what they say, how they end, and what is in the file then."""
+"""`racwire record`, `watch` and `open`: their output, their end, and the content of the file then."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Pseudonyms of names: every name goes, wherever it stands, and no other word changes."""
+"""Pseudonyms of names: every name is replaced, at every place, and no other word changes."""
 
 import html
 import json

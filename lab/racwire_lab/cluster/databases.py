@@ -162,7 +162,10 @@ class Servers:
             )
 
     def start(self, nodes: Mapping[str, Process]) -> None:
-        """Send the nodes to the program, so that it starts the servers. The instance files must exist."""
+        """Send the nodes to the program, so that it starts the servers. The instance files must exist.
+
+        Raises RuntimeError when the program has no pipe for its input.
+        """
         if self._process.stdin is None:
             raise RuntimeError("subprocess made no pipe")
         document = {node: asdict(holder) for node, holder in nodes.items()}

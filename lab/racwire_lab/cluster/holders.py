@@ -124,12 +124,12 @@ def _why_not(directory: Path, *, rootless: bool) -> str:
                         f"`sudo sysctl -w {setting}`, or racwire as root."
                     )
         return (
-            f"The practice cluster did not start: this machine forbids namespaces to an ordinary user ({reason}). "
-            "Run racwire as root."
+            f"An ordinary user could not make the practice cluster's namespaces on this machine ({reason}): "
+            "run racwire as root."
         )
     return (
-        f"The practice cluster did not start: this machine forbids root to make namespaces ({reason}). "
-        "Start a container with --privileged."
+        f"Root could not make the practice cluster's namespaces on this machine ({reason}): "
+        "inside a container, start the container with --privileged."
     )
 
 

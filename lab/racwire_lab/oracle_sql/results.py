@@ -73,7 +73,7 @@ class Running:
 
 @contextmanager
 def translated_errors(sql: str) -> Iterator[None]:
-    """Convert DuckDB's errors to OracleError."""
+    """Raise OracleError in place of DuckDB's errors."""
     try:
         yield
     except duckdb.Error as error:
