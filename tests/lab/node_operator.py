@@ -17,7 +17,7 @@ _DRIVER = Path(__file__).parent / "racwire_in_node.py"
 
 
 @dataclass(frozen=True)
-class Said:
+class CommandResult:
     """The exit code and output of a command."""
 
     code: int
@@ -43,22 +43,22 @@ class Operator:
             env={**os.environ, **cluster.environment(node), **environment},
         )
 
-    def type(self, words: Sequence[str], kill: str = "") -> Said:
+    def type(self, words: Sequence[str], kill: str = "") -> CommandResult:
         """Run a command to its end, or until it is killed with SIGKILL."""
         return self._order(words=list(words), kill=kill)
 
-    def run(self, program: str) -> Said:
+    def run(self, program: str) -> CommandResult:
         """Run lines of Python, for actions that no command offers."""
         return self._order(program=program)
 
-    def _order(self, **order: object) -> Said:
+    def _order(self, **order: object) -> CommandResult:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(order) + "\n")
         self._process.stdin.flush()
         answer = json.loads(self._process.stdout.readline())
         assert "Traceback" not in answer["err"], answer["err"]
-        return Said(**answer)
+        return CommandResult(**answer)
 
     def leave(self) -> None:
         """Log out."""

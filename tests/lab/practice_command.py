@@ -23,7 +23,7 @@ from racwire_lab.cluster.ssh_configuration import node_home
 from racwire_lab.database.backend import Cancellation
 from racwire_lab.database.live import Daemons
 from tests.lab.lab_support import PATIENCE_S, until
-from tests.lab.node_operator import Operator, Said
+from tests.lab.node_operator import CommandResult, Operator
 from tui.cli.main import main
 from tui.cli.options import ENTERED
 
@@ -60,7 +60,7 @@ class Practice:
             patch.setenv("RACWIRE_LAB_DIR", self.environment["RACWIRE_LAB_DIR"])
             assert main(["lab", *words]) == 0, told.getvalue()
 
-    def inside(self, *words: str) -> Said:
+    def inside(self, *words: str) -> CommandResult:
         """Run a racwire command on the first node, as `--lab` does, without a new Python process."""
         if self._operator is None:
             environment = {name: self.environment[name] for name in ("HOME", "RACWIRE_LAB_DIR")}

@@ -17,7 +17,7 @@ import msgspec
 import racwire_lab
 from checks.change.change_report import ChangeReport
 from tests.lab.lab_support import run, until
-from tests.lab.node_operator import Operator, Said
+from tests.lab.node_operator import CommandResult, Operator
 from tui.cli.main import main
 
 _ENOUGH_S = 6
@@ -90,7 +90,7 @@ class Rehearsal:
 
     # --- racwire ------------------------------------------------------------------------------------------------------
 
-    def change(self, *words: str, node: str = "rac1", kill: str = "") -> Said:
+    def change(self, *words: str, node: str = "rac1", kill: str = "") -> CommandResult:
         """Run `racwire change …` on that node."""
         if node not in self._operators:
             self._operators[node] = Operator(self.lab, node, self.environment)

@@ -68,7 +68,7 @@ def build(running: RunningCluster, target: Desired) -> None:
         for node in running.nodes
     )
     _wire(running, target, [port for port, cable in target.cables.items() if cable.uplink_mtu])
-    _answer(running, target)
+    _write_states(running, target)
 
 
 def _new_nics(target: Desired, node: str) -> list[str]:
@@ -96,7 +96,7 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
         if before.reassembly_bytes[node] != size_bytes
     )
     _wire(running, after, recabled)
-    _answer(running, after)
+    _write_states(running, after)
     if recabled or before.nics != after.nics:
         jobs = [running.in_node(node, wiring.forget()) for node in running.nodes]
         jobs += [running.in_router(port, wiring.forget()) for port in routers]
@@ -149,9 +149,9 @@ def _change_rules(running: RunningCluster, before: Desired, after: Desired) -> N
     run_all(jobs)
 
 
-def _answer(running: RunningCluster, target: Desired) -> None:
-    clusterware.answer(running.directory, target)
-    stack.follow(running.directory, target)
-    databases.follow(running.directory, target)
+def _write_states(running: RunningCluster, target: Desired) -> None:
+    clusterware.write_answers(running.directory, target)
+    stack.write_haips(running.directory, target)
+    databases.apply_state(running.directory, target)
     for node, login in target.logins.items():
-        ssh_configuration.allow(running.directory, node, login)
+        ssh_configuration.set_login(running.directory, node, login)

@@ -200,7 +200,7 @@ class Lab:
             save(self.directory, wanted)
             try:
                 routers = apply.change(running, before, after)
-                node_boot.remember(self.directory, healthy, before, after)
+                node_boot.record_next_boot(self.directory, healthy, before, after)
             except BaseException:
                 save(self.directory, state)
                 raise
@@ -319,7 +319,7 @@ def _bring_up(path: Path, shape: Shape, progress: Callable[[str], None]) -> Lab:
         running = apply.RunningCluster(path, rootless, held.init, held.nodes, {})
         healthy = desired(shape, ())
         apply.build(running, healthy)
-        node_boot.remember(path, healthy, healthy, healthy)
+        node_boot.record_next_boot(path, healthy, healthy, healthy)
         progress("Starting Clusterware and the remote shell on each node.")
         run_all(stack.start(path, held.nodes, rootless=rootless))
         if servers:

@@ -57,7 +57,7 @@ def install(directory: Path, shape: Shape) -> None:
     (cluster / "name").write_text(f"{CLUSTER_NAME}\n", encoding="ascii")
 
 
-def answer(directory: Path, desired: Desired) -> None:
+def write_answers(directory: Path, desired: Desired) -> None:
     """Write the answers of the tools for the desired state."""
     files = {"getif": desired.getif, "members": desired.members, "private": desired.private}
     for name, lines in files.items():

@@ -106,7 +106,7 @@ def _install_monitors(directory: Path, shape: Shape) -> None:
         shutil.copy(waiting, programs / f"ora_pmon_{DATABASE}{index_of(node)}")
 
 
-def follow(directory: Path, target: Desired) -> None:
+def apply_state(directory: Path, target: Desired) -> None:
     """Write the desired state of the instances, and wait until their programs have reached it.
 
     The wait ends after a few seconds when a program has ended or hangs.

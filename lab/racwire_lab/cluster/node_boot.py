@@ -155,7 +155,7 @@ def _write(path: Path, text: str, mode: int = 0o644) -> None:
     path.chmod(mode)
 
 
-def remember(directory: Path, healthy: Desired, before: Desired, after: Desired) -> None:
+def record_next_boot(directory: Path, healthy: Desired, before: Desired, after: Desired) -> None:
     """Record the active faults for the next boot of each node: a reboot fixes no fault.
 
     The network files of a node use the name of a renamed interface too, as on a node that always had that name. All

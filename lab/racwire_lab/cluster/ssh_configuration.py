@@ -142,7 +142,7 @@ def serve_command(directory: Path, node: str, sshd: str, *, rootless: bool) -> l
     return command
 
 
-def allow(directory: Path, node: str, login: SshLogin) -> None:
+def set_login(directory: Path, node: str, login: SshLogin) -> None:
     """Set how a node treats ssh logins."""
     home = node_home(directory, node)
     try:

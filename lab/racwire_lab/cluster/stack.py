@@ -40,7 +40,7 @@ def install(directory: Path, shape: Shape) -> None:
         (directory / DATABASE).write_text("ONLINE\n", encoding="ascii")
 
 
-def follow(directory: Path, target: Desired) -> None:
+def write_haips(directory: Path, target: Desired) -> None:
     """Write which HAIP belongs to which address of a node."""
     for node in target.logins:
         nics = [nic for port, nic in target.nics.items() if port.node == node and nic.haip]
