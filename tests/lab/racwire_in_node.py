@@ -2,8 +2,8 @@
 rehearsal has many commands, and a new Python process for each would take most of its time.
 
 Orders are lines of JSON on stdin: the `words` of the command, and `kill`. `verifying` kills the command with SIGKILL
-while it verifies a gate; `reported` kills it as soon as it has printed the result. An order with `program` runs these lines
-of Python instead of a command. Answers are lines of JSON on stdout.
+while it verifies a gate; `reported` kills it as soon as it has printed the result. An order with `program` runs these
+lines of Python instead of a command. Answers are lines of JSON on stdout.
 """
 
 from __future__ import annotations
