@@ -1,5 +1,6 @@
-"""What racwire costs, measured against what it may cost: `make bench` prints it as one table.
+"""Measurements of racwire's cost against its budgets: `make bench` prints them as one table.
 
-It is no test: it says what it found on this machine, and ends well whatever that is. Each file measures one thing and
-returns rows; what it needs (a terminal, a practice cluster, a namespace with traffic) it makes, and takes away again.
+This is not a test: it reports the figures of this machine and always exits with 0. Each file measures one thing and
+returns rows. It makes the things that it needs (a terminal, a practice cluster, a namespace with traffic) and removes
+them again.
 """

@@ -1,4 +1,4 @@
-"""`make bench`: measures what racwire costs, and prints it beside what it may cost."""
+"""Run `make bench`: measure the cost of racwire, and print it with its budget."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MEASUREMENTS: dict[str, Callable[[Pace], Iterator[Row]]] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print the table; 0 whatever was found."""
+    """Measure and print the table. Return 0 whatever the figures are."""
     args = _parser().parse_args(arguments)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _end)
@@ -47,27 +47,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="make bench ARGS=…", description=__doc__)
     parser.add_argument(
-        "--only", action="append", choices=tuple(MEASUREMENTS), help="only this (repeatable)", metavar="NAME"
+        "--only",
+        action="append",
+        choices=tuple(MEASUREMENTS),
+        help="run this measurement only (repeatable)",
+        metavar="NAME",
     )
-    parser.add_argument("--quick", action="store_true", help="fewer repeats, shorter times")
-    parser.add_argument("--hour", action="store_true", help="watch the memory for a real hour")
+    parser.add_argument("--quick", action="store_true", help="measure with fewer repeats and shorter times")
+    parser.add_argument("--hour", action="store_true", help="measure the memory over a real hour")
     return parser
 
 
 def _measured(name: str, pace: Pace) -> Iterator[Row]:
-    """The rows of one measurement; what this machine cannot have, or the console did not do, is said in a row."""
-    began = time.monotonic()
+    """The rows of one measurement. A row reports a resource that this machine lacks, or a failure of the console."""
+    started = time.monotonic()
     print(f"{name} ...", end=" ", file=sys.stderr, flush=True)
     try:
         yield from MEASUREMENTS[name](pace)
     except (NoCluster, NoNamespace, TerminalError) as reason:
-        yield not_measured(f"{name}, what else there is of it", str(reason))
+        yield not_measured(f"{name}, remaining rows", str(reason))
     finally:
-        print(f"{time.monotonic() - began:.0f} s", file=sys.stderr)
+        print(f"{time.monotonic() - started:.0f} s", file=sys.stderr)
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    """As Ctrl-C does: what was made is taken away."""
+    """Act as Ctrl-C, so that everything made is removed."""
     raise KeyboardInterrupt
 
 

@@ -1,4 +1,4 @@
-"""racwire in a terminal, worked by its keys."""
+"""Operate racwire in a terminal by its keys."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from bench.terminal import Terminal
 
 CONCLUDED_WITHIN_S = 90.0
 QUIET_S = 2.5
-"""A screen on which nothing moves for so long has come to rest: while a run goes on, something moves each second."""
+"""Seconds without output after which a screen counts as complete: while a run continues, it draws every second."""
 
 SCREENS = {"1": "Checks", "2": "Paths", "3": "Traffic", "4": "Database", "5": "Change"}
 """The main screens by their key."""
 
 
 def until_graphs_are_full(terminal: Terminal, size: tuple[int, int]) -> None:
-    """Let as many seconds pass as a graph may have columns: only then all of it moves with each sample."""
+    """Wait as many seconds as a graph can have columns: only then each sample moves the whole graph."""
     terminal.read_for(size[0] / 2)
 
 
 def until_concluded(terminal: Terminal) -> None:
-    """Wait until the first screen is there and its run is over. Raises TerminalError."""
+    """Wait until the first screen is drawn and its run is complete. Raises TerminalError."""
     terminal.read_until("1 Checks")
     terminal.read_until_quiet(QUIET_S, CONCLUDED_WITHIN_S)
 
 
 def show(terminal: Terminal, key: str, settle_s: float = 2.0) -> None:
-    """Change to a screen, and let it settle. Raises TerminalError when nothing is drawn."""
+    """Change to a screen, and wait for `settle_s` seconds. Raises TerminalError when nothing is drawn."""
     terminal.send(key)
     terminal.read_until(f"{key} {SCREENS[key]}")
     terminal.read_for(settle_s)

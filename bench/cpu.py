@@ -1,4 +1,4 @@
-"""The processor time of the Traffic screen of a node with eight busy interfaces, beside that of btop."""
+"""Measure the CPU time of the Traffic screen of a node with eight busy interfaces, and that of btop."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from bench.usage import cpu
 from bench.wires import Wires, wires
 
 BUDGET = 1.5
-"""Percent of a core."""
+"""The budget in percent of a core."""
 _INTERFACES = 8
 _WARM_S = 4.0
 
 
 def measure(pace: Pace) -> Iterator[Row]:
-    """At both sizes; the interfaces are private networks, so that the screen shows them all."""
+    """Yield the rows of both sizes. The interfaces are private networks, so that the screen shows all of them."""
     seconds = max(20.0, pace.seconds)
     with new_user() as environment, wires(_INTERFACES) as namespace:
         yield _btop(namespace, environment, seconds)
@@ -41,15 +41,15 @@ def _racwire(namespace: Wires, environment: dict[str, str], size: tuple[int, int
         "% of a core",
         used.own,
         BUDGET,
-        notes=(f"over {seconds:g} s at 1 s; programs that it started: {figure(used.children)} %",),
+        notes=(f"over {seconds:g} s at 1 s; its child processes: {figure(used.children)} %",),
     )
 
 
 def _btop(namespace: Wires, environment: dict[str, str], seconds: float) -> Row:
-    what = f"CPU, btop in the same namespace, {SMALL[0]}x{SMALL[1]}"
+    title = f"CPU, btop in the same namespace, {SMALL[0]}x{SMALL[1]}"
     if why := why_no_btop():
-        return not_measured(what, why)
+        return not_measured(title, why)
     with Terminal(namespace.enter(COMMAND), once_a_second(environment), SMALL) as terminal:
         terminal.read_for(_WARM_S)
         used = cpu(terminal, seconds)
-    return Row(what, "% of a core", used.own)
+    return Row(title, "% of a core", used.own)

@@ -1,4 +1,4 @@
-"""How soon the first screen is there, against a bare Textual app with as many widgets."""
+"""Measure the time to the first screen, against a bare Textual app with as many widgets."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from bench.terminal import Terminal
 
 BUDGET = 1.25
 _BARE_APP = Path(__file__).with_name("programs") / "bare_app.py"
-_WORDS, _BARE_WORDS = "1 Checks", "bare 0"
+_TEXT, _BARE_TEXT = "1 Checks", "bare 0"
 _IMPORT = re.compile(rb"import time: +(\d+) \| +\d+ \| +([\w.]+)")
 
 
 def measure(pace: Pace) -> Iterator[Row]:
-    """The ratio of the medians of many starts, taken in turn."""
+    """Yield the ratio of the medians of many starts, in turn."""
     with new_user() as environment:
         widgets = asyncio.run(_widgets(Path(environment["HOME"])))
         ours, bare = [RACWIRE], [sys.executable, str(_BARE_APP), str(widgets)]
         times: tuple[list[float], list[float]] = [], []
         for repeat in range(pace.starts + 1):
-            found = _first_paint(ours, _WORDS, environment), _first_paint(bare, _BARE_WORDS, environment)
+            found = _first_paint(ours, _TEXT, environment), _first_paint(bare, _BARE_TEXT, environment)
             if repeat:  # the first start fills the caches
                 times[0].append(found[0])
                 times[1].append(found[1])
@@ -47,14 +47,14 @@ def measure(pace: Pace) -> Iterator[Row]:
         )
 
 
-def _first_paint(command: Sequence[str], words: str, environment: Mapping[str, str]) -> float:
-    """Seconds from the start of the process to these words."""
+def _first_paint(command: Sequence[str], text: str, environment: Mapping[str, str]) -> float:
+    """The seconds from the start of the process until it has drawn this text."""
     with Terminal(command, environment) as terminal:
-        return terminal.read_until(words) - terminal.started_at
+        return terminal.read_until(text) - terminal.started_at
 
 
 async def _widgets(home: Path) -> int:
-    """How many widgets the first screen has."""
+    """The number of widgets on the first screen."""
     from checks.model.settings import Settings
     from checks.run.engine import Engine
     from checks.traffic.feed import Feed
@@ -68,33 +68,34 @@ async def _widgets(home: Path) -> int:
 
 
 def _imports(ours: Sequence[str], bare: Sequence[str], environment: Mapping[str, str]) -> list[str]:
-    """What both load until then, as Python itself tells (its measuring makes it slower by a fifth or so)."""
+    """Notes on the imports of both programs until the first screen, from -X importtime, which slows them by about a
+    fifth."""
     script = Path(ours[0])
-    racwire = _imported([sys.executable, "-X", "importtime", str(script)], _WORDS, environment)
-    plain = _imported([sys.executable, "-X", "importtime", *bare[1:]], _BARE_WORDS, environment)
+    racwire = _imported([sys.executable, "-X", "importtime", str(script)], _TEXT, environment)
+    plain = _imported([sys.executable, "-X", "importtime", *bare[1:]], _BARE_TEXT, environment)
     more: Counter[str] = Counter()
     for module, us in racwire.items():
         if module not in plain:
             more[_package(module)] += us
     most = ", ".join(f"{package} {us / 1000:.0f}" for package, us in more.most_common(9))
     return [
-        f"imports until then, by -X importtime: racwire {_told(racwire)}, bare {_told(plain)}",
-        f"what only racwire imports, by package in ms: {most}",
+        f"imports until the first screen, by -X importtime: racwire {_sum_text(racwire)}, bare {_sum_text(plain)}",
+        f"imports of racwire only, by package in ms: {most}",
     ]
 
 
 def _package(module: str) -> str:
-    """Where a module's cost is told: racwire's own by the packages within, others as a whole."""
+    """The package that a module's cost counts for: racwire's own by subpackage, others as a whole."""
     parts = module.split(".")
     return ".".join(parts[: 2 if parts[0] in ("checks", "tui") else 1])
 
 
-def _told(modules: Mapping[str, int]) -> str:
+def _sum_text(modules: Mapping[str, int]) -> str:
     return f"{sum(modules.values()) / 1000:.0f} ms ({len(modules)} modules)"
 
 
-def _imported(command: Sequence[str], words: str, environment: Mapping[str, str]) -> dict[str, int]:
-    """The microseconds that each module took, without those that it imports itself."""
+def _imported(command: Sequence[str], text: str, environment: Mapping[str, str]) -> dict[str, int]:
+    """The microseconds of each module, without the modules that it imports."""
     with Terminal(command, environment) as terminal:
-        terminal.read_until(words)
+        terminal.read_until(text)
         return {module.decode(): int(us) for us, module in _IMPORT.findall(terminal.raw)}

@@ -1,4 +1,4 @@
-"""The environment of a user with nothing configured, in a terminal with all colours."""
+"""The environment of a user without any settings, in a terminal with all colours."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 RACWIRE = str(Path(sys.executable).with_name("racwire"))
-"""The command as its user has it."""
+"""The path of the installed command."""
 
 
 @contextlib.contextmanager
 def new_user() -> Iterator[dict[str, str]]:
-    """An environment with a home of its own, which is removed again."""
+    """Yield an environment with a home directory of its own, which is removed at the end."""
     with tempfile.TemporaryDirectory(prefix="racwire-bench-") as home:
         yield {
             "PATH": f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin",

@@ -1,4 +1,4 @@
-"""How soon a key is answered while eight nodes and a database that hangs are being read."""
+"""Measure the time to the answer of a key while eight nodes and a hung database are being read."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from bench.terminal import Terminal, TerminalError
 BUDGET_MS = 50.0
 _NODES = 8
 _PAUSES_S = (0.1, 0.4)
-"""Between two keys, so that they do not fall into step with the samples."""
+"""Range of the pause between two keys, random so that keys do not synchronise with samples."""
 _UNANSWERED_S = 5.0
 _FIRST, _OTHERS = "1", "2345"
-"""The screen that is there from the start, and those that are made when they are first shown."""
+"""The screen that exists from the start, and the screens that are made when first displayed."""
 
 
 def measure(pace: Pace) -> Iterator[Row]:
-    """First while the checks read everything, then while only the feed does. Without any cluster, to compare."""
+    """Yield the rows: first while the checks read everything, then while only the feed reads; without a cluster to
+    compare."""
     with new_user() as environment:
         with practice_cluster(nodes=_NODES) as lab:
             lab.break_("hung-instance")
@@ -46,7 +47,7 @@ def _screens(terminal: Terminal, count: int, where: str, *, compared: bool = Fal
     worst = max(first, key=lambda key: first[key])
     each = ", ".join(f"{SCREENS[key]} {figure(ms)} ms" for key, ms in first.items())
     yield Row(
-        f"key that shows a screen for the first time, {SCREENS[worst]} ({where})",
+        f"key that opens a screen for the first time, {SCREENS[worst]} ({where})",
         "ms",
         first[worst],
         budget,
@@ -59,23 +60,23 @@ def _screens(terminal: Terminal, count: int, where: str, *, compared: bool = Fal
         times[key].append(_changes_screen(terminal, key))
     medians = ", ".join(f"{SCREENS[key]} {figure(statistics.median(ms))}" for key, ms in times.items() if ms)
     pressed = [ms for of_screen in times.values() for ms in of_screen]
-    yield _row(f"key that shows a screen again, p99 ({where})", pressed, budget, f"medians by screen: {medians}")
+    yield _row(f"key that opens a screen again, p99 ({where})", pressed, budget, f"medians by screen: {medians}")
 
 
 def _changes_screen(terminal: Terminal, key: str) -> float:
-    """Milliseconds until the tabs of the other screen are drawn: drawing goes on all the time, this is the answer."""
+    """The milliseconds until the tabs of the other screen are drawn. Other output does not answer the key."""
     _rest(terminal)
     pressed = terminal.send(key)
     return 1000 * (terminal.read_until(f"{key} {SCREENS[key]}", _UNANSWERED_S) - pressed)
 
 
 def _moves(terminal: Terminal, number: int) -> float:
-    """Milliseconds until anything is drawn: on this screen nothing else is."""
+    """The milliseconds until anything is drawn: on this screen nothing else draws."""
     _rest(terminal)
     pressed = terminal.send("k" if number % 2 else "j")
     answered = terminal.read_any(_UNANSWERED_S)
     if answered is None:
-        raise TerminalError(f"a key in the list of findings was not answered within {_UNANSWERED_S:g} s")
+        raise TerminalError(f"a key in the list of findings got no answer within {_UNANSWERED_S:g} s")
     return 1000 * (answered - pressed)
 
 
@@ -83,11 +84,11 @@ def _rest(terminal: Terminal) -> None:
     terminal.read_for(random.uniform(*_PAUSES_S))  # noqa: S311 - no secret
 
 
-def _row(what: str, times: Sequence[float], budget: float | None, *more: str) -> Row:
+def _row(title: str, times: Sequence[float], budget: float | None, *more: str) -> Row:
     ordered = sorted(times)
     p99 = ordered[min(len(ordered) - 1, int(0.99 * len(ordered)))]
     note = (
         f"{len(times)} keys: median {figure(statistics.median(times))} ms, worst {figure(ordered[-1])} ms; the cluster "
-        f"is on the same {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}"
+        f"uses the same {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}"
     )
-    return Row(what, "ms", p99, budget, notes=(note, *more))
+    return Row(title, "ms", p99, budget, notes=(note, *more))

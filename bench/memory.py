@@ -1,4 +1,4 @@
-"""Whether the memory of the Traffic screen stays as it is, once the history that it keeps is full."""
+"""Measure whether the memory of the Traffic screen stays constant once its history is full."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from checks.traffic.timeline import KEPT
 BUDGET_MB = 2.0
 _FIRST_S, _LAST_S = 300, 3600
 _HASTE_S = 0.05
-"""Between two samples at the accelerated pace."""
+"""Seconds between two samples at the accelerated rate."""
 _BEGIN_WITHIN_S = 120.0
 
 
 def measure(pace: Pace) -> Iterator[Row]:
-    """A real hour where that is wanted, else its samples at an accelerated pace."""
+    """Yield one row: a real hour with `--hour`, else its number of samples at an accelerated rate."""
     yield _hour() if pace.hour else _hasty(pace.memory_s)
 
 
@@ -40,7 +40,7 @@ def _hour() -> Row:
         terminal.read_for(_FIRST_S)
         before = rss_mb(terminal)
         terminal.read_for(_LAST_S - _FIRST_S)
-        return _row("memory, minute five to the hour", before, rss_mb(terminal), "2 nodes and 2 instances at 1 s")
+        return _row("memory, from minute 5 to minute 60", before, rss_mb(terminal), "2 nodes and 2 instances at 1 s")
 
 
 def _hasty(seconds: float) -> Row:
@@ -50,22 +50,22 @@ def _hasty(seconds: float) -> Row:
         with Terminal(lab.enter(lab.nodes[0], command), inside(lab, environment)) as terminal:
             until_concluded(terminal)
             show(terminal, "3")
-            began = time.monotonic()
-            while min(_counts(file).values(), default=0) < KEPT and time.monotonic() < began + _BEGIN_WITHIN_S:
+            started = time.monotonic()
+            while min(_counts(file).values(), default=0) < KEPT and time.monotonic() < started + _BEGIN_WITHIN_S:
                 terminal.read_for(1)
             first, before = _counts(file), rss_mb(terminal)
-            began = time.monotonic()
-            while min(_counts(file).values()) < KEPT + _LAST_S and time.monotonic() < began + seconds:
+            started = time.monotonic()
+            while min(_counts(file).values()) < KEPT + _LAST_S and time.monotonic() < started + seconds:
                 terminal.read_for(1)
             last, after = _counts(file), rss_mb(terminal)
-            took = time.monotonic() - began
-    told = ", ".join(f"{source} {first.get(source, 0)} to {count}" for source, count in sorted(last.items()))
-    how = f"accelerated: {figure(took)} s at {_HASTE_S:g} s in place of an hour at 1 s (--hour); samples: {told}"
-    return _row("memory, from a full history on", before, after, how)
+            took = time.monotonic() - started
+    counts = ", ".join(f"{source} {first.get(source, 0)} to {count}" for source, count in sorted(last.items()))
+    how = f"accelerated: {figure(took)} s at {_HASTE_S:g} s instead of an hour at 1 s (--hour); samples: {counts}"
+    return _row("memory, after the history is full", before, after, how)
 
 
 def _counts(file: Path) -> dict[str, int]:
-    """How many samples of each source the console has taken so far."""
+    """The number of samples of each source that the console has received so far."""
     try:
         return {str(source): int(count) for source, count in json.loads(file.read_bytes()).items()}
     except FileNotFoundError:

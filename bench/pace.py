@@ -1,4 +1,4 @@
-"""How thoroughly everything is measured."""
+"""How often and how long each measurement runs."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Pace:
-    """How often, and for how long."""
+    """The repetitions and durations of the measurements."""
 
     starts: int = 15
-    """Of each program, for the first paint."""
+    """Starts of each program, for the first paint."""
     seconds: float = 30
-    """Of each screen, for bytes and CPU."""
+    """Seconds for each screen, for bytes and CPU."""
     samples: int = 200
-    """Of a node, for what they cost."""
+    """Samples of a node, for their cost."""
     keys: int = 200
-    """That are pressed, for how soon they are answered."""
+    """Key presses, for the time to their answer."""
     memory_s: float = 240
-    """For the memory at an accelerated pace."""
+    """Seconds for the memory at an accelerated rate."""
     hour: bool = False
-    """Watch the memory for a real hour instead."""
+    """Whether to measure the memory over a real hour instead."""
 
 
 QUICK = Pace(starts=7, seconds=10, samples=80, keys=60, memory_s=60)

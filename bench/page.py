@@ -1,4 +1,4 @@
-"""The HTML report of a large cluster: how large it is, and how long it takes to make."""
+"""Measure the size of a large cluster's HTML report, and the time to make it."""
 
 from __future__ import annotations
 
@@ -13,18 +13,16 @@ from bench.rows import Row
 
 NODES, FINDINGS, SECONDS = 16, 500, 300
 MOST_MB, MOST_S = 2.0, 1.0
-"""It is to be mailed, and not to be waited for."""
+"""The budgets: the report must fit into a mail, and no user should wait for it."""
 
 
 def measure(pace: Pace) -> Iterator[Row]:
-    """The page, made anew by as many programs as are started for the first paint."""
+    """Yield the rows; as many processes make the report as are started for the first paint."""
     made = [_page() for _ in range(pace.starts)]
-    what = f"HTML report of {NODES} nodes, {FINDINGS} problems"
-    yield Row(f"{what}, size", "MB", made[0]["bytes"] / 1e6, MOST_MB)
-    note = (
-        f"median of {pace.starts}: the first page of a process, with {SECONDS} s of samples and what is loaded for it"
-    )
-    yield Row(f"{what}, time", "s", statistics.median(page["seconds"] for page in made), MOST_S, "", (note,))
+    title = f"HTML report of {NODES} nodes, {FINDINGS} problems"
+    yield Row(f"{title}, size", "MB", made[0]["bytes"] / 1e6, MOST_MB)
+    note = f"median of {pace.starts}: the first page of a process, with {SECONDS} s of samples, imports included"
+    yield Row(f"{title}, time", "s", statistics.median(page["seconds"] for page in made), MOST_S, "", (note,))
 
 
 def _page() -> dict[str, float]:

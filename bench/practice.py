@@ -1,4 +1,4 @@
-"""A practice cluster of the bench's own, with nothing left of it afterwards."""
+"""A practice cluster for the bench, removed at the end."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ _DIRECTORY = "RACWIRE_LAB_DIR"
 _ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 
-class NoCluster(Exception):  # noqa: N818 - it is no error of ours, but a reason not to measure
-    """There can be no practice cluster here, and why."""
+class NoCluster(Exception):  # noqa: N818 - this is a reason not to measure, not an error
+    """The practice cluster cannot run on this machine. The text is the reason."""
 
 
 @contextlib.contextmanager
 def practice_cluster(nodes: int) -> Iterator[Lab]:
-    """Bring one up, with its database and the load that this brings. Raises NoCluster."""
+    """Start a practice cluster with its database, whose load it measures. Raises NoCluster when it cannot run."""
     before = os.environ.get(_DIRECTORY)
     with tempfile.TemporaryDirectory(prefix="racwire-bench-") as directory:
         os.environ[_DIRECTORY] = str(Path(directory) / "lab")
         try:
             lab = up(nodes=nodes)
             if lab.database is None:
-                raise NoCluster("the practice cluster has no database here: pip install ./lab")
+                raise NoCluster("the practice cluster has no database: run pip install ./lab")
             yield lab
         except LabError as error:
             raise NoCluster(str(error)) from error
         finally:
-            # A second Ctrl-C, out of impatience, must not leave it standing.
+            # A second Ctrl-C must not interrupt the removal of the cluster.
             signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
             down()
             os.environ.pop(_DIRECTORY)
@@ -43,10 +43,10 @@ def practice_cluster(nodes: int) -> Iterator[Lab]:
 
 
 def inside(lab: Lab, environment: dict[str, str]) -> dict[str, str]:
-    """The environment of a command in the first node: what `racwire --lab` gives itself."""
+    """Return the environment of a command in the first node, as `racwire --lab` sets it."""
     return {**environment, **lab.environment(lab.nodes[0])}
 
 
 def outside(lab: Lab, environment: dict[str, str]) -> dict[str, str]:
-    """The environment in which `racwire --lab` finds this cluster."""
+    """Return the environment in which `racwire --lab` finds this cluster."""
     return {**environment, _DIRECTORY: str(lab.directory)}

@@ -1,37 +1,37 @@
-"""What was measured, beside what is allowed, as one table."""
+"""The measured values and their budgets, as one table."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_COLUMNS = ("what", "budget", "measured", "ratio", "verdict")
+_COLUMNS = ("measurement", "budget", "measured", "ratio", "verdict")
 
 
 @dataclass(frozen=True)
 class Row:
-    """One thing that was measured, or could not be."""
+    """One measurement, or the reason why it was not possible."""
 
-    what: str
+    title: str
     unit: str = ""
-    """Of both figures: `x`, `B/s`, `% of a core`, `ms`, `MB`."""
+    """The unit of both figures: `x`, `B/s`, `% of a core`, `ms`, `MB`."""
     measured: float | None = None
-    """None where it could not be measured."""
+    """The measured value; None when it could not be measured."""
     budget: float | None = None
-    """The most that it may be; None for a figure that stands beside the others for comparison."""
+    """The upper limit; None for a figure that is only for comparison."""
     why_not: str = ""
-    """Why it was not measured, or has no budget to be held against."""
+    """Why it was not measured, or has no budget."""
     notes: tuple[str, ...] = ()
-    """What else there is to know of it, a line each."""
+    """Further notes, a line each."""
 
     @property
     def ratio(self) -> float | None:
-        """How much of the budget it takes; None where that is no number."""
+        """The share of the budget; None when it is not a number."""
         return self.measured / self.budget if self.measured is not None and self.budget else None
 
     @property
     def verdict(self) -> str:
-        """In words: within or over the budget, or why neither can be said."""
+        """The verdict as text: within or over the budget, or why there is none."""
         if self.measured is None:
             return f"not measured: {self.why_not}"
         if self.budget is None:
@@ -39,13 +39,13 @@ class Row:
         return "within" if self.measured <= self.budget else "over"
 
 
-def not_measured(what: str, why: str) -> Row:
-    """The row of what could not be measured."""
-    return Row(what, why_not=why)
+def not_measured(title: str, why: str) -> Row:
+    """Return the row of a value that could not be measured."""
+    return Row(title, why_not=why)
 
 
 def table(rows: Sequence[Row]) -> str:
-    """All rows, their notes below them."""
+    """Return all rows as a table, with their notes below."""
     cells = [_COLUMNS, *(_cells(row) for row in rows)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(_COLUMNS) - 1)]
     lines = [_line(_COLUMNS, widths), "  ".join("─" * width for width in (*widths, len("not measured")))]
@@ -58,17 +58,17 @@ def table(rows: Sequence[Row]) -> str:
 def _cells(row: Row) -> tuple[str, ...]:
     budget = "" if row.budget is None else f"≤ {figure(row.budget)} {row.unit}"
     measured = "" if row.measured is None else f"{figure(row.measured)} {row.unit}"
-    return row.what, budget, measured, "" if row.ratio is None else f"{row.ratio:.2f}", row.verdict
+    return row.title, budget, measured, "" if row.ratio is None else f"{row.ratio:.2f}", row.verdict
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    what, *figures = cells[:-1]
-    aligned = [what.ljust(widths[0]), *(f.rjust(width) for f, width in zip(figures, widths[1:], strict=True))]
+    title, *figures = cells[:-1]
+    aligned = [title.ljust(widths[0]), *(f.rjust(width) for f, width in zip(figures, widths[1:], strict=True))]
     return "  ".join([*aligned, cells[-1]])
 
 
 def figure(value: float) -> str:
-    """A number with three significant digits, and all that stand before the point."""
+    """Return a number with three significant digits, and with all digits before the point."""
     if value == 0:
         return "0"
     digits = 0

@@ -1,4 +1,4 @@
-"""The processor time of one sample of a node, by the number of its interfaces, against what psutil takes."""
+"""Measure the CPU time of one sample of a node by the number of its interfaces, against psutil."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from bench.wires import wires
 COUNTS = (8, 32, 128)
 BUDGET = 1.0
 GROWTH_BUDGET = 1.25
-"""What one more interface may cost among many, against what it costs among few: linear, with room for noise."""
+"""The cost of one more interface among many, divided by the cost among few: linear growth, with room for noise."""
 
 
 def measure(pace: Pace) -> Iterator[Row]:
-    """Each number of interfaces, and how the cost grows with it."""
+    """Yield a row for each number of interfaces, and one for the growth of the cost."""
     costs: list[float] = []
     for count in COUNTS:
         found = _medians(count, pace.samples)
         ours, theirs = found["interfaces"], found["psutil"]
         note = (
-            f"compared: /proc/net/dev read, and what each interface counted since: {figure(ours)} µs; psutil's "
+            f"compared: read /proc/net/dev and compute each interface's growth: {figure(ours)} µs; psutil's "
             f"bare counters (pernic, nowrap=False): {figure(theirs)} µs; {pace.samples} times in turn, all of them busy"
         )
         rest = (
-            f"the whole sample, with IP, UDP, softnet, processors and load: {figure(found['sample'])} µs; psutil, "
+            f"the whole sample, with IP, UDP, softnet, CPUs and load: {figure(found['sample'])} µs; psutil, "
             f"which has no IP, UDP and softnet: {figure(found['psutil all'])} µs"
         )
         yield Row(f"one sample of {count} interfaces, against psutil", "x", ours / theirs, BUDGET, "", (note, rest))
@@ -42,7 +42,7 @@ def measure(pace: Pace) -> Iterator[Row]:
 
 
 def _medians(count: int, samples: int) -> dict[str, float]:
-    """The cost of each way to take a sample, in microseconds."""
+    """The cost of each method to take a sample, in microseconds."""
     with wires(count) as namespace:
         command = namespace.enter([sys.executable, "-m", "bench.programs.sample_cost", str(samples)])
         done = subprocess.run(command, stdout=subprocess.PIPE, check=True)

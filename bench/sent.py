@@ -1,4 +1,4 @@
-"""Bytes to the terminal, on the Traffic screen of a node under load, beside what btop sends for it."""
+"""Measure the bytes to the terminal, on the Traffic screen of a node under load, and those of btop."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ BUDGETS = {SMALL: 1500, LARGE: 3000}
 """Bytes a second, by size."""
 SHARE_OF_BTOP = 1 / 5
 _WARM_S = 4.0
-"""Until the first drawing is over."""
+"""Seconds until the first drawing is complete."""
 
 
 def measure(pace: Pace) -> Iterator[Row]:
-    """Each size, racwire's own budget and btop's fifth."""
+    """Yield the rows of each size: racwire's own budget, and a fifth of btop's bytes."""
     with new_user() as environment, practice_cluster(nodes=2) as lab:
         for size, budget in BUDGETS.items():
-            what = f"{size[0]}x{size[1]}"
-            # The run of the checks that it begins with is kept short: it is not what is measured.
+            title = f"{size[0]}x{size[1]}"
+            # A short run of the checks at the start: it is not measured.
             with Terminal([RACWIRE, "--lab", "--interval", "1"], outside(lab, environment), size) as terminal:
                 until_concluded(terminal)
                 show(terminal, "3", _WARM_S)
@@ -37,19 +37,19 @@ def measure(pace: Pace) -> Iterator[Row]:
                     f"practice cluster of 2 nodes and 2 instances under load, 1 s, truecolor, over {pace.seconds:g} s",
                     anatomy(terminal.raw, pace.seconds),
                 )
-            yield Row(f"bytes sent, Traffic, {what}", "B/s", ours, budget, notes=notes)
-            yield _against_btop(f"bytes sent, Traffic, {what}, against btop", ours, lab, environment, size, pace)
+            yield Row(f"bytes sent, Traffic, {title}", "B/s", ours, budget, notes=notes)
+            yield _against_btop(f"bytes sent, Traffic, {title}, against btop", ours, lab, environment, size, pace)
 
 
 def _against_btop(
-    what: str, ours: float, lab: Lab, environment: dict[str, str], size: tuple[int, int], pace: Pace
+    title: str, ours: float, lab: Lab, environment: dict[str, str], size: tuple[int, int], pace: Pace
 ) -> Row:
     if why := why_no_btop():
-        return not_measured(what, why)
+        return not_measured(title, why)
     node = lab.nodes[0]
     with Terminal(lab.enter(node, COMMAND), once_a_second(inside(lab, environment)), size) as terminal:
         terminal.read_for(_WARM_S)
         terminal.processes()
         theirs = terminal.read_for(pace.seconds) / pace.seconds
     note = f"btop in the same node and terminal: {figure(theirs)} B/s; a fifth of that is allowed"
-    return Row(what, "B/s", ours, SHARE_OF_BTOP * theirs, notes=(note,))
+    return Row(title, "B/s", ours, SHARE_OF_BTOP * theirs, notes=(note,))

@@ -1,4 +1,4 @@
-"""A terminal for a program to draw in, that counts what it is sent and answers what a terminal is asked."""
+"""A pseudo-terminal for a program: it counts the received bytes and answers the queries for a terminal."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from typing import Self
 import psutil
 
 SMALL, LARGE = (80, 24), (120, 40)
-"""The sizes that are measured, as columns and rows."""
+"""The measured sizes, as columns and rows."""
 
 _ANSWERS = {
-    b"\x1b[?2026$p": b"\x1b[?2026;2$y",  # synchronised output: there is
-    b"\x1b[?2048$p": b"\x1b[?2048;0$y",  # resizing told in band: not known
+    b"\x1b[?2026$p": b"\x1b[?2026;2$y",  # synchronised output: supported
+    b"\x1b[?2048$p": b"\x1b[?2048;0$y",  # in-band resize reports: unknown
     b"\x1b[c": b"\x1b[?62;22c",
 }
-"""What a program asks at its start, and what xterm answers."""
+"""The queries of a program at its start, and the answers of xterm."""
 _ESCAPES = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]")
 
 
 class TerminalError(Exception):
-    """The program did not draw what it was expected to."""
+    """The program did not draw the expected text."""
 
 
 class Terminal:
-    """A program in a pseudo-terminal of its own. Close it, whatever happened: that ends the program."""
+    """A program in a pseudo-terminal of its own. Always close it: that ends the program."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], size: tuple[int, int] = SMALL) -> None:
         self._master, slave = pty.openpty()
         termios.tcsetwinsize(slave, (size[1], size[0]))
         self._since = b""
-        self.patience_s = 5.0
-        """How long the program may take to end by itself."""
+        self.end_timeout_s = 5.0
+        """Seconds for the program to end by itself."""
         self.started_at = time.perf_counter()
         try:
             self._process = subprocess.Popen(
@@ -62,69 +62,71 @@ class Terminal:
 
     @property
     def text(self) -> str:
-        """What it was sent since the last key, without the escape sequences."""
+        """The output since the last key, without escape sequences."""
         return _ESCAPES.sub(b"", self._since).decode(errors="replace")
 
     @property
     def raw(self) -> bytes:
-        """What it was sent since the last key, as it came."""
+        """The output since the last key, as received."""
         return self._since
 
     def forget(self) -> None:
-        """Begin to keep what it is sent anew."""
+        """Discard the output so far."""
         self._since = b""
 
     def send(self, keys: str) -> float:
-        """Press keys; returns when that was."""
+        """Press keys. Return the time of the key press."""
         self.forget()
         os.write(self._master, keys.encode())
         return time.perf_counter()
 
     def read_for(self, seconds: float) -> int:
-        """Take all it is sent for so long; returns how many bytes that were."""
+        """Read the output for so many seconds. Return the number of bytes."""
         end = time.perf_counter() + seconds
         count = 0
         while (left := end - time.perf_counter()) > 0:
             count += len(self._read(left))
         return count
 
-    def read_until(self, words: str, within_s: float = 20) -> float:
-        """Wait until these words were drawn since the last key; returns when that was. Raises TerminalError."""
+    def read_until(self, text_drawn: str, within_s: float = 20) -> float:
+        """Wait until this text was drawn since the last key. Return the time. Raises TerminalError."""
         end = time.perf_counter() + within_s
-        while words not in self.text:
+        while text_drawn not in self.text:
             if self._read(max(0.0, end - time.perf_counter())):
                 at = time.perf_counter()
                 continue
-            raise TerminalError(f"'{words}' was not drawn within {within_s:g} s; the end of what was: {self._tail}")
+            raise TerminalError(
+                f"'{text_drawn}' was not drawn within {within_s:g} s; the output ends with: {self._tail}"
+            )
         return at
 
     def read_any(self, within_s: float) -> float | None:
-        """When the next bytes come; None when none do in that time."""
+        """Return the time of the next bytes; None when there are none within the time."""
         return time.perf_counter() if self._read(within_s) else None
 
     def read_until_quiet(self, for_s: float, within_s: float) -> None:
-        """Wait until it has been sent nothing for so long. Raises TerminalError."""
+        """Wait until there was no output for so many seconds. Raises TerminalError."""
         end = time.perf_counter() + within_s
         while self._read(for_s):
             if time.perf_counter() > end:
-                raise TerminalError(f"the screen did not come to rest within {within_s:g} s")
+                raise TerminalError(f"the screen still changed after {within_s:g} s")
 
     def processes(self) -> tuple[psutil.Process, list[psutil.Process]]:
-        """The program, and the processes below it. Raises TerminalError when it has ended."""
+        """Return the program and its descendants. Raises TerminalError when the program has ended."""
         try:
             program = psutil.Process(self._process.pid)
-            # What enters a practice node waits outside for the program that it started there.
+            # The program that enters a practice node waits outside for the program that it started there.
             while any(word.endswith("enter.py") for word in program.cmdline()):
                 program = program.children()[0]
             return program, program.children(recursive=True)
         except (psutil.NoSuchProcess, IndexError) as error:
-            raise TerminalError(f"the program has ended; the last it said: {self._tail}") from error
+            raise TerminalError(f"the program has ended; its last output: {self._tail}") from error
 
     def close(self) -> None:
-        """End the program, by force where it does not end by itself."""
+        """End the program, by force when it does not end by itself."""
         self._process.terminate()
-        end = time.perf_counter() + self.patience_s
-        # It must be able to write its last words, or it would wait for us as we for it.
+        end = time.perf_counter() + self.end_timeout_s
+        # Read its last output: otherwise the program would wait for this process, and this process for the program.
         while self._process.poll() is None and time.perf_counter() < end:
             self._read(0.05)
         self._process.kill()
@@ -136,7 +138,7 @@ class Terminal:
         return repr(" ".join(self.text.split())[-200:])
 
     def _read(self, within_s: float) -> bytes:
-        """What comes next; nothing when that takes longer, or the program has closed its side."""
+        """The next bytes; empty when there are none in time, or the program has closed its side."""
         if not select.select([self._master], [], [], within_s)[0]:
             return b""
         try:

@@ -1,4 +1,4 @@
-"""A network namespace with as many busy interfaces as are wanted."""
+"""A network namespace with a chosen number of busy interfaces."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from racwire_lab.programs import enter
 
 _PROGRAMS = Path(__file__).with_name("programs")
 _ENTER = Path(enter.__file__)
-"""What enters a practice node: it enters any other namespace as well."""
+"""The program that enters a practice node: it enters any other namespace as well."""
 _TOOLS = ("unshare", "nsenter", "ip", "mount")
 
 
-class NoNamespace(Exception):  # noqa: N818 - it is no error of ours, but a reason not to measure
-    """There can be no namespace here, and why."""
+class NoNamespace(Exception):  # noqa: N818 - this is a reason not to measure, not an error
+    """The namespace cannot be made on this machine. The text is the reason."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,13 @@ class Wires:
         return [f"10.99.{number}.0/24" for number in range(self.count)]
 
     def enter(self, command: Sequence[str]) -> list[str]:
-        """The command line that runs a command there."""
+        """Return the command line that runs a command in the namespace."""
         return [sys.executable, "-I", "-S", str(_ENTER), str(self.holder.pid), str(self.holder.started), *command]
 
 
 @contextlib.contextmanager
 def wires(count: int) -> Iterator[Wires]:
-    """Make one; it ends with the block, and with us if we are killed. Raises NoNamespace."""
+    """Make a namespace. It ends with the block, and when this process is killed. Raises NoNamespace."""
     if missing := [tool for tool in _TOOLS if shutil.which(tool) is None]:
         raise NoNamespace(f"{missing[0]} is missing on this machine")
     command = ["unshare", *(["--user", "--map-root-user"] if needs_user_namespace() else [])]
@@ -59,10 +59,10 @@ def wires(count: int) -> Iterator[Wires]:
         try:
             if holder.stdout.readline() != b"ready\n":
                 holder.kill()
-                said = holder.stderr.read().decode(errors="replace").strip().splitlines()
-                raise NoNamespace(f"no namespace could be made ({said[-1] if said else 'it gave no reason'})")
+                message = holder.stderr.read().decode(errors="replace").strip().splitlines()
+                raise NoNamespace(f"no namespace could be made ({message[-1] if message else 'no reason reported'})")
             [inside] = psutil.Process(holder.pid).children()
             yield Wires(count, Process.of(inside.pid))
         finally:
-            # The end of its stdin would do; a kill does it also when the shell is not that far yet.
+            # A kill also ends a shell that does not read its stdin yet.
             holder.kill()

@@ -1,8 +1,8 @@
-"""Makes the pictures of the README from the running console: on a practice cluster of its own, which it then breaks,
-and on another one, whose MTU is being changed.
+"""Make the pictures of the README from the running console: on a practice cluster that this program breaks, and on
+another one whose MTU is being changed.
 
 Run it with `make screenshots`. It starts itself again inside the first node of the practice cluster, where the console
-sees what it would see on a real node.
+works as on a real node.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ INSIDE, CHANGING = "--inside", "--changing"
 PAGE = HERE / "report-html.png"
 """The first screenful of the HTML report that the console writes."""
 SHEET = HERE / "report-print.png"
-"""The same page on paper: its first sheet."""
+"""The first printed sheet of the same report."""
 SIZES = ((80, 24), (120, 40))
 SCREENS = {"1": "checks", "2": "paths", "3": "traffic", "4": "database", "6": "report"}
 LIVE = "34v"
 LOOK = "v"
-"""Looks at the gate of a change's step."""
+"""The key that verifies the gate of a change's step."""
 SAMPLED_S = 12
-"""How long what takes its time is watched before its picture is taken: live screens, and a look at a gate."""
+"""Seconds before a picture of a live screen, or of the verification of a gate."""
 
 
 def main() -> None:
-    """Build the practice cluster, break it, take the pictures in it, and take it down."""
+    """Build the practice cluster, break it, take the pictures in it, and remove it."""
     sys.path.insert(0, str(ROOT))
     if sys.argv[1:] == [INSIDE]:
         asyncio.run(take_pictures(SCREENS))
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def of_a_broken_cluster() -> None:
-    """What the console shows of a black hole, and the page that it writes."""
+    """Take the pictures of a black hole in the console, and of the HTML report."""
     with tempfile.TemporaryDirectory(prefix="racwire-screenshots-") as directory:
         os.environ["RACWIRE_LAB_DIR"] = str(Path(directory) / "lab")
         import racwire_lab
@@ -74,7 +74,7 @@ def of_a_broken_cluster() -> None:
 
 
 def of_a_change() -> None:
-    """A change in the midst of it: on one node the new MTU is in the files, and not yet in the kernel."""
+    """Take the picture of a change halfway: on one node the new MTU is in the files, and not yet in the kernel."""
     from tests.lab.rehearsal import Rehearsal
 
     with tempfile.TemporaryDirectory(prefix="racwire-screenshots-") as directory:
@@ -93,7 +93,7 @@ def of_a_change() -> None:
 
 
 async def take_pictures(screens: dict[str, str], first: str = "checks") -> None:
-    """Run the console at each size and save what it shows after each key."""
+    """Run the console at each size, and save the screen after each key."""
     from checks.run.check_discovery import discover
     from checks.run.engine import Engine
     from checks.run.settings_file import load_settings
@@ -135,7 +135,7 @@ async def take_pictures(screens: dict[str, str], first: str = "checks") -> None:
 
 
 async def write_page(pilot: Pilot[None], app: ConsoleApp) -> None:
-    """Have the console write the HTML report, as an operator does; for the picture, in the home directory."""
+    """Write the HTML report from the console, as an operator does; for the picture, into the home directory."""
     from tui.cli.report_formats import FORMATS
 
     os.environ["HOME"] = str(Path.cwd())
@@ -143,19 +143,19 @@ async def write_page(pilot: Pilot[None], app: ConsoleApp) -> None:
     await pilot.press(*to_html, "enter")
     while not app.state.exports.done:
         await pilot.pause(0.1)
-    await pilot.press("home", *to_html)  # what was told in the rule is read by then
+    await pilot.press("home", *to_html)  # the message in the rule has been read by then
     await pilot.pause(0.2)
 
 
 def without_web_fonts(svg: str) -> str:
-    """The picture with the reader's own fixed-width font, naming no other host."""
+    """Return the picture with the reader's own fixed-width font, without a reference to another host."""
     svg = re.sub(r"<!-- Generated with Rich .*? -->\s*", "", svg)
     svg = re.sub(r"@font-face\s*\{.*?\}\s*", "", svg, flags=re.DOTALL)
     return svg.replace("Fira Code", "monospace")
 
 
 def with_spaces_as_places(svg: str) -> str:
-    """The picture with each text where it begins, since some viewers drop the spaces before a text."""
+    """Return the picture with an explicit position for each text, since some viewers drop the spaces before a text."""
 
     def placed(found: re.Match[str]) -> str:
         spaces = found["spaces"].count("&#160;")

@@ -1,4 +1,4 @@
-"""The HTML report as a reader sees it, in headless Chromium: its first screenful, and its first sheet of paper."""
+"""Take pictures of the HTML report in headless Chromium: its first screenful, and its first printed sheet."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ _WITHIN_S = 60
 
 
 def picture_of(page: Path, target: Path) -> bool:
-    """Take a picture of a page; False where no Chromium is installed. Raises CalledProcessError."""
+    """Take a picture of a page. Return False when Chromium is not installed. Raises CalledProcessError."""
     return _browse(page, ["--hide-scrollbars", f"--window-size={DESKTOP}", f"--screenshot={target}"])
 
 
 def print_of(page: Path, target: Path) -> bool:
-    """Take a picture of the first sheet that a page is printed on; False where there is no Chromium, or no pdftoppm of
-    poppler-utils. Raises CalledProcessError."""
+    """Take a picture of a page's first printed sheet.
+
+    Return False without Chromium, or without pdftoppm of poppler-utils. Raises CalledProcessError.
+    """
     to_picture = shutil.which("pdftoppm")
     with tempfile.TemporaryDirectory(prefix="racwire-print-") as directory:
         printed = Path(directory) / "page.pdf"

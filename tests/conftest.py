@@ -1,37 +1,37 @@
-"""For all tests."""
+"""Options and fixtures of all tests."""
 
 from __future__ import annotations
-
 import atexit
 import gc
+import pytest
 import signal
 from collections.abc import Iterator
-
-import pytest
 from hypothesis import is_hypothesis_test, settings
-
 from tui.cli import streams
 
-# No test is about a time, since the machine may be busy; a third of the usual examples find what more would, in a few
-# runs.
+# No test checks a duration, since the machine may be busy. A third of the usual number of examples finds the same
+# faults in a few runs.
 settings.register_profile("racwire", deadline=None, max_examples=30)
 settings.load_profile("racwire")
 
 
 def pytest_configure() -> None:
-    """Take SIGINT as from a terminal.
+    """Give SIGINT its default handler, as on a terminal.
 
-    A script's `nohup make test &` starts us with SIGINT and SIGHUP ignored. All that we start would inherit that: a
-    command that a test interrupts would go on for good, and the tests themselves could not be interrupted either.
+    The `nohup make test &` of a script starts pytest with SIGINT and SIGHUP ignored. Every child process would inherit
+    that: a command that a test interrupts would never end, and the tests could not be interrupted either.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        # A Python handler: exec resets it to the default, for the workers of the tests and all that they start.
+        # A Python handler: exec resets it to the default in the workers and in all programs that they start.
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def hangups_end_what_tests_start() -> None:
-    """As above for SIGHUP, where tests run. The tests themselves, and who hands them out, outlive a hangup as asked."""
+    """Do the same for SIGHUP in the processes that run tests.
+
+    The tests themselves continue after a hangup, as requested.
+    """
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda *_: None)
 
@@ -42,10 +42,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+<<<<<<< ours
     """Leave out the cases and walks on the practice cluster that are not in the sample, unless `--all-cases` is set."""
+=======
+    """Leave out the cases of the practice cluster outside the sample, unless `--all-cases` is set."""
+>>>>>>> theirs
     for item in items:
-        # Measuring doubles what a line costs: properties run the same lines over and over, and what drives a terminal
-        # or a practice cluster runs those that examples have run before.
+        # Coverage doubles the time of a line: property tests repeat the same lines, and tests of a terminal or a
+        # practice cluster run lines that unit tests have run.
         test = getattr(item, "obj", None)
         if is_hypothesis_test(test) or item.path.parent.name not in ("unit", "cases"):
             item.add_marker(pytest.mark.no_cover)
@@ -56,8 +60,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """What was loaded for all tests is there to stay: to look through it for garbage, over and over, takes a tenth of
-    their time."""
+    """Freeze the objects loaded so far: without it, garbage collection takes a tenth of the tests' time."""
     gc.collect()
     gc.freeze()
     atexit.register(gc.unfreeze)
@@ -65,7 +68,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True)
 def signals_as_they_were() -> Iterator[None]:
-    """A command that was interrupted leaves signals ignored, or deadly, since it is about to end: the tests are not."""
+    """Restore the signal handlers: an interrupted command leaves signals ignored or deadly, since it ends soon."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     yield
     for number, handler in before.items():
@@ -74,7 +77,14 @@ def signals_as_they_were() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def threads_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+<<<<<<< ours
     """A command ends its process where a thread hangs. One that another test has left must not end all tests."""
     others = set(streams.joined_threads())
     told = streams.joined_threads
     monkeypatch.setattr(streams, "joined_threads", lambda: [t for t in told() if t not in others])
+=======
+    """Hide the threads of other tests: a command ends its process when a thread hangs, which would end all tests."""
+    others = set(streams.waited_for())
+    told = streams.waited_for
+    monkeypatch.setattr(streams, "waited_for", lambda: [t for t in told() if t not in others])
+>>>>>>> theirs

@@ -1,1 +1,1 @@
-"""Programs that are run, each as a process of its own, to be measured or to measure from inside a namespace."""
+"""Programs that run as processes of their own, to be measured or to measure inside a namespace."""

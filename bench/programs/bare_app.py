@@ -1,4 +1,4 @@
-"""A Textual app that does nothing but show as many widgets as it is told: `python bare_app.py COUNT`."""
+"""A Textual app that only displays a number of widgets: `python bare_app.py COUNT`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from textual.widgets import Static
 
 
 class BareApp(App[None]):
-    """Widgets, one below the other."""
+    """An app with widgets, one below the other."""
 
     def compose(self) -> ComposeResult:
-        """As many as were asked for."""
+        """Return COUNT widgets."""
         for number in range(int(sys.argv[1])):
             yield Static(f"bare {number}")
 

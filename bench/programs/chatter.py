@@ -1,4 +1,4 @@
-"""Sends a changing number of packets to each address, and takes what is sent here: `python chatter.py ADDRESS…`."""
+"""Send a changing number of packets to each address, and read received packets: `python chatter.py ADDRESS…`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import time
 _PORT = 9
 _EVERY_S = 0.05
 _PACKETS = 160
-"""At most so many each time, whatever the number of addresses."""
+"""Maximum of packets in each round, whatever the number of addresses."""
 _BYTES = (100, 1400)
 
 
 def main() -> None:
-    """Until the process is ended."""
+    """Send until the process is ended."""
     addresses = sys.argv[1:]
     most = max(1, _PACKETS // len(addresses))
     chance = random.Random(addresses[0])  # noqa: S311 - noise, not secrets

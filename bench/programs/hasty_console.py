@@ -1,7 +1,7 @@
-"""The console with samples many times as often as a user can have them: `python -m … INTERVAL_S FILE`.
+"""Run the console with a shorter interval than users can set: `python -m … INTERVAL_S FILE`.
 
-All else is as ever: the same settings, feed, timeline and screens. Into the file it writes, once a second, how many
-samples of each source there were by then, as JSON.
+Settings, feed, timeline and screens are the usual ones. Once a second, the program writes the number of samples of each
+source into the file, as JSON.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _add = Timeline.add
 
 
 def main() -> int:
-    """Run it; returns its exit code."""
+    """Run the console. Return its exit code."""
     interval_s, file = float(sys.argv[1]), Path(sys.argv[2])
     settings = load_settings(None)
-    # Below what the settings file allows: made here, they are not held against that.
+    # The interval is below the limit of the settings file; settings made here are not validated.
     traffic = msgspec.structs.replace(settings.traffic, interval_s=interval_s, pairs_interval_s=interval_s)
     sampling = msgspec.structs.replace(settings.sampling, interval_s=1.0)
     Timeline.add = _counting  # type: ignore[method-assign, assignment]

@@ -1,6 +1,7 @@
-"""The HTML report of a large cluster with many problems: `python -m bench.programs.page_cost NODES FINDINGS SECONDS`.
+"""Make the HTML report of a large cluster with many problems: `python -m bench.programs.page_cost NODES FINDINGS
+SECONDS`.
 
-Prints JSON: the bytes of the page, and the seconds that the first one of a process took, with what is loaded for it.
+Prints JSON: the bytes of the page, and the seconds for the first page of a process, imports included.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ def main() -> None:
     """Measure and print."""
     nodes, findings, seconds = map(int, sys.argv[1:])
     evidence = Evidence(large_report(nodes, findings), large_track(nodes, seconds))
-    began = time.perf_counter()
+    started = time.perf_counter()
     from checks.report.html.html_page import to_html
 
     page = to_html(evidence)
-    print(json.dumps({"bytes": len(page), "seconds": time.perf_counter() - began}))
+    print(json.dumps({"bytes": len(page), "seconds": time.perf_counter() - started}))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""The processor time of one sample of this node, against psutil's: `python -m bench.programs.sample_cost COUNT`.
+"""Measure the CPU time of one sample of this node, and of psutil: `python -m bench.programs.sample_cost COUNT`.
 
-Prints JSON: the median of each way in microseconds. The ways take turns, with a pause in which the counters change.
+Prints JSON: the median of each method in microseconds. The methods alternate, with a pause in which the counters
+change.
 """
 
 from __future__ import annotations
@@ -34,14 +35,14 @@ def main() -> None:
     for _ in range(int(sys.argv[1])):
         for name, take in ways.items():
             time.sleep(_PAUSE_S / len(ways))
-            began = time.process_time_ns()
+            started = time.process_time_ns()
             take()
-            times[name].append((time.process_time_ns() - began) / 1000)
+            times[name].append((time.process_time_ns() - started) / 1000)
     print(json.dumps({name: statistics.median(of_way[_WARM:]) for name, of_way in times.items()}))
 
 
 def _interfaces() -> Callable[[], object]:
-    """What the interfaces counted since the last time: what of a sample can be set against psutil's bare counters."""
+    """The part of a sample that is comparable with psutil's bare counters: the growth of the interfaces' counters."""
     file, before = os.open("/proc/net/dev", os.O_RDONLY), InterfaceTable()
 
     def take() -> object:
@@ -56,13 +57,13 @@ def _interfaces() -> Callable[[], object]:
 
 
 def _sample() -> Callable[[], object]:
-    """A whole sample, as the feed takes it: interfaces, IP, UDP, softnet, processors, load."""
+    """A whole sample, as the feed takes it: interfaces, IP, UDP, softnet, CPUs, load."""
     files, counter = KernelFiles(), NodeCounter()
     return lambda: counter.sample("node", files.read(), time.monotonic(), time.time())
 
 
 def _psutil_all() -> object:
-    """What psutil has of a whole sample: it knows nothing of IP, UDP and softnet."""
+    """The counterparts that psutil has of a whole sample: it lacks IP, UDP and softnet."""
     return psutil.net_io_counters(pernic=True, nowrap=False), psutil.cpu_times(percpu=True), psutil.getloadavg()
 
 

@@ -1,4 +1,4 @@
-"""The practice cluster: a real network of namespaces with the faces of a RAC cluster, to try racwire on and to break.
+"""The practice cluster: a real network of namespaces that looks like a RAC cluster, to try racwire on and to break.
 
     lab = up(nodes=2)
     subprocess.run(lab.enter("rac1", ["ping", "-c1", "192.168.10.2"]))
@@ -6,20 +6,21 @@
     lab = lab.mend()
     down()
 
-Everything is in namespaces of its own, held by one process with which all of it ends. The nodes and their networks need
-the standard library only, the database also duckdb, sqlglot, cryptography and msgspec.
+All processes run in namespaces of their own. One process holds these namespaces: when it ends, the whole cluster ends.
+The nodes and their networks need the standard library only. The database also needs duckdb, sqlglot, cryptography and
+msgspec.
 """
 
 from racwire_lab.cluster.cluster import Lab, down, find, up
 from racwire_lab.cluster.faults import FAULTS, ActiveFault, Fault
-from racwire_lab.cluster.topology import DATABASE_VERSIONS, KEEPERS, MIXED, SWITCH_MTU
+from racwire_lab.cluster.topology import DATABASE_VERSIONS, MIXED, NETWORK_SERVICES, SWITCH_MTU
 from racwire_lab.lab_errors import LabError, LabUsageError
 
 __all__ = [
     "DATABASE_VERSIONS",
     "FAULTS",
-    "KEEPERS",
     "MIXED",
+    "NETWORK_SERVICES",
     "SWITCH_MTU",
     "ActiveFault",
     "Fault",

@@ -1,9 +1,9 @@
-"""Errors of the practice cluster, each one sentence."""
+"""Errors of the practice cluster; the text of each is one sentence."""
 
 
 class LabError(Exception):
-    """One sentence for the operator: what happened, where, and what to do about it."""
+    """The practice cluster could not do something. The text says what happened, where, and what to do."""
 
 
 class LabUsageError(LabError):
-    """A fault, node, network or size that does not exist."""
+    """The caller named a fault, node, network, port or size that does not exist."""

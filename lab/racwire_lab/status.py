@@ -1,4 +1,4 @@
-"""What `racwire lab status` and `racwire lab switch` tell of the practice cluster."""
+"""Format the status of the practice cluster for `racwire lab status` and `racwire lab switch`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from racwire_lab import SWITCH_MTU, Lab
 
 
 def status_document(lab: Lab | None) -> dict[str, object]:
-    """The status as JSON has it; of no cluster, that there is none."""
+    """Return the status as a JSON document: `{"up": False}` when there is no cluster."""
     if lab is None:
         return {"up": False}
     return {
@@ -27,7 +27,7 @@ def status_document(lab: Lab | None) -> dict[str, object]:
             "open_on": _open_on(lab),
         },
         "settings_file": str(lab.settings_file),
-        "keepers": {node: lab.keeper_of(node) for node in lab.nodes},
+        "keepers": {node: lab.network_service_of(node) for node in lab.nodes},
         "remote_shell": lab.remote_shell,
         "remote_shell_reason": lab.remote_shell_reason,
         "faults": [
@@ -38,9 +38,9 @@ def status_document(lab: Lab | None) -> dict[str, object]:
 
 
 def status_lines(lab: Lab) -> list[str]:
-    """The status for a reader."""
+    """Return the status as lines of text."""
     shell = "ssh" if lab.remote_shell == "ssh" else f"a stand-in for ssh, because {lab.remote_shell_reason}"
-    broken = ", ".join(map(str, lab.faults)) or "nothing"
+    broken = ", ".join(map(str, lab.faults)) or "none"
     database = ["Database   none"]
     if lab.database:
         database = [
@@ -49,23 +49,23 @@ def status_lines(lab: Lab) -> list[str]:
         ]
     return [
         f"Nodes      {', '.join(lab.nodes)}",
-        f"MTU        {lab.mtu} on the private networks, as it came up",
+        f"MTU        {lab.mtu} bytes on the private networks of the healthy cluster",
         *_small_ports(lab),
         f"Stack      {', '.join(_stacks(lab))}",
         *database,
         *_instances(lab),
-        f"Peers by   {shell}",
-        f"Network    kept by {_keepers(lab)}",
+        f"Logins by  {shell}",
+        f"Network    from {_network_files(lab)}",
         f"Settings   {lab.settings_file}",
         f"Directory  {lab.directory}",
-        f"Broken     {broken}",
+        f"Faults     {broken}",
     ]
 
 
 def port_lines(lab: Lab) -> list[str]:
-    """The switch's ports on the private networks, one a line."""
+    """Return one line for each switch port on the private networks."""
     width = max(len(port.name) for port in lab.switch_ports)
-    return [f"{port.name:<{width}}  MTU {port.mtu:>4}  to {port.nic} of {port.node}" for port in lab.switch_ports]
+    return [f"{port.name:<{width}}  MTU {port.mtu:>4} bytes  to {port.nic} of {port.node}" for port in lab.switch_ports]
 
 
 def _small_ports(lab: Lab) -> list[str]:
@@ -75,11 +75,11 @@ def _small_ports(lab: Lab) -> list[str]:
     small = {mtu: ports for mtu, ports in names.items() if mtu != SWITCH_MTU}
     if not small:
         return []
-    told = [
-        f"{mtu} at every port" if len(ports) == len(lab.switch_ports) else f"{mtu} at {', '.join(ports)}"
+    mtus = [
+        f"{mtu} bytes at every port" if len(ports) == len(lab.switch_ports) else f"{mtu} bytes at {', '.join(ports)}"
         for mtu, ports in small.items()
     ]
-    return [f"Switch     MTU {'; '.join(told)}"]
+    return [f"Switch     MTU {'; '.join(mtus)}"]
 
 
 def _stacks(lab: Lab) -> list[str]:
@@ -102,16 +102,16 @@ def _open_on(lab: Lab) -> list[str]:
 
 
 def _instances(lab: Lab) -> list[str]:
-    """Where the database is open, when that is not everywhere."""
+    """Return a line with the nodes where the database is open; no line when it is open on every node."""
     if not lab.database or (open_on := _open_on(lab)) == list(lab.nodes):
         return []
     return [f"Open on    {', '.join(open_on) or 'no node'}"]
 
 
-def _keepers(lab: Lab) -> str:
+def _network_files(lab: Lab) -> str:
     nodes: dict[str, list[str]] = {}
     for node in lab.nodes:
-        nodes.setdefault(lab.keeper_of(node), []).append(node)
+        nodes.setdefault(lab.network_service_of(node), []).append(node)
     if len(nodes) == 1:
         return f"{next(iter(nodes))} files"
-    return ", ".join(f"{keeper} files on {' and '.join(names)}" for keeper, names in nodes.items())
+    return ", ".join(f"{service} files on {' and '.join(names)}" for service, names in nodes.items())

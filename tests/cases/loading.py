@@ -1,6 +1,6 @@
-"""The case book: the form of a case file, the cluster that it makes, and whether a report says what it expects.
+"""The case book: the format of a case file, the cluster that it makes, and the comparison with a report.
 
-`README.md` beside this file explains the form to whoever writes a case.
+`README.md` in this directory explains the format.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ NOT_ASKED = NotAsked("No database was named.")
 
 
 class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"from_": "from"}):
-    """A table of a case file; a key that is not known is an error."""
+    """A table of a case file; an unknown key is an error."""
 
 
 class InterfaceOf(_Table, frozen=True, kw_only=True):
-    """An interface changed on some nodes, or one that they have besides."""
+    """A changed or an additional interface on some nodes."""
 
     node: str | tuple[str, ...]
     name: str
@@ -66,12 +66,12 @@ class InterfaceOf(_Table, frozen=True, kw_only=True):
     members: tuple[str, ...] | None = None
     addresses: tuple[str, ...] | None = None
     link: str | None = None
-    """The kernel's word: `down`, `lowerlayerdown`."""
+    """The link state of the kernel: `down`, `lowerlayerdown`."""
     off: bool = False
-    """Switched off by the administrator."""
+    """Whether the administrator has switched the interface off."""
 
     def changed(self, old: Interface | None) -> Interface:
-        """The interface with what the case says of it."""
+        """Return the interface with the changes of the case."""
         said = {
             "name": self.renamed,
             "mtu": self.mtu,
@@ -91,7 +91,7 @@ class InterfaceOf(_Table, frozen=True, kw_only=True):
 
 
 class RouteOf(_Table, frozen=True, kw_only=True):
-    """A route of a node, in the place of those to the same destination."""
+    """A route of a node, which replaces those to the same destination."""
 
     node: str
     to: str
@@ -102,17 +102,17 @@ class RouteOf(_Table, frozen=True, kw_only=True):
 
 
 class PathOf(_Table, frozen=True, kw_only=True):
-    """What pings found between nodes on one network; all other paths pass."""
+    """The result of pings between nodes on one network; all other paths pass."""
 
     from_: str | tuple[str, ...]
     to: str | tuple[str, ...]
     network: str = "eth2"
-    """The network by its interface in oifcfg."""
+    """The network, by its interface in oifcfg."""
     both_ways: bool = False
     verdict: Verdict
     lost_leg: Leg = Leg.UNKNOWN
     small: tuple[int, int] | None = None
-    """Small packets sent, and answered."""
+    """Small packets: sent, answered."""
     full: tuple[int, int] | None = None
     refused_locally: int = 0
     local_mtu: int | None = None
@@ -122,7 +122,7 @@ class PathOf(_Table, frozen=True, kw_only=True):
     reason: str = ""
 
     def probes(self, networks: Iterable[PrivateNetwork]) -> Iterator[PathProbe]:
-        """The probed paths."""
+        """Yield the probed paths."""
         network = next(n for n in networks if n.interface == self.network)
         more: dict[str, object] = {"hops": self.hops, "reason": self.reason}
         if self.small or self.full:
@@ -144,18 +144,18 @@ class PathOf(_Table, frozen=True, kw_only=True):
 
 
 class BootOf(_Table, frozen=True, kw_only=True):
-    """What an interface of a node will come up with at the next boot."""
+    """The configuration of an interface at the next boot."""
 
     node: str
     interface: str
     mtu: int | None = None
-    """None: no file sets it."""
+    """The MTU in the files; None when no file sets it."""
     manager: Keeper = Keeper.IFCFG
     file: str = ""
 
 
 class LostBlocks(_Table, frozen=True, kw_only=True):
-    """Blocks that one instance lost of those that another sent, as GV$INSTANCE_CACHE_TRANSFER counts them."""
+    """Blocks that one instance lost from another one, as in GV$INSTANCE_CACHE_TRANSFER."""
 
     receiver: int
     sender: int
@@ -172,7 +172,7 @@ class PingOf(_Table, frozen=True, kw_only=True):
 
 
 class PastLoss(_Table, frozen=True, kw_only=True):
-    """Blocks that AWR has as lost since 18 November."""
+    """Blocks that AWR counts as lost since 18 November."""
 
     instance: int
     blocks: int
@@ -180,12 +180,12 @@ class PastLoss(_Table, frozen=True, kw_only=True):
 
 
 class Make(_Table, frozen=True, kw_only=True):
-    """How the case is made: on a healthy cluster of facts, or by faults of the practice cluster."""
+    """How the case is made: from facts of a healthy cluster, or by faults of the practice cluster."""
 
     nodes: int = 2
     mtu: int = 9000
     database: str = ""
-    """Its release; empty: no database was asked."""
+    """The release of the database; empty when no database was queried."""
 
     unread: dict[str, str] = {}
     oifcfg: tuple[str, ...] = ()
@@ -203,13 +203,13 @@ class Make(_Table, frozen=True, kw_only=True):
     thresholds: dict[str, float] = {}
 
     lab: tuple[str, ...] | None = None
-    """Faults of the practice cluster, as `racwire lab break` takes them; none: a case of facts."""
+    """Faults of the practice cluster, as `racwire lab break` takes them; None for a case of facts."""
     interval_s: int = 1
     checks: tuple[str, ...] = ()
-    """Only these checks; empty: all of them."""
+    """The checks to run; empty for all of them."""
 
     def cluster(self) -> Cluster:
-        """The cluster made of facts."""
+        """Return the cluster made of facts."""
         nodes = [self._node(number) for number in range(1, self.nodes + 1)]
         built = cluster(nodes, self._clusterware())
         assert isinstance(built.networks, tuple)
@@ -292,7 +292,7 @@ class Make(_Table, frozen=True, kw_only=True):
 
 
 class Expected(_Table, frozen=True, kw_only=True):
-    """A finding that must be there. `*` in a title stands for anything."""
+    """A finding that the report must contain. `*` in a title matches any text."""
 
     code: str
     status: Status
@@ -302,13 +302,13 @@ class Expected(_Table, frozen=True, kw_only=True):
     nodes: tuple[str, ...] | None = None
     network: str | None = None
     says: tuple[str, ...] = ()
-    """Texts that stand in it, in whatever part."""
+    """Texts that must be anywhere in the finding."""
     says_not: tuple[str, ...] = ()
     offers_change: bool | None = None
     """Whether one of its next steps changes the cluster."""
 
     def is_met_by(self, finding: Finding) -> bool:
-        """Whether that finding is the expected one."""
+        """Whether the finding is the expected one."""
         whole = text_of(finding)
         return (
             (finding.code, finding.status) == (self.code, self.status)
@@ -324,18 +324,18 @@ class Expected(_Table, frozen=True, kw_only=True):
 
 
 class Expect(_Table, frozen=True, kw_only=True):
-    """What a run must say: each of these findings, and no other problem."""
+    """The expected result of a run: each of these findings, and no other problem."""
 
     exit_code: int
     findings: tuple[Expected, ...] = ()
     also: tuple[str, ...] = ()
-    """Codes of problems that may be found besides, or not."""
+    """Codes of problems that the report may contain."""
     lost: tuple[tuple[str, str], ...] = ()
-    """Which instance lost blocks of which, on the practice cluster, where how many is not known beforehand."""
+    """Receiver and sender of lost blocks on the practice cluster, where the number is not known before."""
 
 
 class MustNot(_Table, frozen=True, kw_only=True):
-    """What would be wrong to say."""
+    """Findings and phrases that the report must not contain."""
 
     codes: tuple[str, ...] = ()
     statuses: tuple[Status, ...] = ()
@@ -343,21 +343,21 @@ class MustNot(_Table, frozen=True, kw_only=True):
 
 
 class Case(_Table, frozen=True, kw_only=True):
-    """One fault, or one healthy variant, and what racwire must make of it."""
+    """One fault, or one healthy variant, and the expected report."""
 
     title: str
     make: Make
     expect: Expect
     must_not: MustNot = MustNot()
     sample: bool = False
-    """Of those on the practice cluster: whether `make test` runs it too."""
+    """Whether `make test` also runs this case of the practice cluster."""
     order: int = 0
-    """On a practice cluster that several cases share, those that leave traces come later."""
+    """Order among cases that share a practice cluster: cases that leave traces have a higher number."""
     name: str = ""
-    """The file without its ending."""
+    """The file name without its suffix."""
 
     def faults_of(self, report: Report, noise: Iterable[str] = ()) -> list[str]:
-        """What is wrong with a report, a line each; nothing where it says what it must and no more."""
+        """Return the differences from the expected report, a line each; an empty list when there are none."""
         return list(self._faults(report, {*noise, *self.expect.also}))
 
     def _faults(self, report: Report, tolerated: set[str]) -> Iterator[str]:
@@ -380,7 +380,7 @@ class Case(_Table, frozen=True, kw_only=True):
 
 
 def text_of(finding: Finding) -> str:
-    """All that a finding says, a line each."""
+    """Return all texts of a finding, a line each."""
     table = [" ".join(row) for row in finding.table.rows] if finding.table else []
     steps = [line for remedy in finding.next for line in (remedy.text, remedy.where, *remedy.commands)]
     return "\n".join(
@@ -402,23 +402,23 @@ def _several(names: str | tuple[str, ...]) -> tuple[str, ...]:
 
 
 def load(file: Path) -> Case:
-    """Read one case; raise msgspec.ValidationError where it has a key or a value that does not exist."""
+    """Read one case. Raises msgspec.ValidationError for an unknown key or value."""
     case = msgspec.convert(tomllib.loads(file.read_text()), Case)
     return msgspec.structs.replace(case, name=file.stem)
 
 
 def cases() -> list[Case]:
-    """All cases, by name."""
+    """Return all cases, by name."""
     return [load(file) for file in sorted(DIRECTORY.glob("*.toml"))]
 
 
 def fact_cases() -> list[Case]:
-    """Those that are made of facts."""
+    """Return the cases that are made of facts."""
     return [case for case in cases() if case.make.lab is None]
 
 
 def parameters(*, database: bool) -> list[ParameterSet]:
-    """Nodes and MTU of a practice cluster, and a case for it, in the order in which cases can share a cluster."""
+    """Return the cases of the practice cluster with its nodes and MTU, ordered so that cases can share a cluster."""
     chosen = [case for case in cases() if case.make.lab is not None and bool(case.make.database) == database]
     chosen.sort(key=lambda case: (case.make.nodes, -case.make.mtu, case.order, case.name))
     beyond = pytest.mark.beyond_sample

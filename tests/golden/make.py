@@ -4,7 +4,7 @@
     PATH=/opt/racwire/bin:$PATH python3 .../tests/golden/make.py artefacts
     PATH=/opt/racwire/bin:$PATH python3 .../tests/golden/make.py expected
 
-PATH names the `racwire` that writes the files. Install it where its path tells nothing about the machine. README.md
+PATH names the `racwire` that writes the files. Install it in a path that reveals nothing about the machine. README.md
 explains the files.
 """
 

@@ -1,6 +1,6 @@
-"""A client of the practice database inside one of its nodes: python-oracledb, told by lines what to ask.
+"""A client of the practice database inside one of its nodes: python-oracledb, with requests as lines of JSON.
 
-Run as a program in the node it is that client; imported it is what a test uses to talk to it.
+Run as a program in the node it is that client; a test imports it to communicate with the client.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _SNMP = "/proc/net/snmp"
 
 
 class Refused(Exception):
-    """What the driver raised; the text begins with its code."""
+    """The driver's error; its text starts with the code."""
 
 
 class Client:
-    """Asks from one node. Logs in once for each connect string, and anew after an error."""
+    """Runs queries from one node. It logs in once for each connect string, and again after an error."""
 
     def __init__(self, cluster: Lab, node: str = "rac1") -> None:
         assert cluster.database
@@ -33,7 +33,7 @@ class Client:
         )  # fmt: skip
 
     def close(self) -> None:
-        """End it."""
+        """End the client."""
         assert self._process.stdin
         assert self._process.stdout
         self._process.kill()
@@ -42,7 +42,7 @@ class Client:
         self._process.stdout.close()
 
     def ask(self, sql: str, connect: str | None = None, timeout_s: float = 10) -> list[dict[str, Any]]:
-        """The rows, by lower-case column; in a new session where the old one was dropped. Raises Refused."""
+        """Return the rows by lower-case column, in a new session when the old one was dropped. Raises Refused."""
         try:
             return self._ask_once(sql, connect, timeout_s)
         except Refused as error:
@@ -61,7 +61,7 @@ class Client:
         return [dict(zip(answer["columns"], row, strict=True)) for row in answer["rows"]]
 
     def refusal(self, sql: str, connect: str | None = None, timeout_s: float = 10) -> str:
-        """What the driver says against it; empty when there was an answer."""
+        """Return the error of the driver; empty when there was an answer."""
         try:
             self._ask_once(sql, connect, timeout_s)
         except Refused as error:
@@ -69,27 +69,27 @@ class Client:
         return ""
 
     def statistics(self) -> dict[int, dict[str, int]]:
-        """GV$SYSSTAT, by instance and name."""
+        """Return GV$SYSSTAT by instance and name."""
         found: dict[int, dict[str, int]] = {}
         for row in self.ask("SELECT inst_id, name, value FROM gv$sysstat WHERE name LIKE 'gc%'"):
             found.setdefault(row["inst_id"], {})[row["name"]] = row["value"]
         return found
 
     def received(self) -> dict[int, int]:
-        """Blocks received, by instance."""
+        """Return the blocks received, by instance."""
         return {
             number: values["gc cr blocks received"] + values["gc current blocks received"]
             for number, values in self.statistics().items()
         }
 
     def lost(self) -> dict[tuple[int, int], int]:
-        """Blocks lost, by receiver and sender."""
+        """Return the blocks lost, by receiver and sender."""
         sql = "SELECT inst_id, instance, SUM(lost) AS lost FROM gv$instance_cache_transfer GROUP BY inst_id, instance"
         return {(row["inst_id"], row["instance"]): row["lost"] for row in self.ask(sql) if row["lost"]}
 
 
 def counters(cluster: Lab, node: str) -> dict[str, int]:
-    """The kernel's counters of IP and UDP in a node, as `Ip.ReasmFails`."""
+    """Return the kernel's counters of IP and UDP in a node, as `Ip.ReasmFails`."""
     command = cluster.enter(node, ["cat", _SNMP])
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     found = {}

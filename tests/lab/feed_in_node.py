@@ -1,6 +1,9 @@
-"""Runs a feed on a practice node: each event is a line of JSON on stdout. It ends with its stdin, and says then how
-long leaving took and what it left. Arguments: the traffic settings as JSON; `alone`, to sample this node only;
-`here`, to connect to the instance of this node; `probe`, to ping."""
+"""Run a feed on a practice node: each event is a line of JSON on stdout.
+
+The feed ends with its stdin, and then reports how long that took and which tasks, threads and processes remain.
+Arguments: the traffic settings as JSON; `alone`, to sample this node only; `here`, to connect to the instance of this
+node; `probe`, to ping.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +22,12 @@ from checks.sources.database.secret import read_password_file
 from checks.traffic.feed import Feed, find_cluster
 
 
-def say(kind: str, **words: object) -> None:
-    print(json.dumps({"kind": kind, **words}), flush=True)
+def print_event(kind: str, **fields: object) -> None:
+    print(json.dumps({"kind": kind, **fields}), flush=True)
 
 
 def children() -> list[str]:
-    """The command lines of the processes that this one has started and that still run."""
+    """Return the command lines of the running child processes."""
     own = Path(f"/proc/self/task/{os.getpid()}/children")
     lines = [Path(f"/proc/{child}/cmdline").read_bytes() for child in own.read_text().split()]
     return [line.replace(b"\0", b" ").decode() for line in lines if line]
@@ -44,38 +47,38 @@ async def main() -> None:
     if "alone" not in sys.argv:
         cluster = await find_cluster(settings, password=password)
         nodes = [node.name for node in cluster.read_nodes()]
-        say("cluster", nodes=nodes, database=type(cluster.database).__name__)
+        print_event("cluster", nodes=nodes, database=type(cluster.database).__name__)
     async with Feed(settings, password=password) as feed:
         if cluster is not None:
             feed.follow(cluster)
             if "probe" in sys.argv:
                 feed.probe(cluster)
-        telling = asyncio.create_task(tell(feed))
-        await until_told_to_end()
+        printing = asyncio.create_task(print_events(feed))
+        await until_stdin_ends()
         await feed.close()
-        await telling
+        await printing
     await asyncio.sleep(0)
     tasks = [task.get_name() for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     others = [t for t in threading.enumerate() if not t.daemon and t is not threading.main_thread()]
     threads = [t.name for t in others if not t.name.startswith("asyncio_")]  # the loop's own pool, idle
-    say("closed", tasks=tasks, threads=threads, children=children())
+    print_event("closed", tasks=tasks, threads=threads, children=children())
 
 
-async def tell(feed: Feed) -> None:
+async def print_events(feed: Feed) -> None:
     async for event in feed.events():
-        say(event.kind, event=msgspec.to_builtins(event))
+        print_event(event.kind, event=msgspec.to_builtins(event))
 
 
-async def until_told_to_end() -> None:
-    """Until stdin ends."""
+async def until_stdin_ends() -> None:
+    """Wait for the end of stdin."""
     loop, over = asyncio.get_running_loop(), asyncio.Event()
 
-    def look() -> None:
+    def on_input() -> None:
         if not os.read(0, 4096):
             loop.remove_reader(0)
             over.set()
 
-    loop.add_reader(0, look)
+    loop.add_reader(0, on_input)
     await over.wait()
 
 

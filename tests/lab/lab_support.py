@@ -1,4 +1,4 @@
-"""What the tests of the practice cluster share: a cluster of their own that leaves nothing behind, and its pings."""
+"""Helpers for tests of the practice cluster: a cluster that is removed completely, and its pings."""
 
 from __future__ import annotations
 
@@ -27,17 +27,18 @@ needs_nft = pytest.mark.skipif(
 SIX_PACKETS_THEN_ONE = re.compile(
     r"At MTU 1500 a block came in (5\.[5-9]|6\.[0-5]) packets, at 9000 in (0\.9|1\.[01]) \(messages not counted\)\."
 )
-"""What a comparison says of the way to jumbo frames: counters of the nodes and of the instances are read apart."""
+"""The sentence of a comparison after a change to jumbo frames. The counters of nodes and of instances are not read at
+the same time, so the numbers vary."""
 LARGE, SMALL = 9000 - 28, 1500 - 28
 PATIENCE_S = 60.0
-"""How long a test waits for what will happen: no more than a way to end where it does not."""
+"""Seconds after which a test gives up waiting for an event."""
 
 
 T = TypeVar("T")
 
 
 def until(condition: Callable[[], T], otherwise: str = "it does not happen") -> T:
-    """The first true value of a condition that nobody announces; fails with those words where there is none."""
+    """Return the first true value of a condition that must be polled; fail with this text when there is none."""
     deadline = time.monotonic() + PATIENCE_S
     while not (found := condition()):
         assert time.monotonic() < deadline, f"{otherwise}: still {found!r}"
@@ -47,7 +48,7 @@ def until(condition: Callable[[], T], otherwise: str = "it does not happen") -> 
 
 @contextmanager
 def lab_directory(path: Path) -> Iterator[Path]:
-    """Make this the lab's directory; afterwards take the lab down, and look for what it left."""
+    """Make this the lab's directory. Afterwards remove the lab, and check that nothing remains."""
     interfaces = set(os.listdir("/sys/class/net"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RACWIRE_LAB_DIR", str(path))
@@ -62,7 +63,7 @@ def lab_directory(path: Path) -> Iterator[Path]:
 
 
 def processes_of(path: Path) -> list[str]:
-    """The command lines of all processes that name the directory."""
+    """Return the command lines of all processes that name the directory."""
     found = []
     for process in Path("/proc").iterdir():
         try:
@@ -85,7 +86,7 @@ def run(
 
 
 def ping(cluster: racwire_lab.Lab, node: str, address: str, size: int = 56, count: int = 1) -> str:
-    """What ping with DF says; empty when an answer came."""
+    """Return the output of ping with DF; empty when an answer came."""
     # Two attempts: the first packet after a change of the network may be spent on ARP.
     for _ in range(2):
         done = run(cluster, node, "ping", "-M", "do", "-c", str(count), "-W", "0.4", "-s", str(size), address)
@@ -95,7 +96,7 @@ def ping(cluster: racwire_lab.Lab, node: str, address: str, size: int = 56, coun
 
 
 def ssh(cluster: racwire_lab.Lab, node: str, peer: str, command: str) -> subprocess.CompletedProcess[str]:
-    """Run a command on a peer, from a node, with whatever remote shell the cluster has."""
+    """Run a command on a peer, from a node, with the remote shell of the cluster."""
     if cluster.remote_shell == "ssh":
         return run(cluster, node, "ssh", "-F", str(cluster.directory / "ssh_config"), peer, command)
     return run(cluster, node, str(cluster.directory / "rsh"), "-o", "ConnectTimeout=3", peer, command)
@@ -107,11 +108,11 @@ def grid(cluster: racwire_lab.Lab, node: str, program: str, *arguments: str) -> 
 
 
 def assert_healthy(cluster: racwire_lab.Lab) -> None:
-    """Every pair of the first two nodes exchanges full-sized packets on both private networks, HAIPs included."""
+    """Check that the first two nodes exchange full-sized packets on both private networks, HAIPs included."""
     for node, peer in (("rac1", 2), ("rac2", 1)):
         addresses = [address.partition("/")[0] for n in PRIVATE for address in (n.address(peer), n.haip(peer))]
         assert all(addresses)
-        # Two attempts, as above; one shell for all of them, since to enter a node takes longer than a ping.
+        # Two attempts, as above. One shell for all pings, since to enter a node takes longer than a ping.
         once = f"ping -q -M do -c 1 -W 0.4 -s {cluster.mtu - 28} $address >/dev/null"
         said = run(
             cluster, node, "sh", "-c", f"for address do {once} || {once} || echo $address; done", "sh", *addresses
@@ -120,5 +121,5 @@ def assert_healthy(cluster: racwire_lab.Lab) -> None:
 
 
 def settings(cluster: racwire_lab.Lab, node: str) -> str:
-    """A node's links, addresses and routes, as text that can be compared."""
+    """Return a node's links, addresses and routes as text for comparisons."""
     return run(cluster, node, "sh", "-c", "ip -o link; ip -o address; ip route; nft list ruleset 2>/dev/null").stdout

@@ -1,4 +1,4 @@
-"""Somebody at a node of the practice cluster who types racwire commands there, one after the other."""
+"""An operator who types racwire commands at a node of the practice cluster, one after the other."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _DRIVER = Path(__file__).parent / "racwire_in_node.py"
 
 
 @dataclass(frozen=True)
-class Said:
-    """How a command ended, and what it said."""
+class CommandResult:
+    """The exit code and output of a command."""
 
     code: int
     out: str
@@ -26,13 +26,13 @@ class Said:
 
     @property
     def document(self) -> Any:
-        """What it printed as JSON."""
+        """The output as JSON."""
         assert self.out, self.err
         return json.loads(self.out)
 
 
 class Operator:
-    """racwire on one node, as somebody types it there."""
+    """An operator who runs racwire on one node."""
 
     def __init__(self, cluster: racwire_lab.Lab, node: str, environment: Mapping[str, str]) -> None:
         self._process = subprocess.Popen(
@@ -43,22 +43,22 @@ class Operator:
             env={**os.environ, **cluster.environment(node), **environment},
         )
 
-    def type(self, words: Sequence[str], kill: str = "") -> Said:
-        """Run a command to its end, or until it is killed with -9."""
+    def type(self, words: Sequence[str], kill: str = "") -> CommandResult:
+        """Run a command to its end, or until it is killed with SIGKILL."""
         return self._order(words=list(words), kill=kill)
 
-    def run(self, program: str) -> Said:
-        """Run lines of Python, for what no command does alone."""
+    def run(self, program: str) -> CommandResult:
+        """Run lines of Python, for actions that no command offers."""
         return self._order(program=program)
 
-    def _order(self, **order: object) -> Said:
+    def _order(self, **order: object) -> CommandResult:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(order) + "\n")
         self._process.stdin.flush()
         answer = json.loads(self._process.stdout.readline())
         assert "Traceback" not in answer["err"], answer["err"]
-        return Said(**answer)
+        return CommandResult(**answer)
 
     def leave(self) -> None:
         """Log out."""

@@ -1,4 +1,4 @@
-"""A practice cluster and the racwire command on it, for tests from one end to the other."""
+"""A practice cluster and the racwire command on it, for end-to-end tests."""
 
 from __future__ import annotations
 
@@ -23,16 +23,19 @@ from racwire_lab.cluster.ssh_configuration import node_home
 from racwire_lab.database.backend import Cancellation
 from racwire_lab.database.live import Daemons
 from tests.lab.lab_support import PATIENCE_S, until
-from tests.lab.node_operator import Operator, Said
+from tests.lab.node_operator import CommandResult, Operator
 from tui.cli.main import main
 from tui.cli.options import ENTERED
 
 _ENOUGH = 60
-"""So many blocks come to an instance in half a second; what was under way at a fault is settled by then."""
+"""Blocks that an instance receives in half a second; blocks in flight at a fault have arrived or are lost by then."""
 
 
 class Practice:
-    """A practice cluster in a directory of its own, which is the environment's while no other was made."""
+    """A practice cluster in a directory of its own.
+
+    The environment names this directory until another cluster is made.
+    """
 
     def __init__(self, directory: Path, nodes: int = 2, mtu: int = 9000, *, database: bool = False) -> None:
         self.environment = {**os.environ, "RACWIRE_LAB_DIR": str(directory), "HOME": "/nonexistent"}
@@ -41,14 +44,14 @@ class Practice:
         self._operator: Operator | None = None
 
     def racwire(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """What the command says and how it ends."""
+        """Run the command. Return its output and exit code."""
         return subprocess.run(
             [sys.executable, "-P", "-m", "tui", *words],
             env=self.environment, capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL,
         )  # fmt: skip
 
     def lab(self, *words: str) -> None:
-        """`racwire lab …`, in this process: to start another takes longer than what it does."""
+        """Run `racwire lab …` in this process: a new process would take longer than the command."""
         with (
             pytest.MonkeyPatch.context() as patch,
             redirect_stdout(io.StringIO()),
@@ -57,21 +60,21 @@ class Practice:
             patch.setenv("RACWIRE_LAB_DIR", self.environment["RACWIRE_LAB_DIR"])
             assert main(["lab", *words]) == 0, told.getvalue()
 
-    def inside(self, *words: str) -> Said:
-        """A racwire command on the first node, where `--lab` leads: typed there it needs no Python of its own."""
+    def inside(self, *words: str) -> CommandResult:
+        """Run a racwire command on the first node, as `--lab` does, without a new Python process."""
         if self._operator is None:
             environment = {name: self.environment[name] for name in ("HOME", "RACWIRE_LAB_DIR")}
             self._operator = Operator(self.cluster, self.cluster.nodes[0], {**environment, ENTERED: "1"})
         return self._operator.type(words)
 
     def check(self, *words: str) -> Report:
-        """The report of `racwire check` there."""
+        """Return the report of `racwire check` on the first node."""
         ran = self.inside("check", "--format", "json", *words)
         assert ran.out, ran.err
         return from_json(ran.out.encode())
 
     def until_blocks_flow(self) -> None:
-        """Wait until every instance receives blocks and none has lost any meanwhile: what was broken is mended."""
+        """Wait until every instance receives blocks and loses none: the fault has been fixed."""
         homes = [node_home(self.cluster.directory, node) for node in self.cluster.nodes]
         daemons = Daemons(homes[0], homes)
 
@@ -86,7 +89,7 @@ class Practice:
         until(flows)
 
     def _blocks(self, daemons: Daemons) -> dict[int, tuple[int, int]]:
-        """Received and lost by each instance since it started."""
+        """Blocks received and lost by each instance since its start."""
         return {
             state.instance: (
                 sum(t.cr_block + t.current_block for t in state.transfers.values()),
@@ -96,13 +99,13 @@ class Practice:
         }
 
     def leave(self) -> None:
-        """Let nobody be at its nodes any longer."""
+        """Log out the operators of its nodes."""
         if self._operator is not None:
             self._operator.leave()
             self._operator = None
 
     def down(self) -> None:
-        """Take it down."""
+        """Remove the cluster."""
         self.leave()
         os.environ["RACWIRE_LAB_DIR"] = self.environment["RACWIRE_LAB_DIR"]
         try:
@@ -112,7 +115,7 @@ class Practice:
 
 
 def record(practice: Practice, path: Path, *words: str) -> subprocess.Popen[str]:
-    """`racwire record --lab` into that file, under way."""
+    """Start `racwire record --lab` into that file, and return the process."""
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "tui", "record", "--lab", *words, str(path)], env=practice.environment,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -120,7 +123,7 @@ def record(practice: Practice, path: Path, *words: str) -> subprocess.Popen[str]
 
 
 def until_it_holds(path: Path, *sources: str, samples: int = 1) -> None:
-    """Wait until the file, which is being written, has samples of a source that begins with each of these words."""
+    """Wait until the file has samples of a source that starts with each of these names."""
 
     def holds() -> bool:
         try:
@@ -134,7 +137,7 @@ def until_it_holds(path: Path, *sources: str, samples: int = 1) -> None:
 
 
 class OnTerminal:
-    """`racwire …` under way, in a session of its own, whose stderr is a terminal: its progress can be waited for."""
+    """A running `racwire …` in a session of its own. Its stderr is a terminal, so a test can wait for its progress."""
 
     def __init__(self, practice: Practice, *words: str) -> None:
         self._screen, theirs = pty.openpty()
@@ -146,12 +149,12 @@ class OnTerminal:
         self.shown = ""
 
     def until_it_shows(self, pattern: str) -> None:
-        """Read until what it shows matches; fails where it ends before, or shows nothing more."""
+        """Read until the output matches. Fail when the command ends before, or prints nothing more."""
         while not re.search(pattern, self.shown):
             assert self._read(), self.shown
 
     def interrupted(self) -> tuple[str, str]:
-        """Send SIGINT to it and all that it started; what it printed, and all that it showed until its end."""
+        """Send SIGINT to the command and its children. Return its stdout, and all that it displayed until its end."""
         os.killpg(self.process.pid, signal.SIGINT)
         while self._read():
             pass

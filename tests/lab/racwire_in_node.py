@@ -1,9 +1,9 @@
-"""Runs racwire commands on a practice node, each in a process of its own that is forked from this one, which has loaded
-what they need: a rehearsal is many commands, and starting Python for each would take most of its time.
+"""Run racwire commands on a practice node, each in a process forked from this one, which has loaded the modules: a
+rehearsal has many commands, and a new Python process for each would take most of its time.
 
-Orders are lines of JSON on stdin: `words` of the command, and `kill`: `looking`, to kill it with -9 in the midst of
-looking at a gate, or `told`, as soon as it has said what came of it; or a `program`, lines of Python, to run instead of
-a command. Answers are lines of JSON on stdout.
+Orders are lines of JSON on stdin: the `words` of the command, and `kill`. `verifying` kills the command with SIGKILL
+while it verifies a gate; `reported` kills it as soon as it has printed the result. An order with `program` runs these
+lines of Python instead of a command. Answers are lines of JSON on stdout.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from tui.cli.main import main
 
 def carry_out(words: list[str] | None = None, kill: str = "", program: str = "") -> dict[str, object]:
     """Run one command, or a program, to its end, or until it is killed."""
-    out, err, looking = (os.pipe() for _ in range(3))
+    out, err, verifying = (os.pipe() for _ in range(3))
     child = os.fork()
     if child == 0:
         os.dup2(out[1], 1)
         os.dup2(err[1], 2)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        tell_of_looking(looking[1])
-        if kill == "told":
-            wait_once_told()
+        signal_verification(verifying[1])
+        if kill == "reported":
+            wait_after_report()
         code = 99
         try:
             code = run_program(program) if words is None else main(words)
@@ -53,62 +53,68 @@ def carry_out(words: list[str] | None = None, kill: str = "", program: str = "")
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(code)
-    for pipe in (out, err, looking):
+    for pipe in (out, err, verifying):
         os.close(pipe[1])
-    said = {out[0]: b"", err[0]: b"", looking[0]: b""}
-    trigger = {"looking": looking[0], "told": out[0]}.get(kill)
+    outputs = {out[0]: b"", err[0]: b"", verifying[0]: b""}
+    trigger = {"verifying": verifying[0], "reported": out[0]}.get(kill)
     handle = os.pidfd_open(child)
     ended = False
     while not ended:
-        ready, _, _ = select.select([*said, handle], [], [])
+        ready, _, _ = select.select([*outputs, handle], [], [])
         ended = handle in ready
-        for pipe in [pipe for pipe in said if pipe in ready or ended]:
+        for pipe in [pipe for pipe in outputs if pipe in ready or ended]:
             os.set_blocking(pipe, False)
-            read_on(said, pipe)
-        if trigger is not None and said[trigger]:
+            read_available(outputs, pipe)
+        if trigger is not None and outputs[trigger]:
             os.kill(child, signal.SIGKILL)
             trigger = None
     _, status = os.waitpid(child, 0)
-    for pipe in (*(pipe[0] for pipe in (out, err, looking)), handle):
+    for pipe in (*(pipe[0] for pipe in (out, err, verifying)), handle):
         os.close(pipe)
-    text = {"out": said[out[0]].decode(), "err": said[err[0]].decode()}
+    text = {"out": outputs[out[0]].decode(), "err": outputs[err[0]].decode()}
     return {"code": os.waitstatus_to_exitcode(status), **text}
 
 
 def run_program(program: str) -> int:
-    """As `python -c` would."""
+    """Run the program as `python -c` would."""
     exec(program, {"__name__": "__main__"})
     return 0
 
 
-def read_on(said: dict[int, bytes], pipe: int) -> None:
-    """Take what is there; ssh sessions of a command that was killed may keep the pipe open, and are not waited for."""
+def read_available(outputs: dict[int, bytes], pipe: int) -> None:
+    """Read the available output. The ssh sessions of a killed command may keep the pipe open; do not wait for them."""
     try:
         while part := os.read(pipe, 65536):
-            said[pipe] += part
+            outputs[pipe] += part
     except BlockingIOError:
         return
 
 
-def tell_of_looking(pipe: int) -> None:
-    """Say so once something was gathered for a gate."""
-    tell = tui.cli.progress.Progress.__call__
+def signal_verification(pipe: int) -> None:
+    """Write to the pipe when the first facts have been gathered for a gate."""
+    original = tui.cli.progress.Progress.__call__
 
-    def telling(self: tui.cli.progress.Progress, event: object) -> None:
+    def signalling(self: tui.cli.progress.Progress, event: object) -> None:
         if isinstance(event, Gathered):
             os.write(pipe, b".")
-        tell(self, event)
+        original(self, event)
 
-    tui.cli.progress.Progress.__call__ = telling
+    tui.cli.progress.Progress.__call__ = signalling
 
 
+<<<<<<< .merge_file_wEeDw6
 def wait_once_told() -> None:
     """Go no further than the result; then the signal comes."""
     tui.cli.change.verify.print_message = lambda _: signal.pause()
+=======
+def wait_after_report() -> None:
+    """Stop after the result: the signal comes then."""
+    tui.cli.change.verify.tell = lambda _: signal.pause()
+>>>>>>> .merge_file_eZZG2W
 
 
 def load() -> None:
-    """All that a command would load once it is under way; of the database only where there is one."""
+    """Load all modules that a command needs; those of the database only when there is one."""
     discover()
     import_module("tui.cli.load_or_run")
     import_module("tui.cli.text_report")

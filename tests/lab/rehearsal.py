@@ -1,4 +1,4 @@
-"""A rehearsal: a practice cluster, racwire on its nodes, and an operator who does what `racwire change next` says."""
+"""A rehearsal: a practice cluster, racwire on its nodes, and an operator who follows `racwire change next`."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ import msgspec
 import racwire_lab
 from checks.change.change_report import ChangeReport
 from tests.lab.lab_support import run, until
-from tests.lab.node_operator import Operator, Said
+from tests.lab.node_operator import CommandResult, Operator
 from tui.cli.main import main
 
 _ENOUGH_S = 6
-"""Recordings of so many seconds and more can be compared second by second."""
+"""Seconds that a recording must have to be compared second by second."""
 _RECORDINGS = 2
-"""So often is recorded again what does not tell: the machine may be busy."""
+"""Maximum of repetitions of an inconclusive recording: the machine may be busy."""
 _HARM = "drop|error|reassembly|lost"
-"""What no other work on the machine does."""
+"""Words for effects that other work on the machine does not cause."""
 _CHANGE = """
 [change]
 directory = "{directory}"
@@ -54,8 +54,10 @@ class Rehearsal:
         self, directory: Path, *, nodes: int = 2, mtu: int = 1500, keeper: str = "keyfile", switch_mtu: int = 1500,
         database: bool = False, record_s: int = 8,
     ) -> None:  # fmt: skip
-        """`record_s` is how long each of the two recordings is, in seconds; too short ones tell nothing, which can be
-        gone past."""
+        """`record_s` is the length of each of the two recordings in seconds.
+
+        Short recordings are inconclusive; the operator can override that.
+        """
         self.directory = directory / "lab"
         self._compares = record_s >= _ENOUGH_S
         os.environ["RACWIRE_LAB_DIR"] = str(self.directory)
@@ -77,7 +79,7 @@ class Rehearsal:
         self.environment = {"RACWIRE_SETTINGS": str(settings), "PATH": f"{bin_}:/usr/sbin:/usr/bin:/sbin:/bin"}
 
     def end(self) -> None:
-        """Take everything down."""
+        """Remove the cluster."""
         os.environ["RACWIRE_LAB_DIR"] = str(self.directory)
         try:
             for operator in self._operators.values():
@@ -88,8 +90,8 @@ class Rehearsal:
 
     # --- racwire ------------------------------------------------------------------------------------------------------
 
-    def change(self, *words: str, node: str = "rac1", kill: str = "") -> Said:
-        """`racwire change …`, typed on that node."""
+    def change(self, *words: str, node: str = "rac1", kill: str = "") -> CommandResult:
+        """Run `racwire change …` on that node."""
         if node not in self._operators:
             self._operators[node] = Operator(self.lab, node, self.environment)
         return self._operators[node].type(["change", *words], kill)
@@ -100,13 +102,13 @@ class Rehearsal:
         assert said.code == 0, said.out + said.err
 
     def forget_change(self) -> None:
-        """Throw the journals away: the next test begins with none."""
+        """Remove the journals: the next test starts without any."""
         for journal in self.changes.glob("*.change"):
             journal.unlink()
 
     @property
     def current(self) -> str:
-        """The id of the step where the change stands; empty when all are done."""
+        """The id of the current step; empty when all steps are done."""
         return str(self.change("status", "--format", "json").document["current"])
 
     def step(self) -> dict[str, Any]:
@@ -115,20 +117,23 @@ class Rehearsal:
         return dict(steps[0])
 
     def verify(self, node: str = "rac1") -> dict[str, Any]:
-        """Look at the gate; what came of it, with the exit code."""
+        """Verify the gate. Return the result with the exit code."""
         said = self.change("verify", "--format", "json", node=node)
         assert said.code in (0, 2, 3), said.err
         return {**said.document, "code": said.code}
 
     def report(self) -> ChangeReport:
-        """The report, from its JSON."""
+        """Return the report, from its JSON."""
         return msgspec.json.decode(self.change("report", "--format", "json").out, type=ChangeReport)
 
     # --- the operator -------------------------------------------------------------------------------------------------
 
     def operate(self, step: dict[str, Any], nodes: Sequence[str] | None = None, but: str = "") -> None:
-        """Run every command that a step prints, where it says; only on some nodes, or without those lines that hold
-        the words `but`, where somebody forgets them. What is offered `if you like` is left out."""
+        """Run every command that a step prints, at its place; only on the specified nodes, and without the lines that
+        contain the text `but`, as an operator who forgets them.
+
+        Optional commands (`if you like`) are left out.
+        """
         for block in step["commands"]:
             lines = [line for line in block["lines"] if not but or but not in line]
             if (nodes is not None and block["node"] not in nodes) or "if you" in block["where"]:
@@ -149,11 +154,11 @@ class Rehearsal:
             if node in self._operators:
                 self._operators.pop(node).leave()
             return
-        if not any(line.startswith("racwire compare") for line in lines):  # its exit code says what it found
+        if not any(line.startswith("racwire compare") for line in lines):  # its exit code is the verdict
             assert done.returncode == 0, f"{node}: {done.args}\n{done.stdout}{done.stderr}"
 
     def outside(self, lines: Sequence[str]) -> None:
-        """Type lines where the practice cluster was built: at its switch."""
+        """Run lines where the practice cluster was built: at its switch."""
         for line in lines:
             words = line.split("#")[0].split()
             if words:
@@ -162,15 +167,16 @@ class Rehearsal:
                     assert main(words[1:]) == 0, told.getvalue()
 
     def attest(self, step: dict[str, Any]) -> None:
-        """Attest what is to be attested."""
+        """Attest the current step if it needs an attestation."""
         if "an attestation" in step["waits_for"] and self.current == step["id"]:
             said = self.change("attest", "--by", "Ann Lee of the DBAs")
             assert said.code == 0, said.err
 
     def walk(self, until_step: str = "", *, look_first: bool = False) -> None:
-        """Do each step as it is printed, and prove it, up to that one; to the end where none is named.
+        """Do each step as it is printed and verify its gate, up to the specified step or to the end.
 
-        With `look_first`, a step that is so already is not done: on the way back much may never have been changed.
+        With `look_first`, a step whose gate passes already is not done: during a rollback many steps have nothing to
+        undo.
         """
         while (current := self.current) and current != until_step:
             step = self.step()
@@ -181,7 +187,7 @@ class Rehearsal:
             self.prove(step)
 
     def prove(self, step: dict[str, Any]) -> None:
-        """Attest a step, and let its gate be looked at; it must pass."""
+        """Attest a step and verify its gate, which must pass."""
         if "its gate" in step["waits_for"]:
             verified = self.verify()
             again = _RECORDINGS if step["id"] == "baseline" or (step["id"] == "compare" and self._compares) else 0
@@ -196,21 +202,24 @@ class Rehearsal:
         self.attest(step)
 
     def record_again(self, step: dict[str, Any]) -> None:
-        """As the gate of a recording asks for that is too short, or does not tell: the machine may be busy."""
+        """Record again, as the gate requests for a recording that is too short or inconclusive: the machine may be
+        busy."""
         for block in step["commands"]:
             lines = [line.replace("racwire record", "racwire record --force") for line in block["lines"]]
             self.inside(block["node"] or self.nodes[0], [line for line in lines if "racwire record" in line])
 
     def weigh(self, results: Sequence[dict[str, Any]]) -> None:
-        """Go past a comparison that cannot tell, since so short recordings on a busy machine do not; nothing in it may
-        have got worse but how long a block took, which other work on the machine makes longer."""
+        """Override an inconclusive comparison: short recordings on a busy machine are inconclusive.
+
+        Only the time of a block may be worse, because other work on the machine makes it longer.
+        """
         harm = [r.get("sentence", r["text"]) for r in results if r["status"] == "FAIL"]
         assert not [text for text in harm if "receive time" not in text or re.search(_HARM, text)], results
         said = self.change("override", "--by", "Ann Lee", "--reason", "The machine was busy with other work.")
         assert said.code == 0, said.err
 
     def mtu(self, node: str, interface: str = "eth1") -> int:
-        """What an interface of a node has now."""
+        """Return the current MTU of an interface of a node."""
         return int(run(self.lab, node, "cat", f"/sys/class/net/{interface}/mtu").stdout)
 
     def _boot(self, node: str) -> str:
@@ -221,7 +230,7 @@ class Rehearsal:
 def run_in(
     cluster: racwire_lab.Lab, node: str, script: str, environment: dict[str, str]
 ) -> subprocess.CompletedProcess[str]:
-    """Run lines in a shell of a node that stops at the first that fails."""
+    """Run lines in a shell of a node that stops at the first failure."""
     return subprocess.run(
         cluster.enter(node, ["sh", "-e", "-c", script]),
         capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL,
@@ -230,7 +239,7 @@ def run_in(
 
 
 def waiting(verified: dict[str, Any]) -> list[str]:
-    """What does not let the next step come, as `kept-mtu rac2: eth1 of rac2 …`."""
+    """Return the failed results that prevent the next step, as `kept-mtu rac2: eth1 of rac2 …`."""
     return [
         f"{r['check']} {r.get('node', '')}: {r.get('sentence', r['text'])}"
         for r in verified["results"]

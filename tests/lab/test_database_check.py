@@ -1,33 +1,32 @@
-"""`racwire check --lab` with the practice database: what the instances say, beside what the network and kernels say.
+"""`racwire check --lab` with the practice database: findings of the instances together with those of the network and
+kernels.
 
-The clusters are shared, and each loses blocks only when its healthy state has been looked at: its AWR remembers.
+The tests share clusters. Each cluster is checked while healthy before it loses blocks, because its AWR keeps the
+losses.
 """
 
 from __future__ import annotations
-
 import os
 import pty
+import pytest
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
-from datetime import datetime
-from importlib.util import find_spec
-from pathlib import Path
-
-import pytest
-
 from checks.model.facts import Activity
 from checks.model.finding import Finding, Status
 from checks.model.journal import Entry
 from checks.model.report import Report
 from checks.report.json_report import from_json
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from importlib.util import find_spec
+from pathlib import Path
 from tests.cases.loading import Case, parameters
 from tests.lab.lab_support import needs_namespaces, needs_nft
 from tests.lab.practice_command import Practice
 
 NOISE = ("IC-PATH-012", "IC-PING-002", "IC-PING-003")
-"""What a small machine does by itself: a packet lost of many sent at once, a ping that waited for its turn."""
+"""Codes that a small machine causes by itself: a packet lost of many sent at once, a ping that waited for the CPU."""
 
 pytestmark = [
     needs_namespaces,
@@ -49,14 +48,14 @@ Pair = tuple[str, str]
 """Receiver and sender."""
 ALL_PAIRS = {(f"prac{to}", f"prac{source}") for to in (1, 2, 3) for source in (1, 2, 3) if to != source}
 BY_A_LOSS = {"IC-TIME-006"}
-"""What else may be said where blocks get lost: most of the waiting is for them."""
+"""Further findings where blocks are lost: most of the wait time is for lost blocks."""
 REMEMBERED = "IC-LOST-009"
-"""Blocks that were lost under a fault that is mended: AWR has them."""
+"""Blocks lost under an earlier fault that has been fixed: AWR has them."""
 
 
 @pytest.fixture(scope="module", params=[(3, 1500)])
 def practice(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Practice]:
-    """Of so many nodes, at that MTU: one after the other, since the instances of each keep the machine busy."""
+    """A cluster of so many nodes with that MTU, one at a time: its instances keep the machine busy."""
     practice = Practice(tmp_path_factory.mktemp("lab") / "lab", *request.param, database=True)
     yield practice
     practice.down()
@@ -70,7 +69,7 @@ def cluster(practice: Practice) -> Iterator[Practice]:
 
 
 def problems(report: Report) -> dict[tuple[str, str], Status]:
-    """Check and code of all that is not well, but for noise, and for what is remembered of faults before."""
+    """Return the FAIL, WARN and UNKNOWN findings by check and code, without noise and without earlier faults."""
     return {
         (f.check, f.code): f.status
         for f in report.findings
@@ -83,7 +82,7 @@ def with_code(report: Report, code: str) -> list[Finding]:
 
 
 def lost_pairs(report: Report) -> set[Pair]:
-    """Who lost blocks from whom, by the matrix that stands with the findings."""
+    """Return receiver and sender of lost blocks, from the matrix of the findings."""
     pairs = set()
     for finding in with_code(report, "IC-LOST-002"):
         assert finding.table
@@ -94,7 +93,7 @@ def lost_pairs(report: Report) -> set[Pair]:
 
 
 def assert_says_who_lost(report: Report, receivers: set[str]) -> None:
-    """The titles name those who lose and nobody else before what they lost; the nodes are those of the pairs."""
+    """The titles name only the receivers before the number of lost blocks; the nodes are those of the pairs."""
     findings = with_code(report, "IC-LOST-002")
     heads = " ".join(f.title.partition(" lost ")[0] for f in findings)
     assert {name for name in ("prac1", "prac2", "prac3") if name in heads} == receivers, heads

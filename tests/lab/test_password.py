@@ -58,10 +58,10 @@ class Run:
         self._ssh_config = bytes(cluster.directory / "ssh_config")
         self._given = given
         self._before = set(_processes())
-        """These cannot have it from this run; among them are the last of an earlier one."""
+        """Processes from before this run, which cannot have its password; some may be of an earlier run."""
         self.shown = b""
         self.looked = 0
-        """How often all processes that came with it were looked at while it ran and had its peers open."""
+        """The number of times that all processes of the run were checked while it ran and had its peers open."""
         home.mkdir()
         settings = home.parent / "settings.toml"
         settings.write_text(self._settings(cluster, home.parent))

@@ -1,14 +1,11 @@
 """Every fault that a path can have, made for real in the practice cluster, must get its own name and no other."""
 
 from __future__ import annotations
-
-from collections.abc import Callable, Iterator
-from pathlib import Path
-
 import msgspec
 import pytest
-
 from checks.model.facts import Leg, PathProbe, Verdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from racwire_lab import Lab, LabError, down, up
 from tests.lab.node_operator import Operator
 
@@ -85,7 +82,7 @@ def rac1(lab: Lab) -> Iterator[Operator]:
 
 @pytest.fixture
 def broken(lab: Lab, rac1: Operator) -> Iterator[Break]:
-    """Break something and probe; mended afterwards."""
+    """Break something and probe; fix it afterwards."""
 
     def break_and_probe(fault: str, **where: str | int) -> Paths:
         lab.break_(fault, **where)

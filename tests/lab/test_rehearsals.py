@@ -48,12 +48,12 @@ def test_to_jumbo_frames_killed_at_every_step_and_resumed_on_any_node(rehearsal)
 
 
 def look_killed_twice(rehearsal: Rehearsal, step: dict[str, Any], node: str) -> None:
-    """A look that is killed under way leaves no trace; one that is killed once it has told its result has kept it."""
+    """A verification killed while it runs leaves no trace; one killed after its result has saved the result."""
     lines = journal_lines(rehearsal)
-    assert rehearsal.change("verify", node=node, kill="looking").code == -9
+    assert rehearsal.change("verify", node=node, kill="verifying").code == -9
     assert journal_lines(rehearsal) == lines
     assert rehearsal.current == step["id"]
-    assert rehearsal.change("verify", "--format", "json", node=node, kill="told").code == -9
+    assert rehearsal.change("verify", "--format", "json", node=node, kill="reported").code == -9
     assert journal_lines(rehearsal) > lines
     if rehearsal.current == step["id"] and "its gate" in rehearsal.step()["waits_for"]:
         assert step["id"] in ("baseline", "compare"), rehearsal.change("status").out

@@ -1,5 +1,8 @@
-"""What is forgotten, wrong, or done by somebody else between the outage and the first node up, and the gate that sees
-it: rehearsed on a practice cluster whose Clusterware is down, from one and the same point of a change."""
+"""Errors between the outage and the first started node (omissions, wrong values, changes by another operator), and the
+gate that finds each.
+
+Rehearsed on a practice cluster whose Clusterware is down, always from the same step of a change.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ pytestmark = [pytest.mark.lab, needs_namespaces]
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearsal]:
-    """A change at the step that sets the MTU: all before it is done and proved, the load was not recorded."""
+    """A change at the step that sets the MTU: all earlier steps are done and verified; the load was not recorded."""
     made = Rehearsal(tmp_path_factory.mktemp("rehearsal"), keeper="ifcfg")
     try:
         made.begin(9000)

@@ -1,11 +1,9 @@
-"""What is printed for each keeper of a node's network, tried by booting the node from its files: raised, and back."""
+"""The printed commands for each network service, verified by a reboot of the node from its files: to jumbo frames and
+back."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-
 import pytest
-
+from collections.abc import Iterator
 from tests.lab.lab_support import needs_namespaces, run
 from tests.lab.rehearsal import Rehearsal
 
@@ -59,5 +57,5 @@ def mtus(rehearsal: Rehearsal) -> dict[str, list[int]]:
 
 
 def kept(rehearsal: Rehearsal, node: str) -> list[str]:
-    """What a node's file says, without empty lines: some keepers leave one behind."""
+    """Return the text of a node's file without empty lines: some network services leave an empty line."""
     return [line for line in run(rehearsal.lab, node, "cat", FILES[node]).stdout.splitlines() if line.strip()]

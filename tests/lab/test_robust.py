@@ -1,17 +1,14 @@
-"""What goes wrong on a live cluster costs what it broke, and nothing that was found besides."""
+"""A failure on a live cluster costs its own results only, and no other findings."""
 
 from __future__ import annotations
-
 import os
+import pytest
+import racwire_lab
 import subprocess
 import sys
+from checks.model.exit_codes import ExitCode
 from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
-
-import racwire_lab
-from checks.model.exit_codes import ExitCode
 from tests.lab.lab_support import lab_directory, needs_namespaces
 
 pytestmark = [pytest.mark.lab, needs_namespaces]
@@ -43,7 +40,11 @@ def test_a_directory_that_was_removed_under_the_operator_is_named(practice: racw
     said = run.communicate(timeout=60)[1]
     assert (run.returncode, said) == (
         ExitCode.USAGE,
+<<<<<<< ours
         "racwire: The current directory no longer exists; change to another one.\n",
+=======
+        "racwire: The current directory has been removed: change to an existing directory.\n",
+>>>>>>> theirs
     )
 
 

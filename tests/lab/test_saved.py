@@ -1,26 +1,23 @@
-"""`racwire save` on a practice cluster, and what comes out of the file where there is none."""
+"""`racwire save` on a practice cluster, and the saved file opened without a cluster."""
 
 from __future__ import annotations
-
 import contextlib
 import json
 import os
+import pytest
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-from msgspec.structs import replace
-
 from checks.model.exit_codes import ExitCode
 from checks.model.finding import Status
 from checks.report.json_report import from_json
 from checks.saved import open_saved
 from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.samples import Gap, InstanceSample, NodeSample
+from collections.abc import Iterator
+from msgspec.structs import replace
+from pathlib import Path
 from tests.lab.lab_support import needs_namespaces
 from tests.lab.practice_command import Practice
 from tests.unit.saved_support import members_of
@@ -49,7 +46,7 @@ def night(practice: Practice, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def elsewhere(*words: str) -> subprocess.CompletedProcess[str]:
-    """racwire where there is no cluster, no Grid home and nobody to ask."""
+    """Run racwire without a cluster, a Grid home and a database."""
     return subprocess.run(
         [sys.executable, "-P", "-m", "tui", *words], capture_output=True, text=True, timeout=60, check=False,
         stdin=subprocess.DEVNULL, env={"PATH": "/nonexistent", "HOME": "/nonexistent"},
@@ -94,7 +91,7 @@ def test_a_report_of_the_live_cluster_shows_its_traffic(practice: Practice, tmp_
 
 
 def sources_of(file: Path) -> tuple[str, ...]:
-    """The sources of a recording that is being written; none where that has but begun."""
+    """Return the sources of a recording that is being written; none when it has just started."""
     with contextlib.suppress(RecordingError), contextlib.closing(Recording.open(file)) as opened:
         return tuple(opened.sources())
     return ()

@@ -1,4 +1,4 @@
-"""What breaks on the practice cluster's network stands in the right line of the Traffic screen two intervals later."""
+"""A fault of the practice cluster's network is in the right line of the Traffic screen after two intervals."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ INTERVAL_S = 1.0
 
 
 def page(feed: Running, node: str) -> list[str]:
-    """What the Traffic screen shows of a node by now."""
+    """Return the current page of a node on the Traffic screen."""
     timeline = Timeline()
     for kind, of in KINDS.items():
         timeline.add(msgspec.convert(event, of) for event in feed.after(0, kind))
@@ -57,7 +57,7 @@ def figure(lines: list[str], title: str, label: str) -> str:
 
 
 def assert_shows(feed: Running, cluster: racwire_lab.Lab, fault: str, node: str, title: str, label: str) -> None:
-    """What was 0 is more than that in one of the two whole intervals after the fault."""
+    """A value of 0 is above 0 in one of the two whole intervals after the fault."""
     for _ in range(60):  # what another test has broken is mended, and still seen for a while on a busy machine
         if not figure(page(feed, node), title, label):
             break

@@ -1,5 +1,7 @@
-"""The live feed on the practice cluster: what it counts is what the system's own tools count, and what breaks is told
-as a gap, disturbs nothing else, and is taken up again."""
+"""The live feed on the practice cluster: its counts equal those of the system's own tools.
+
+A failure is reported as a gap, disturbs no other source, and the feed resumes.
+"""
 
 from __future__ import annotations
 
@@ -63,30 +65,30 @@ class Running:
 
     @property
     def count(self) -> int:
-        """How many events were told by now: a place to look on from."""
+        """Return the number of received events, as a position to search from."""
         return len(self._heard)
 
     def after(self, place: int, kind: str, **fields: object) -> list[Event]:
-        """The events of a kind, with these fields, that were told from that place on."""
+        """Return the events of a kind, with these fields, after that position."""
         told = [heard["event"] for heard in self._heard[place:] if heard["kind"] == kind]
         return [event for event in told if all(event.get(name) == value for name, value in fields.items())]
 
     def wait(self, kind: str, since: int = 0, within_s: float = PATIENCE_S, **fields: object) -> Event:
-        """The first such event from that place on, waited for."""
+        """Wait for the first such event after that position, and return it."""
         with self._news:
             found = self._news.wait_for(lambda: self.after(since, kind, **fields), within_s)
         assert found, [heard for heard in self._heard if heard["kind"] in ("gap", "cluster")]
         return found[0]
 
     def children(self, name: str) -> list[int]:
-        """The processes of that name that it has started."""
+        """Return the child processes with that name."""
         below = psutil.Process(self._process.pid).children(recursive=True)
         found = [child.pid for child in below if child.name() == name]
         assert found
         return found
 
     def close(self) -> Event:
-        """Leave, and what is said of it."""
+        """Close the feed. Return its report of the end."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         assert self._process.wait(PATIENCE_S) == 0
@@ -95,7 +97,7 @@ class Running:
         return self._heard[-1]
 
     def end(self) -> None:
-        """End it, however it stands."""
+        """End the process, whatever its state."""
         self._process.kill()
         self._process.wait()
         self._listening.join(5)
@@ -122,17 +124,17 @@ def assert_left_in_order(closed: Event) -> None:
 
 @pytest.fixture(scope="module")
 def quiet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[racwire_lab.Lab]:
-    """A cluster without a database: nobody sends anything but the tests."""
+    """A cluster without a database: only the tests send packets."""
     with lab_directory(tmp_path_factory.mktemp("quiet") / "lab"):
         yield racwire_lab.up(nodes=2, mtu=1500, database=False)
 
 
 TRIES = 60
-"""Looks at the counters of a quiet network, each before and after a sample, until none came in between."""
+"""Maximum of attempts to read the counters before and after a sample without traffic in between."""
 
 
 def tools(cluster: racwire_lab.Lab, node: str) -> dict[str, int]:
-    """What `ip -s -s link`, `nstat` and /proc/net/dev have counted on a node by now."""
+    """Return the current counts of `ip -s -s link`, `nstat` and /proc/net/dev on a node."""
     # All in one go: to enter a node takes longer than to count, and a sample comes every second.
     said = run(cluster, node, "sh", "-c", "ip -s -s -j link; echo =; nstat -asz -j; echo =; cat /proc/net/dev").stdout
     told, kernel, proc = said.split("=\n")
@@ -154,7 +156,7 @@ def tools(cluster: racwire_lab.Lab, node: str) -> dict[str, int]:
 
 
 def sampled(samples: list[Event]) -> Callable[[str], int]:
-    """What the samples have counted together, by the same names."""
+    """Return the sums of the samples' counts, by the same names."""
 
     def total(name: str) -> int:
         nic, _, column = name.partition(" ")
@@ -166,7 +168,8 @@ def sampled(samples: list[Event]) -> Callable[[str], int]:
 
 
 def quiet_tick(cluster: racwire_lab.Lab, feed: Running, node: str) -> tuple[int, dict[str, int]]:
-    """A place right behind a sample of a node before and after which all tools count the same: so does the sample."""
+    """Return a position after a sample of a node, where all tools count the same before and after: the sample must
+    agree."""
     for _ in range(TRIES):
         place, before = feed.count, tools(cluster, node)
         feed.wait("node", place, node=node)
@@ -177,7 +180,7 @@ def quiet_tick(cluster: racwire_lab.Lab, feed: Running, node: str) -> tuple[int,
 
 
 def traffic(cluster: racwire_lab.Lab) -> None:
-    """Fragments both ways on one private network, datagrams nobody wants on the other."""
+    """Send fragments both ways on one private network, and datagrams to closed ports on the other."""
     run(cluster, "rac1", "ping", "-c", "12", "-i", "0.1", "-s", "8192", "192.168.10.2")
     throw = "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n" + (
         "for n in range(50): s.sendto(b'x' * (n + 9000 * (n % 2)), ('192.168.11.1', 9))"
@@ -187,7 +190,7 @@ def traffic(cluster: racwire_lab.Lab) -> None:
 
 @pytest.fixture(scope="module")
 def alone(quiet: racwire_lab.Lab) -> Iterator[Running]:
-    """A feed of rac1 by itself, which asks nobody else anything."""
+    """A feed of rac1 only, without connections to other nodes."""
     with running(quiet, "alone") as feed:
         yield feed
         assert_left_in_order(feed.close())
@@ -212,7 +215,7 @@ def test_what_this_node_counts_is_what_nstat_ip_and_proc_count_to_the_packet(
 
 
 def test_an_mtu_that_changes_is_told_at_once(quiet: racwire_lab.Lab, alone: Running) -> None:
-    """The kernel tells of it; nothing is waited for."""
+    """The kernel reports it at once, without a timeout."""
     alone.wait("links", node="rac1")
     place = alone.count
     try:
@@ -224,7 +227,7 @@ def test_an_mtu_that_changes_is_told_at_once(quiet: racwire_lab.Lab, alone: Runn
 
 
 def test_what_a_peer_counts_is_what_its_tools_count_to_the_packet(quiet: racwire_lab.Lab) -> None:
-    """All but what its public network carries: that is where racwire asks it."""
+    """All counts except those of the public network, which racwire uses itself."""
     with running(quiet) as feed:
         feed.wait("node", node="rac2")
         begin, before = private_tick(quiet, feed)
@@ -241,7 +244,7 @@ def test_what_a_peer_counts_is_what_its_tools_count_to_the_packet(quiet: racwire
 
 
 def private_tick(cluster: racwire_lab.Lab, feed: Running) -> tuple[int, dict[str, int]]:
-    """As `quiet_tick`, of what rac2 counts on the private networks, and of fragments, which ssh has none of."""
+    """As `quiet_tick`, for rac2's counts of the private networks and of fragments; ssh sends no fragments."""
 
     def private() -> dict[str, int]:
         return {n: v for n, v in tools(cluster, "rac2").items() if n[:4] in ("eth1", "eth2", "Ip.R", "Ip.F", "Udp.")}
@@ -269,7 +272,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[racwire_lab.La
 def test_a_peer_that_lets_nobody_in_and_an_instance_that_restarts_are_told_and_taken_up_again(
     cluster: racwire_lab.Lab,
 ) -> None:
-    """Both at once; the others go on, and nothing ever counts backwards."""
+    """Both at once; the other sources continue, and no count ever falls."""
     with running(cluster, "probe") as feed:
         feed.wait("node", node="rac2")
         feed.wait("instance", instance="prac2")

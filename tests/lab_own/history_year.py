@@ -1,6 +1,6 @@
-"""The two processes of the year-long history: `serve` has the database, `read` has only what racwire has.
+"""The two processes of the year-long history: `serve` has the database, `read` has only racwire's modules.
 
-They talk to the test in lines of JSON on standard output; `serve` ends when its standard input does.
+They send lines of JSON to the test on stdout; `serve` ends with its stdin.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ DAYS = 3660
 
 
 def plan() -> Any:
-    """Hourly snapshots of eight instances: each restarted once, some missing, and a loss from August on."""
+    """Return hourly snapshots of eight instances: each restarted once, some snapshots missing, and a loss from August
+    on."""
     from racwire_lab.history.history_plan import HistoryPlan, MtuChange, PlannedLoss, Restart
 
     return HistoryPlan(
@@ -34,7 +35,7 @@ def plan() -> Any:
 
 
 def serve() -> None:
-    """A server that speaks Oracle Net, until standard input is closed."""
+    """Serve Oracle Net until stdin is closed."""
     from racwire_lab.history.source import GeneratedHistory
     from racwire_lab.oracle_net.server import serving
     from racwire_lab.oracle_net.verifier import Verifier
@@ -60,7 +61,7 @@ def serve() -> None:
 
 
 async def read(port: int) -> dict[str, Any]:
-    """The history as racwire reads it, how many rows each statement told, and the memory that it took."""
+    """Read the history as racwire does. Return it, the number of rows of each statement, and the memory used."""
     import msgspec
 
     from checks.model.facts import Database, Instance, Parameter

@@ -1,4 +1,4 @@
-"""What the tests of the Oracle Net server share: a small database of its own, and a server on it."""
+"""Helpers for tests of the Oracle Net server: a small database, and a server on it."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ Table = Callable[[Caller, Binds, Cancellation], Result]
 
 
 def numbered(_: Caller, binds: Binds, __: Cancellation) -> Result:
-    """As many rows as the bind `rows` says, made while they are fetched."""
+    """Return as many rows as the bind `rows` requests, made while they are fetched."""
     rows = ((i, f"row {i}") for i in range(int(binds.get("ROWS", 3))))
     return Result((Column("N", OracleType.NUMBER, precision=10, scale=0), Column("T", OracleType.VARCHAR2, 200)), rows)
 
 
 def bound(_: Caller, binds: Binds, __: Cancellation) -> Result:
-    """One row with the binds as they arrived."""
+    """Return one row with the binds as they arrived."""
     return Result(tuple(Column(name, _type_of(value)) for name, value in binds.items()), [tuple(binds.values())])
 
 
 def session(caller: Caller, *_: object) -> Result:
-    """What the database knows of who asks."""
+    """Return the database's data about the caller."""
     names = ("user", "is_sysdba", "module", "action", "client_info")
     columns = tuple(Column(name.upper(), OracleType.VARCHAR2, 100) for name in names)
     return Result(columns, [tuple(str(getattr(caller, name)) for name in names)])
 
 
 def failing(*_: object) -> Result:
-    """Fails after two rows."""
+    """Fail after two rows."""
 
     def rows() -> Iterator[tuple[int]]:
         yield (1,)
@@ -68,7 +68,7 @@ def _type_of(value: object) -> OracleType:
 
 
 class SmallDatabase:
-    """Reads whole tables, raises ORA-00942 for others, and sleeps in `begin sleep; end;` until it is broken off."""
+    """Reads whole tables, raises ORA-00942 for others, and sleeps in `begin sleep; end;` until cancelled."""
 
     def __init__(self, **tables: Table) -> None:
         self.tables: dict[str, Table] = {
@@ -98,17 +98,17 @@ class SmallDatabase:
 
 
 def serve(database: SmallDatabase | None = None, **options: Any) -> AbstractContextManager[OracleServer]:
-    """A server on the database, or on a new one."""
+    """Return a server on the database, or on a new one."""
     return serving(database or SmallDatabase(), users=USERS, **options)
 
 
 def connect(server: OracleServer, **options: Any) -> oracledb.Connection:
-    """The real driver, connected as SCOTT unless told otherwise."""
+    """Return a connection of the real driver, as SCOTT by default."""
     return oracledb.connect(**{"user": "scott", "password": PASSWORD, "dsn": server.dsn, **options})
 
 
 def code(error: BaseException) -> str:
-    """`ORA-00942`."""
+    """Return the code of an error, such as `ORA-00942`."""
     return str(error.args[0].full_code)
 
 

@@ -1,4 +1,4 @@
-"""A practice database in memory for tests of SQL: two instances, no daemon, no wire."""
+"""A practice database in memory for tests of SQL: two instances, no daemon, no network."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from racwire_lab.oracle_sql.engine import SqlEngine
 from racwire_lab.oracle_sql.identity import Access, DatabaseIdentity
 
 STARTED = 1_768_000_000.0
-"""When the instances were started."""
+"""Start time of the instances, in seconds since the epoch."""
 
 
 def instance_state(number: int, others: tuple[int, ...] = (1, 2), **changes: Any) -> InstanceState:
-    """An instance that has exchanged some blocks with the others."""
+    """Return an instance that has exchanged some blocks with the others."""
     rest = [other for other in others if other != number]
     values: dict[str, Any] = {
         "instance": number,
@@ -60,14 +60,14 @@ def instance_state(number: int, others: tuple[int, ...] = (1, 2), **changes: Any
 
 
 class Instances:
-    """A live source that tells what it was given."""
+    """A live source that returns the specified states."""
 
     def __init__(self, *states: InstanceState, here: int = 1) -> None:
         self.all = states or (instance_state(1), instance_state(2))
         self.here = here
 
     def states(self, scope: Literal["here", "everywhere"], cancellation: Cancellation) -> tuple[InstanceState, ...]:
-        """As the daemons would."""
+        """Return the states as the daemons would."""
         return tuple(state for state in self.all if scope == "everywhere" or state.instance == self.here)
 
 
@@ -79,7 +79,7 @@ def engine(
     history: HistorySource | None = None,
     **identity: Any,
 ) -> SqlEngine:
-    """The engine of instance 1; user RACWIRE may read everything unless `access` says otherwise."""
+    """Return the engine of instance 1; the user RACWIRE may read everything unless `access` restricts it."""
     about = {"has_statspack": True} | identity
     database = DatabaseIdentity("LAB", "lab", 4_242_424_242, version, **about)
     return SqlEngine(
@@ -90,26 +90,26 @@ def engine(
 def ask(
     database: SqlEngine, sql: str, binds: Mapping[str, Any] | None = None, *, caller: Caller | None = None
 ) -> list[tuple[Any, ...]]:
-    """The rows of a query."""
+    """Return the rows of a query."""
     return [tuple(row) for row in result(database, sql, binds, caller=caller).rows]
 
 
 def result(
     database: SqlEngine, sql: str, binds: Mapping[str, Any] | None = None, *, caller: Caller | None = None
 ) -> Result:
-    """What a query gives."""
+    """Return the result of a query."""
     given = database.execute(caller or Caller("RACWIRE", 1, 1), sql, binds or {}, Cancellation())
     assert given is not None, sql
     return given
 
 
 def refused(database: SqlEngine, sql: str, binds: Mapping[str, Any] | None = None, **caller: Any) -> OracleError:
-    """The error that a query ends with."""
+    """Return the error of a query."""
     with pytest.raises(OracleError) as error:
         ask(database, sql, binds, caller=Caller("RACWIRE", 1, 1, **caller))
     return error.value
 
 
 def run(database: SqlEngine, caller: Caller, sql: str) -> None:
-    """Run what is no query."""
+    """Run a statement that is not a query."""
     assert database.execute(caller, sql, {}, Cancellation()) is None

@@ -1,4 +1,4 @@
-"""After the generated past come two snapshots of each living instance: at its start, and now."""
+"""Two snapshots of each running instance follow the generated history: at its start, and at the current time."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_what_the_living_instances_lose_is_the_last_loss_of_the_history() -> Non
 
 
 class Losing(Living):
-    """Instance 2 has lost more each time that it is asked."""
+    """Instance 2 has lost more blocks at each query."""
 
     lost = 0
 

@@ -1,19 +1,16 @@
-"""A year of hourly AWR of eight instances, over the wire and through the real driver, comes as its result."""
+"""A year of hourly AWR of eight instances, read over Oracle Net with the real driver."""
 
 from __future__ import annotations
-
 import json
-import subprocess
-import sys
-from collections.abc import Iterator
-from typing import Any
-
 import msgspec
 import pytest
-
+import subprocess
+import sys
 from checks.model.facts import History
+from collections.abc import Iterator
 from tests.fixtures.history_truth import Truth
 from tests.lab_own import history_year
+from typing import Any
 
 pytestmark = pytest.mark.beyond_sample
 
@@ -37,7 +34,7 @@ def server() -> Iterator[int]:
 
 @pytest.fixture(scope="module")
 def told(server: int) -> tuple[dict[str, Any], Truth]:
-    """What a process with racwire's side alone read; meanwhile the truth is reckoned here."""
+    """Return the result of a process with racwire's modules only; compute the truth meanwhile."""
     command = [sys.executable, "-m", "tests.lab_own.history_year", "read", str(server)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         truth = Truth(history_year.plan(), history_year.DAYS)

@@ -1,4 +1,4 @@
-"""A practice node that reboots comes up as its own files say, whatever keeps its network; and only it reboots."""
+"""A practice node boots from its own files, with each network service; only this node reboots."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from racwire_lab import Lab, find, up
-from racwire_lab.cluster.topology import KEEPERS
+from racwire_lab.cluster.topology import NETWORK_SERVICES
 from tests.lab.lab_support import (
     assert_healthy,
     grid,
@@ -28,7 +28,7 @@ from tests.lab.lab_support import (
 
 pytestmark = needs_namespaces
 
-NODES = dict(zip(KEEPERS, ("rac1", "rac2", "rac3"), strict=True))
+NODES = dict(zip(NETWORK_SERVICES, ("rac1", "rac2", "rac3"), strict=True))
 NETWORK_FILE = "/etc/systemd/network/10-eth1.network"
 IFCFG = "/etc/sysconfig/network-scripts/ifcfg-eth1"
 
@@ -84,10 +84,10 @@ def without_haip(cluster: Lab, node: str) -> str:
     return "\n".join(line for line in settings(cluster, node).splitlines() if "169.254." not in line)
 
 
-@pytest.mark.parametrize("keeper", KEEPERS)
+@pytest.mark.parametrize("keeper", NETWORK_SERVICES)
 def test_from_its_first_files_a_node_comes_up_as_the_lab_brought_it_up(cluster: Lab, keeper: str) -> None:
     node = NODES[keeper]
-    assert cluster.keeper_of(node) == keeper
+    assert cluster.network_service_of(node) == keeper
     before, boot = settings(cluster, node), boot_id(cluster, node)
     reboot(cluster, node)
     assert settings(cluster, node) == before
@@ -95,7 +95,7 @@ def test_from_its_first_files_a_node_comes_up_as_the_lab_brought_it_up(cluster: 
     assert_healthy(cluster)
 
 
-@pytest.mark.parametrize("keeper", KEEPERS)
+@pytest.mark.parametrize("keeper", NETWORK_SERVICES)
 def test_what_no_file_keeps_is_lost(cluster: Lab, keeper: str) -> None:
     node = NODES[keeper]
     changes = "ip link set eth1 mtu 4000; ip address add 10.9.9.9/24 dev eth1; ip route add 10.8.0.0/16 dev eth1"
@@ -109,7 +109,7 @@ def test_what_no_file_keeps_is_lost(cluster: Lab, keeper: str) -> None:
     assert "10.8.0.0" not in left
 
 
-@pytest.mark.parametrize("keeper", KEEPERS)
+@pytest.mark.parametrize("keeper", NETWORK_SERVICES)
 def test_what_the_keeper_was_told_in_its_own_way_holds_at_once_and_after_a_reboot(cluster: Lab, keeper: str) -> None:
     node = NODES[keeper]
     done = run(cluster, node, "sh", "-c", SET[keeper])
@@ -221,7 +221,7 @@ def test_reboots_and_changes_of_the_network_at_once_do_not_mix(cluster: Lab) -> 
 
 class TestTheMachineItself:
     def test_its_kernel_is_not_rebooted_from_a_node(self, cluster: Lab) -> None:
-        """Asked for what is harmless; only a kernel that would reboot this namespace alone does not know it there."""
+        """Request a harmless value: only a kernel that would reboot this namespace alone rejects it."""
         ctrl_alt_del_on = 0x89ABCDEF
         program = (
             "import ctypes; libc = ctypes.CDLL(None, use_errno=True); "
@@ -236,7 +236,7 @@ class TestTheMachineItself:
         found = run(cluster, "rac1", "sh", "-c", script, "sh", *names).stdout
         assert set(found.splitlines()) == {"#!/bin/sh"}
         refused = run(cluster, "rac1", "sh", "-c", "poweroff; shutdown -h now; systemctl halt; init 0; reboot -p")
-        assert refused.stderr.count("can be rebooted, and not switched off") == 5
+        assert refused.stderr.count("can be rebooted but not switched off") == 5
 
     def test_its_files_stay_as_they_are(self, cluster: Lab) -> None:
         run(cluster, "rac1", "sh", "-c", "echo x >/etc/racwire-was-here; echo x >>/etc/passwd; mkdir /etc/racwire.d")

@@ -1,4 +1,4 @@
-"""When a block counts as lost, and what else the Cache Fusion daemon counts; no packet is sent here."""
+"""The rule by which a block counts as lost, and the other counters of the Cache Fusion daemon, without packets."""
 
 from __future__ import annotations
 
@@ -20,16 +20,22 @@ from racwire_lab.cluster.topology import Shape
 from racwire_lab.database.live import InstanceState
 from racwire_lab.programs.cache_fusion.counters import Counters
 from racwire_lab.programs.cache_fusion.messages import Block, Message, Type, decode, encode
-from racwire_lab.programs.cache_fusion.requests import PATIENCE_S, QUESTIONS, WINDOW_BLOCKS, BlockRequest, Requests
+from racwire_lab.programs.cache_fusion.requests import (
+    MAX_QUERIES,
+    STATUS_TIMEOUT_S,
+    WINDOW_BLOCKS,
+    BlockRequest,
+    Requests,
+)
 from racwire_lab.programs.cache_fusion.settings import FILE, SettingsFile
 from racwire_lab.programs.cache_fusion.stack_locks import DATABASE, Lock, Stack
 
 HOLDER, NETWORK = 2, 1
-LATE = PATIENCE_S + 0.01
+LATE = STATUS_TIMEOUT_S + 0.01
 
 
 class Asking:
-    """One instance's requests, with a clock of the test's own."""
+    """One instance's requests, with a clock that the test sets."""
 
     def __init__(self) -> None:
         self.counters = Counters()
@@ -37,15 +43,15 @@ class Asking:
         self.now = 50.0
 
     def begin(self, count: int = 1, block: Block = Block.CR) -> BlockRequest:
-        return self.requests.begin(NETWORK, HOLDER, block, count, 2, self.ns(), self.now)
+        return self.requests.open(NETWORK, HOLDER, block, count, 2, self.ns(), self.now)
 
     def ns(self) -> int:
         return int(self.now * 1e9)
 
     def later(self, seconds: float = LATE) -> list[BlockRequest]:
-        """Time passes; the requests about which the holder is asked."""
+        """Move the clock forward. Return the requests whose holder is queried."""
         self.now += seconds
-        return list(self.requests.questions(self.now, self.ns()))
+        return list(self.requests.queries(self.now, self.ns()))
 
     def lost(self) -> int:
         return self.counters.statistics()["gc blocks lost"]
@@ -62,7 +68,7 @@ def asking() -> Asking:
 
 def test_a_block_that_comes_is_counted_with_its_time_but_for_the_holders_turn(asking: Asking) -> None:
     request = asking.begin()
-    asking.requests.arrived(request.number, 1, request.asked_ns + 250_000, waited_ns=100_000)
+    asking.requests.arrived(request.number, 1, request.requested_ns + 250_000, waited_ns=100_000)
     assert asking.received() == 1
     assert asking.counters.events["gc cr block 2-way"].time_us == 150
     assert asking.counters.transfers[HOLDER].as_document()["cr_block_time"] == 150
@@ -86,7 +92,7 @@ def test_a_block_that_lay_in_the_socket_while_its_holder_was_asked_is_not_lost(a
     request = asking.begin()
     asking.later()
     asking.requests.answered(request.number, 1, asking.now)
-    asking.requests.arrived(request.number, 1, request.asked_ns + 1000, 0)
+    asking.requests.arrived(request.number, 1, request.requested_ns + 1000, 0)
     asking.later()
     assert (asking.lost(), asking.received()) == (0, 1)
 
@@ -101,12 +107,12 @@ def test_a_request_that_was_itself_lost_counts_nothing_and_is_sent_again(asking:
 
 
 def test_a_holder_who_never_answers_counts_nothing_and_is_left_alone_until_it_is_heard(asking: Asking) -> None:
-    request = asking.begin()
-    asked = [question for _ in range(QUESTIONS + 3) for question in asking.later()]
-    assert asked == [request] * QUESTIONS
+    first = asking.begin()
+    queried = [request for _ in range(MAX_QUERIES + 3) for request in asking.later()]
+    assert queried == [first] * MAX_QUERIES
     assert asking.lost() == 0
     assert asking.requests.room(NETWORK, HOLDER) == 0
-    asking.requests.heard(HOLDER, NETWORK)
+    asking.requests.answer_from(HOLDER, NETWORK)
     assert asking.requests.room(NETWORK, HOLDER) == WINDOW_BLOCKS
 
 
@@ -146,7 +152,7 @@ def test_every_block_asked_for_is_received_lost_missing_or_asked_for_again(steps
             asking.later(value)
             if request and (HOLDER, NETWORK) in asking.requests.silent:
                 unanswered += request.missing.bit_count()
-                asking.requests.heard(HOLDER, NETWORK)
+                asking.requests.answer_from(HOLDER, NETWORK)
     open_blocks = request.missing.bit_count() if request and asking.requests.room(NETWORK, HOLDER) == 0 else 0
     again = sum(count for _, _, count in asking.requests.again)
     assert asked == asking.received() + again + unanswered + open_blocks
@@ -214,9 +220,9 @@ def test_the_daemon_reads_what_the_cluster_writes(fault, tmp_path: Path) -> None
         (tmp_path / "new").write_text(json.dumps(asdict(instance)))
         os.replace(tmp_path / "new", tmp_path / FILE)
         file = SettingsFile(str(tmp_path))
-        read = file.news()
+        read = file.changed_settings()
         assert read is not None
-        assert file.news() is None
+        assert file.changed_settings() is None
         for name in (
             "number",
             "peers",
@@ -257,24 +263,24 @@ def test_a_lock_is_held_for_as_long_as_its_holder_lives(tmp_path: Path) -> None:
 
 
 def test_an_instance_is_open_while_its_clusterware_runs_and_the_database_is_wanted(tmp_path: Path) -> None:
-    told = SettingsFile(str(settings_directory(tmp_path))).news()
-    assert told
-    assert told.peers.keys() == {2, 3}
+    settings = SettingsFile(str(settings_directory(tmp_path))).changed_settings()
+    assert settings
+    assert settings.peers.keys() == {2, 3}
     (tmp_path / "cluster").mkdir()
     for node in ("rac1", "rac2", "rac3"):
         (tmp_path / "nodes" / node / "stack").mkdir(parents=True)
     stack = Stack(str(tmp_path / "nodes" / "rac1"))
     css, peer = (Lock(tmp_path / "nodes" / node) for node in ("rac1/stack/cssd.lock", "rac2/stack/instance.lock"))
     (tmp_path / DATABASE).write_text("ONLINE\n")
-    assert not stack.as_it_is(told).is_open
+    assert not stack.restrict(settings).is_open
     assert css.take()
-    assert stack.as_it_is(told) == replace(told, peers={})
+    assert stack.restrict(settings) == replace(settings, peers={})
     assert peer.take()
-    assert stack.as_it_is(told).peers == {2: told.peers[2]}
+    assert stack.restrict(settings).peers == {2: settings.peers[2]}
     (tmp_path / DATABASE).write_text("")  # srvctl is about to write it
-    assert stack.as_it_is(told).is_open
+    assert stack.restrict(settings).is_open
     (tmp_path / DATABASE).write_text("OFFLINE\n")
-    assert stack.as_it_is(told) == replace(told, is_open=False, peers={})
+    assert stack.restrict(settings) == replace(settings, is_open=False, peers={})
 
 
 def settings_directory(tmp_path: Path) -> Path:

@@ -1,4 +1,4 @@
-"""The practice cluster comes up, is found, survives what is done to it from outside, and leaves nothing behind."""
+"""The practice cluster starts, is found, survives actions from outside, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_what_cannot_be_remembered_is_not_broken(tmp_path: Path) -> None:
     with lab_directory(tmp_path / "lab") as directory:
         cluster = up(database=False)
         (directory / "state.json.new").symlink_to("/dev/full")
-        with pytest.raises(LabError, match="There is no room for the practice cluster's files"):
+        with pytest.raises(LabError, match="No space is left for the practice cluster"):
             cluster.break_("switch-mtu")
         assert_healthy(cluster)
         (directory / "state.json.new").unlink()

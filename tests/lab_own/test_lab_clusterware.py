@@ -1,4 +1,4 @@
-"""oifcfg, olsnodes and crsctl of the practice nodes say, to the byte, what those of a cluster say."""
+"""The output of oifcfg, olsnodes and crsctl on practice nodes equals that of a real cluster, byte by byte."""
 
 from __future__ import annotations
 

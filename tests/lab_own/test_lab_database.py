@@ -1,4 +1,4 @@
-"""The practice database: real blocks and losses, asked by the real driver; each fault, and that nothing stays of it."""
+"""The practice database: real blocks and losses, queried with the real driver; each fault, and its complete removal."""
 
 from __future__ import annotations
 

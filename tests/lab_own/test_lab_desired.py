@@ -1,4 +1,5 @@
-"""The practice cluster's reasoning, without a cluster: places of faults, what should be so, and the steps to it."""
+"""The desired state of the practice cluster, without a cluster: places of faults, states, and the commands to reach
+them."""
 
 from __future__ import annotations
 

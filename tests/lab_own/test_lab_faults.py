@@ -1,4 +1,4 @@
-"""Every fault is really in the network, and mending leaves exactly what was before."""
+"""Every fault exists in the real network, and its fix restores the exact state from before."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def test_every_wrong_place_is_one_sentence(cluster: Lab) -> None:
             cluster.break_(*arguments)
     with pytest.raises(LabError, match="There is no private network 'eth0'"):
         cluster.break_("link-down", network="eth0")
-    with pytest.raises(LabError, match="brought up without one"):
+    with pytest.raises(LabError, match="has no database"):
         cluster.break_("hung-instance")
     with pytest.raises(LabError, match="--mtu 1500"):
         cluster.break_("drop-fragments")

@@ -1,4 +1,4 @@
-"""The files in which a practice node keeps its network: written as installers write them, obeyed as their owners do."""
+"""The network files of practice nodes: written as by installers, applied as by the real network services."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from racwire_lab.cluster import network_services
 from racwire_lab.cluster.nics import Nic
-from racwire_lab.programs.node_system import ifcfg, keyfile, links, networkd, nmcli_changes, nmcli_shown
+from racwire_lab.programs.node_system import ifcfg, keyfile, links, networkd, nmcli_changes, nmcli_output
 from racwire_lab.programs.node_system.wanted import Wanted
 
 NICS = [
@@ -115,7 +115,7 @@ def test_of_two_connections_for_one_interface_the_one_of_higher_priority_is_take
 
 
 class TestModifying:
-    """Held against `nmcli --offline connection modify` of NetworkManager 1.42."""
+    """Compared with `nmcli --offline connection modify` of NetworkManager 1.42."""
 
     KEYFILE = network_services.files("keyfile", "rac2", NICS)["NetworkManager/system-connections/eth2.nmconnection"]
 
@@ -147,7 +147,7 @@ class TestModifying:
         ],
     )
     def test_what_nmcli_refuses_is_refused_in_its_words(self, words: list[str], said: str) -> None:
-        with pytest.raises(nmcli_shown.RefusalError) as refused:
+        with pytest.raises(nmcli_output.RefusalError) as refused:
             nmcli_changes.modified(self.KEYFILE, words)
         assert str(refused.value).startswith(said)
         assert refused.value.code == 2

@@ -1,4 +1,4 @@
-"""The ports of the practice switch: each loses what is larger than its MTU, and is changed by a command."""
+"""The ports of the practice switch: each drops packets above its MTU, and a command changes the MTU."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ def racwire(*words: str) -> int:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """A cluster as before a change: everything at 1500; the nodes then go up, and the switch has not followed."""
+    """A cluster before a change: the MTU is 1500 everywhere.
+
+    Then the nodes get a larger MTU, and the switch does not.
+    """
     with lab_directory(tmp_path_factory.mktemp("lab") / "dir"):
         assert racwire("up", "--mtu", "1500", "--switch-mtu", "1500", "--no-database") == 0
         found = find()
@@ -65,14 +68,14 @@ def pinged(cluster: Lab, network: int, *options: str) -> bool:
 def test_it_begins_where_the_change_begins(cluster: Lab, capfd: pytest.CaptureFixture[str]) -> None:
     assert racwire("switch") == 0
     assert capfd.readouterr().out.splitlines() == [
-        "rac1-eth1  MTU 1500  to eth1 of rac1",
-        "rac2-eth1  MTU 1500  to eth1 of rac2",
-        "rac1-eth2  MTU 1500  to eth2 of rac1",
-        "rac2-eth2  MTU 1500  to eth2 of rac2",
+        "rac1-eth1  MTU 1500 bytes  to eth1 of rac1",
+        "rac2-eth1  MTU 1500 bytes  to eth1 of rac2",
+        "rac1-eth2  MTU 1500 bytes  to eth2 of rac1",
+        "rac2-eth2  MTU 1500 bytes  to eth2 of rac2",
     ]
     assert racwire("status") == 0
     said = capfd.readouterr().out
-    assert "Switch     MTU 1500 at every port\n" in said
+    assert "Switch     MTU 1500 bytes at every port\n" in said
     assert "Stack      running on every node\n" in said
     assert passes(cluster, 1500)
     change = load_settings(None, cluster.environment("rac1")).change
@@ -146,4 +149,4 @@ def test_the_switch_is_not_reached_from_within_a_node(
     for name, value in cluster.environment("rac1").items():
         monkeypatch.setenv(name, value)
     assert racwire("switch", "all", "mtu", "9216") == 2
-    assert "inside a practice node" in capfd.readouterr().err
+    assert "does not run inside a practice node" in capfd.readouterr().err

@@ -1,6 +1,6 @@
-"""The practice database's server with clients of other releases, and with one of another family as a witness.
+"""The practice database's server with clients of other releases and with a client of another family.
 
-So it is seen to speak the protocol, and not only to the driver that racwire has. `.ci/clients` installs them.
+They show that the server speaks the protocol, not only the dialect of racwire's driver. `.ci/clients` installs them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ CLIENTS = [
 
 
 def run(module: str, directory: Path | None, port: int) -> dict[str, object]:
-    """What a client saw, in a process of its own that finds this client first."""
+    """Return the output of a client, in a process of its own that finds this client first."""
     paths = [str(directory)] if directory else []
     ran = subprocess.run(
         [sys.executable, str(SCENARIO), module, str(port)],

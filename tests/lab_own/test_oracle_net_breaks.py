@@ -1,4 +1,4 @@
-"""Statements that hang on the practice database's server, and how python-oracledb breaks them off."""
+"""Statements that hang on the practice database's server, and how python-oracledb cancels them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Listeners of the practice database: who is refused, sent on, left hanging or dropped, and what garbage does."""
+"""Listeners of the practice database: refused, redirected, hanging and dropped clients, and invalid data."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def data_packet(data: bytes) -> bytes:
 
 
 def answer(server: OracleServer, sent: bytes) -> bytes:
-    """What comes back from the server until it hangs up, when this is sent and nothing more."""
+    """Return the server's answer to this data until it closes the connection."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as raw:
         received = b""
         with contextlib.suppress(ConnectionError):
@@ -243,7 +243,7 @@ def test_a_dropped_client_is_told_in_one_short_line(server: OracleServer, caplog
     answer(server, b"GET /secret HTTP/1.0\r\n\r\n")
     (line,) = [record.getMessage() for record in caplog.records if record.name.startswith("racwire_lab")]
     assert line.startswith("127.0.0.1:")
-    assert line.endswith("was dropped: something else than Oracle Net")
+    assert line.endswith("was dropped: data of another protocol than Oracle Net")
 
 
 def test_who_does_not_log_on_in_time_is_hung_up_on(database: SmallDatabase) -> None:

@@ -1,4 +1,4 @@
-"""Logging on to the practice database's server with python-oracledb in thin mode, and what a session is known by."""
+"""The logon to the practice database's server with python-oracledb in thin mode, and the data of a session."""
 
 from __future__ import annotations
 

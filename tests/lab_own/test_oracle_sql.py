@@ -1,4 +1,4 @@
-"""The practice database as a whole: which views it has, for whom, in which version, and how it is broken off."""
+"""The practice database as a whole: its views by version, the grants, and cancelled statements."""
 
 import threading
 import time

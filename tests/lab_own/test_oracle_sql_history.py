@@ -1,4 +1,4 @@
-"""AWR and Statspack in the practice database's SQL: filled once, and ended with the living instances."""
+"""AWR and Statspack in the practice database's SQL: filled once, and followed by the running instances."""
 
 from collections.abc import Collection
 from datetime import timedelta

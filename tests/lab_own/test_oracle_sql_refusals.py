@@ -1,4 +1,4 @@
-"""What the practice database refuses, with the database's own numbers; and the commands that are no queries."""
+"""Statements that the practice database refuses, with Oracle's error numbers; and statements that are not queries."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Programs that the registry does not hold, for tests of the shell that runs what it is given."""
+"""Programs outside the registry, for tests of the shell that runs them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ANYTHING = Argument("TEXT", r"(?s:.*)", is_many=True)
 def sh(
     text: str, *, limit_s: float = 5.0, limit_bytes: int = 4_000_000, arguments: tuple[Argument, ...] = ()
 ) -> Program:
-    """A program of that text."""
+    """Return a program of that text."""
     return Program(
         name="of a test",
         groups=(),

@@ -1,4 +1,4 @@
-"""Changes on paper: real journals, and looks at gates that find what a test says."""
+"""Changes without a cluster: real journals, and verifications of gates with the results that a test specifies."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REPORT = Report(
 
 
 class PaperConduct(ChangeSession):
-    """Its looks find what `finds` says, one after the other, and wait while `gate` is closed."""
+    """A session whose verifications return `finds`, one after the other, and wait while `gate` is closed."""
 
     def __init__(self, journal: ChangeJournal, finds: list[tuple[AnyEvent, ...]], found: tuple[Finding, ...]) -> None:
         super().__init__(journal, Settings(), node="rac1")
@@ -56,7 +56,7 @@ class PaperConduct(ChangeSession):
 
 
 class PaperChanges:
-    """Changes in a directory. `begins` makes the journal of the one that is begun, or raises what stands in the way."""
+    """Changes in a directory. `begins` makes the journal of a new change, or raises the obstacles."""
 
     def __init__(
         self, directory: Path, *finds: tuple[AnyEvent, ...], found: tuple[Finding, ...] = (),
@@ -86,7 +86,7 @@ class PaperChanges:
 
 
 def refuses(*obstacles: Obstacle) -> Callable[[int | None, tuple[Accepted, ...]], ChangeJournal]:
-    """A beginning that these stand in the way of, but for those that were accepted."""
+    """Return a function that refuses a new change because of these obstacles, except the accepted ones."""
 
     def begin(target: int | None, accepted: tuple[Accepted, ...]) -> ChangeJournal:
         raise PlanError(tuple(o for o in obstacles if o.code not in {a.code for a in accepted}))
@@ -95,13 +95,13 @@ def refuses(*obstacles: Obstacle) -> Callable[[int | None, tuple[Accepted, ...]]
 
 
 async def settled(pilot: Pilot[None], words: str, part: str = "change-page") -> str:
-    """Wait until that stands in a part of the screen; the text of the part."""
+    """Wait until a part of the screen contains the text. Return all text of the part."""
     await until(pilot, lambda: words in " ".join(shown(pilot, part).split()))
     return shown(pilot, part)
 
 
 def in_sight(pilot: Pilot[None]) -> str:
-    """The whole screen as it is seen."""
+    """Return the whole screen as displayed."""
     width, height = pilot.app.size
     strips = [pilot.app.screen._compositor.render_strips()[y] for y in range(height)]
     return "\n".join(strip.text[:width].rstrip() for strip in strips)

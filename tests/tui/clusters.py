@@ -1,4 +1,4 @@
-"""Engines without a network: gatherers that give the facts of a made-up cluster, at a pace that the test decides."""
+"""Engines without a network: gatherers that return the facts of a made-up cluster, at a pace that the test sets."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ Gather = Callable[[Session, Cluster], Awaitable[object]]
 
 
 class TimelessEngine(Engine):
-    """An engine whose report says the same time in every run."""
+    """An engine whose report has the same time in every run."""
 
     def report(self, *, interrupted: bool = False) -> Report:
-        """The report, dated."""
+        """Return the report, with a fixed date."""
         return msgspec.structs.replace(
             super().report(interrupted=interrupted), started_at="2026-11-20T14:02:31.000+01:00", duration_s=1.9
         )
 
 
 def healthy() -> Cluster:
-    """Three nodes, all well."""
+    """Return three healthy nodes."""
     return without_database(cluster(3))
 
 
 def black_hole() -> Cluster:
-    """Jumbo frames to and from rac3 vanish on eth2: the switch port of rac3 has a smaller MTU."""
+    """Return a cluster that loses jumbo frames to and from rac3 on eth2: the switch port of rac3 has a smaller MTU."""
     base = without_database(cluster(3))
     assert isinstance(base.networks, tuple)
     eth2 = next(n for n in base.networks if n.interface == "eth2")
@@ -60,12 +60,12 @@ def black_hole() -> Cluster:
 
 
 def node_unread(reason: str = "ssh asked for a password.") -> Cluster:
-    """Three nodes, of which rac3 could not be read."""
+    """Return three nodes, of which rac3 could not be read."""
     return without_database(cluster([node(1), node(2), UnreadNode("rac3", reason)], clusterware(3)))
 
 
 def without_database(built: Cluster) -> Cluster:
-    """The cluster with its kernels' counters, all well, and no database asked."""
+    """Return the cluster with healthy kernel counters, without a database."""
     left_out = NotAsked(
         "No database connection is set; prod1 runs here.", ("racwire check --connect HOST:1521/SERVICE",)
     )
@@ -74,7 +74,7 @@ def without_database(built: Cluster) -> Cluster:
 
 
 def gatherers(facts: Cluster, **instead: Gather) -> Sequence[Gatherer]:
-    """Gatherers that give these facts; for some groups, something else happens instead."""
+    """Return gatherers of these facts; `instead` has other functions for some groups."""
 
     def give(group: str) -> Gather:
         async def gather(session: Session, known: Cluster) -> object:
@@ -101,7 +101,7 @@ def _record_pings(session: Session, facts: Cluster) -> None:
 
 
 def engine(facts: Cluster, checks: Sequence[Check] | None = None, **instead: Gather) -> Engine:
-    """An engine that judges these facts by the built-in checks."""
+    """Return an engine that judges these facts by the built-in checks."""
     return TimelessEngine(checks or tuple(discover()), Settings(), gatherers=gatherers(facts, **instead))
 
 
@@ -113,7 +113,7 @@ _CALM = Kind("IC-IFACE-001", "All there")
 
 @check("df-ping", question="Do full-size packets pass?", needs=("paths",), kinds=(_KIND,))
 def _df_ping(facts: Cluster) -> Iterator[Finding]:
-    """Always finds the same, so that pictures of it stay the same."""
+    """Yield always the same finding, so that pictures with it are stable."""
     yield _KIND.finding(
         Status.FAIL,
         "Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac3, both ways.",
@@ -133,10 +133,10 @@ def _df_ping(facts: Cluster) -> Iterator[Finding]:
 
 @check("interfaces", question="Are they there?", needs=("networks",), kinds=(_CALM,))
 def _interfaces(facts: Cluster) -> Iterator[Finding]:
-    """Always well."""
+    """Yield always the same finding of an unread node."""
     yield _CALM.finding(Status.PASS, "eth1 is there.", subject="eth1 192.168.10.0/24")
     yield _CALM.finding(Status.UNKNOWN, "rac2 could not be read: ssh asked for a password.", subject="rac2 not read")
 
 
 UNCHANGING = (_df_ping, _interfaces)
-"""Checks whose wording does not change when that of the real ones does."""
+"""Checks whose texts are independent of those of the real checks."""

@@ -19,7 +19,7 @@ NewConsole = Callable[..., ConsoleApp]
 
 
 class FakeFeed(Feed):
-    """Tells the samples that a test gives, then nothing more until it is closed."""
+    """A feed of the samples that a test specifies; afterwards it waits until it is closed."""
 
     interval_s = 1.0
 
@@ -30,7 +30,7 @@ class FakeFeed(Feed):
         self.tell(*samples)
 
     def tell(self, *samples: Event) -> None:
-        """What it tells next."""
+        """Add events to the feed."""
         for sample in samples:
             self._told.put_nowait(sample)
 
@@ -47,8 +47,11 @@ class FakeFeed(Feed):
 
 @pytest.fixture
 def new_console(tmp_path: Path) -> Iterator[NewConsole]:
-    """Makes a console that takes one engine after the other, the last one again and again. An engine that takes an
-    argument is told which check is run alone. Nothing inside the console may break, but where `may_break` is given."""
+    """Yield a function that makes a console.
+
+    The console takes one engine after the other, and the last one repeatedly. An engine that takes an argument receives
+    the check to run alone. An exception inside the console fails the test unless `may_break` is set.
+    """
     watched: list[ConsoleApp] = []
 
     def make(*engines: Callable[..., Engine], may_break: bool = False, **options: object) -> ConsoleApp:

@@ -1,4 +1,4 @@
-"""What the operator sees and does, in the words of the tests."""
+"""Helpers of the console's tests: what the operator sees and does."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ HEADINGS = ("Problems", "Waived", "Gone", "Worth knowing", "Well", "Left out", "
 
 
 def shown(pilot: Pilot[None], part: str) -> str:
-    """The text of a part of the screen, also what is scrolled out of sight."""
+    """Return the text of a part of the screen, including the text that is scrolled out of sight."""
     return pilot.app.screen.query_one(f"#{part}", Lines).text
 
 
 def listed(pilot: Pilot[None]) -> list[str]:
-    """The findings of the list, and the checks that run, each a line; without the headings."""
+    """Return the findings of the list and the running checks, a line each, without the headings."""
     lines = shown(pilot, "list").splitlines()
     return [line for line in lines if line.strip() not in ("", *HEADINGS)]
 
 
 def chosen(pilot: Pilot[None]) -> str:
-    """The code of the chosen finding."""
+    """Return the code of the selected finding."""
     row = pilot.app.screen.query_one("#list", FindingList).chosen
     return row.finding.code if row else ""
 
 
 async def until(pilot: Pilot[None], so: Callable[[], bool]) -> None:
-    """Wait until that is so; a deadline is there only for a test that fails."""
+    """Wait until the condition holds; the deadline only ends a failed test."""
     end = time.monotonic() + PATIENCE_S
     while not so():
         assert time.monotonic() < end, "it has not come to that"
@@ -47,12 +47,12 @@ async def until(pilot: Pilot[None], so: Callable[[], bool]) -> None:
 
 
 def running(pilot: Pilot[None], group: str = "run") -> bool:
-    """Whether a worker of that group works."""
+    """Whether a worker of that group runs."""
     return any(worker.group == group and not worker.is_finished for worker in pilot.app.workers)
 
 
 async def concluded(pilot: Pilot[None]) -> None:
-    """Wait until the run is over and drawn."""
+    """Wait until the run is complete and drawn."""
     app = pilot.app
     assert isinstance(app, ConsoleApp)
     await pilot.pause()
@@ -63,7 +63,7 @@ async def concluded(pilot: Pilot[None]) -> None:
 
 
 async def write(pilot: Pilot[None], form: str) -> Path:
-    """On the Report screen, write the report in that form; the file."""
+    """Write the report in that format on the Report screen. Return the file."""
     app = pilot.app
     assert isinstance(app, ConsoleApp)
     before = len(app.state.exports.done)
@@ -76,7 +76,7 @@ async def write(pilot: Pilot[None], form: str) -> Path:
 
 
 def checks_screen(pilot: Pilot[None]) -> ChecksScreen:
-    """The Checks screen."""
+    """Return the Checks screen."""
     screen = pilot.app.screen
     assert isinstance(screen, ChecksScreen)
     return screen

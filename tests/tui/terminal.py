@@ -1,4 +1,4 @@
-"""A console in a pseudo-terminal: what it sends, byte by byte, and how it ends."""
+"""A console in a pseudo-terminal: its output byte by byte, and its end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 RACWIRE = [sys.executable, "-P", "-m", "tui"]
 PATIENCE_S = 60.0
-"""How long a test waits for what has to come: a busy machine is no reason to fail."""
+"""Seconds after which a test gives up waiting: a busy machine must not fail it."""
 
 LEAVE_ALTERNATE_SCREEN = b"\x1b[?1049l"
 
@@ -39,11 +39,11 @@ app = ConsoleApp(
 )
 app.run(mouse="nomouse" not in sys.argv)
 """
-"""A console on a made-up cluster, in which nothing but the operator changes anything."""
+"""A console on a made-up cluster, which only the operator changes."""
 
 
 def nobody(home: Path) -> dict[str, str]:
-    """The environment of a user with nothing configured."""
+    """Return the environment of a user without any settings."""
     kept = {k: v for k, v in os.environ.items() if k in ("PATH", "PYTHONPATH")}
     return {**kept, "HOME": str(home), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
 
@@ -72,7 +72,7 @@ class Terminal:
                     break
 
     def read_until_quiet(self, for_s: float = 0.7) -> bytes:
-        """What it sends until it has sent nothing for so long."""
+        """Return the output until the console has sent nothing for so long."""
         sent = b""
         end = time.monotonic() + PATIENCE_S
         while select.select([self.master], [], [], for_s)[0]:
@@ -81,7 +81,7 @@ class Terminal:
         return sent
 
     def ended(self) -> int:
-        """Its exit code, once it has ended; keeps reading so that it can write."""
+        """Return the exit code after the end of the console; read its output meanwhile so that it can write."""
         end = time.monotonic() + PATIENCE_S
         while self.process.poll() is None:
             assert time.monotonic() < end, "still running"

@@ -1,4 +1,4 @@
-"""What is pasted into a question of the Change screen: from a ticket, a chat, another terminal."""
+"""Text pasted into a question of the Change screen: from a ticket, a chat, another terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Change screen, driven by keys, on changes whose journals are real and whose looks find what a test says."""
+"""The Change screen, operated by keys, on changes with real journals and with verifications that a test specifies."""
 
 from __future__ import annotations
 
@@ -54,15 +54,14 @@ FAILS, PASSES = looked(Status.PASS, Status.FAIL), looked(Status.PASS, Status.PAS
 async def console(
     new_console: NewConsole, changes: PaperChanges | None, size: tuple[int, int] = (80, 24), **options: Any
 ) -> AsyncGenerator[Pilot[None], None]:
-    """A console that begins with the Change screen."""
+    """A console that starts on the Change screen."""
     app = new_console(lambda: engine(black_hole(), UNCHANGING), changes=changes, first="change", **options)
     async with app.run_test(size=size) as pilot:
         yield pilot
 
 
 async def answer(pilot: Pilot[None], *answers: str) -> None:
-    """Put these into the lines of the page that asks, from the one that has the focus; what stands there already is
-    kept where one is empty."""
+    """Enter these texts into the input lines of the page, from the focused one on; an empty text changes nothing."""
     for text in answers:
         focused = pilot.app.screen.focused
         assert isinstance(focused, Input)
@@ -72,7 +71,7 @@ async def answer(pilot: Pilot[None], *answers: str) -> None:
 
 
 def written(changes: PaperChanges) -> Change:
-    """What the only journal holds."""
+    """Return the change in the only journal."""
     (found,) = find(changes.directory)
     assert found.change is not None
     return found.change
@@ -482,7 +481,7 @@ async def test_what_somebody_else_writes_is_shown_by_itself_and_nothing_is_told_
 
 
 async def _some_more(pilot: Pilot[None], looks: list[object]) -> None:
-    """Wait until the journal has been looked at a few times more."""
+    """Wait until the journal has been read a few more times."""
     enough = len(looks) + 5
     await until(pilot, lambda: len(looks) >= enough)
 

@@ -1,4 +1,4 @@
-"""Commands taken along: what is copied, and how it gets through tmux and GNU screen."""
+"""Copied commands: their text, and their way through tmux and GNU screen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of the command line that say how the console looks and is worked."""
+"""The command-line options for the look and the operation of the console."""
 
 from __future__ import annotations
 

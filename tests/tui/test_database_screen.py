@@ -25,12 +25,12 @@ def sample(number: int, at: float = NOON, lost: int = 0) -> InstanceSample:
 
 
 def well(nodes: int = 2, **groups: object) -> Cluster:
-    """A cluster with its database, all well."""
+    """Return a healthy cluster with its database."""
     return asked(nodes, **groups)
 
 
 async def database_of(pilot: Pilot[None]) -> None:
-    """Show the screen once the run is over."""
+    """Show the screen after the run is complete."""
     await concluded(pilot)
     await pilot.press("4")
     await pilot.pause()
@@ -42,23 +42,23 @@ def text(pilot: Pilot[None]) -> str:
 
 
 def row(pilot: Pilot[None], name: str) -> list[str]:
-    """The first row of that instance."""
+    """Return the first row of that instance."""
     return next(line.split() for line in text(pilot).splitlines() if line.startswith(f" {name}"))
 
 
 def top(pilot: Pilot[None]) -> str:
-    """The first line in sight."""
+    """Return the first visible line."""
     page = pilot.app.screen.query_one("#database-page", Lines)
     return text(pilot).splitlines()[page.above].strip()
 
 
 async def told(pilot: Pilot[None], words: str) -> None:
-    """Wait until that is on the screen; the live feed goes on, so that there is no end of work to wait for."""
+    """Wait until the screen contains this text; the live feed continues, so its work never ends."""
     await until(pilot, lambda: words in text(pilot))
 
 
 async def settled(pilot: Pilot[None]) -> None:
-    """Wait until samples that were told are drawn."""
+    """Wait until the received samples are drawn."""
     screen = pilot.app.screen
     assert isinstance(screen, DatabaseScreen)
     await pilot.pause()

@@ -1,4 +1,4 @@
-"""A cluster in which every name is hostile is drawn as any other: what a terminal would obey is shown instead."""
+"""A cluster in which every name is hostile is drawn like any other: control characters are displayed, not executed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OBEYED = re.compile(
 
 
 def drawn(pilot: Pilot[None]) -> list[str]:
-    """The text of everything on the screen, also what is scrolled out of sight."""
+    """Return the text of everything on the screen, including the text that is scrolled out of sight."""
     return [lines.text for lines in pilot.app.screen.query(Lines)]
 
 

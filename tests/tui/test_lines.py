@@ -1,4 +1,4 @@
-"""Lines on the screen: what changed goes to the terminal, and nothing else."""
+"""Lines on the screen: only changed cells are sent to the terminal."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_writing_the_changed_ranges_over_the_old_line_gives_the_new_one(old: Lin
 
 
 class CellScreen(Screen[None]):
-    """A screen with lines whose updates are kept as they would go to the terminal."""
+    """A screen with lines, which records their updates in the form for the terminal."""
 
     CSS = "Lines { height: 1fr; } #foot { height: 1; }"
 
@@ -113,7 +113,7 @@ def _style_classes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def update_from(before: Sequence[Line], after: Sequence[Line], *, can_move: bool = True) -> str:
-    """What is written to the terminal when lines change."""
+    """Return the bytes written to the terminal when lines change."""
     app = LinesApp(before, can_move=can_move)
     async with app.run_test(size=(80, 6)) as pilot:
         await pilot.pause()
@@ -202,7 +202,10 @@ COMMAND = re.compile(r"\x1b\[([\d;]*)([A-Za-z@])|(.)")
 
 
 def after(rows: Sequence[str], sent: str) -> list[str]:
-    """What a terminal that shows these rows shows when it was sent that: of what is sent here, all it has to know."""
+    """Return the rows that a terminal displays after it has received this text.
+
+    It knows only the sequences used here.
+    """
     screen = [list(row) for row in rows]
     x = y = 0
     for numbers, command, sign in COMMAND.findall(sent):
@@ -234,7 +237,7 @@ async def test_a_graph_that_goes_on_is_moved_and_only_its_newest_sign_written() 
 
 
 async def test_a_blank_that_comes_in_is_written_with_the_background_of_the_theme() -> None:
-    """What the terminal itself puts in has its own background; it would stay, and go on with the graph."""
+    """Cells that the terminal inserts have its own background, which would stay and move with the graph."""
     drawn = " ▁▂▄▁▄▅▄▃▁▂▄▅▅▁▃▁▅▂▅     "
     before, now = row("eth1 ", "1", drawn, "9"), row("eth1 ", "1", drawn[1:] + " ", "9")
     sent = await update_from([before], [now])

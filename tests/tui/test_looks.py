@@ -1,5 +1,4 @@
-"""The whole screen as a picture: one of each screen at the size that matters most. Everything else is asserted on
-text."""
+"""One picture of each screen at its most important size. All other tests compare text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`racwire open`: what was saved, in the console, with no cluster."""
+"""`racwire open`: the console with a saved file, without a cluster."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ NOW = datetime.fromisoformat("2026-11-23T17:00:00+01:00")
 
 
 async def report_of(facts: Cluster) -> Report:
-    """What a run says of such a cluster."""
+    """Return the report of a run on such a cluster."""
     run = engine(facts, tuple(discover()))
     async for _ in run.events():
         pass
@@ -50,7 +50,7 @@ async def report_of(facts: Cluster) -> Report:
 
 
 async def saved_file(directory: Path, facts: Cluster, events: Sequence[Event] = ()) -> Path:
-    """Such a cluster, saved, with a recording of these samples where there are any."""
+    """Save such a cluster, with a recording of these samples if there are any."""
     recording = record(directory / "samples.rec", facts, events, label="") if events else None
     path = directory / "night.racwire"
     save(path, await report_of(facts), recording, replace=True)
@@ -63,7 +63,7 @@ def no_feed() -> FakeFeed:
 
 @asynccontextmanager
 async def opened(new_console: NewConsole, path: Path, size: tuple[int, int] = (80, 24)) -> AsyncIterator[Console]:
-    """The console as `racwire open` has it."""
+    """Return the console as `racwire open` starts it."""
     with open_saved(path) as saved:
         app = new_console(lambda: Replay(saved.report, discover()), new_feed=no_feed, past=of_saved(saved, NOW))
         async with app.run_test(size=size) as pilot:
@@ -122,7 +122,7 @@ async def test_traffic_and_database_show_the_samples_that_were_saved(new_console
 async def test_samples_and_run_are_told_in_one_zone_which_is_named_once_on_each_screen(
     new_console: NewConsole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """That of the run, wherever the file is opened."""
+    """The time zone is that of the run, wherever the file is opened."""
     path = await saved_file(tmp_path, asked(2), cluster_events(30))
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     time.tzset()

@@ -1,4 +1,4 @@
-"""What goes to a terminal that reads, that stops reading, and that is gone."""
+"""The output to a terminal that reads, that stops reading, and that is gone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tui.terminal.terminal_output import MOST_WAITING, TerminalOutput
 
 
 class Line:
-    """A pseudo terminal of which little is read, and how often it was told to have caught up."""
+    """A pseudo-terminal that a test can stop; `caught_up` is set when all output is written."""
 
     def __init__(self) -> None:
         self.master, self.slave = os.openpty()
@@ -26,18 +26,18 @@ class Line:
         self.output = TerminalOutput(self.slave, "utf-8", self.caught_up.set)
 
     def read(self, wanted: bytes) -> bytes:
-        """What comes out at the other end, up to this."""
+        """Read the output at the other end up to this text."""
         seen = b""
         while wanted not in seen:
             seen += os.read(self.master, 65536)
         return seen
 
     def stop(self) -> None:
-        """Have it take nothing more, as a line that has broken without a word."""
+        """Accept no more output, as a connection that broke silently."""
         termios.tcflow(self.slave, termios.TCOOFF)
 
     def go_on(self) -> None:
-        """Have it take what comes."""
+        """Accept output again."""
         termios.tcflow(self.slave, termios.TCOON)
 
 
@@ -98,7 +98,7 @@ def test_a_lost_terminal_takes_all_in_silence(line: Line) -> None:
 
 
 def test_a_console_whose_terminal_takes_nothing_is_ended_by_a_signal(tmp_path: Path) -> None:
-    """After more changes than Textual's own writer lets wait before it stops the app."""
+    """After more changes than Textual's own writer queues before it stops the app."""
     terminal = Terminal(nobody(tmp_path))
     terminal.read_until(b"1 Checks")
     held = os.open(f"/proc/{terminal.process.pid}/fd/0", os.O_RDWR | os.O_NOCTTY)

@@ -22,7 +22,7 @@ from tui.widgets.lines import Lines
 
 
 async def paths_of(pilot: Pilot[None]) -> None:
-    """Show the screen once the run is over."""
+    """Show the screen after the run is complete."""
     await concluded(pilot)
     await pilot.press("2")
     await pilot.pause()
@@ -30,19 +30,19 @@ async def paths_of(pilot: Pilot[None]) -> None:
 
 
 def cursor_line(pilot: Pilot[None]) -> str:
-    """What is told of the path under the cursor."""
+    """Return the description of the path under the cursor."""
     return shown(pilot, "path-foot").splitlines()[0].strip()
 
 
 def header_of(facts: Cluster) -> Header:
-    """What a recording on that cluster begins with."""
+    """Return the first events of a recording on that cluster."""
     return Header(
         racwire_version="1", started_at="2026-11-20T14:02:31.000+01:00", label="", interval_s=1, cluster=facts
     )
 
 
 def view(pilot: Pilot[None]) -> list[str]:
-    """The lines of the squares that are in sight."""
+    """Return the visible lines of the matrix."""
     squares = pilot.app.screen.query_one("#path-matrix", Lines)
     return shown(pilot, "path-matrix").splitlines()[squares.above :][: squares.size.height]
 

@@ -1,4 +1,4 @@
-"""The Report screen: what the report says, and files of it."""
+"""The Report screen: the text of the report, and its files."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from tui.text.sanitize import sanitize_lines
 from tui.widgets.lines import Lines
 
 STEM = "racwire-20261120-140231"
-"""By when the run of `UNCHANGING` began."""
+"""The start time of the run of `UNCHANGING`."""
 
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Files go here, which is also at home."""
+    """Use this directory for files and as the home directory."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     return tmp_path
@@ -137,7 +137,7 @@ async def test_a_full_disk_is_one_sentence_and_the_console_goes_on(
 
 
 async def test_how_far_it_is_stands_above_the_keys(sick: ConsoleApp, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Made, then written: of each is told before it is done, as both can take a while."""
+    """The report is made and then written; the screen announces each step first, as both can take a while."""
     made, kept = threading.Event(), threading.Event()
     json = FORMATS["json"]
 

@@ -1,4 +1,4 @@
-"""R: only the chosen finding's check again."""
+"""The key R: run only the selected finding's check again."""
 
 from __future__ import annotations
 

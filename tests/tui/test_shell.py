@@ -1,4 +1,5 @@
-"""What all screens share: changing between them, help, the palette, the mouse, and what a fault in racwire costs."""
+"""The common parts of all screens: the keys that change screens, help, the palette, the mouse, and the effect of a
+fault in racwire."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ RECORDED = "2026-11-20T14:02:31.000+01:00"
 
 
 class NumbersScreen(ConsoleScreen):
-    """A main screen that only says how often it was drawn for samples, and breaks when a test wants it to."""
+    """A main screen that counts its updates for samples, and raises an exception when a test requests it."""
 
     NAME = "traffic"
     ACTIONS = ()
@@ -56,7 +57,7 @@ class NumbersScreen(ConsoleScreen):
 
 @pytest.fixture
 def numbers(monkeypatch: pytest.MonkeyPatch) -> type[NumbersScreen]:
-    """Stands for the Traffic screen."""
+    """A replacement for the Traffic screen."""
 
     class Fresh(NumbersScreen):
         pass
@@ -270,7 +271,7 @@ async def test_leaving_waits_for_a_run_and_a_feed_that_hang_at_the_same_time(
 
 
 def _noted(stop: Callable[[float], Awaitable[None]], seen: list[str]) -> Callable[[float], Awaitable[None]]:
-    """The same, and when it begins and ends is noted."""
+    """The same engine, which records its start and its end."""
 
     async def noted(within_s: float) -> None:
         seen.append("begins")
@@ -320,7 +321,7 @@ async def test_what_is_typed_before_the_first_paint_waits_for_it(
 
 
 def type_at_once(app: ConsoleApp, keys: str) -> None:
-    """Have keys arrive all at once: letters, and names in angle brackets."""
+    """Send several keys at once: letters, and names in angle brackets."""
     for key in re.findall(r"<\w+>|.", keys):
         name = {"/": "slash", ":": "colon"}.get(key, key.strip("<>"))
         app.post_message(events.Key(name, key if len(key) == 1 else None))

@@ -17,7 +17,7 @@ from tests.tui.terminal import LEAVE_ALTERNATE_SCREEN, MADE_UP, PATIENCE_S, RACW
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """A user with nothing configured."""
+    """A user without any settings."""
     return nobody(tmp_path)
 
 
@@ -31,7 +31,7 @@ def console(environment: dict[str, str]) -> Iterator[Terminal]:
 
 @pytest.fixture
 def hurried(environment: dict[str, str], tmp_path: Path) -> dict[str, str]:
-    """A user whose checks look at the kernel's counters no longer than they must."""
+    """A user with the shortest interval for the kernel's counters."""
     settings = tmp_path / "settings.toml"
     settings.write_text("[sampling]\ninterval_without_database_s = 1\n")
     return {**environment, "RACWIRE_SETTINGS": str(settings)}
@@ -78,13 +78,13 @@ def test_a_signal_ends_it_with_the_terminal_as_it_was(console: Terminal, number:
 
 
 def test_a_lost_terminal_ends_it(console: Terminal) -> None:
-    """Not the leader of the terminal's session, so that the kernel sends it no SIGHUP, as after some `sudo su`."""
+    """The console does not lead the terminal's session, so the kernel sends it no SIGHUP, as after some `sudo su`."""
     os.close(console.master)
     console.process.wait(PATIENCE_S)
 
 
 def test_a_lost_terminal_ends_it_while_traffic_is_sampled_and_hangups_are_ignored(environment: dict[str, str]) -> None:
-    """As under nohup: the signal is ignored, so that only reading and looking at the terminal can tell."""
+    """As under nohup: the signal is ignored, so only a read or a check of the terminal shows its end."""
     terminal = Terminal(environment, ["sh", "-c", "trap '' HUP; exec " + " ".join(RACWIRE)])
     try:
         terminal.read_until(b"1 Checks")
@@ -103,7 +103,7 @@ def test_it_leaves_no_files_behind_when_all_goes_well(console: Terminal, tmp_pat
 
 
 def test_when_nothing_changes_nothing_is_sent(hurried: dict[str, str]) -> None:
-    """Over many looks at whether the terminal is still there, once the checks have run."""
+    """During many checks whether the terminal still exists, after the checks have run."""
     program = (
         "import sys\nfrom tui.console import hangup\nhangup.LOOK_EVERY_S = 0.05\n"
         "from tui.cli.main import main\nsys.exit(main([]))\n"
@@ -160,7 +160,7 @@ def test_a_console_that_cannot_begin_says_so_in_a_sentence(environment: dict[str
 
 
 def test_a_thread_that_hangs_does_not_hold_the_console(environment: dict[str, str], tmp_path: Path) -> None:
-    """Such as a name lookup or a read from a dead file server: neither can be cancelled."""
+    """For example a name lookup or a read from a dead file server: neither can be cancelled."""
     begun = tmp_path / "begun"
     program = (
         "import asyncio, pathlib, sys, threading\nimport checks.run.engine\n"
@@ -188,7 +188,7 @@ def test_a_thread_that_hangs_does_not_hold_the_console(environment: dict[str, st
 
 
 def test_moving_the_cursor_costs_few_bytes(environment: dict[str, str]) -> None:
-    """Less than a whole screen each: the two rows, the finding, and nothing else."""
+    """Less than a whole screen each: only the two rows and the finding."""
     terminal = Terminal({**environment, "COLORTERM": "truecolor"}, [sys.executable, "-c", MADE_UP])
     try:
         terminal.read_until(b"more lines")

@@ -1,4 +1,4 @@
-"""Terminals of the field: their keys, their colours, their signs, and a mouse where they have one."""
+"""Real terminals: their keys, colours and characters, and a mouse if they have one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Start = Callable[..., Terminal]
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Starts a console on a made-up cluster, in an environment with some things otherwise; waits until it is drawn."""
+    """Start a console on a made-up cluster, with some changes of the environment; wait until it is drawn."""
     begun: list[Terminal] = []
 
     def start(*arguments: str, **otherwise: str) -> Terminal:
@@ -67,7 +67,7 @@ def test_the_c_locale_is_taken_for_unicode_as_the_terminals_of_today_are(start: 
 
 
 def test_keys_as_terminals_send_them(start: Start) -> None:
-    """PuTTY's, those of xterm, and those of an application keypad; after each `g` goes back to the first finding."""
+    """The keys of PuTTY, of xterm, and of an application keypad; after each, `g` returns to the first finding."""
     terminal = start()
     for keys, then in (
         (b"\x1b[4~", b"eth1 is there"),
@@ -110,8 +110,8 @@ def test_what_is_pasted_with_the_key_that_opens_a_line_is_words_and_no_keys(star
 def test_keys_that_arrive_at_once_are_done_in_the_order_in_which_they_were_typed(
     start: Start, typed: bytes, then: bytes
 ) -> None:
-    """As over a slow line. Esc and what is typed after it are two keys, also where the terminal is told to wait long
-    for the rest of a key."""
+    """As on a slow connection: Esc and the next key are two keys, even if the terminal waits long for the rest of a
+    key."""
     terminal = start(SSH_CONNECTION="192.0.2.1 40000 192.0.2.2 22")
     terminal.send(typed)
     terminal.read_until(then)

@@ -1,4 +1,4 @@
-"""The Traffic screen records what is sampled, and shows recordings."""
+"""The Traffic screen records samples, and displays recordings."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ async def test_what_is_sampled_is_recorded_until_it_is_ended(new_console: NewCon
 
 
 async def test_a_recording_begins_with_what_was_wrong_already(new_console: NewConsole, tmp_path: Path) -> None:
-    """The feed tells a gap once; a recording that begins in it would know nothing of the source, and not why."""
+    """The feed reports a gap once; a recording that starts during the gap must also contain it with its reason."""
     away = [Gap("node rac2", BEGIN + 4, "rac2 is away."), Gap("database", BEGIN + 2, "The listener was away.")]
     async with console(new_console, [*cluster_events(3), *away]) as on:
         await on.press("w")
@@ -149,7 +149,7 @@ async def test_a_recording_that_cannot_be_written_says_so_and_sampling_goes_on(
 
 
 def record(path: Path, facts: Cluster, events: Iterable[Event], label: str = "mtu1500") -> Path:
-    """A recording of these events."""
+    """Make a recording of these events."""
     header = Header(
         racwire_version="0.1.0",
         started_at="2025-11-28T19:32:31.000+05:30",
@@ -165,7 +165,7 @@ def record(path: Path, facts: Cluster, events: Iterable[Event], label: str = "mt
 
 @asynccontextmanager
 async def replay(new_console: NewConsole, path: Path, size: tuple[int, int] = (80, 24)) -> AsyncIterator[Console]:
-    """A console that shows that recording, as `racwire open` has it."""
+    """A console that displays that recording, as `racwire open` starts it."""
     with closing(Recording.open(path)) as recording:
         judged = lambda: JudgedRecording(recording.header, discover(), Settings())  # noqa: E731
         app = new_console(judged, past=of_recording(recording), first="traffic")
@@ -228,7 +228,7 @@ async def test_a_recording_that_is_damaged_meanwhile_says_so(new_console: NewCon
 
 NOT_GATHERED = NotGathered()
 HELD = {"paths": NOT_GATHERED, "counters": NOT_GATHERED, "activity": NOT_GATHERED, "history": NOT_GATHERED}
-"""What a recording of the console knows of these."""
+"""The groups of facts as a recording of the console contains them."""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A console on the Traffic screen, with a feed that tells what a test gives it."""
+"""A console on the Traffic screen, with a feed of a test's events."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.tui.driving import shown, until
 
 
 class Console:
-    """A console that shows the Traffic screen, and the feed behind it."""
+    """A console that displays the Traffic screen, and its feed."""
 
     def __init__(self, pilot: Pilot[None], feed: FakeFeed) -> None:
         self.pilot = pilot
@@ -33,22 +33,22 @@ class Console:
         return shown(self.pilot, "lower-rule")
 
     def row(self, word: str) -> str:
-        """The first line with a word in it."""
+        """Return the first line with a text in it."""
         return next(line for line in self.body.splitlines() if word in line)
 
     @property
     def chosen(self) -> str:
-        """What the sign of the chosen one stands before."""
+        """Return the text after the selection mark."""
         return self.row("▶")[1:].split()[0]
 
     async def press(self, *keys: str) -> None:
-        """Press keys, each when the one before was done. Textual's own way waits 60 ms for each."""
+        """Press keys, each after the previous one was processed. Textual's own method waits 60 ms for each."""
         for key in keys:
             self.pilot.app.simulate_key({"+": "plus", "-": "minus"}.get(key, key))
             await self.settle()
 
     async def tell(self, *events: Event) -> None:
-        """The feed tells these, and they are drawn."""
+        """Send events through the feed, and wait until they are drawn."""
         self.feed.tell(*events)
         await self.settle()
         screen = self.pilot.app.screen
@@ -56,12 +56,12 @@ class Console:
         await self.settle()
 
     async def settle(self) -> None:
-        """Let what was posted be done, and what that posts in its turn."""
+        """Process all posted messages, and the messages that these post."""
         for _ in range(4):
             await self.pilot.pause(0)
 
     async def until(self, so: Callable[[], bool]) -> None:
-        """Wait until something is so; what else is wrong ends the test."""
+        """Wait until the condition holds; an exception in the console ends the test."""
         await until(self.pilot, so)
 
 
@@ -69,7 +69,7 @@ class Console:
 async def console(
     new_console: NewConsole, events: Iterable[Event], size: tuple[int, int] = (80, 24)
 ) -> AsyncIterator[Console]:
-    """A console on the Traffic screen that was told these samples."""
+    """Yield a console on the Traffic screen that has received these samples."""
     feed = FakeFeed()
     app = new_console(lambda: engine(healthy()), new_feed=lambda: feed)
     async with app.run_test(size=size) as pilot:

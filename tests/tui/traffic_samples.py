@@ -1,4 +1,4 @@
-"""Samples of a made-up cluster, as busy as one at work: the same ones every time."""
+"""Samples of a made-up cluster under a normal load: always the same ones."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ BEGIN = 1_764_338_551.0
 PRIVATE = ("eth1", "eth2")
 
 HOSTILE = "x\x1b]0;own\x07\x9b31m\u202eb\nc"
-"""A name with all that a terminal would obey, and with what turns the text after it around."""
+"""A name with all characters that control a terminal, and one that reverses the direction of text."""
 
 
 def links(node: str, at: float, private: Sequence[str] = PRIVATE, **changes: object) -> Links:
-    """Two private interfaces of 10 Gbit/s and a public one."""
+    """Return two private interfaces of 10 Gbit/s and a public one."""
     found = [
         Link(name, "ethernet", 9000, speed_mbps=10_000, network=f"192.168.{10 + number}.0/24", **changes)  # type: ignore[arg-type]
         for number, name in enumerate(private)
@@ -39,7 +39,7 @@ def links(node: str, at: float, private: Sequence[str] = PRIVATE, **changes: obj
 def node_sample(
     node: str, at: float, noise: random.Random, private: Sequence[str] = PRIVATE, **counters: int
 ) -> NodeSample:
-    """One second; `counters` as `Ip_ReasmFails`."""
+    """Return one second of a node; `counters` are named as `Ip_ReasmFails`."""
 
     def counts(bytes_a_second: float) -> InterfaceCounts:
         rx, tx = (int(bytes_a_second * noise.uniform(0.7, 1.3)) for _ in range(2))
@@ -75,7 +75,7 @@ def node_sample(
 
 
 def instance_sample(number: int, host: str, at: float, noise: random.Random, lost: int = 0) -> InstanceSample:
-    """One second of an instance."""
+    """Return one second of an instance."""
     cr, current = noise.randrange(4000, 6000), noise.randrange(4000, 6000)
     return InstanceSample(
         f"prod{number}",
@@ -97,7 +97,7 @@ def instance_sample(number: int, host: str, at: float, noise: random.Random, los
 
 
 def cluster_events(seconds: int, nodes: int = 2, seed: int = 1) -> Iterator[Event]:
-    """That many seconds of that many nodes and instances, in order of time."""
+    """Yield so many seconds of so many nodes and instances, in the order of time."""
     noise = random.Random(seed)
     for node in range(1, nodes + 1):
         yield links(f"rac{node}", BEGIN)
@@ -109,7 +109,7 @@ def cluster_events(seconds: int, nodes: int = 2, seed: int = 1) -> Iterator[Even
 
 
 def hostile_events() -> Iterator[Event]:
-    """Of nodes, interfaces and instances whose names are not to be trusted, and for reasons that are not."""
+    """Yield events with hostile names of nodes, interfaces and instances, and hostile reasons."""
     noise = random.Random(1)
     for node in ("rac1", HOSTILE):
         yield Links(node, BEGIN, (Link(HOSTILE, HOSTILE, 9000, master=HOSTILE, network=HOSTILE),))

@@ -1,4 +1,4 @@
-"""What a gate says of a cluster made of facts, as its tests ask for it."""
+"""The results of a gate on a cluster made of facts."""
 
 from checks.change.gates import GATES
 from checks.change.gates.gate import GateContext
@@ -18,7 +18,8 @@ def found(gate: str, now: Cluster, of: Change | None = None) -> tuple[Finding, .
 
 
 def said(gate: str, now: Cluster, of: Change | None = None) -> dict[str, str]:
-    """What a gate says of each node: status and the few words of the list; of the cluster under an empty name."""
+    """Return the result of a gate for each node: the status and the short text of the list; the cluster has an empty
+    name."""
     return {(f.nodes or ("",))[0]: f"{f.status} {f.subject}" for f in found(gate, now, of)}
 
 

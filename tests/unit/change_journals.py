@@ -1,4 +1,4 @@
-"""A small change of two nodes, and journals of it: for tests of what is shown and printed of a change."""
+"""A small change of two nodes, and its journals, for tests of the texts and screens of a change."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def plan(id: str = "2026-11-20-a", cluster: str = "prodrac") -> Plan:  # noqa: A
 
 
 def looked(*statuses: Status, rac2_mtu: int = 9000, figures: dict[str, str | BeforeAfter] | None = None) -> Verified:
-    """The gate of `set MTU`, with a result of that status for rac1, rac2, ..."""
+    """Return a verification of `set MTU`, with a result of that status for rac1, rac2, ..."""
     texts = {Status.PASS: "9000 kept", Status.FAIL: "1500", Status.UNKNOWN: "not read"}
     results = tuple(
         GateResult(
@@ -85,7 +85,7 @@ def looked(*statuses: Status, rac2_mtu: int = 9000, figures: dict[str, str | Bef
 
 
 def journal(directory: Path, *events: AnyEvent, of: Plan | None = None) -> ChangeJournal:
-    """A change in which this has happened."""
+    """Return the journal of a change with these events."""
     opened = ChangeJournal.open_new(directory, of or plan(), LOOK, who=WHO, version="0.1.0")
     for event in events:
         opened.append(event, who=WHO, version="0.1.0")

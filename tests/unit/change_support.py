@@ -1,4 +1,4 @@
-"""A change of three nodes from 1500 to 9000, made by hand: its plan, its lines, and the cluster at any moment."""
+"""A change of three nodes from 1500 to 9000: its plan, its journal lines, and the cluster at any moment."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ STEPS = (
 
 
 def layer(node: str, name: str = "eth1", **more: object) -> Layer:
-    """The one private interface of a node, unless said otherwise."""
+    """Return the only private interface of a node."""
     facts: dict[str, object] = {
         "node": node,
         "interface": name,
@@ -98,7 +98,7 @@ def layer(node: str, name: str = "eth1", **more: object) -> Layer:
 
 
 def plan(**more: object) -> Plan:
-    """The plan; what is not said is as above."""
+    """Return the plan; `more` replaces its fields."""
     facts: dict[str, object] = {
         "id": "2026-11-20-a",
         "cluster": "prodrac",
@@ -127,13 +127,13 @@ def plan(**more: object) -> Plan:
 
 
 def change(*events: AnyEvent, opened: Plan | None = None, look: ObservedState | None = None) -> Change:
-    """The change after these events."""
+    """Return the change after these events."""
     first = Opened(opened or plan(), look or look_of(cluster(), opened or plan()))
     return fold(lines(first, *events))
 
 
 def lines(*events: AnyEvent) -> tuple[JournalLine, ...]:
-    """Lines of a journal, a minute apart."""
+    """Return lines of a journal, a minute apart."""
     return tuple(
         JournalLine(
             number=n, at=f"2026-11-20T18:{n:02}:00.000+01:00", who="oracle@rac1", racwire="1", after="", event=event
@@ -143,7 +143,7 @@ def lines(*events: AnyEvent) -> tuple[JournalLine, ...]:
 
 
 def passed(step: str, now: Cluster | None = None) -> Verified:
-    """A look at a step after which it was done."""
+    """Return a passed verification of a step."""
     result = GateResult(check="stack-down", status=Status.PASS, text="down", node="rac1")
     return Verified(step, True, (result,), look_of(now, plan()) if now else ObservedState())
 
@@ -152,7 +152,7 @@ AGREED = Attested("agree", "A. Lee")
 
 
 def until(step: str, now: Cluster | None = None, opened: Plan | None = None) -> Change:
-    """The change when that step is the next one, the cluster last seen as it is `now`."""
+    """Return the change when that step is the next one; the cluster was last observed as `now`."""
     followed = opened or plan()
     events: list[AnyEvent] = [AGREED]
     for one in followed.steps[1:]:
@@ -163,13 +163,13 @@ def until(step: str, now: Cluster | None = None, opened: Plan | None = None) -> 
 
 
 def kept(mtu: int | None, name: str = "eth1", **more: object) -> KeptMtu:
-    """What NetworkManager keeps of an interface."""
+    """Return NetworkManager's configuration of an interface."""
     file = f"/etc/NetworkManager/system-connections/{name}.nmconnection"
     return KeptMtu(name, Keeper.NETWORK_MANAGER, file, name, mtu, **more)  # type: ignore[arg-type]
 
 
 def setup(node: str, *, runs: bool = True, mtu: int | None = None, boot: str = "first", **more: object) -> NodeSetup:
-    """A node's setup: whether it runs, and what its file keeps."""
+    """Return a node's setup: whether Clusterware runs, and the MTU in its file."""
     number = NODES.index(node) + 1
     facts: dict[str, object] = {
         "name": node,
@@ -187,14 +187,16 @@ def setup(node: str, *, runs: bool = True, mtu: int | None = None, boot: str = "
 
 
 def nic(node: str, mtu: int) -> Node:
-    """A node with one private interface."""
+    """Return a node with one private interface."""
     eth1 = interface("eth1", f"192.168.10.{NODES.index(node) + 1}", mtu)
     return Node(name=node, read_by="ssh", interfaces=(eth1,))
 
 
 def cluster(mtu: int = 1500, *, runs: bool = True, keeps: int | None = None, **differing: object) -> Cluster:
-    """All nodes alike: at that MTU, running or not, with that MTU in their files; then with what differs, by node: an
-    MTU, a setup, a node, or what could not be read."""
+    """Return a cluster of equal nodes: this MTU, running or not, this MTU in their files.
+
+    `differing` has by node another MTU, setup, node or unread node.
+    """
     nodes: dict[str, Node | UnreadNode] = {node: nic(node, mtu) for node in NODES}
     setups: dict[str, NodeSetup | UnreadNode] = {node: setup(node, runs=runs, mtu=keeps) for node in NODES}
     for key, other in differing.items():
@@ -240,35 +242,35 @@ def _paths(mtu: int) -> Iterable[PathProbe]:
 
 
 def down(mtu: int = 1500, **more: object) -> Cluster:
-    """Nothing runs, nothing starts by itself, and the files keep that MTU."""
+    """Return a cluster in which nothing runs, nothing starts automatically, and the files have that MTU."""
     return cluster(mtu, runs=False, keeps=mtu, **more)
 
 
 def findings(of: Change, now: Cluster) -> tuple[Finding, ...]:
-    """What the gates of the current step find on a cluster."""
+    """Return the findings of the current step's gates on a cluster."""
     return tuple(finding for check in gate_checks(of, None, discover).values() for finding in check.run(now))
 
 
 def report(of: Change, now: Cluster) -> Report:
-    """The report of a look at the current step."""
+    """Return the report of a verification of the current step."""
     return make_report(
         version="1", started_at=now.taken_at, duration_s=1.0, cluster=now, findings=findings(of, now), journal=()
     )
 
 
 def looked(of: Change, now: Cluster) -> tuple[AnyEvent, ...]:
-    """What comes of a look at the current step."""
+    """Return the events of a verification of the current step."""
     assert of.current is not None
     return conclude(of, of.current, report(of, now))
 
 
 def after(of: Change, *events: AnyEvent) -> Change:
-    """The change after further events."""
+    """Return the change after further events."""
     return fold(lines(*(line.event for line in of.lines), *events))
 
 
 def bond(node: str) -> tuple[Interface, ...]:
-    """A bond of two members, with the private address on a VLAN of it."""
+    """Return a bond of two members, with the private address on a VLAN on the bond."""
     address = f"192.168.10.{NODES.index(node) + 1}"
     return (
         interface("eth4", "", 9000, master="bond1"),

@@ -1,4 +1,4 @@
-"""Recordings that never were: two nodes and two instances under a load that wanders, at some MTU."""
+"""Generated recordings: two nodes and two instances under a varying load, at a chosen MTU."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BEGIN = 1_800_000_000.0
 
 
 class FakeRecording:
-    """Answers as a recording does."""
+    """A replacement for a recording with its methods."""
 
     def __init__(self, events: list[Event], *, interval_s: float = 1.0, cluster: Cluster | None = None) -> None:
         self._events = events
@@ -69,7 +69,8 @@ def recording(
     with_database: bool = True,
     kernel: str = "5.15.0-1",
 ) -> FakeRecording:
-    """Every second the load is near that of the second before (AR(1)); all else follows from it, with noise."""
+    """Return a recording whose load each second is near that of the second before (AR(1)); other values follow from the
+    load, with noise."""
     chance = random.Random(seed)
     fragments = fragments_of(8192, mtu)
     events: list[Event] = [links("rac1", mtu), links("rac2", mtu)]

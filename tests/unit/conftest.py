@@ -1,4 +1,4 @@
-"""For the unit tests."""
+"""Fixtures of the unit tests."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import pytest
 
 @pytest.fixture
 def any_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The held shell and the runner take any command, for tests of how they run what they are given.
+    """Let the persistent shell and the runner accept any command, for tests of how they run it.
 
-    Nothing in the product can do this; that they refuse what could change a node is tested in test_read_only.py.
+    No part of the product can do this. test_read_only.py tests that they refuse commands that could change a node.
     """
     for name in (
         "checks.sources.nodes.shell.demand_registered_program",

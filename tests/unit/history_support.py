@@ -1,4 +1,4 @@
-"""A generated history behind the practice database's SQL, asked in this process: only the wire is left out."""
+"""A generated history behind the practice database's SQL, queried in this process without a network."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FIRST_END = datetime(2026, 3, 1, 0, 0, 7)
 
 
 class Living:
-    """The living instances: none, unless some are given."""
+    """The running instances: none by default."""
 
     def __init__(self, *states: InstanceState) -> None:
         self.all = states
@@ -35,7 +35,7 @@ class Living:
 
 
 class Practice:
-    """Stands where a run's connections stand, and keeps what was asked."""
+    """A replacement for a run's connections that records the statements."""
 
     def __init__(
         self, plan: HistoryPlan, *, statspack: bool = True, access: Access | None = None, living: Living | None = None
@@ -75,7 +75,7 @@ class Practice:
         return Rows(tuple(column.name.lower() for column in result.columns), rows)
 
     def history(self, *, awr: bool = True, days: float = 3660, database: Database | None = None) -> Any:
-        """What `read_history` gives."""
+        """Return the result of `read_history`."""
         self.settings = DatabaseSettings(connect="lab", diagnostics_pack=awr, history_days=days)
         asked = read_history(cast(Connections, self), database or a_database(self.plan), lambda *_: None)
         return asyncio.run(asked)
@@ -85,7 +85,7 @@ class Practice:
 
 
 def a_database(plan: HistoryPlan, pack: str | None = "DIAGNOSTIC+TUNING", **changes: Any) -> Database:
-    """The database as it would have been found."""
+    """Return the database as discovery would find it."""
     values: dict[str, Any] = {
         "name": plan.db_name,
         "dbid": plan.dbid,

@@ -1,4 +1,4 @@
-"""Pages of the report, parsed by an independent parser that accepts no fault; and large evidence, made up."""
+"""Pages of the report, parsed by an independent strict parser; and large generated evidence."""
 
 from __future__ import annotations
 
@@ -16,43 +16,43 @@ from tests.unit.recording_support import busy
 
 
 class Page:
-    """A page, parsed."""
+    """A parsed page."""
 
     def __init__(self, report: Report, track: Track | None = None) -> None:
         self.source = to_html(Evidence(report, track)).decode()
         self.root = html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(self.source)
 
     def all(self, *tags: str) -> list[Any]:
-        """The elements of these names, those of SVG included; all where none is named."""
+        """Return the elements of these names, including those of SVG; all elements by default."""
         return [e for e in self.root.iter() if not tags or name_of(e) in tags]
 
     def by_id(self, anchor: str) -> Any:
-        """The one element of that id."""
+        """Return the only element with that id."""
         (found,) = [e for e in self.all() if e.get("id") == anchor]
         return found
 
     def text(self, anchor: str = "") -> str:
-        """All words of the page, or of a part of it, with single blanks."""
+        """Return the text of the page or of one element, with single blanks."""
         return words(self.by_id(anchor) if anchor else self.root)
 
 
 def name_of(element: Any) -> str:
-    """`svg`, whatever namespace it is in."""
+    """Return the local name, such as `svg`, in any namespace."""
     return str(element.tag).rpartition("}")[2]
 
 
 def words(element: Any) -> str:
-    """What can be read in it."""
+    """Return the readable text of an element."""
     return " ".join(" ".join(element.itertext()).split())
 
 
 def cells(table: Any) -> list[list[str]]:
-    """A table as rows of words."""
+    """Return a table as rows of texts."""
     return [[words(c) for c in row if name_of(c) in ("td", "th")] for row in table.iter() if name_of(row) == "tr"]
 
 
 def losing_report() -> Report:
-    """Three nodes, a black hole, blocks lost now and in the past."""
+    """Return the report of three nodes with a black hole, and with lost blocks now and earlier."""
     past = history(
         3,
         [past_loss(2)],
@@ -63,7 +63,7 @@ def losing_report() -> Report:
 
 
 def busy_track(seconds: int) -> Timeline:
-    """Two busy nodes with their instances."""
+    """Return samples of two busy nodes with their instances."""
     track = Timeline()
     for events in busy(seconds):
         track.add(events)

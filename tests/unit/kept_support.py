@@ -1,4 +1,4 @@
-"""Files and interfaces of a node, for tests of what is kept."""
+"""Files and interfaces of a node, for tests of the boot configuration."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ IB = Device("ib0", ("80:00:02:08:fe:80",), "infiniband")
 
 
 def file(path: str, text: str = "", **more: bool) -> ConfigFile:
-    """The file with those lines."""
+    """Return the file with that text."""
     return ConfigFile(path, tuple(dedent(text).strip().splitlines()), **more)

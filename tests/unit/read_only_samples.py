@@ -1,4 +1,4 @@
-"""What racwire must refuse to run, and what it may run, with ways to write it."""
+"""Commands that racwire must refuse, and commands that it may run, in many spellings."""
 
 
 def _lines(text: str) -> tuple[str, ...]:

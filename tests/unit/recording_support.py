@@ -1,4 +1,4 @@
-"""A busy cluster's samples, made up: what recordings are tested with."""
+"""Generated samples of a busy cluster, for tests of recordings."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def links(node: str, at: float, mtu: int = 9000) -> Links:
 
 
 def busy(seconds: int, begin: float = BEGIN, seed: int = 1) -> Iterator[list[Event]]:
-    """The events of each second of a cluster of two nodes and two instances under a heavy load: 10 to 25 Gbit/s,
-    150,000 fragments and 20,000 blocks a second, nearly every counter in motion."""
+    """Yield the events of each second of two nodes and two instances under a heavy load: 10 to 25 Gbit/s, 150,000
+    fragments and 20,000 blocks a second; nearly every counter grows."""
     at_random = random.Random(seed)
     yield [links("rac1", begin), links("rac2", begin)]
     for second in range(1, seconds + 1):
@@ -118,7 +118,7 @@ def _pairs(at: float, at_random: random.Random) -> PairsSample:
 
 
 def names_another_journal(path: Path, other: Path) -> None:
-    """Give it a journal with nothing in it but the name of a further one, which SQLite deletes when it is done."""
+    """Give the file a journal that only contains the name of another journal, which SQLite deletes at the end."""
     magic, name = bytes.fromhex("d9d505f920a163d7"), os.fsencode(other)
     header = (magic + struct.pack(">IIIII", 0, 0, 9, 512, 8192)).ljust(512, b"\0")
     end = struct.pack(">I", 131073) + name + struct.pack(">II", len(name), sum(name)) + magic

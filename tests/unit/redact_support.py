@@ -54,12 +54,12 @@ ORIGINALS = (
     # what a database is known by
     "2718281828",
 )  # fmt: skip
-"""What must not be found in anything that is handed on, whatever its case."""
+"""Originals that must not occur in any redacted output, in any case."""
 WORDS = ("prod",)
-"""Originals that are part of ordinary words (`product`): not between anything but letters."""
+"""Originals that are part of ordinary words (`product`): they must not occur except between letters."""
 
 STAYS = ("169.254.10.1", "255.255.255.0", "/u01/app/19.0.0/grid", "+ASM1", "19.22.0.0.0", "eth1", "eth2", "black hole")
-"""What a reader needs, and identifies nobody."""
+"""Texts that a reader needs and that identify no site."""
 
 IDENTITY = Identity(("kim",), "/home/kim", "bastion7.corp.nordfjord.example")
 
@@ -85,7 +85,7 @@ Last login: Fri Nov 20 13:58:01 2026 from bastion7
 
 
 def site() -> Report:
-    """What the checks say of three nodes of which two lose jumbo frames, with all else that a report can hold."""
+    """Return the report of three nodes, two of which lose jumbo frames, with all parts that a report can have."""
     report = report_of(_cluster())
     waiver = Waived("Ann Lee mends it with prod in January", "Ann Lee", "2027-01-31")
     findings = (msgspec.structs.replace(report.findings[0], waived=waiver), *report.findings[1:])
@@ -104,7 +104,7 @@ def site() -> Report:
 
 
 def track() -> Timeline:
-    """Some samples of the same site."""
+    """Return some samples of the same site."""
     timeline = Timeline()
     timeline.add([Links("rac1", 1.0, (Link("eth1", "ethernet", 9000, network="192.168.10.0/24"),))])
     timeline.add([NodeSample("rac1", 2.0, 1.0, counters={"Ip.ReasmFails": 3})])

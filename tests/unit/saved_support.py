@@ -1,4 +1,4 @@
-"""Saved files for tests: of a cluster with a black hole, with and without a recording, and taken apart."""
+"""Saved files for tests: of a cluster with a black hole, with and without a recording; and helpers to modify them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.unit.recording_support import busy, header
 
 
 def recording(path: Path, seconds: int = 5) -> Path:
-    """A recording of a busy cluster."""
+    """Make a recording of a busy cluster."""
     recorder = Recorder.create(path, header("mtu1500"))
     for events in busy(seconds):
         recorder.write(events)
@@ -38,7 +38,7 @@ def recording(path: Path, seconds: int = 5) -> Path:
 
 
 def saved(directory: Path, report: Report | None = None, *, with_recording: bool = False) -> Path:
-    """A saved file."""
+    """Make a saved file."""
     path = directory / "night.racwire"
     traffic = recording(directory / "a.rec") if with_recording else None
     save(path, report or report_of(black_hole()), traffic, replace=False)
@@ -46,8 +46,10 @@ def saved(directory: Path, report: Report | None = None, *, with_recording: bool
 
 
 def members_of(path: Path) -> dict[str, bytes]:
-    """What is in a saved file of either form, by name: `manifest`, `report`, and `recording` where there is one. Of
-    that all values of its tables, inflated."""
+    """Return the members of a saved file of either format, by name: `manifest`, `report`, and `recording` if present.
+
+    A recording is all values of its tables, decompressed.
+    """
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             return {name.partition(".")[0]: archive.read(name) for name in archive.namelist()}
@@ -64,7 +66,7 @@ def members_of(path: Path) -> dict[str, bytes]:
 
 
 def with_report(path: Path, data: bytes, /, **manifest: Any) -> Path:
-    """A saved file of this report, whose manifest tells the truth but for what is given."""
+    """Make a saved file of this report, whose manifest is correct except for `manifest`."""
     save(path, report_of(black_hole()), None, replace=True)
     proof = Proof()
     packed = zlib.compress(data)
@@ -80,12 +82,12 @@ def with_report(path: Path, data: bytes, /, **manifest: Any) -> Path:
 
 
 def zipped_first(path: Path) -> Path:
-    """A saved file of racwire 0.1.0: a zip, without a recording."""
+    """Make a saved file of racwire 0.1.0: a zip, without a recording."""
     return packed(path, {"report.json": to_json(report_of(black_hole()))})
 
 
 def packed(path: Path, members: Mapping[str, bytes], /, **manifest: Any) -> Path:
-    """A saved file of racwire 0.1.0 of these members, whose manifest tells the truth but for what is given."""
+    """Make a saved file of racwire 0.1.0 of these members, whose manifest is correct except for `manifest`."""
     told = {
         "format": "racwire-saved/1",
         "racwire_version": "0.1.0",
@@ -102,18 +104,18 @@ def packed(path: Path, members: Mapping[str, bytes], /, **manifest: Any) -> Path
 
 
 def member(data: bytes) -> dict[str, object]:
-    """What the manifest says of a member."""
+    """Return the manifest's entry of a member."""
     return {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
 
 
 def judged_here(path: Path) -> Report:
-    """The report of a saved file in the words of these checks: those that it was saved with may have had others."""
+    """Return the report of a saved file with the texts of these checks: it may have been saved with others."""
     with open_saved(path, recording=False) as opened:
         return asyncio.run(replayed(opened.report))
 
 
 async def replayed(report: Report, checks: list[Check] | None = None, **more: Any) -> Report:
-    """The report of its replay, run to the end."""
+    """Return the report of a complete replay."""
     engine = Replay(report, discover() if checks is None else checks, **more)
     finished = [event.report async for event in engine.events() if isinstance(event, RunFinished)]
     assert finished == [engine.report()]

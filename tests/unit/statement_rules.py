@@ -1,4 +1,4 @@
-"""What is asked of every statement that racwire sends: that its header is true, and its SQL means one thing to all."""
+"""The rules for every statement of racwire: its header is true, and its SQL has one meaning in all versions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LICENCES = ("none", "Diagnostics Pack")
 
 
 def complaints(statement: Statement) -> list[str]:
-    """Everything that is wrong with a statement; empty where all is well."""
+    """Return every violation of a statement; an empty list when there is none."""
     found = list(_header(statement))
     try:
         trees = sqlglot.parse(statement.text, dialect="oracle")
@@ -43,7 +43,7 @@ def complaints(statement: Statement) -> list[str]:
 
 
 def bind_values(text: str) -> dict[str, Any]:
-    """Values for the binds of a statement: times for those named so, numbers for the rest."""
+    """Return values for the binds of a statement: times by name, numbers for the others."""
     names = re.findall(r":([a-z]\w*)", re.sub(r"'[^']*'", "", text), re.IGNORECASE)
     is_time = re.compile(r"(time|origin|begin|end|since|until)$", re.IGNORECASE)
     return {name: datetime(2026, 1, 10) if is_time.search(name) else 1 for name in names}
@@ -83,7 +83,7 @@ def _constructs(tree: exp.Expr) -> Iterator[str]:
 
 
 def _stars(select: exp.Select) -> Iterator[str]:
-    """`SELECT *` of a view is for views whose columns differ by version."""
+    """`SELECT *` is only permitted for views whose columns differ by version."""
     if not any(item.is_star for item in select.expressions):
         return
     for table in _tables(select):
@@ -93,7 +93,7 @@ def _stars(select: exp.Select) -> Iterator[str]:
 
 
 def _differs(view: View) -> bool:
-    """Whether the versions give the view other columns, the container's number aside."""
+    """Whether the view's columns differ between versions, without CON_ID."""
     return any(column.versions != VersionRange() for column in view.columns if column.name != "CON_ID")
 
 
@@ -103,7 +103,7 @@ def _tables(select: exp.Select) -> list[exp.Table]:
 
 
 def _reading(statement: Statement, tree: exp.Expr) -> Iterator[str]:
-    """That `reads`, `grants` and `licence` say what the text does."""
+    """Check that `reads`, `grants` and `licence` agree with the text."""
     named = {table.alias.upper() for table in tree.find_all(exp.CTE)}
     tables = [table for table in tree.find_all(exp.Table) if table.db or table.name.upper() not in named]
     views = {view.name: view for table in tables if (view := find_view(table.name, table.db)) is not None}
@@ -114,7 +114,7 @@ def _reading(statement: Statement, tree: exp.Expr) -> Iterator[str]:
         yield f"reads {', '.join(sorted(views))}, but the header says {', '.join(statement.reads)}"
     needed = {view.grant for view in views.values()}
     fallback = {grant.replace("SYS.GV_$", "SYS.V_$") for grant in needed}
-    # Every run asks V$INSTANCE first, and what everybody may read can be left out.
+    # Every run reads V$INSTANCE first; views that all users may read can be left out.
     optional = {"SYS.V_$INSTANCE", "", *(f"SYS.{name.replace('V$', 'V_$')}" for name in views if views[name].is_public)}
     wanted = (needed | fallback) - {""}
     if not wanted <= set(statement.grants):
@@ -127,7 +127,7 @@ def _reading(statement: Statement, tree: exp.Expr) -> Iterator[str]:
 
 
 def _on(form: Statement, version: Version) -> Iterator[str]:
-    """That a version has all views and columns, and that the practice database understands it."""
+    """Check that a version has all views and columns, and that the practice database supports the statement."""
     where = ".".join(str(part) for part in version)
 
     def find(schema: str, name: str, offset: int) -> tuple[View, dict[str, ColumnKind]]:

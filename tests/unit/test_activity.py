@@ -1,4 +1,4 @@
-"""What is read of a database and its instances, with racwire's real statements on the practice database's SQL."""
+"""The facts of a database and its instances, read by racwire's real statements on the practice database's SQL."""
 
 import asyncio
 
@@ -42,11 +42,11 @@ IDENTITY = ("connected", "database", "active_instances", "instances", "interconn
 
 
 def quiet(*progress):
-    """Nobody watches."""
+    """Ignore the events."""
 
 
 def meanwhile(happens):
-    """What happens between the two samples: progress says when the interval is over."""
+    """Return a callback that runs `happens` between the two samples: progress marks the end of the interval."""
 
     def progress(group, text, done, total):
         if group == "activity" and done == total:
@@ -153,7 +153,7 @@ async def test_an_instance_that_begins_to_hang_between(sample):
 
 
 async def test_what_hangs_in_the_midst_of_a_sample_begins_it_anew():
-    """A GV$ statement that hangs after others have answered: the sample is all of one instance then."""
+    """A GV$ statement that hangs after others have answered: the sample then has one instance only."""
     source = instances(2)
     wire = StraightIn(practice(source), limit_s=1)
     database = await read_database(wire.databases(), quiet)
@@ -232,7 +232,7 @@ async def test_without_any_grant_it_says_what_to_ask_for():
 
 
 async def test_an_instance_without_parallel_query_processes_is_named():
-    """GV$ answers without it (parallel_max_servers = 0), while V$ACTIVE_INSTANCES knows that it is up."""
+    """GV$ answers without the instance (parallel_max_servers = 0), while V$ACTIVE_INSTANCES lists it."""
     source = instances(3)
     del source.states_by_number[3]
     databases = StraightIn(practice(source)).databases()

@@ -1,4 +1,4 @@
-"""What two samples of counters tell, and of whom they tell nothing."""
+"""The differences of two samples of counters, and the instances without a difference."""
 
 import pytest
 from hypothesis import given
@@ -53,7 +53,7 @@ def database(*numbers, unasked=()):
 
 
 def sample(clock_s, instances, *, unread=None, only_here="", **counters):
-    """A sample of instances, given with their startup times; of views not named here all is at 0."""
+    """Return a sample of instances with their startup times; counters of other views are 0."""
     readings = {
         name: ViewReading(view, counters.get(name, {}), (unread or {}).get(name, "")) for name, view in VIEWS.items()
     }
@@ -275,7 +275,7 @@ EVENTS = st.one_of(st.tuples(NAMES, st.integers(0, 10**12)), st.just("restart"))
 
 @given(st.lists(EVENTS, max_size=12), st.lists(EVENTS, max_size=12))
 def test_whatever_an_instance_went_through(earlier, meanwhile):
-    """Its life is played event by event; the truth is what grew meanwhile, or that there is none."""
+    """Events of an instance one by one; the truth is the growth between them, or that there is none."""
     starts, counters = 0, dict.fromkeys([LOST, RECEIVED, ("gc cr block receive time",)], 0)
     truth = dict.fromkeys((name for (name,) in counters), 0)
     samples = []

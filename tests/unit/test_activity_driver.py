@@ -1,4 +1,4 @@
-"""The same reading over the wire: the real driver, the practice server, racwire's statements."""
+"""The same facts over Oracle Net: the real driver, the practice server, racwire's statements."""
 
 import contextlib
 
@@ -23,11 +23,11 @@ INTERVAL_S = 0.05
 
 
 def quiet(*progress):
-    """Nobody watches."""
+    """Ignore the events."""
 
 
 def meanwhile(happens):
-    """What happens between the two samples."""
+    """Run this between the two samples."""
     return lambda group, text, done, total: happens() if (group, done) == ("activity", total) else None
 
 

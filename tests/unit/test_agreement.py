@@ -1,4 +1,4 @@
-"""A screen, a report and a check say the same of the same thing, whatever the facts are."""
+"""A screen, a report and a check state the same about the same thing, whatever the facts are."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ quick = settings(
 
 
 class Case:
-    """A cluster, of which a failing test prints what was drawn alone."""
+    """A cluster; a failed test prints only its drawn values."""
 
     def __init__(self, built: Cluster) -> None:
         self.built = built
@@ -66,7 +66,7 @@ class Case:
 
 @st.composite
 def activities(draw, number):
-    """An instance in the interval: restarted, idle, slow, with times that cannot be right, losing blocks or not."""
+    """An instance in the interval: restarted, idle, slow, with impossible times, with or without lost blocks."""
     if draw(st.integers(0, 8)) == 0:
         return ActivityGap(number, f"prod{number} was restarted.")
     statistics = {"gc blocks lost": draw(st.sampled_from([0, 0, 1, 12, 13, 37, 5_000]))}
@@ -87,7 +87,7 @@ def activities(draw, number):
 
 @st.composite
 def databases(draw):
-    """Three instances, of a release that counts falsely or not; views that could not be read; counters, paths, past."""
+    """Three instances, of a release that counts falsely or not; unread views; counters, paths, history."""
     numbers = range(1, INSTANCES + 1)
     version = draw(st.sampled_from(["19.22.0.0.0", FALSE_COUNTS]))
     views = draw(st.lists(st.sampled_from(["GV$SYSTEM_EVENT", "GV$INSTANCE_CACHE_TRANSFER"]), unique=True))
@@ -137,7 +137,7 @@ def databases(draw):
 
 @st.composite
 def path_clusters(draw):
-    """Two networks of three nodes; loss about the threshold, routers, packets lost once, paths that are not there."""
+    """Two networks of three nodes; loss near the threshold, routers, packets lost once, missing paths."""
     built = cluster(3)
     found = []
     for probe in built.paths:
@@ -169,7 +169,7 @@ def section(built, title, live=None):
 
 
 def status_of(span):
-    """The status that a figure of a table carries; None where it is a figure alone."""
+    """The status of a figure in a table; None for a figure without a status."""
     text, role = span
     *figure, last = text.split() or [""]
     if figure and last in LETTERS and LETTERS[last].value.lower() == role:
@@ -318,7 +318,7 @@ def test_every_report_gives_each_finding_the_status_of_the_check(case):
 
 
 def false_count():
-    """37 lost blocks that nothing bears out, on the release that counts so."""
+    """37 lost blocks without other evidence, on the release that counts falsely."""
     return asked(2, database=database(2, FALSE_COUNTS), activity=activity(2, own_activity(2, {"gc blocks lost": 37})))
 
 

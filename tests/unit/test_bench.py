@@ -1,4 +1,4 @@
-"""The bench itself: what its table says, and that its terminal counts and answers as a real one does."""
+"""The bench itself: its table, and its terminal, which counts and answers as a real one."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_figures_have_three_digits(value: float, text: str) -> None:
 def test_the_table_has_each_row_on_a_line_with_its_notes_below() -> None:
     rows = [Row("first paint", "x", 1.5, 1.25, notes=("medians of 7",)), not_measured("keys", "no cluster")]
     head, rule, *lines = table(rows).splitlines()
-    assert head.split() == ["what", "budget", "measured", "ratio", "verdict"]
+    assert head.split() == ["measurement", "budget", "measured", "ratio", "verdict"]
     assert set(rule) == {"─", " "}
     assert lines[0].split() == ["first", "paint", "≤", "1.25", "x", "1.50", "x", "1.20", "over"]
     assert lines[1] == "    medians of 7"
@@ -58,7 +58,7 @@ def test_the_table_has_each_row_on_a_line_with_its_notes_below() -> None:
 
 
 def python(code: str) -> Terminal:
-    """A terminal in which Python runs this."""
+    """A terminal in which Python runs this program."""
     return Terminal([sys.executable, "-I", "-S", "-c", code], ENVIRONMENT)
 
 
@@ -101,7 +101,7 @@ def test_a_program_that_ignores_the_signal_is_ended_all_the_same() -> None:
     terminal = python(code)
     terminal.read_until("pid ")
     terminal.read_for(0.2)
-    terminal.patience_s = 0.2
+    terminal.end_timeout_s = 0.2
     terminal.close()
     pid = terminal.text.partition("pid ")[2].partition(".")[0]
     assert not Path(f"/proc/{pid}").exists()

@@ -1,16 +1,14 @@
-"""A dependency that cannot be loaded is named in one sentence; so is the practice cluster where it is not installed."""
+"""One sentence names a dependency that cannot be loaded, or the practice cluster when it is not installed."""
 
 import os
 import pty
+import pytest
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
-
-import pytest
-
 from checks.model.broken_dependency import DEPENDENCIES
 from checks.model.exit_codes import ExitCode
+from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 CHECK = ("check", "interfaces")
@@ -21,9 +19,9 @@ ENDED_BY = {
     "rich": CHECK, "psutil": CHECK, "icmplib": CHECK, "msgspec": CHECK, "platformdirs": CHECK, "jinja2": HTML,
     "textual": (),
 }  # fmt: skip
-"""A command that cannot do without it."""
+"""Commands that need a dependency, by dependency."""
 UNKNOWN_BY = {"pyroute2": READ, "oracledb": ASK}
-"""A command that cannot tell something without it."""
+"""Commands that report less without a dependency, by dependency."""
 
 
 def racwire(directory, *words, **how):
@@ -47,7 +45,7 @@ def break_(directory, name, how):
 
 
 def on_a_terminal(directory):
-    """The console on a terminal of its own: what it shows, and its exit code."""
+    """The console on a terminal of its own: its output, and its exit code."""
     ours, theirs = pty.openpty()
     try:
         ran = racwire(directory, stdin=theirs, stdout=theirs, stderr=theirs)

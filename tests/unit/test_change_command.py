@@ -1,15 +1,11 @@
 """`racwire change` without the full screen: what it prints where, its exit codes, and its report."""
 
 import json
+import msgspec
 import os
+import pytest
 import re
 import signal
-from collections.abc import Iterable
-from pathlib import Path
-
-import msgspec
-import pytest
-
 from checks.change.change_events import Attested, Closed, Noted, Overridden, Reopened, RolledBack, Surprise, Surprised
 from checks.change.change_journal import ChangeJournal
 from checks.change.change_plan import Accepted, ChangeKind
@@ -19,6 +15,8 @@ from checks.change.state import fold
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import BeforeAfter
 from checks.model.finding import Status
+from collections.abc import Iterable
+from pathlib import Path
 from tests.unit.change_journals import journal, looked, plan
 from tui.cli.change import change_context
 from tui.cli.change.change_report_text import report_lines
@@ -38,7 +36,7 @@ def changes(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def racwire(changes, capsys):
-    """The command on that directory: its exit code, what it prints, what it tells."""
+    """Run the command on that directory. Return its exit code, stdout and stderr."""
 
     def run(*words: str) -> tuple[int, str, str]:
         code = main(["change", "--directory", str(changes), *words])
@@ -305,7 +303,7 @@ def test_an_interrupted_look_writes_nothing(racwire, changes, monkeypatch):
 
 
 def conduct_that_sees(*events):
-    """Conduct whose look at the cluster has this result, which it writes as the real one does."""
+    """A session whose verification has this result, which it writes as the real one does."""
 
     class Seeing(ChangeSession):
         async def verify(self):
@@ -323,7 +321,7 @@ def change_context_concluded(events):
 
 
 class ConductInterrupted(ChangeSession):
-    """While it looks, Ctrl-C is pressed."""
+    """A session that is interrupted by Ctrl-C during its verification."""
 
     async def verify(self):
         import asyncio
@@ -341,7 +339,7 @@ MEASURED = {"IC ping 8K rac1 → rac2": "0.35 ms", "packets per block": BeforeAf
 
 @pytest.fixture
 def whole(changes) -> ChangeReport:
-    """A change in which much has happened."""
+    """A change with many events."""
     accepted = (Accepted("IC-UDP-002", "Datagrams were thrown away", "Known since May, CHG-4000."),)
     baseline = looked(Status.PASS, figures={"IC ping 8K rac1 → rac2": "0.61 ms"})
     return report_of(

@@ -1,4 +1,4 @@
-"""Commands for people: for each keeper the right ones, in the right order, to set an MTU and to take it back."""
+"""Commands for operators: the right ones for each network service, in the right order, to set and restore an MTU."""
 
 import shlex
 import subprocess
@@ -160,7 +160,8 @@ LEVELS = st.lists(st.integers(0, 4), min_size=1, max_size=8)
 @given(LEVELS, st.data())
 @settings(max_examples=30)
 def test_no_line_ever_asks_for_more_than_what_lies_below_has_by_then(levels, data):
-    """Each layer stands on all of the level below; the kernel refuses a VLAN above its parent, and lowers it along."""
+    """Each layer is on top of all layers of the level below; the kernel refuses a VLAN above its parent's MTU, and
+    lowers it with the parent."""
     before, after = data.draw(st.sampled_from([(1500, 9000), (9000, 1500), (1500, 1500)]))
     layers = [
         layer(Keeper.IFCFG, interface=f"i{n}", level=level, mtu_before=before, mtu_after=after)

@@ -1,4 +1,4 @@
-"""The gate that compares the two recordings: what it says where they do not tell, and what can be done about it."""
+"""The gate that compares the two recordings: its text when they are inconclusive, and the next steps."""
 
 import msgspec
 

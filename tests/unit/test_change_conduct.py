@@ -1,4 +1,4 @@
-"""A change as both front doors have it: what is decided is kept, whoever else writes; and where the journals lie."""
+"""A change in both front ends: decisions are saved, even if another operator writes too; and its journals."""
 
 import asyncio
 import os
@@ -53,7 +53,7 @@ def conduct(journal, settings) -> ChangeSession:
 
 
 def elsewhere(conduct: ChangeSession, *events: object) -> None:
-    """Somebody else writes to it, at another terminal."""
+    """Another operator writes to the journal, at another terminal."""
     ChangeJournal.read(conduct.path).extend(events, **WHO)  # type: ignore[arg-type]
 
 
@@ -103,7 +103,7 @@ def test_where_somebody_else_wrote_meanwhile_it_is_weighed_anew(conduct):
 
 
 def test_what_was_meant_for_a_step_never_lands_on_the_next_one(conduct):
-    """Somebody else attested the same step a moment before."""
+    """Another operator attested the same step a moment before."""
     elsewhere(conduct, AGREED)
     with pytest.raises(ChangeError, match="Step agree is done"):
         conduct.attest("B. Kim")
@@ -152,7 +152,7 @@ def test_a_change_of_which_nothing_was_done_can_be_given_up(conduct):
 
 @pytest.fixture
 def seen(monkeypatch):
-    """The cluster is as said; while it is read, `meanwhile` happens."""
+    """The cluster has the specified state; while it is read, `meanwhile` runs."""
 
     def answers(now: Cluster, meanwhile=lambda: None) -> None:
         def given(group: str):
@@ -177,7 +177,7 @@ async def look(conduct: ChangeSession) -> Concluded:
 
 
 def at(conduct: ChangeSession, step: str) -> None:
-    """Bring the change to that step."""
+    """Advance the change to that step."""
     elsewhere(conduct, *(line.event for line in until(step, down()).lines[1:]))
 
 

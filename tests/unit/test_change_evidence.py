@@ -1,4 +1,4 @@
-"""What the gates of a change ask for: recordings, backups and journals on the nodes, what names resolve to."""
+"""The evidence that the gates of a change need: recordings, backups and journals on the nodes, name resolution."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.unit.change_support import plan
 
 
 class Nodes:
-    """A session on three nodes that are all this one, of which rac3 refuses ssh."""
+    """A session on three nodes that are all this one; rac3 refuses ssh."""
 
     local_node = "rac1"
     settings = Settings()
@@ -47,7 +47,7 @@ class Nodes:
 
 
 def gathered(tmp_path: Path, *checks: str) -> tuple[Changing, Nodes]:
-    """What a look at these checks finds, with the recordings in the directory."""
+    """Return the results of a verification of these gates, with the recordings in the directory."""
 
     async def gather() -> tuple[Changing, Nodes]:
         nodes = Nodes()

@@ -1,4 +1,4 @@
-"""Gates of what runs on the nodes and of their MTU, now and after a boot: what each says of every node."""
+"""Gates of the running services and of the MTU, now and after a boot: the result of each for every node."""
 
 import msgspec
 import pytest
@@ -270,7 +270,7 @@ def test_the_usual_mtu_needs_no_file():
 
 
 def test_on_the_way_back_the_files_are_to_keep_what_they_kept():
-    """A node that ran at 9000 before the change without any file for it is left so."""
+    """A node that ran at 9000 before the change without any file for it stays so."""
     layers = tuple(layer(node, mtu_before=1500, mtu_after=9000, kept_before=None) for node in NODES)
     back = plan(kind=ChangeKind.ROLLBACK, layers=layers, steps=plan().steps[3:])
     of = after(until("set-mtu"), RolledBack(back, "A. Lee", "a good reason"))

@@ -1,4 +1,4 @@
-"""Gates of the paths, of what was saved, recorded and configured, and built-in checks as gates."""
+"""Gates of the paths, the backups, the recordings and the configuration, and built-in checks as gates."""
 
 import msgspec
 import pytest
@@ -365,7 +365,7 @@ def test_what_a_change_is_to_prove_is_not_excused_by_how_it_was_before(check):
 
 
 def of_the_database(check: str, step: str, now: Cluster) -> list[tuple[Status, str]]:
-    """What a built-in check says of the database as a gate of that step: status and sentence."""
+    """Return the result of a built-in check of the database as a gate of that step: status and sentence."""
     of = until(step)
     assert of.current
     made = gate_checks(of, msgspec.structs.replace(of.current, gates=(Gate(check),)), discover)[check]
@@ -373,7 +373,7 @@ def of_the_database(check: str, step: str, now: Cluster) -> list[tuple[Status, s
 
 
 def idle(instances: int) -> Cluster:
-    """A database whose instances had nothing from each other, and did not ping."""
+    """A database whose instances received nothing from each other, and did not ping."""
     none = dict.fromkeys(("gc blocks lost", "gc cr blocks received", "gc current blocks received"), 0)
     told = [own_activity(number, none) for number in range(1, instances + 1)]
     pairs = tuple(msgspec.structs.replace(p, count_500b=0, count_8k=0) for p in pings(instances))

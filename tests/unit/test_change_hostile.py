@@ -1,16 +1,13 @@
-"""What a hostile world puts into a change: names that a terminal would obey, bytes that are no text, a file system that
-hangs, a process that stopped in the middle of its writing."""
+"""Hostile input of a change: names with control characters, bytes that are not text, a file system that hangs, a
+process that stopped in the middle of a write."""
 
 import asyncio
 import fcntl
 import json
-import os
-import threading
-from pathlib import Path
-
 import msgspec
+import os
 import pytest
-
+import threading
 from checks.change import change_journal as journal_module
 from checks.change.change_events import GateResult, Noted, ObservedState, Surprise, Surprised, Verified
 from checks.change.change_journal import ChangeJournal, ChangeJournalError
@@ -20,6 +17,7 @@ from checks.change.state import ChangeError
 from checks.change.worker_threads import run_to_completion
 from checks.model.finding import Status
 from checks.model.settings import ChangeSettings, Settings
+from pathlib import Path
 from tests.unit.change_journals import STEPS, WHO, journal, plan
 from tests.unit.test_change_command import AGREED, SWITCHED
 from tui.cli.main import main
@@ -30,7 +28,7 @@ FILE = os.fsdecode(b"n\xe4chtlich")
 
 @pytest.fixture
 def racwire(tmp_path, capfdbinary):
-    """The command on that directory: its exit code, stdout and stderr, byte by byte."""
+    """Run the command on that directory. Return its exit code, stdout and stderr as bytes."""
 
     def run(*words: str) -> tuple[int, bytes, bytes]:
         code = main(["change", "--directory", str(tmp_path), *words])
@@ -41,7 +39,7 @@ def racwire(tmp_path, capfdbinary):
 
 @pytest.fixture
 def hostile(tmp_path) -> Path:
-    """A change in which whatever comes from outside holds what a terminal would obey."""
+    """A change in which every external text contains control characters."""
     block = Commands(where=f"As root on rac1: {OBEYED}\nreboot", lines=(f"true '{OBEYED}'",), node="rac1")
     own = msgspec.structs.replace(STEPS[2], title=f"set {OBEYED}", what=OBEYED, commands=(block,))
     result = GateResult(

@@ -1,4 +1,4 @@
-"""The journal of a change: an append-only file that survives whatever happens to it, and tells what was done to it."""
+"""The journal of a change: an append-only file that survives every failure, and reports damage."""
 
 import fcntl
 import os
@@ -172,7 +172,7 @@ def test_many_writers_lose_nothing_and_break_nothing(journal):
 
 
 def test_a_copy_that_was_put_in_its_place_is_not_written_over(journal, tmp_path):
-    """The other copy went on by as many bytes: only what stands in it tells."""
+    """The other copy grew by the same number of bytes: only its content differs."""
     journal.append(Noted("agree", "this one"), **WHO)
     copy = begun(tmp_path / "other")
     copy.append(Noted("agree", "that one"), **WHO)
@@ -348,7 +348,7 @@ def test_a_journal_that_is_not_there_is_said(tmp_path):
 
 
 def test_a_link_is_read_and_never_written_through(journal, tmp_path):
-    """Who may put a link there must not choose which file is written."""
+    """A user who can put a link there must not choose which file is written."""
     link = tmp_path / f"link{SUFFIX}"
     link.symlink_to(journal.path)
     linked = ChangeJournal.read(link)

@@ -1,4 +1,4 @@
-"""The Change screen as lines: the head, the way behind and ahead, the step, its gate, and what came as a surprise."""
+"""The Change screen as lines: the heading, the steps before and after, the current step, its gate, and surprises."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ REBOOTED = Surprised(Surprise.REBOOTED, "rac2", "rac2 was booted at 18:02.")
 
 
 def change(*events: AnyEvent, of: Plan | None = None) -> Change:
-    """A change in which this has happened, a minute after the other."""
+    """A change with these events, a minute apart."""
     all_events = (Opened(of or plan(), LOOK), *events)
     return fold(
         JournalLine(number=n, at=f"2026-11-20T18:{n:02}:31+01:00", who=WHO, racwire="1", after="", event=event)

@@ -1,4 +1,4 @@
-"""Beginning a change: its journal, and the changes elsewhere that forbid it."""
+"""Opening a change: its journal, and other changes that forbid it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def settings(tmp_path: Path) -> Settings:
 
 @pytest.fixture
 def begin(settings: Settings, monkeypatch: pytest.MonkeyPatch):
-    """Begin a change of a cluster, of which the peers tell this."""
+    """Open a change of a cluster whose peers answer this."""
 
     async def begun(now: Cluster, changing: Changing, target: int | None = 9000) -> list[object]:
         def given(group: str):

@@ -148,7 +148,7 @@ def test_a_private_vlan_on_a_bond_is_raised_from_its_members_up_and_the_public_v
 
 
 def test_a_public_vlan_on_a_raised_bond_is_told_to_keep_what_it_has_after_the_next_boot():
-    """Made at boot, a VLAN takes the MTU of its parent."""
+    """A VLAN that is made at boot gets the MTU of its parent."""
     blocks = [b for b in plan_for(to_change([stacked(1), node(2, 1500)])).step("set-mtu").commands if b.node == "rac1"]
     assert blocks[1].lines == ("nmcli connection modify bond0.10 802-3-ethernet.mtu 1500",)
     said = plan_for(to_change([stacked(1), node(2, 1500)], mtus={"bond0.10": 1500}))

@@ -1,4 +1,4 @@
-"""The way back: from wherever a change stands, no further than what may have been done, to what was before."""
+"""The rollback plan: from any step of a change, for all steps that may have been done, to the state from before."""
 
 import msgspec
 import pytest
@@ -16,7 +16,7 @@ PLAN = plan_for(to_change(keepers=[Keeper.NETWORK_MANAGER, Keeper.NETWORKD]))
 
 
 def standing_at(step, plan=PLAN, look=None):
-    """The change with every step before that one done."""
+    """Return the change with all steps before that one done."""
     events = []
     for done in plan.steps[: plan.position(step)]:
         if done.gates:

@@ -1,4 +1,4 @@
-"""What stands in the way of a change: each obstacle by name, with what to do, and whether a reason can outweigh it."""
+"""The obstacles to a change: the name of each, what to do, and whether an operator may accept it with a reason."""
 
 import re
 from pathlib import Path

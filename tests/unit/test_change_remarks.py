@@ -1,4 +1,4 @@
-"""What a plan says of this cluster before its first step: blocks, limits that were found, what is not known."""
+"""The remarks of a plan about this cluster before its first step: blocks, limits, unknown values."""
 
 import msgspec
 import pytest

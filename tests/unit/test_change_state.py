@@ -1,4 +1,4 @@
-"""Where a change stands: folded from what happened; and what people may decide there."""
+"""The state of a change, computed from its events; and the decisions that operators may make in it."""
 
 import msgspec
 import pytest
@@ -113,7 +113,7 @@ def test_an_override_goes_past_what_did_not_hold_and_what_did_hold_has_to_stay_s
 
 
 def test_what_was_to_hold_until_a_step_that_is_done_need_not_hold_again():
-    """With the cluster up again, an MTU that is lost reopens set-mtu; nobody has to stop everything for it."""
+    """When the cluster runs again, a lost MTU reopens set-mtu; the operator need not stop the whole cluster for it."""
     lost = after(until("sign-off"), Reopened("set-mtu", "rac2 is at 1500."))
     assert current(lost) == "set-mtu"
     assert held(lost) == []
@@ -224,7 +224,7 @@ def test_a_decision_that_does_not_fit_is_refused_with_the_reason(decide, said):
 
 
 def test_once_the_gate_that_stops_the_cluster_was_looked_at_only_the_way_back_leads_out():
-    """It did not pass, but somebody may have stopped half of the cluster by then."""
+    """The gate did not pass, but half of the cluster may have been stopped by then."""
     looked = after(until("stack-down"), Verified("stack-down", False, (result("rac1", Status.FAIL),)))
     with pytest.raises(ChangeError, match="racwire change rollback"):
         decisions.abandon(looked, "A. Lee", "The window is over.")

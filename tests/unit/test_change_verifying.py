@@ -1,4 +1,4 @@
-"""What comes of a look at a step: what the gates said, how the cluster changed, what is to be done again."""
+"""The events of a verification: results of the gates, changes of the cluster, and steps to do again."""
 
 import asyncio
 from contextlib import aclosing
@@ -145,7 +145,7 @@ def test_a_node_that_comes_back_with_the_old_mtu_takes_the_change_back_to_settin
 
 
 def test_forgotten_persistence_that_was_gone_past_is_found_by_the_boot():
-    """The override is of the file; that the MTU runs was proved, and a boot that loses it takes the change back."""
+    """The override is for the file. The running MTU was verified, and a boot that loses it reverts the change."""
     not_kept = down(9000, rac2=setup("rac2", runs=False, mtu=None))
     of = until("set-mtu", down())
     of = after(of, *looked(of, not_kept), Overridden("set-mtu", "A. Lee", "The file comes later."))
@@ -331,7 +331,7 @@ def test_what_was_measured_on_the_way_is_kept_for_the_report():
 
 @pytest.fixture
 def engine(monkeypatch):
-    """Every group of facts comes from a cluster of facts; which groups were asked for is noted."""
+    """Return every group of facts from a cluster of facts, and record which groups were requested."""
     asked: list[str] = []
 
     def answers(now: Cluster) -> list[str]:

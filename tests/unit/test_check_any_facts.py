@@ -1,4 +1,4 @@
-"""Whatever the database and the kernels say, no check of them raises, and none says PASS of what is not well."""
+"""Whatever the database and the kernels report, no check raises, and none reports PASS for a fault."""
 
 import msgspec
 from hypothesis import HealthCheck, given, settings
@@ -222,7 +222,7 @@ def clusters(draw: st.DrawFn) -> Cluster:
 
 
 def judged(check, built):
-    """What the check says where it has what it needs; nothing where the engine would not ask it."""
+    """The findings of the check when it has its facts; none when the engine would not run it."""
     if any(isinstance(getattr(built, need), Unknown | NotAsked) for need in check.needs):
         return ()
     findings = check.run(built)

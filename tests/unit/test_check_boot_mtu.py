@@ -1,4 +1,4 @@
-"""The check `boot-mtu`: what each private interface would come up with, held against what it runs with."""
+"""The check `boot-mtu`: the MTU of each private interface at the next boot, compared with the running MTU."""
 
 import msgspec
 import pytest
@@ -14,7 +14,7 @@ RAC1, RAC2 = node(1), node(2)
 
 
 def keeping(of, *entries, **more):
-    """The setup of a node that keeps these in place of what it kept of the same interfaces."""
+    """Return the setup of a node in which these entries replace those of the same interfaces."""
     base = setup(of)
     names = {entry.interface for entry in entries}
     kept = (*(k for k in base.kept if k.interface not in names), *entries)
@@ -22,7 +22,7 @@ def keeping(of, *entries, **more):
 
 
 def found(nodes, *setups):
-    """The findings of a cluster by their codes; nodes without a setup named keep what they run with."""
+    """The findings of a cluster by their codes; the files of other nodes have the running MTU."""
     given = {s.name: s for s in setups}
     built = msgspec.structs.replace(cluster(list(nodes)), setups=tuple(given.get(n.name, setup(n)) for n in nodes))
     return {f.code: f for f in boot_mtu.run(built)}
@@ -112,7 +112,7 @@ def test_a_script_that_says_what_is_kept_anyway_or_is_about_something_else_is_no
 
 
 def test_where_nothing_known_keeps_any_interface_it_is_told_and_is_no_fault():
-    """As in a container, or on a practice cluster without keepers."""
+    """As in a container, or on a practice cluster without network services."""
     told = found([RAC1, RAC2], *(keeping(of, kept=()) for of in (RAC1, RAC2)))
     assert {f.status for f in told.values()} == {Status.INFO}
     assert told["IC-BOOT-005"].title.startswith("Nothing that racwire knows of keeps eth1 and eth2 of rac1 and rac2;")

@@ -1,4 +1,4 @@
-"""The check `clusterware`: is it there to ask, is it the right home, does it answer, are all nodes active?"""
+"""The check `clusterware`: is it installed, is it the right home, does it answer, are all nodes active?"""
 
 import msgspec
 import pytest

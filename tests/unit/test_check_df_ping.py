@@ -1,4 +1,4 @@
-"""The check `df-ping`: which network, which direction, which layer."""
+"""The check `df-ping`: the network, the direction and the layer of a fault."""
 
 import msgspec
 import pytest
@@ -190,7 +190,7 @@ def test_where_one_port_is_accused_only_its_end_is_told():
 
 
 def plugged(built, *ends):
-    """The cluster whose LLDP tells, by node and NIC, the switch and its port."""
+    """Return the cluster whose LLDP reports, by node and NIC, the switch and its port."""
     setups = tuple(
         msgspec.structs.replace(
             one, lldp=tuple(LldpNeighbour(nic, sw, port=port) for name, nic, sw, port in ends if name == one.name)

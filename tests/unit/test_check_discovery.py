@@ -1,4 +1,4 @@
-"""Installed checks: those that can be loaded are found, and each that cannot is named with its reason."""
+"""Installed checks: loadable ones are found, and each other one is named with its reason."""
 
 import importlib.metadata
 import sys

@@ -1,4 +1,4 @@
-"""The check `gc-blocks-lost`: who lost how much from whom, since when; and never a PASS with a loss."""
+"""The check `gc-blocks-lost`: receiver, sender, number and start of a loss; and never a PASS with a loss."""
 
 import itertools
 
@@ -51,7 +51,7 @@ def test_a_loss_names_the_instances_the_count_and_its_base():
 
 
 def losing_all(instances, lost):
-    """Every pair that stands in `lost`, by (receiver, sender), loses blocks."""
+    """Every pair in `lost`, by (receiver, sender), loses blocks."""
     numbers = range(1, instances + 1)
     own = {n: sum(blocks for (receiver, _), blocks in lost.items() if receiver == n) for n in numbers}
     told = [own_activity(n, {"gc blocks lost": own[n]}) for n in numbers if own[n]]
@@ -200,7 +200,7 @@ def test_it_stays_a_warning_where_not_everything_could_be_looked_at():
 
 
 def of_12_1_0_2(waits=(("gc cr block 2-way", 900), ("gc cr block lost", 0)), pairs=None):
-    """A cluster of that release that lost blocks by its count in AWR, and none now."""
+    """A cluster of that release with lost blocks in AWR, and none now."""
     events = {name: (number, 1_000 * number) for name, number in waits}
     kept = tuple(InstanceHistory(n, f"prod{n}", f"rac{n}", 6e5, 168, 0, 0, events=events) for n in (1, 2))
     past = history(2, [past_loss(2)], transfers=transfers(2, pairs))

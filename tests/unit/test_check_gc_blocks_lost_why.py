@@ -1,4 +1,4 @@
-"""What the check of lost blocks names as the cause: what paths and kernels show of the same nodes."""
+"""The cause of lost blocks in the check: the evidence of paths and kernels of the same nodes."""
 
 import pytest
 

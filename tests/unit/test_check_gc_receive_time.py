@@ -1,4 +1,4 @@
-"""The check `gc-receive-time`: averages, the tail behind them, units that cannot be right, what sessions wait for."""
+"""The check `gc-receive-time`: averages, the tail behind them, impossible units, and the waits of sessions."""
 
 import msgspec
 import pytest
@@ -17,7 +17,7 @@ def found(*changed):
 
 
 def slow(cr_ms, **more):
-    """prod2 with CR blocks that take so long, by the statistics."""
+    """prod2 with this receive time of CR blocks, by the statistics."""
     return own_activity(2, {"gc cr block receive time": round(cr_ms * 8_400 / 10)}, **more)
 
 
@@ -146,7 +146,7 @@ def test_the_share_from_which_a_costly_wait_is_told_is_a_setting():
 
 
 def exchanging(number, cr_ms=0.4):
-    """30 s of 12,400 blocks of 8 KB received and as many sent, and 10,240 messages of 200 bytes."""
+    """30 s with 12,400 blocks of 8 KB received and sent each, and 10,240 messages of 200 bytes."""
     statistics = {
         "gc cr block receive time": round(cr_ms * 8_400 / 10),
         "gc cr blocks served": 8_400,

@@ -1,4 +1,4 @@
-"""The check `instance-ping`: slow pairs, fragments that show, large messages that do not come back."""
+"""The check `instance-ping`: slow pairs, visible fragmentation, large messages without an answer."""
 
 import msgspec
 import pytest

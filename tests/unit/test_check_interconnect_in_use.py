@@ -1,4 +1,4 @@
-"""The check `interconnect-in-use`: what each instance uses, held against what is configured."""
+"""The check `interconnect-in-use`: the interconnect of each instance, compared with the configuration."""
 
 import msgspec
 import pytest
@@ -17,7 +17,7 @@ def found(facts, base=2):
 
 
 def using(*second, instances=2, **more):
-    """A database whose prod2 uses these."""
+    """A database whose prod2 uses these interconnects."""
     others = tuple(use for n in range(1, instances + 1) if n != 2 for use in haip(n))
     return database(instances, interconnects=(*others, *second), **more)
 

@@ -1,4 +1,4 @@
-"""The check `interfaces`: what oifcfg says against what the nodes have."""
+"""The check `interfaces`: the entries of oifcfg, compared with the interfaces of the nodes."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""The check `mtu-consistency`: every node and layer of a private network agrees, or the odd one is named."""
+"""The check `mtu-consistency`: all nodes and layers of a private network have one MTU, or the odd one is named."""
 
 from checks.model.finding import Status
 from checks.plugins.mtu_consistency import mtu_consistency

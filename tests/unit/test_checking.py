@@ -1,14 +1,11 @@
-"""The checks run without the screen, with the traffic recorded beside them: how that ends, and what there is then."""
+"""The checks without the screen, with the traffic recorded at the same time: how they end, and the results then."""
 
 import asyncio
 import io
 import os
+import pytest
 import signal
 import sys
-
-import pytest
-from msgspec.structs import replace
-
 from checks.model.facts import NotAsked
 from checks.model.finding import Status
 from checks.model.settings import Settings
@@ -18,6 +15,7 @@ from checks.run.events import CheckConcluded, RunFinished
 from checks.run.gathering import Gatherer
 from checks.traffic.recording import Recording
 from checks.traffic.samples import Gap, NodeSample
+from msgspec.structs import replace
 from tests.fixtures.clusters import cluster
 from tui.cli.checking import check
 from tui.cli.progress import Progress
@@ -27,7 +25,7 @@ BUILT = replace(cluster(2), database=NotAsked("No database is named."))
 
 
 def engine(*, hangs: str = "", ids: tuple[str, ...] = ("interfaces", "clusterware", "gc-blocks-lost")) -> Engine:
-    """Three checks over a healthy cluster; the group that hangs is never found out."""
+    """Three checks of a healthy cluster; the facts of the group that hangs never arrive."""
 
     def gives(group: str) -> Gatherer:
         async def gather(session, known):
@@ -43,7 +41,7 @@ def engine(*, hangs: str = "", ids: tuple[str, ...] = ("interfaces", "clusterwar
 
 
 class FakeFeed:
-    """Tells its samples, then nothing more until it is closed."""
+    """A feed that sends its samples, and then waits until it is closed."""
 
     def __init__(self, *events, breaks=None):
         self.events_to_tell = events
@@ -70,7 +68,7 @@ class FakeFeed:
 
 
 class Awaited(Progress):
-    """Shows nothing; tells when a check has concluded, and when all have."""
+    """An output that displays nothing and records when a check has concluded, and when all have."""
 
     def __init__(self):
         super().__init__(enabled=False)

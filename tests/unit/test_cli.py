@@ -1,21 +1,19 @@
-"""The command line: what it prints where, and its exit codes."""
+"""The command line: its output and its exit codes."""
 
 import importlib.metadata
 import json
 import os
+import pytest
 import re
 import subprocess
 import sys
-from pathlib import Path
-from typing import get_args, get_type_hints
-
-import pytest
-
 from checks.model.exit_codes import ExitCode
 from checks.model.settings import Settings
 from checks.run.settings_file import limits_of
+from pathlib import Path
 from tui.cli.main import COMMANDS, build_parser, effective_settings, main
 from tui.cli.options import OPTIONS
+from typing import get_args, get_type_hints
 
 ROOT = Path(__file__).parents[2]
 
@@ -139,7 +137,7 @@ def test_the_schema_and_the_settings_template_are_printed(capsys):
 
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
 def test_what_an_option_says_of_its_setting_is_so(option, capsys):
-    """The help is written where nothing may be loaded; type, limits, default and choices are the setting's own."""
+    """The help is written before any module is loaded; type, limits, default and choices are those of the setting."""
     section, _, name = option.place.partition(".")
     table = type(getattr(Settings(), section))
     default = getattr(table(), name)
@@ -267,7 +265,7 @@ def test_too_little_memory_is_one_sentence_and_tells_nothing_of_the_cluster(monk
 
 @pytest.mark.parametrize("word", ["--help", "--version"])
 def test_help_and_version_load_no_command_and_nothing_that_takes_long(word):
-    """Each is asked for more often than anything else, on nodes that have other work to do."""
+    """Users run these most often, on nodes with other work to do."""
     program = (
         "import sys\nfrom tui.cli.main import COMMANDS, main\n"
         f"try:\n    main([{word!r}])\nexcept SystemExit:\n    pass\n"

@@ -1,4 +1,4 @@
-"""Where Oracle's client libraries and the local instance are found."""
+"""The search for Oracle's client libraries and the local instance."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LIBRARY = "libclntsh.so.19.1"
 
 @pytest.fixture(autouse=True)
 def node(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    """A node on which these instances run, /etc/oratab lists those, and the loader knows no library."""
+    """A node with these instances and these entries of /etc/oratab, on which the loader knows no library."""
 
     def make(running=(), listed=(), cache=b""):
         monkeypatch.setattr(client_libraries, "local_instances", lambda: list(running))

@@ -1,4 +1,4 @@
-"""How the answers of olsnodes and crsctl are read, and how all tools are asked."""
+"""The answers of olsnodes and crsctl, and how racwire runs all tools."""
 
 import asyncio
 from collections.abc import Callable
@@ -210,7 +210,7 @@ HomeMaker = Callable[[dict[str, str]], Path]
 
 @pytest.fixture
 def make_home(tmp_path: Path) -> HomeMaker:
-    """A Grid home whose tools are the given pieces of sh."""
+    """A Grid home whose tools are these shell scripts."""
 
     def make(tools: dict[str, str]) -> Path:
         home = tmp_path / "grid"

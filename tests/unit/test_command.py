@@ -1,4 +1,4 @@
-"""How one program is run: bounded, quiet, and never left behind."""
+"""Running one program: with limits, without output on the terminal, and without a remaining process."""
 
 import asyncio
 import os
@@ -35,7 +35,7 @@ def words_in(file: Path) -> list[str]:
 
 
 async def ended(pids: Iterable[str]) -> None:
-    """Returns when none of them runs: what was killed takes a moment to be gone."""
+    """Wait until none of them runs: a killed process needs a moment to end."""
     async with asyncio.timeout(30):
         while any(is_running(pid) for pid in pids):  # noqa: ASYNC110 - other processes
             await asyncio.sleep(0.01)
@@ -118,7 +118,7 @@ async def test_cancelling_kills_the_program_and_its_children(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("steps", range(8))
 async def test_cancelling_while_it_is_being_started_waits_for_nothing(steps: int, tmp_path: Path) -> None:
-    """At whatever step: the child holds the pipes open for longer than the test waits."""
+    """At every step: the child holds the pipes open for longer than the test waits."""
     pids = tmp_path / "pids"
     running = asyncio.create_task(run_command(sh(f"sleep 30 & echo $$ $! > {pids}; wait"), timeout_s=30))
     for _ in range(steps):

@@ -1,14 +1,11 @@
-"""`racwire compare`: what it prints and draws, its exit codes, and what it says of files that it cannot compare."""
+"""`racwire compare`: its text and charts, its exit codes, and its errors for files that it cannot compare."""
 
 import json
 import os
+import pytest
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from pathlib import Path
-
-import pytest
-
 from checks.model.exit_codes import ExitCode
 from checks.report.compare_pictures import picture_of
 from checks.report.svg import document, element, label, text
@@ -17,6 +14,7 @@ from checks.traffic.compare.comparison_verdict import Runs, compare
 from checks.traffic.compare.recorded_run import runs_of
 from checks.traffic.compare.run import Better, ComparedRun, Measured
 from checks.traffic.recorder import Recorder
+from pathlib import Path
 from tests.unit.compare_support import FakeRecording, recording
 from tui.cli.compare_text import lines_of
 from tui.cli.comparing import exit_code
@@ -27,7 +25,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def kept(path: Path, of: FakeRecording, label: str = "") -> str:
-    """A recording as a file."""
+    """Write a recording to a file."""
     header = of.header
     recorder = Recorder.create(path, type(header)(
         racwire_version=header.racwire_version, started_at=header.started_at, label=label,
@@ -198,7 +196,7 @@ def test_parts_of_which_nothing_else_can_be_said_are_left_out_unless_all_are_wan
 
 
 def hostile() -> Comparison:
-    """Names and facts with all that a terminal or a browser might obey."""
+    """Names and facts with all characters that control a terminal or a browser."""
     name = "</text><script>alert(1)</script>\x1b[2J\u202e&\"'\ud800"
     runs = [
         ComparedRun("Swingbench", name, environment={name: str(n)}, warnings=(name,),

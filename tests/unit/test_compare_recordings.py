@@ -1,4 +1,4 @@
-"""From a recording to what is compared: stretches, sums before ratios, gaps, packets per block, the environment."""
+"""From recordings to compared values: stretches, sums before ratios, gaps, packets per block, the environment."""
 
 import dataclasses
 import random
@@ -261,7 +261,7 @@ def test_a_stretch_is_not_shorter_than_samples_became():
 
 
 def test_time_that_no_sample_covers_is_a_hole_at_every_interval():
-    """From the 200th second on, a minute was not sampled: the sample after it is of its own ten seconds only."""
+    """After second 200 a minute was not sampled: the sample after the gap covers its own ten seconds only."""
     events = [e for e in paced([1.0] * 100 + [10.0] * 40) if not 200 < e.at - BEGIN <= 260]
     run = run_of(FakeRecording(events), stretch_s=10)
     assert 42 <= len(values(run, "packets in")) <= 44

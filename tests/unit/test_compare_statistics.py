@@ -1,4 +1,4 @@
-"""The arithmetic of a comparison: against published values, and against counting all cases one by one."""
+"""The arithmetic of a comparison: against published values, and against an enumeration of all cases."""
 
 import math
 import random
@@ -24,7 +24,7 @@ SOME = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30)
 
 
 def counted_p(before, after):
-    """p by going through every way to choose which values are the first sample's."""
+    """The p-value from an enumeration of all ways to choose the first sample's values."""
     placed = ranks([*before, *after])
     expected = len(before) * (len(placed) + 1) / 2
     away = abs(sum(placed[: len(before)]) - expected)

@@ -1,4 +1,4 @@
-"""Verdicts: what is believed, what is noise, and when nothing may be blamed on the change."""
+"""Verdicts: significant differences, noise, and cases in which the change may not be blamed."""
 
 import random
 
@@ -14,7 +14,7 @@ from tests.unit.compare_support import FakeRecording, recording
 
 
 def compared(*recordings: FakeRecording) -> Comparison:
-    """Before, after, and perhaps the second one before."""
+    """Before, after, and optionally a second recording before."""
     runs, stretch_s = runs_of(list(zip(("before", "after", "same"), recordings, strict=False)))
     return compare([Runs(runs[0], runs[1], runs[2] if len(runs) > 2 else None, stretch_s)])
 
@@ -27,7 +27,7 @@ def series(centre: float, spread: float = 0.01, count: int = 20, seed: int = 0) 
 def run(
     kind: str = "recording", environment: dict[str, str] | None = None, **measured: tuple[float, ...]
 ) -> ComparedRun:
-    """Metrics by name: `c_...` a control, `n_...` neither way better, `h_...` higher is better, others lower."""
+    """Metrics by name: `c_...` a control, `n_...` no better direction, `h_...` higher is better, others lower."""
     better = {"c": Better.LOWER, "n": Better.NEITHER, "h": Better.HIGHER}
     return ComparedRun(
         kind=kind,

@@ -1,4 +1,5 @@
-"""Asking a database with the real driver: read-only, named, one thread each, and nothing that hangs is waited for."""
+"""Querying a database with the real driver: read-only, with a session name, one thread each, without waiting for hung
+calls."""
 
 import asyncio
 import threading
@@ -57,7 +58,7 @@ async def connect(journal):
 
 
 def ended(name: str) -> bool:
-    """Wait for the end of the thread of that name, which is being started or runs."""
+    """Wait for the end of the thread with that name, which starts or runs."""
     while not (found := [thread for thread in threading.enumerate() if thread.name == name]):
         time.sleep(0.01)
     found[0].join(10)
@@ -313,7 +314,7 @@ async def test_other_errors_are_one_sentence_with_the_number(code, kind, words, 
 
 
 async def test_a_connection_stands_alone_without_the_rest_of_a_run(server):
-    """What readers are given in their own tests."""
+    """Tests of readers use a connection in this way."""
     connections = Connections(settings(server), Secret(PASSWORD), Journal(), lambda: "r1")
     connection = await connections.get()
     assert isinstance(connection, Connection)

@@ -1,14 +1,11 @@
-"""Why a database cannot be connected to: each reason one sentence with the next step, never with a password."""
+"""The errors of a failed connection: one sentence with the next step for each cause, never with a password."""
 
 import gc
 import os
 import pickle
+import pytest
 import socket
 import traceback
-from contextlib import contextmanager
-
-import pytest
-
 from checks.model.journal import Journal
 from checks.model.settings import DatabaseSettings
 from checks.sources.database.client_libraries import find_libraries, local_instance, tns_directory
@@ -16,6 +13,7 @@ from checks.sources.database.connections import Connections
 from checks.sources.database.driver_errors import as_database_error, grantee
 from checks.sources.database.errors import DatabaseError, ErrorKind
 from checks.sources.database.secret import Secret
+from contextlib import contextmanager
 from racwire_lab.database.backend import OracleError
 from racwire_lab.oracle_net.releases import RELEASES
 from tests.fixtures.oracle import PASSWORD, USER, Witness, serve, settings, texts
@@ -247,7 +245,7 @@ def test_libraries_are_found_in_a_home_and_in_an_instant_client(tmp_path):
 
 
 async def test_libraries_that_cannot_be_loaded_are_told_with_the_way_to_load_them(tmp_path):
-    """In a process of its own: a process has one mode."""
+    """In a process of its own: a process has one driver mode."""
     import asyncio
     import sys
 

@@ -1,4 +1,7 @@
-"""The kernels' counters over time: differences, never totals; a node that fails is told and disturbs nobody."""
+"""The kernels' counters over time: differences, never totals.
+
+A node that fails is reported and disturbs no other node.
+"""
 
 import asyncio
 import shlex
@@ -115,7 +118,7 @@ def test_also_where_it_runs_over_at_32_bits(start, growth):
 
 @pytest.fixture
 def peer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    """Says what `cat` does on the peer, by a directory of its own in front of the PATH there."""
+    """Sets what `cat` does on the peer, by a directory of its own in front of the PATH there."""
 
     def be(cat: str) -> None:
         (tmp_path / "bin").mkdir()

@@ -1,20 +1,18 @@
-"""The options that say which database is asked; and that a password, wherever it comes from, ends up nowhere."""
+"""The options that select the database; and a password, from any source, which is stored nowhere."""
 
 import contextlib
 import os
 import pty
+import pytest
 import signal
 import subprocess
 import sys
 import termios
-from pathlib import Path
-
-import pytest
-
 from checks.model.exit_codes import ExitCode
 from checks.model.settings import DatabaseSettings, SamplingSettings, Settings
 from checks.run.check_discovery import discover
 from checks.run.dry_run import plan_checks
+from pathlib import Path
 from racwire_lab.oracle_net.verifier import Verifier
 from tests.fixtures.oracle import USER, Witness, serving
 from tui.cli.errors import UsageError
@@ -161,7 +159,7 @@ CHECK = ("check", "gc-blocks-lost", "--interval", "1")
 
 
 def run(server, tmp_path, *words, env=None, **how):
-    """`racwire check` in a home of its own; the database lets it in and grants nothing."""
+    """Run `racwire check` with a home directory of its own; the database accepts the login and has no grants."""
     home = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "PYTHONFAULTHANDLER": "1", **(env or {})}
     command = [sys.executable, "-P", "-m", "tui", *words, "--connect", server.dsn, "--user", USER]
     return subprocess.Popen(command, env=home, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
@@ -199,7 +197,10 @@ def test_a_file_gives_the_password_and_nothing_shows_it(server, password, tmp_pa
 
 @contextlib.contextmanager
 def asked_on_a_terminal(server, tmp_path):
-    """`racwire check` on a terminal of its own, as far as the prompt: the process, the terminal, and what it shows."""
+    """Start `racwire check` on a terminal of its own up to the prompt.
+
+    Yield the process, the terminal, and its output.
+    """
     ours, theirs = pty.openpty()
     become = f"import os, fcntl, termios; os.setsid(); fcntl.ioctl({theirs}, termios.TIOCSCTTY, 0)"
     start = (

@@ -1,4 +1,4 @@
-"""The Database screen as text: what is shown of two to sixteen instances, and that its letters are the checks'."""
+"""The Database screen as text: its content for two to sixteen instances; its letters agree with the checks."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def text_of(built, width=80, **more):
 
 
 def part(text, title):
-    """The lines below that heading."""
+    """Return the lines below that heading."""
     lines = text.splitlines()
     start = next(n for n, line in enumerate(lines) if line.startswith(f" {title}"))
     end = next((n for n in range(start + 1, len(lines)) if not lines[n]), len(lines))
@@ -205,7 +205,7 @@ def test_a_missing_grant_shows_in_its_section_only():
 
 
 def test_what_serving_costs_is_told_of_both_kinds_of_blocks_in_80_columns():
-    """The second instance's view of flushes for current blocks could not be read; it served no CR block."""
+    """The second instance's view of flushes for current blocks could not be read; that instance served no CR block."""
     served = {
         "gc cr blocks served": 1000, "gc cr block build time": 5, "gc cr block send time": 1,
         "gc cr block flush time": 30, "gc current blocks served": 400, "gc current block pin time": 20,

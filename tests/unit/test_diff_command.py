@@ -1,19 +1,16 @@
-"""`racwire diff A B`: what is printed, where, and with which exit code."""
+"""`racwire diff A B`: its output and its exit codes."""
 
 from __future__ import annotations
-
 import io
 import json
-from pathlib import Path
-
 import msgspec
 import pytest
-
 from checks.model.facts import Verdict
 from checks.model.finding import Finding, Magnitude, Status, Waived
 from checks.model.report import Report
 from checks.report.diff import diff
 from checks.report.json_report import to_json
+from pathlib import Path
 from tests.fixtures.clusters import cluster, path, with_paths
 from tests.fixtures.reports import black_hole, report_of
 from tui.cli.diff_text import diff_text
@@ -25,7 +22,7 @@ HOLE = msgspec.structs.replace(report_of(black_hole(3)), started_at="2026-11-21T
 
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[str, str]:
-    """A report in which all is well, and a later one of a black hole."""
+    """Return a healthy report, and a later one of a black hole."""
     names = (tmp_path / "well.json", tmp_path / "hole.json")
     for name, report in zip(names, (WELL, HOLE), strict=True):
         name.write_bytes(to_json(report))

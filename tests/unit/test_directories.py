@@ -1,4 +1,4 @@
-"""Where racwire keeps its own files, whatever the environment says of it."""
+"""The directories of racwire's own files, whatever the environment contains."""
 
 import os
 import pwd

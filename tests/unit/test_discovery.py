@@ -1,4 +1,4 @@
-"""Without a connection: what runs on this node, and the commands that would connect. Nothing is asked."""
+"""Without a connection: the databases on this node, and the commands to connect. No database is queried."""
 
 import os
 import subprocess

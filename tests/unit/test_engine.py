@@ -1,4 +1,4 @@
-"""The engine: gathers once, judges as facts arrive, and lets one failing part disturb nothing else."""
+"""The engine: it gathers once, judges facts as they arrive, and one failing part disturbs no other."""
 
 import asyncio
 import time
@@ -254,7 +254,7 @@ async def test_a_check_that_only_uses_what_was_not_asked_for_runs_without_it():
 
 
 def asking_for(text, grants):
-    """A gatherer that asks the database as the real ones do."""
+    """A gatherer that queries the database as the real ones do."""
 
     async def gather(session, known):
         try:

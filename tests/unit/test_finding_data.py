@@ -1,4 +1,4 @@
-"""What findings say in numbers: named scalars beside the text, in the JSON report, redacted like other text."""
+"""The data of findings: named scalars in addition to the text, in the JSON report, redacted like other text."""
 
 from __future__ import annotations
 

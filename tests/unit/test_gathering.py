@@ -1,4 +1,4 @@
-"""Gathering the nodes: which are asked, and what is told of one that breaks or is this node again."""
+"""Gathering the nodes: which nodes are queried, and the report about a node that fails or is this node again."""
 
 import msgspec
 import pytest

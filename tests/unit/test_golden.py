@@ -96,7 +96,7 @@ def test_each_golden_file_is_in_a_case_and_each_case_has_an_answer():
 
 
 NOT_GATHERED = {"fact": "Unknown", "reason": "not asked for"}
-"""As 0.1.0 wrote a group of facts that nobody asked for: it is left out."""
+"""In the form in which 0.1.0 wrote a group of facts that was not requested: it is left out."""
 
 
 def same_facts(then, now) -> list[str]:

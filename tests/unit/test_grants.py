@@ -1,4 +1,4 @@
-"""`racwire grants`: made from the statements' own headers, so that it never lacks what a statement reads."""
+"""`racwire grants`: made from the headers of the statements, so that no object of a statement is missing."""
 
 import re
 

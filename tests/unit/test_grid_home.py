@@ -1,4 +1,4 @@
-"""Where a Grid home is looked for, which place wins, and which is stale."""
+"""The search for the Grid home: the searched places, their precedence, and stale homes."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,5 @@
-"""What racwire makes of AWR and Statspack is what is true of them: restarts, gaps, falls and foreign rows included."""
+"""The history that racwire reads from AWR and Statspack equals the truth, with restarts, gaps, falling counters and
+foreign rows."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ THREE = ((1, "prod1", "rac1"), (2, "prod2", "rac2"), (5, "prod5", "rac5"))
 
 @st.composite
 def plans(draw: st.DrawFn) -> HistoryPlan:
-    """Histories of a few dozen snapshots in which much goes wrong."""
+    """Histories of a few dozen snapshots with many irregular events."""
     instances = THREE[: draw(st.integers(2, 3))]
     number = st.sampled_from([i for i, _, _ in instances])
     lengths = draw(st.lists(st.sampled_from((600, 3600, 3600, 3600, 7000, 100_000)), min_size=4, max_size=40))

@@ -1,4 +1,4 @@
-"""The parts of a trend: lengths that a reader knows, begun at the clock's own marks, never too many."""
+"""The parts of a trend: usual lengths, aligned to the clock, never too many."""
 
 from __future__ import annotations
 

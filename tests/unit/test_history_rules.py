@@ -1,4 +1,4 @@
-"""Who may be asked about the past: AWR only by opting in where nothing forbids it, Statspack otherwise, else nobody."""
+"""The source of history: AWR only with an opt-in and where nothing forbids it, otherwise Statspack, otherwise none."""
 
 from __future__ import annotations
 

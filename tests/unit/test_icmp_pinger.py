@@ -1,4 +1,4 @@
-"""The ICMP socket of our own, on the loopback of a network namespace that each test makes."""
+"""racwire's ICMP socket, on the loopback of a network namespace that each test makes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ip address add {HERE}/32 dev lo
 
 
 def in_a_namespace(work: Callable[[], Coroutine[object, object, T]], and_then: str = "") -> T:
-    """What the work returns, done by a thread in a network namespace of its own."""
+    """Run the work in a thread with a network namespace of its own. Return its result."""
     outcome: list[T] = []
     failed: list[BaseException] = []
 
@@ -64,7 +64,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def ping(to: str, *requests: Request, here: str = HERE, timeout_s: float = 5.0, and_then: str = "") -> list[PingSeries]:
-    """The series of pings in a namespace of their own, in which that shell line was run before."""
+    """Run the series of pings in a namespace of their own, after that shell line."""
     limits = PathLimits(ProbeSettings(max_packets_per_path=50))
 
     async def work() -> list[PingSeries]:

@@ -1,4 +1,4 @@
-"""Results of other tools: told apart by what stands in them, and refused in one sentence where they are none."""
+"""Results of other tools: identified by their content, and refused with one sentence when they are something else."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_only_finite_numbers_are_taken(value: object, taken: float | None) -> No
 
 
 def check_broken(text: str) -> None:
-    """Broken or not: a run with values, or one sentence."""
+    """Broken or not, the result is a run with values, or one sentence."""
     try:
         run = parse_result(text, "file")
     except ImportProblem:

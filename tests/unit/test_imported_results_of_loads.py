@@ -1,4 +1,4 @@
-"""What Swingbench and HammerDB say of the load that they made: in their real spelling, and with their faults told."""
+"""Results of Swingbench and HammerDB for their load: in their real format, with reports of their faults."""
 
 from __future__ import annotations
 

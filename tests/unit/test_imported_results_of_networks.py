@@ -1,4 +1,4 @@
-"""What iperf3 and sadf say of the network: interval by interval, and with what they cannot see told."""
+"""Results of iperf3 and sadf for the network: each interval, and a report of what they cannot measure."""
 
 from __future__ import annotations
 

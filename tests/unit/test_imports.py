@@ -1,4 +1,4 @@
-"""What racwire knows can be used without the terminal's libraries, proved by running it."""
+"""The package `checks` works without the terminal's libraries: these tests run it without them."""
 
 import subprocess
 import sys

@@ -1,21 +1,19 @@
-"""Ctrl-C, SIGTERM and SIGHUP: the first ends a command in order, a second one at once, wherever it stands.
+"""Ctrl-C, SIGTERM and SIGHUP: the first ends a command in order, a second one ends it at once, whatever it is doing.
 
-Each test runs the command as a process of its own, and waits for what that says or does, never for a time.
+Each test runs the command as a process of its own, and waits for its output or actions, never for a time.
 """
 
 import contextlib
 import json
 import os
+import pytest
 import select
 import signal
 import subprocess
 import sys
-from pathlib import Path
-
-import pytest
-
 from checks.model.exit_codes import ExitCode
 from checks.saved import open_saved
+from pathlib import Path
 from tests.unit.saved_support import recording
 from tui.cli.interrupts import STOPPING
 
@@ -23,11 +21,11 @@ ROOT = Path(__file__).parents[2]
 FIRST = str(ROOT / "tests" / "fixtures" / "saved" / "first.racwire")
 SAID = f"racwire: {STOPPING}\n"
 PATIENCE_S = 20
-"""For what must come; nothing is measured by it."""
+"""Seconds to wait for an event; no test measures this time."""
 
 
 def racwire(*words, before=None, **env):
-    """The command as a process of its own; `before` runs in it before Python does."""
+    """Start the command as a process of its own; `before` runs in it before Python does."""
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "tui", *words],
         text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=before,
@@ -37,7 +35,7 @@ def racwire(*words, before=None, **env):
 
 @pytest.fixture
 def hanging_peer(tmp_path):
-    """The environment in which no peer answers, and the file that is there once one is asked."""
+    """The environment in which no peer answers, and the file that exists when one is queried."""
     asked = tmp_path / "asked"
     os.mkfifo(asked)
     shell = tmp_path / "hangs"
@@ -47,12 +45,12 @@ def hanging_peer(tmp_path):
 
 
 def wait_until_asked(hanging_peer):
-    """A FIFO opens, and is read to its end, when the shell has written."""
+    """Read a FIFO to its end, after the shell has opened it for writing."""
     assert hanging_peer["asked"].read_text() == "asked\n"
 
 
 def insist(process, number):
-    """Send the signal until the process has ended: once is one too early, where it comes right after the first."""
+    """Send the signal until the process has ended: one signal may come too early, right after the first."""
     while process.poll() is None:
         process.send_signal(number)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -60,7 +58,7 @@ def insist(process, number):
 
 
 def read_line(stream):
-    """The next line; byte by byte, since what a buffer holds would not be seen by `select`."""
+    """Return the next line; read byte by byte, since `select` does not see the content of a buffer."""
     line = b""
     while not line.endswith(b"\n"):
         assert select.select([stream], [], [], PATIENCE_S)[0]
@@ -71,7 +69,7 @@ def read_line(stream):
 
 
 class Disk:
-    """A FIFO that is full, as a disk that does not answer."""
+    """A full FIFO, which blocks as a disk that does not answer."""
 
     def __init__(self, path):
         os.mkfifo(path)
@@ -82,7 +80,7 @@ class Disk:
                 pass
 
     def wait_until_opened(self, process):
-        """Return once the process is about to write, or hangs in that."""
+        """Return when the process is about to write, or hangs in the write."""
         files = Path(f"/proc/{process.pid}/fd")
         while str(self.path) not in links(files):
             assert process.poll() is None
@@ -182,7 +180,7 @@ sys.exit(main(sys.argv[1:]))
 
 
 def test_a_recording_whose_disk_does_not_answer_is_ended(tmp_path):
-    """The first is enough there: what is not written by then is told."""
+    """The first interrupt is enough: the report lists what was not written by then."""
     running = subprocess.Popen(
         [sys.executable, "-P", "-c", STUCK_RECORDING, "record", str(tmp_path / "a.rec")],
         text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -226,7 +224,7 @@ def test_any_second_one_ends_it(first, second):
 
 @pytest.mark.parametrize("ignored", [signal.SIGINT, signal.SIGHUP])
 def test_one_that_arrives_ignored_stays_ignored_and_sigterm_ends_it(ignored):
-    """As SIGINT does where a script starts a command with `&`, and SIGHUP under nohup."""
+    """As SIGINT when a script starts a command with `&`, and SIGHUP under nohup."""
     running = stuck(lambda: signal.signal(ignored, signal.SIG_IGN))
     for _ in range(3):
         running.send_signal(ignored)

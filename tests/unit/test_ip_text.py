@@ -1,4 +1,4 @@
-"""What `ip` prints, from OL6 to today."""
+"""The output of `ip`, from Oracle Linux 6 to current releases."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""A recording, judged by the checks that its facts are enough for."""
+"""A recording judged by the checks that need no other facts."""
 
 from __future__ import annotations
 

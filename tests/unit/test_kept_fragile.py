@@ -1,4 +1,4 @@
-"""Lines of scripts and rules that set an MTU beside the keeper."""
+"""Lines of scripts and rules that set an MTU in addition to the network service."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What NetworkManager keeps: its keyfiles where they can be read, else what nmcli says of them."""
+"""NetworkManager's configuration: its keyfiles if they can be read, otherwise the output of nmcli."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""systemd's files: which one counts for an interface, and what MTU it says."""
+"""systemd-networkd's files: the file that applies to an interface, and its MTU."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Open-loop latency: which paths, in which words, when a ping is due, and what becomes of those that fail."""
+"""Open-loop latency: the selected paths, their description, the due time of each ping, and failed pings."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_plan_without_paths_says_why() -> None:
 
 
 def times_of(schedule: Schedule, until: float, stalls: Callable[[float], float]) -> list[tuple[float, int]]:
-    """When which stream was sent, where the clock goes as `stalls` says."""
+    """Return the send times of the streams, with a clock that stops as `stalls` specifies."""
     now, sent = 0.0, []
     while now < until:
         if (stream := schedule.take(now)) is not None:
@@ -138,7 +138,7 @@ def test_percentiles_are_of_what_came_back() -> None:
 
 
 class Wire(EchoSocket):
-    """A socket whose other end is this test. What it does to a packet is set by the test."""
+    """A socket whose other end is this test. The test sets what happens to each packet."""
 
     opened: ClassVar[list[Wire]] = []
     closed: ClassVar[int] = 0
@@ -199,7 +199,7 @@ PATHS = latency_paths(cluster(network(1, nodes=2)))
 
 
 async def told_by(enough: Callable[[list[Event]], bool], paths: tuple[LatencyPath, ...] = PATHS) -> list[Event]:
-    """What was told until it was enough; then it is cancelled."""
+    """Return the events until there are enough; then cancel."""
     told: list[Event] = []
     done = asyncio.Event()
 

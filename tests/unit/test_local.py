@@ -1,4 +1,4 @@
-"""This node, as it is."""
+"""The facts of the machine that runs the tests."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Which way of a black hole loses the packets: what is counted at the target, and what is said where nothing can be."""
+"""The direction of a black hole: the counts at the target, and the text when there are none."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from checks.sources.probes.lost_leg import find_legs
 
 
 class Target:
-    """rac2 as an InEchos counter: each reading gives the next of these, or raises."""
+    """rac2 as an InEchos counter: each read returns the next of these values, or raises."""
 
     node = "rac2"
 

@@ -1,4 +1,4 @@
-"""What Clusterware manages and has saved: srvctl's and ocrconfig's answers, and the files that a change leaves."""
+"""The databases and backups of Clusterware: the answers of srvctl and ocrconfig, and the files that a change leaves."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Which ports the nodes have on the configured networks."""
+"""The ports of the nodes on the configured networks."""
 
 import msgspec
 

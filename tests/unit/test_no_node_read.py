@@ -1,4 +1,4 @@
-"""No node could be read: every check that looks at nodes says that it could not tell, and none calls for a change."""
+"""No node could be read: every check of nodes reports that the result is unknown, and none proposes a change."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHECKS = tuple(discover())
 
 
 def unread(named=True, interconnects=None):
-    """Three nodes that ssh does not reach; the networks as oifcfg stores them, without a netmask."""
+    """Three nodes that ssh cannot reach; the networks as oifcfg stores them, without a netmask."""
     built = asked(3)
     nodes = tuple(UnreadNode(n.name, "ssh: No route to host") for n in built.read_nodes()) if named else ()
     database = built.database

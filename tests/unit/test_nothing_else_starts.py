@@ -1,4 +1,4 @@
-"""No part of racwire starts a process but the two that the guard stands before, and none tells the kernel anything."""
+"""No part of racwire starts a process except the two that the guard protects, and none configures the kernel."""
 
 import ast
 import re
@@ -11,15 +11,15 @@ import tui
 
 ROOT = Path(checks.__file__).parent.parent
 PRACTICE = ("tui/cli/lab.py",)
-"""What runs the practice cluster, on no node of a real one."""
+"""Files that run the practice cluster; they never run on a node of a real one."""
 
 STARTS = {
     "checks/sources/clusterware/grid_tool_command.py": {"subprocess_exec"},
     "checks/sources/nodes/process.py": {"subprocess_exec"},
     "checks/sources/database/secret.py": {"ctypes"},
 }
-"""Where processes are started: a command, which is judged there, and the shells, whose programs are. And where the C
-library is called, which could do it too: to wipe a password."""
+"""Files that start processes: a command, which is judged there, and the shells, whose programs are judged. Also the
+file that calls the C library, which could start processes too; it wipes a password."""
 
 MODULES = {"subprocess", "pty", "multiprocessing", "webbrowser", "ctypes", "cffi", "paramiko"}
 CALLS = {
@@ -31,7 +31,7 @@ CALLS = {
 }
 
 WORDS = re.compile("|".join(sorted(MODULES | CALLS | {"pyroute2", "nodes.process", "nodes import"})))
-"""Where none of these stands there is nothing to look at."""
+"""A file without any of these texts needs no check."""
 
 
 @cache
@@ -49,7 +49,7 @@ def _modules() -> Iterator[tuple[str, ast.Module]]:
 
 
 def what_starts(tree: ast.Module) -> set[str]:
-    """The names by which this code could start a process."""
+    """The names by which code could start a process."""
     found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

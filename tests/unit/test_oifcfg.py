@@ -1,4 +1,4 @@
-"""How the answers of oifcfg are read."""
+"""The parser of oifcfg's answers."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""An event loop that nobody waits for: a thread that hangs in the kernel does not hold up the end."""
+"""An event loop without a wait at its end: a thread that hangs in the kernel does not delay the exit."""
 
 import asyncio
 import threading

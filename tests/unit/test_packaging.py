@@ -56,7 +56,7 @@ class Built:
 
 
 def build(project: Path, into: Path) -> Built:
-    """Build a distribution with the backend that is installed: no network, no environment of its own."""
+    """Build a distribution with the installed backend: no network, no environment of its own."""
     subprocess.run(
         [sys.executable, "-P", "-m", "hatchling", "build", "-d", str(into)],
         cwd=project,
@@ -83,7 +83,7 @@ def both(racwire: Built, racwire_lab: Built) -> tuple[Built, Built]:
 
 
 def files_below(*directories: Path, base: Path) -> Iterator[str]:
-    """Files of the checkout, without what the tools leave there."""
+    """Return the files of the checkout without those that tools make."""
     for directory in directories:
         for path in sorted(directory.rglob("*")):
             if path.is_file() and not IGNORED & set(path.parts):
@@ -162,7 +162,7 @@ def test_the_metadata_is_valid(both: tuple[Built, Built]) -> None:
 
 
 def test_racwire_depends_on_nothing_of_the_lab() -> None:
-    """A name that nobody of us owns on an index must not be asked for there: not by an extra either."""
+    """A name that racwire's authors do not own on an index must not be installed from there, not even by an extra."""
     document = project(ROOT / "pyproject.toml")["project"]
     extras = [name for extra in document["optional-dependencies"].values() for name in extra]
     assert not [name for name in names([*document["dependencies"], *extras]) if name.startswith("racwire")]
@@ -189,7 +189,8 @@ def test_the_locks_cover_all_that_is_needed() -> None:
 
 
 class TestInstalledWithoutTheLab:
-    """racwire from its wheel, beside its dependencies, where nothing of the lab and of the checkout can be imported."""
+    """racwire from its wheel, together with its dependencies, where no module of the lab or of the checkout can be
+    imported."""
 
     @pytest.fixture(scope="class")
     @staticmethod

@@ -1,4 +1,4 @@
-"""How a database block is cut into packets."""
+"""The fragmentation of a database block into packets."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The search for the path MTU: exact on any path, and never wrong when packets also get lost by chance."""
+"""The search for the path MTU: exact on any path, and never wrong when packets are also lost at random."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Passes = Callable[[int], bool]
 
 @dataclass
 class Network:
-    """A path that answers by a rule, and remembers what it was asked."""
+    """A path that answers by a rule, and records the requests."""
 
     passes: Passes
     batches: list[Batch] = field(default_factory=list)
     waits: int = 0
-    """Batches of which something was lost: each costs a time-out."""
+    """The number of batches with a lost packet: each costs a timeout."""
 
     def search(self, known: int, fails: int, hint: int | None = None, packets: int = 400) -> Found | NotFound:
         machine = search_path_mtu(
@@ -115,7 +115,7 @@ def test_with_five_percent_loss_the_answer_is_exact_or_unknown() -> None:
 
 
 def test_loss_that_grows_with_size_is_no_mtu() -> None:
-    """A bad cable flips a bit now and then: hardly a small packet is hit, and hardly a large one is not."""
+    """A bad cable flips a bit now and then: almost no small packet is lost, and almost every large one."""
     rnd = random.Random(7)
     sharp = 0
     for _ in range(300):

@@ -1,4 +1,4 @@
-"""The Paths screen as text: readable from two to sixteen nodes, and of the checks' opinion."""
+"""The Paths screen as text: readable for two to sixteen nodes, and in agreement with the checks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def eth2(built: Cluster) -> PrivateNetwork:
 
 
 def with_verdict(verdict: Verdict, leg: Leg = Leg.UNKNOWN, **more: object) -> Cluster:
-    """Three nodes; rac1 to rac3 on eth2 is not well."""
+    """Three nodes with a fault between rac1 and rac3 on eth2."""
     base = cluster(3)
     return with_paths(base, path(eth2(base), "rac1", "rac3", verdict, leg, **more))
 
@@ -233,7 +233,7 @@ probes = st.builds(
 
 @st.composite
 def squares(draw: st.DrawFn) -> Cluster:
-    """Some nodes, some of them on a network or two, and paths that need not fit."""
+    """Some nodes, some of them on one network or two, and paths that need not match them."""
     names = draw(st.lists(st.sampled_from(NODES), max_size=8, unique=True))
     ports = tuple(Port(name, "eth1", f"192.168.10.{n}") for n, name in enumerate(names))
     mtu = draw(mtus | st.builds(Unknown, words))

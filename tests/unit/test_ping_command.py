@@ -1,4 +1,4 @@
-"""DF pings by the system's ping: what it can do, how it is called, and how its runs keep within the limits."""
+"""DF pings with the system's ping: its capabilities, its arguments, and the limits of its runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GOOD = "PING 127.0.0.1 (127.0.0.1) 56(84) bytes of data."
 
 
 class FakeShell(Shell):
-    """Answers each ping by a rule, and keeps what was asked."""
+    """Answers each ping by a rule, and records the requests."""
 
     def __init__(self, answer: Callable[[list[str]], str | Exception | None], takes_s: float = 0.001) -> None:
         self.takes_s = takes_s
@@ -109,7 +109,7 @@ async def test_a_size_that_is_refused_is_not_tried_again() -> None:
 
 
 def test_an_old_ping_waits_whole_seconds() -> None:
-    """It would read 0.3 as 0, and call each packet lost."""
+    """This ping would read 0.3 as 0, and report each packet as lost."""
     assert option(OF_2016.command(PATH, Request(56, 3), 0.3), "-W") == "1"
 
 

@@ -1,4 +1,4 @@
-"""What the system's ping prints, over the years."""
+"""The output of the system's ping, in old and new versions."""
 
 from __future__ import annotations
 

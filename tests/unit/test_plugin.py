@@ -1,4 +1,4 @@
-"""How checks are declared, found, and brought by other packages."""
+"""The declaration and discovery of checks, including those of other packages."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""The run over all paths, with made-up shells: what is told when a node cannot ping, and what is journalled."""
+"""The run over all paths, with made-up shells: the events when a node cannot ping, and the journal."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class FakeShell(Shell):
 
 
 class FakeSession:
-    """Shells by name; this node is none of the cluster's, so that no socket is opened."""
+    """Return the shells by name. This host is not a node of the cluster, so that no socket is opened."""
 
     local_node = "elsewhere"
 

@@ -1,4 +1,5 @@
-"""racwire runs nothing that could change a node: what is refused, in every spelling, and that nothing of it starts."""
+"""racwire runs nothing that could change a node: what it refuses, in every spelling, and that no refused command
+starts."""
 
 import dataclasses
 import os
@@ -218,7 +219,7 @@ HOSTILE = st.lists(
 def test_no_argument_can_become_code_in_any_program(
     tmp_path_factory: pytest.TempPathFactory, hostile: list[str]
 ) -> None:
-    """What is sent, run by a real shell in an empty directory: every value arrives as it is, and no file is made."""
+    """Run the sent text in a real shell in an empty directory: every value arrives unchanged, and no file is made."""
     place = tmp_path_factory.getbasetemp() / "hostile"
     place.mkdir(exist_ok=True)
     sent = b"racwire_token=t\n" + framing.foreground(1, 'printf \'%s\\0\' "$#" "$@"', hostile)

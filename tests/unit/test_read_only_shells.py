@@ -1,4 +1,4 @@
-"""What is accepted as a program that only reads is one for real shells too: nothing unlisted runs, no file is made."""
+"""A program that is accepted as read-only also is one in real shells: no unlisted command runs, no file is made."""
 
 import random
 import shlex
@@ -127,7 +127,7 @@ PIECES = (
 
 
 def accepted_mutants(count: int) -> list[str]:
-    """Programs with pieces of the shell's language thrown in that the judge still accepts; the same in every run."""
+    """Accepted programs with random insertions of shell syntax that the judge still accepts; the same in every run."""
     chance = random.Random(5)
     mutants = set()
     for _ in range(count):

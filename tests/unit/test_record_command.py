@@ -1,9 +1,10 @@
-"""`racwire record`, `watch` and `open`: what they say, how they end, and what is in the file then."""
+"""`racwire record`, `watch` and `open`: their output, their end, and the content of the file then."""
 
 import asyncio
 import contextlib
 import json
 import os
+import pytest
 import random
 import re
 import signal
@@ -11,10 +12,6 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
-
-import pytest
-
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Cluster, Node, NotAsked, Unknown
 from checks.model.settings import Settings
@@ -23,6 +20,7 @@ from checks.traffic.header import header_now, still_unknown
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.samples import Gap, NodeSample
+from pathlib import Path
 from tests.unit.recording_support import BEGIN, busy, header
 from tui.cli.durations import seconds_of, size_of
 from tui.cli.errors import UsageError
@@ -39,7 +37,7 @@ FOUND = Cluster(
 
 
 class FakeFeed:
-    """Tells what it is given, then nothing more until it is closed."""
+    """A feed that sends the specified events, and then waits until it is closed."""
 
     def __init__(self, *events):
         self.events_to_tell = events

@@ -1,4 +1,4 @@
-"""A recording: written as it comes, whole at any moment, and read by whoever opens it, also while it is written."""
+"""A recording: written continuously, complete at any moment, and readable by any process, also while it is written."""
 
 import contextlib
 import os
@@ -310,7 +310,7 @@ def test_events_of_a_kind_that_is_not_known_are_left_out(busy_file):
 
 
 def row_of(events):
-    """A statement that makes each row one of these."""
+    """Return a statement that makes each row one of these."""
     return f"UPDATE samples SET body = x'{zlib.compress(msgspec.msgpack.encode(events)).hex()}'"
 
 
@@ -416,7 +416,7 @@ def test_closing_twice_is_fine_and_the_layout_is_what_is_documented(busy_file):
 
 
 def left_in_the_middle(path, copy):
-    """A recording as a crash leaves it: a write is half in the file, and what was there before in the journal."""
+    """A recording after a crash: the file has half of a write, and the journal has the previous content."""
     file = sqlite3.connect(path, isolation_level=None)
     file.execute("PRAGMA cache_size = 1")
     file.execute("BEGIN IMMEDIATE")

@@ -1,4 +1,4 @@
-"""Events as bytes: nothing is lost on the way there and back, and bytes from elsewhere harm nobody."""
+"""Events as bytes: encoding and decoding lose nothing, and bytes from elsewhere do no harm."""
 
 import contextlib
 import tracemalloc
@@ -107,7 +107,7 @@ def test_a_later_kind_of_event_is_unknown_and_no_damage():
 
 
 def test_no_field_of_an_event_is_forgotten():
-    """A field that is added to a sample must be packed too: else it would come back as its default."""
+    """A new field of a sample must be packed too: otherwise it would come back as its default."""
     assert [kind.__struct_fields__ for kind in samples.Event.__args__] == [
         ("node", "at", "seconds", "interfaces", "counters", "cpu", "load", "left_out"),
         ("instance", "number", "host", "at", "seconds", "statistics", "messages", "left_out"),

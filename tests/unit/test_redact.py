@@ -1,4 +1,4 @@
-"""`--redact`: no name and no address is left in anything that is handed on, and what it says is still true."""
+"""`--redact`: the shared output contains no name and no address, and its statements are still true."""
 
 import re
 from contextlib import closing
@@ -50,7 +50,7 @@ def redactor(pseudonyms: Pseudonyms | None = None) -> Redactor:
 
 
 def left(data: bytes) -> list[str]:
-    """The originals that are still there, each with what is around it."""
+    """Return the remaining originals, each with its surroundings."""
     text = data.decode("utf-8", errors="replace").lower()
     found = [text[max(0, at - 40) : at + 60] for o in ORIGINALS if (at := text.find(o.lower())) >= 0]
     return found + [m[0] for word in WORDS for m in re.finditer(rf"(?<![a-z]){word}(?![a-z]).{{0,40}}", text)]
@@ -292,7 +292,7 @@ def test_a_recording_holds_the_same_numbers_afterwards(tmp_path: Path) -> None:
 
 
 def _without_text(value: object) -> object:
-    """What is left of a value when its texts are taken out, but for enums: what checks compute with."""
+    """Return the parts of a value that are not text, and enums: the values that checks compute with."""
     if isinstance(value, msgspec.Struct):
         return type(value), [_without_text(getattr(value, f)) for f in value.__struct_fields__ if f != "dbid"]
     if isinstance(value, (list, tuple)):

@@ -1,17 +1,11 @@
-"""Pseudonyms of names: every name goes, wherever it stands, and no other word changes."""
+"""Pseudonyms of names: every name is replaced, at every place, and no other word changes."""
 
 import html
 import json
-import re
-import time
-from collections.abc import Callable
-from urllib.parse import quote
-
 import msgspec
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
-
+import re
+import time
 from checks.model.facts import Cluster, Database, Unknown
 from checks.model.finding import Finding, Status
 from checks.model.journal import Entry
@@ -21,9 +15,12 @@ from checks.redact.connect_text import in_connect_string, told_in
 from checks.redact.names import Reach, is_derived, reach_of
 from checks.redact.well_known import STAYS, VOCABULARY, stays
 from checks.report.json_report import to_json
+from collections.abc import Callable
+from hypothesis import example, given, strategies as st
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import asked, database
 from tests.fixtures.reports import report_of
+from urllib.parse import quote
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzäöß"
 any_name = st.from_regex(rf"[{LETTERS}][{LETTERS}0-9]{{0,11}}(-[{LETTERS}0-9]{{1,4}})?", fullmatch=True).filter(
@@ -46,7 +43,7 @@ def of_nodes(*names: str) -> Report:
 
 
 def text_with(text: str, report: Report | None = None, identity: Identity | None = None) -> str:
-    """That text as it stands in the redacted report of a cluster with it."""
+    """Return that text as it is in the redacted report of a cluster with it."""
     built = report or report_of(asked(2))
     entry = Entry("rac1", "output", "cat", "2026-11-20T14:02:31.100+01:00", text=text)
     replaced = Redactor(Pseudonyms(), identity).report(msgspec.structs.replace(built, journal=(entry,)))

@@ -1,4 +1,4 @@
-"""Of when a saved state is: as old as the look at the cluster, in the same words everywhere."""
+"""The age of a saved state: the time since the cluster was read, in the same words everywhere."""
 
 from __future__ import annotations
 

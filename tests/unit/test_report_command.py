@@ -1,17 +1,15 @@
-"""`racwire report` and `check --from`: which format goes where, and what is said of a saved state."""
+"""`racwire report` and `check --from`: the targets of each format, and the text about a saved state."""
 
 import io
 import json
 import os
-import sys
-from pathlib import Path
-
 import pytest
-from msgspec.structs import replace
-
+import sys
 from checks.model.exit_codes import ExitCode
 from checks.report.json_report import from_json, to_json
 from checks.traffic.recording import RecordingError
+from msgspec.structs import replace
+from pathlib import Path
 from tests.fixtures.reports import black_hole, report_of
 from tests.unit.saved_support import judged_here, saved
 from tui.cli.main import main
@@ -22,7 +20,7 @@ TOLD = f"racwire: {FIRST} was saved by racwire 1.2.3: the state of 2026-11-20 14
 
 
 class Terminal(io.TextIOWrapper):
-    """A stdout that somebody looks at."""
+    """A stdout that is a terminal."""
 
     def __init__(self):
         super().__init__(io.BytesIO(), encoding="utf-8")

@@ -51,7 +51,7 @@ def hostile_track() -> Timeline:
 
 @pytest.fixture(scope="module")
 def page() -> Page:
-    """All that a report can hold, each text of it hostile."""
+    """A report with all its possible parts, each text hostile."""
     return Page(hostile_report(), hostile_track())
 
 

@@ -130,7 +130,7 @@ def test_a_long_time_is_thinned_out():
 
 
 def figures(track: Track, of: Cluster | None = None) -> dict[str, dict[str, str]]:
-    """What stands beside each strip, by figure and strip."""
+    """Return the text next to each strip, by figure and strip."""
     found = pictures_of(track, of or cluster(2), None)
     assert found
     return {figure.title: {strip.name: strip.told for strip in figure.strips} for figure in found.figures}

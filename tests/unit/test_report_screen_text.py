@@ -1,4 +1,4 @@
-"""The Report screen in words: what samples go with the report, and the names of its files."""
+"""The texts of the Report screen: the samples in the report, and the names of its files."""
 
 from __future__ import annotations
 

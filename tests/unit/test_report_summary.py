@@ -136,7 +136,7 @@ def test_left_out_saved_redacted_and_rerun_are_said():
 
 
 def test_instances_that_could_not_be_asked_are_the_oldest_doubt():
-    """Said first; read aloud where nothing that failed is graver."""
+    """This doubt is the headline, or the first sentence when a failure is the headline."""
     doubt = "PROD does not answer for all its instances; only prod3 could be asked."
     hung = tuple(UnaskedInstance(n, f"prod{n}", "GV$INSTANCE did not answer in time.") for n in (1, 2))
     facts_ = database(3)

@@ -1,14 +1,12 @@
-"""The text report of what is waived, of a saved state and of pseudonyms: in sight, and told from what counts."""
+"""The text report of waived findings, of a saved state and of pseudonyms: visible, and separate from the findings that
+count."""
 
 from __future__ import annotations
-
 import io
-from datetime import UTC, datetime
-
 import msgspec
-
 from checks.model.finding import Finding, Status, Waived
 from checks.model.report import Report, WaiverStanding
+from datetime import UTC, datetime
 from tests.fixtures.reports import black_hole, report_of
 from tui.cli.text_report import text_report
 
@@ -16,7 +14,7 @@ WAIVED = Waived("mended in the January window", "Ann Lee", "2027-01-31")
 
 
 class Terminal(io.StringIO):
-    """A stream that somebody looks at."""
+    """A stream that is a terminal."""
 
     def isatty(self) -> bool:
         return True
@@ -93,7 +91,7 @@ def test_a_finding_whose_waiver_was_lifted_says_so_itself():
 
 
 def test_a_saved_state_says_of_when_it_is_and_how_old():
-    """On a terminal how long ago; in a file or a pipe what stays true."""
+    """On a terminal the age; in a file or a pipe the time, which stays true."""
     report = msgspec.structs.replace(report_of(black_hole()), saved_at="2026-11-20T14:03:00.000+01:00")
     now = datetime(2026, 11, 23, 14, 2, 31, tzinfo=UTC)
     seen = " ".join(text_report(report, Terminal(), now).split())

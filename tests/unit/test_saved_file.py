@@ -1,4 +1,4 @@
-"""A saved file: what is in it, what comes back out of it, and how old it says that it is."""
+"""A saved file: its content, the restored content, and its reported age."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""The settings file: what a mistake in it is told as, and that the template is true."""
+"""The settings file: the message for each mistake, and the correctness of the template."""
 
 import json
 import tomllib

@@ -1,4 +1,4 @@
-"""What is made of a node's answers: autostart, platform, logins, switch ports, keepers."""
+"""The setup parsed from a node's answers: autostart, platform, logins, switch ports, network services."""
 
 import pytest
 from hypothesis import given, settings

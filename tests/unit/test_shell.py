@@ -26,7 +26,7 @@ A_HANG_S = 5.0
 
 @pytest.fixture(params=PEER_SHELLS)
 async def shell(request: pytest.FixtureRequest, remote_shell: Callable[[str], None]) -> AsyncIterator[Shell]:
-    """A shell of each make, behind what stands in for ssh."""
+    """A shell of each kind, behind a stand-in for ssh."""
     command = PEER_SHELLS[request.param]
     if shutil.which(command.split()[0]) is None:
         pytest.skip(f"{command} is not installed: racwire is not tested with it here")
@@ -38,7 +38,7 @@ async def shell(request: pytest.FixtureRequest, remote_shell: Callable[[str], No
 
 @pytest.fixture
 def remote_shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], None]:
-    """Says what stands in for ssh: `RSH HOST COMMAND`."""
+    """Return the command of the stand-in for ssh: `RSH HOST COMMAND`."""
 
     def be(script: str) -> None:
         file = tmp_path / "rsh"

@@ -37,8 +37,10 @@ def program(path, script):
 
 @pytest.fixture
 def peers(monkeypatch, tmp_path):
-    """Says what stands in for ssh, as a script that is given the host's name. Its `ip` tells of no interface, so that
-    it is not recognised as this node, which it is."""
+    """Return the stand-in for ssh: a script that receives the host's name.
+
+    Its `ip` reports no interface, so that racwire does not recognise it as this node, which it is.
+    """
 
     def be(script="exec sh"):
         if not (tmp_path / "ip").exists():
@@ -66,7 +68,7 @@ async def start():
 
 
 async def until(feed, wanted, within_s=15):
-    """What is told up to the event that is as wanted."""
+    """Return the events up to the first one that meets the condition."""
     told = []
     async with asyncio.timeout(within_s):
         async for event in feed.events():
@@ -113,7 +115,7 @@ async def test_samples_come_at_multiples_of_the_interval_on_a_clock_that_only_go
 
 
 class Clock:
-    """A clock on which time passes only while somebody waits; a wait of a minute takes until what it waits for."""
+    """A clock that advances only while a task waits: a wait of a minute lasts until its event."""
 
     def __init__(self) -> None:
         self.now_s = 1000.03

@@ -1,5 +1,7 @@
-"""The instances' samples, with racwire's real statements on the practice database's SQL: what restarts, hangs or may
-not be read is told, and a refused login is never tried again."""
+"""The instances' samples, from racwire's real statements on the practice database's SQL.
+
+Instances that restart, hang or cannot be read are reported, and a refused login is never tried again.
+"""
 
 import asyncio
 from dataclasses import replace
@@ -32,9 +34,9 @@ SETTINGS = TrafficSettings(database_timeout_s=5)
 
 
 class Sampling:
-    """A sampler on so many practice instances, and what it told.
+    """A sampler on so many practice instances, and its events.
 
-    `hung_s` is how long the connection waits on which all instances are asked, where it is not as long as the other.
+    `hung_s` is the timeout of the connection for queries of all instances, when it differs from the other one.
     """
 
     def __init__(self, count=2, granted=None, why_alone="", facts=None, hung_s=None, **straight):
@@ -47,7 +49,7 @@ class Sampling:
         self.sampler = InstanceSampler(self.straight, self.names, SETTINGS, self.told.append, self.everyone, why_alone)
 
     async def take(self):
-        """What one more round tells, by source."""
+        """Return the events of one more round, by source."""
         self.told.clear()
         await self.sampler.take()
         return {event.source: event for event in self.told}
@@ -58,7 +60,7 @@ class Sampling:
         return self.told
 
     async def rounds(self):
-        """What each of many rounds tells."""
+        """Yield the events of many rounds."""
         async with asyncio.timeout(20):
             while True:
                 yield await self.take()
@@ -262,7 +264,7 @@ def test_pairs_are_asked_at_the_tick_nearest_to_their_own_interval(monkeypatch):
 
 
 async def told_by(databases, wanted, facts=None):
-    """What is told until an event is as wanted, or the source ends."""
+    """Return the events until one meets the condition, or the source ends."""
     told, enough = [], asyncio.Event()
 
     def tell(event):

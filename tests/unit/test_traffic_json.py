@@ -1,4 +1,4 @@
-"""JSON of samples and comparisons: whatever the names in it, a terminal obeys nothing of it, and it is JSON."""
+"""JSON of samples and comparisons: valid, and without effect on a terminal, whatever names it contains."""
 
 import json
 

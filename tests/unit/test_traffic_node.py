@@ -1,4 +1,4 @@
-"""A node's samples: text of the kernel's files in, differences out; what cannot be told is left out, never 0."""
+"""A node's samples: text of the kernel's files in, differences out; an unknown value is left out, never 0."""
 
 import re
 
@@ -165,7 +165,7 @@ _ROW = st.tuples(_NAMES, st.sampled_from([":", ": ", ""]), st.lists(st.just("5")
 
 @given(st.lists(_ROW | st.tuples(_NAMES, st.just(":"), st.just(["5"] * 16)), max_size=5))
 def test_a_line_that_makes_no_sense_costs_its_own_interface_only(rows):
-    """The whole table is taken at once where all of it is sound; that gives what line after line gives."""
+    """A sound table is parsed at once as a whole, with the same result as line by line."""
     lines = [name + colon + " ".join(words) for name, colon, words in rows]
     sound = {
         name for name, colon, words in rows

@@ -1,4 +1,5 @@
-"""What `racwire plan` tells of live samples: what is read, asked and sent, how often, and that pings want --probe."""
+"""The part of `racwire plan` about live samples: what is read, queried and sent, how often, and that pings need
+--probe."""
 
 import pytest
 

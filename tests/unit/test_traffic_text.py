@@ -51,7 +51,7 @@ def page(
 
 
 def row(shown: TrafficPage, begin: str) -> str:
-    """The first line that begins so, after the sign of the chosen one."""
+    """Return the first line with this start, after the selection mark."""
     return next(line for line in plain(shown.lines).splitlines() if line[1:].startswith(begin))
 
 

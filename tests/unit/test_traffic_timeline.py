@@ -1,4 +1,4 @@
-"""The newest samples in memory, and samples as rates: bits against bytes, None for what cannot be told."""
+"""The newest samples in memory, and samples as rates: bits or bytes, None for an unknown value."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The table of verdicts, as documentation, and what must never be said whatever the counts."""
+"""The table of verdicts, as documentation, and texts that must never occur whatever the counts."""
 
 from __future__ import annotations
 

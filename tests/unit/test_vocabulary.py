@@ -5,18 +5,15 @@ numbers only fall. Areas that are not named use none of it.
 """
 
 from __future__ import annotations
-
 import ast
+import pytest
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from docs.generate.message_catalogue import CHECKS, HELP, ROOT, catalogue
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
-
-import pytest
-
-from docs.generate.message_catalogue import CHECKS, HELP, ROOT, catalogue
 
 OLD_WORDS = {
     r"told|tells": "reported, says, shows, prints; `racwire` or the program as the subject",
@@ -73,7 +70,12 @@ CEILINGS: dict[str, int] = {
     "checks/saved": 13,
     "checks/sources": 194,
     "checks/traffic": 161,
+<<<<<<< ours
     "lab/racwire_lab": 109,
+=======
+    "tui": 1,
+    "tui/cli": 150,
+>>>>>>> theirs
     "tui/console": 84,
     "tui/screens": 187,
     "tui/terminal": 18,

@@ -1,4 +1,4 @@
-"""How ways between nodes are told."""
+"""The descriptions of paths between nodes."""
 
 import pytest
 

@@ -1,1 +1,1 @@
-"""The practice nodes, their networks and switches: built, broken, mended and taken down."""
+"""The practice nodes, their networks and switches: start, break, fix and remove them."""

@@ -1,4 +1,4 @@
-"""Carries out, in the running cluster, the difference between what was so and what should be so."""
+"""Change the running cluster from one desired state to another."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from racwire_lab.cluster.topology import NETWORKS, PortId
 
 @dataclass(frozen=True)
 class RunningCluster:
-    """The cluster's processes, as far as its network is concerned."""
+    """The processes that the network of the cluster consists of."""
 
     directory: Path
     rootless: bool
@@ -23,25 +23,25 @@ class RunningCluster:
     routers: dict[PortId, Process]
 
     def in_switch(self, lines: Iterable[str]) -> LabJob:
-        """A batch of ip commands for the switch's namespace."""
+        """Return the job that runs these ip commands in the switch's namespace."""
         return self._batch(self.init, lines, "set up the practice switch")
 
     def in_node(self, node: str, lines: Iterable[str]) -> LabJob:
-        """A batch of ip commands for a node's namespace."""
+        """Return the job that runs these ip commands in a node's namespace."""
         return self._batch(self.nodes[node], lines, f"set up the network of {node}")
 
     def in_router(self, port: PortId, lines: Iterable[str]) -> LabJob:
-        """A batch of ip commands for a router's namespace."""
+        """Return the job that runs these ip commands in a router's namespace."""
         return self._batch(self.routers[port], lines, f"set up the router before {port.name}")
 
     def rules(self, holder: Process, family: str, rules: Iterable[str]) -> LabJob:
-        """The nft rules of a namespace, replaced as a whole."""
+        """Return the job that replaces all nft rules of a namespace."""
         argv = [*into(holder, "net", rootless=self.rootless), "nft", "--file", "-"]
         return LabJob(argv, wiring.ruleset(family, tuple(rules)), "set the packet filter")
 
     def reassembly(self, node: str, size_bytes: int) -> LabJob:
-        """A node's memory for putting fragments together."""
-        # The lower limit, of which old kernels insist that it is not above, makes way first and follows last.
+        """Return the job that sets a node's memory for the reassembly of fragments."""
+        # Old kernels refuse a lower limit above the upper one: the lower limit becomes 0 first and gets its value last.
         low, high = "ipfrag_low_thresh", "ipfrag_high_thresh"
         script = (
             f"cd /proc/sys/net/ipv4; echo 0 >{low} && echo {size_bytes} >{high} && echo {size_bytes * 3 // 4} >{low}"
@@ -55,7 +55,7 @@ class RunningCluster:
 
 
 def build(running: RunningCluster, target: Desired) -> None:
-    """Lay out the network of a cluster that has none yet, without faults."""
+    """Build the network of a new cluster, without faults. Raises LabError when a command fails."""
     ports = [
         line for port, nic in target.nics.items() for line in wiring.new_port(port, nic, running.nodes[port.node].pid)
     ]
@@ -68,7 +68,7 @@ def build(running: RunningCluster, target: Desired) -> None:
         for node in running.nodes
     )
     _wire(running, target, [port for port, cable in target.cables.items() if cable.uplink_mtu])
-    _answer(running, target)
+    _write_states(running, target)
 
 
 def _new_nics(target: Desired, node: str) -> list[str]:
@@ -77,8 +77,11 @@ def _new_nics(target: Desired, node: str) -> list[str]:
 
 
 def change(running: RunningCluster, before: Desired, after: Desired) -> dict[PortId, Process]:
-    """Turn one cluster into the other; returns the routers that run now."""
-    # First what a kernel may lack: when it does, nothing has been changed yet.
+    """Change the cluster from one state to the other. Return the routers that run afterwards.
+
+    Raises LabError when a command fails.
+    """
+    # The kernel may lack packet filters. Their rules come first: if they fail, nothing has been changed yet.
     _change_rules(running, before, after)
     recabled = [port for port in after.cables if before.cables[port] != after.cables[port]]
     removed = [line for port in recabled for line in wiring.unwire(port, before.cables[port])]
@@ -93,7 +96,7 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
         if before.reassembly_bytes[node] != size_bytes
     )
     _wire(running, after, recabled)
-    _answer(running, after)
+    _write_states(running, after)
     if recabled or before.nics != after.nics:
         jobs = [running.in_node(node, wiring.forget()) for node in running.nodes]
         jobs += [running.in_router(port, wiring.forget()) for port in routers]
@@ -102,7 +105,7 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
 
 
 def _change_routers(running: RunningCluster, before: Desired, after: Desired) -> dict[PortId, Process]:
-    """End the routers that are no longer wanted as they are, and start those that are missing."""
+    """End the routers whose cable changes, and start the missing ones."""
     routers = dict(running.routers)
     for port, cable in before.cables.items():
         if cable != after.cables[port] and port in routers:
@@ -146,9 +149,9 @@ def _change_rules(running: RunningCluster, before: Desired, after: Desired) -> N
     run_all(jobs)
 
 
-def _answer(running: RunningCluster, target: Desired) -> None:
-    clusterware.answer(running.directory, target)
-    stack.follow(running.directory, target)
-    databases.follow(running.directory, target)
+def _write_states(running: RunningCluster, target: Desired) -> None:
+    clusterware.write_answers(running.directory, target)
+    stack.write_haips(running.directory, target)
+    databases.apply_state(running.directory, target)
     for node, login in target.logins.items():
-        ssh_configuration.allow(running.directory, node, login)
+        ssh_configuration.set_login(running.directory, node, login)

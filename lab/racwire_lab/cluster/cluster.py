@@ -1,4 +1,4 @@
-"""The practice cluster as a whole: brought up, found, broken, mended, and taken down."""
+"""The practice cluster as a whole: start, find, break, fix and remove it."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from racwire_lab.cluster.processes import missing_tool, run_all
 from racwire_lab.cluster.state import RemoteShell, State, boot_id, load, save
 from racwire_lab.cluster.topology import (
     DATABASE_VERSIONS,
-    DEFAULT_KEEPER,
-    KEEPERS,
+    DEFAULT_NETWORK_SERVICE,
     MAX_MTU,
     MAX_NODES,
     MIN_MTU,
     MIN_NODES,
     MIXED,
+    NETWORK_SERVICES,
     SWITCH_MTU,
     Shape,
 )
@@ -46,67 +46,74 @@ _INSIDE = "RACWIRE_LAB"
 
 @dataclass(frozen=True)
 class Lab:
-    """A practice cluster as it was when it was found: breaking and mending return it as it is then."""
+    """A practice cluster at the moment when it was found.
+
+    `break_` and `mend` return a new Lab with the changed state.
+    """
 
     directory: Path
     state: State
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """The names of its nodes."""
+        """The names of the nodes."""
         return self.state.shape.nodes
 
     @property
     def mtu(self) -> int:
-        """The MTU of its private NICs where nothing is broken, in bytes."""
+        """The MTU of the private NICs in the healthy cluster, in bytes."""
         return self.state.shape.mtu
 
     @property
     def faults(self) -> tuple[ActiveFault, ...]:
-        """Its active faults, oldest first."""
+        """The active faults, oldest first."""
         return self.state.faults
 
     @property
     def remote_shell(self) -> RemoteShell:
-        """The remote shell of its nodes: a real ssh, or the lab's substitute for it."""
+        """The remote shell of the nodes: a real ssh, or the lab's stand-in for ssh."""
         return self.state.remote_shell
 
     @property
     def remote_shell_reason(self) -> str:
-        """Why the substitute is used; empty for ssh."""
+        """Why the nodes use the stand-in; empty for ssh."""
         return self.state.remote_shell_reason
 
     @property
     def database(self) -> databases.DatabaseAccess | None:
-        """The login to its database from a node; None where it has no database."""
+        """The login to the database from a node; None when the cluster has no database."""
         return databases.access(self.directory) if self.state.shape.database else None
 
     @property
     def database_version(self) -> str:
-        """The version of its database where nothing is broken; empty where it has none."""
+        """The version of the database in the healthy cluster; empty when the cluster has no database."""
         return self.state.shape.database
 
     @property
     def settings_file(self) -> Path:
-        """The settings with which racwire reads it."""
+        """The path of the settings file with which racwire reads the practice cluster."""
         return databases.settings_file(self.directory)
 
     def enter(self, node: str, argv: Sequence[str]) -> list[str]:
-        """The command line that runs argv inside a node, as one process: stdio, signals and exit code pass through."""
+        """Return the command line that runs argv inside a node, as one process.
+
+        Stdin, stdout, stderr, signals and the exit code pass through. Raises LabUsageError when there is no such node,
+        and LabError when the node has ended.
+        """
         holder = self.state.nodes[node_named(node, self.state.shape)]
         if not holder.alive():
             raise LabError(f"The practice node {node} has ended: run `racwire lab down` and `racwire lab up` again.")
         return [sys.executable, "-I", "-S", str(_ENTER), str(holder.pid), str(holder.started), *argv]
 
     def environment(self, node: str) -> dict[str, str]:
-        """Variables to add to the environment of a command inside a node.
+        """Return the variables to add to the environment of a command inside a node.
 
-        The settings are the practice cluster's own: those that the caller has were made for another cluster, and name
-        its database. Who wants others here gives --settings.
+        RACWIRE_SETTINGS names the settings file of the practice cluster: the caller's own settings name the database of
+        another cluster. The option --settings selects another file. Raises LabUsageError when there is no such node.
         """
         name = node_named(node, self.state.shape)
         path = os.environ.get("PATH", "/usr/bin:/bin").split(":")
-        # An ordinary user's may lack it, and there are the commands of the node's own system.
+        # The PATH of an ordinary user may lack /usr/sbin, where the node's own system commands are.
         path += [] if "/usr/sbin" in path else ["/usr/sbin"]
         variables = {
             "PATH": ":".join(path),
@@ -121,7 +128,11 @@ class Lab:
         return variables
 
     def break_(self, fault: str, node: str | None = None, network: str | int | None = None) -> Lab:
-        """Break something; the same fault at the same place again changes nothing. LabError when it cannot be."""
+        """Add a fault; a fault that is already active there changes nothing.
+
+        Raises LabUsageError when the fault cannot be made at this place, and LabError when the machine does not allow
+        it.
+        """
         known = fault_named(fault)
         active = place(known, self.state.shape, node, network)
         if known.needs_nft and shutil.which("nft") is None:
@@ -131,7 +142,7 @@ class Lab:
         )
 
     def mend(self, fault: str | None = None) -> Lab:
-        """Mend one fault, wherever it was broken, or all of them."""
+        """Fix one fault at every place, or all faults. Raises LabUsageError when there is no such fault."""
         if fault is not None:
             fault_named(fault)
         return self._change(
@@ -142,51 +153,54 @@ class Lab:
 
     @property
     def switch_ports(self) -> tuple[topology.SwitchPort, ...]:
-        """The switch's ports on the private networks, as they are where nothing is broken."""
+        """The switch ports on the private networks, with their MTUs in the healthy cluster."""
         return topology.switch_ports(self.state.shape, self.state.port_mtus)
 
     def set_port_mtu(self, port: str, mtu: int) -> Lab:
-        """Give a port of the switch, or `all` of the private networks, another MTU in bytes. LabError as for faults."""
+        """Set the MTU of a switch port, or of `all` ports of the private networks, in bytes.
+
+        Raises LabUsageError when there is no such port or the MTU is out of range, and LabError when the change fails.
+        """
         chosen, checked = topology.ports_named(port, self.state.shape), topology.checked_mtu(mtu)
         return self._change(
             lambda state: replace(state, port_mtus={**state.port_mtus, **dict.fromkeys(chosen, checked)})
         )
 
     def is_running(self, node: str, service: stack.Service) -> bool:
-        """Whether a service of that node's Clusterware runs at this moment, or its database instance is open."""
+        """Whether a Clusterware service of the node runs; for `instance`, whether the instance is open."""
         return stack.is_running(self.directory, node_named(node, self.state.shape), service)
 
-    def keeper_of(self, node: str) -> str:
-        """The network service of that node: one of KEEPERS."""
-        return self.state.shape.keeper_of(node)
+    def network_service_of(self, node: str) -> str:
+        """Return the network service of a node: one of NETWORK_SERVICES."""
+        return self.state.shape.network_service_of(node)
 
     def reboot(self, node: str) -> str:
-        """Reboot a node: it loses what its own files do not keep. LabError when it does not come up again.
+        """Reboot a node and return its name. The node loses every setting that is not in its configuration files.
 
-        Comes back when the node's network and remote shell are there; Clusterware may still be starting.
-        Returns the node's name.
+        Return when the node's network and remote shell run again; Clusterware may still be starting. Raises
+        LabUsageError when there is no such node, and LabError when the node does not boot.
         """
         name = node_named(node, self.state.shape)
         node_boot.reboot(self.directory, name, self.state.nodes[name])
         return name
 
     def _change(self, change: Callable[[State], State]) -> Lab:
-        """Carry out a change of what should be so, alone, starting from what is so now and not from this snapshot."""
+        """Lock the directory, load the current state, and change it. This snapshot may be out of date."""
         with directory.locked(self.directory, create=False):
             state = load(self.directory)
             if state is None or state.init != self.state.init or not state.alive():
-                raise LabError("The practice cluster was taken down meanwhile: run `racwire lab up`.")
+                raise LabError("The practice cluster was stopped in the meantime: run `racwire lab up`.")
             wanted = change(state)
             if wanted == state:
                 return Lab(self.directory, state)
             running = apply.RunningCluster(self.directory, state.rootless, state.init, state.nodes, state.routers)
             healthy = desired(state.shape, (), wanted.port_mtus)
             before, after = (desired(one.shape, one.faults, one.port_mtus) for one in (state, wanted))
-            # Before it is done: what cannot be remembered could not be mended.
+            # Save first: a fault that is not in the saved state could not be fixed.
             save(self.directory, wanted)
             try:
                 routers = apply.change(running, before, after)
-                node_boot.remember(self.directory, healthy, before, after)
+                node_boot.record_next_boot(self.directory, healthy, before, after)
             except BaseException:
                 save(self.directory, state)
                 raise
@@ -201,12 +215,14 @@ def up(
     progress: Callable[[str], None] | None = None,
     database: bool = True,
     database_version: str = "19c",
-    keeper: str = DEFAULT_KEEPER,
+    keeper: str = DEFAULT_NETWORK_SERVICE,
     switch_mtu: int = SWITCH_MTU,
 ) -> Lab:
-    """Bring a cluster up, or find the one of this shape that is up already. LabError when it cannot be.
+    """Start a cluster, or find a running one of the same shape. Report each step to `progress`.
 
-    It has a database unless that is not wanted, or what it needs is not installed; progress tells of that.
+    The cluster has a database unless `database` is False or a package is missing; `progress` receives the reason.
+    Raises LabUsageError when an argument is out of range, and LabError when the cluster cannot start or one of another
+    shape runs.
     """
     if not MIN_NODES <= nodes <= MAX_NODES:
         raise LabUsageError(
@@ -221,9 +237,9 @@ def up(
             f"The practice database is of version {', '.join(DATABASE_VERSIONS)}, not {database_version}: choose "
             "with --database-version."
         )
-    if keeper not in (*KEEPERS, MIXED):
+    if keeper not in (*NETWORK_SERVICES, MIXED):
         raise LabUsageError(
-            f"The network of the practice nodes is kept by {', '.join(KEEPERS)} or {MIXED}, not {keeper}: choose with "
+            f"The network service of the nodes is {', '.join(NETWORK_SERVICES)} or {MIXED}, not {keeper}: choose with "
             "--keeper."
         )
     topology.checked_mtu(switch_mtu)
@@ -237,9 +253,9 @@ def up(
             if state.shape != shape:
                 raise LabError(
                     f"A practice cluster of {state.shape.size} nodes with MTU {state.shape.mtu}, "
-                    f"{state.shape.switch_mtu} at the switch, and "
-                    f"{f'database {state.shape.database}' if state.shape.database else 'no database'} is already up: "
-                    "run `racwire lab down` first."
+                    f"MTU {state.shape.switch_mtu} at the switch, and "
+                    f"{f'database {state.shape.database}' if state.shape.database else 'no database'} is already "
+                    "running: run `racwire lab down` first."
                 )
             return Lab(path, state)
         directory.clear(path)
@@ -251,7 +267,10 @@ def up(
 
 
 def down() -> bool:
-    """Take the cluster down and remove all that is left of it; False when there was nothing. LabError when it stays."""
+    """Stop the cluster and remove its files. Return False when there was no cluster.
+
+    Raises LabError when a process or a file remains.
+    """
     _refuse_inside()
     path = directory.lab_directory()
     with directory.locked(path, create=False) as there:
@@ -260,15 +279,19 @@ def down() -> bool:
         state = load(path)
         if state is not None and state.alive() and not state.init.kill():
             raise LabError(
-                f"The practice cluster's first process {state.init.pid} does not end: a program in it hangs in the "
-                "kernel; try `racwire lab down` again."
+                f"The first process of the practice cluster, {state.init.pid}, does not end because a program hangs in "
+                "the kernel: run `racwire lab down` again."
             )
         directory.remove(path)
         return True
 
 
 def find() -> Lab | None:
-    """The running cluster of this user and environment; None when there is none, or only the remains of one."""
+    """Return the running cluster of this user and environment; None when no cluster runs, even if files of an old one
+    remain.
+
+    Raises LabError when the directory belongs to another user.
+    """
     path = directory.lab_directory()
     if not directory.exists(path):
         return None
@@ -277,11 +300,11 @@ def find() -> Lab | None:
 
 
 def _database(wanted: bool, version: str, progress: Callable[[str], None]) -> str:
-    """The version that the database will be of; empty for none."""
+    """The version of the database; empty for none."""
     if not wanted:
         return ""
-    if not databases.can_be():
-        progress("There is no practice database: `pip install ./lab` in a checkout of racwire brings what it needs.")
+    if not databases.can_start():
+        progress("The cluster starts without a database: run `pip install ./lab` in a checkout of racwire to add one.")
         return ""
     return DATABASE_VERSIONS[version]
 
@@ -292,18 +315,18 @@ def _bring_up(path: Path, shape: Shape, progress: Callable[[str], None]) -> Lab:
     progress(f"Making {shape.size} nodes in {path}{' without root' if rootless else ''}.")
     _prepare(path, shape, rootless=rootless, with_ssh=sshd is not None)
     with databases.servers(path, shape) as servers, holders.booted(path, shape, rootless=rootless) as held:
-        progress("Connecting them to one public and two private networks.")
+        progress("Connecting the nodes to one public and two private networks.")
         running = apply.RunningCluster(path, rootless, held.init, held.nodes, {})
         healthy = desired(shape, ())
         apply.build(running, healthy)
-        node_boot.remember(path, healthy, healthy, healthy)
+        node_boot.record_next_boot(path, healthy, healthy, healthy)
         progress("Starting Clusterware and the remote shell on each node.")
         run_all(stack.start(path, held.nodes, rootless=rootless))
         if servers:
             servers.start(held.nodes)
         remote_shell, reason = ssh_servers.serve(path, held.nodes, sshd=sshd, rootless=rootless)
         if reason:
-            progress(f"The nodes reach each other by a stand-in for ssh, because {reason}.")
+            progress(f"The nodes use a stand-in for ssh, because {reason}.")
         if servers:
             progress("Starting an instance of the practice database on each node.")
             databases.start_daemons(path, held.nodes, rootless=rootless)
@@ -333,4 +356,4 @@ def _prepare(path: Path, shape: Shape, *, rootless: bool, with_ssh: bool) -> Non
 
 def _refuse_inside() -> None:
     if _INSIDE in os.environ:
-        raise LabError("This shell is inside a practice node: leave it with `exit`, and run the command outside.")
+        raise LabError("This shell is inside a practice node: leave it with `exit`, then run the command again.")

@@ -1,4 +1,4 @@
-"""The Grid homes of the practice nodes, and the files from which their tools answer."""
+"""The Grid homes of the practice nodes, and the files that their tools read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from racwire_lab.cluster.topology import CLUSTER_NAME, Shape, index_of
 
 _PROGRAMS = Path(__file__).parents[1] / "grid"
 _AGENT = "orarootagent.bin"
-"""A shell: it runs what carries out orders from other nodes (`grid/lib/agent.sh`)."""
+"""A shell: it runs the program that carries out orders from other nodes (`grid/lib/agent.sh`)."""
 _DAEMONS = (
     "ohasd.bin",
     "mdnsd.bin",
@@ -27,16 +27,16 @@ _DAEMONS = (
     "crsd.bin",
     "oraagent.bin",
 )
-"""Copies of one program that waits for good, as `grid/lib/daemons.sh` starts them."""
+"""Copies of one program that waits until it is ended; `grid/lib/daemons.sh` starts them."""
 
 
 def grid_home(directory: Path, node: str) -> Path:
-    """The GRID_HOME of one node."""
+    """The GRID_HOME of a node."""
     return directory / "nodes" / node / "grid"
 
 
 def install(directory: Path, shape: Shape) -> None:
-    """Give every node a Grid home with its tools, and programs to go by the names of the daemons."""
+    """Give every node a Grid home with its tools, and programs under the names of the daemons."""
     shell, waiting = program("sh"), waiting_program()
     for needed in ("flock", "setsid"):
         program(needed)
@@ -57,8 +57,8 @@ def install(directory: Path, shape: Shape) -> None:
     (cluster / "name").write_text(f"{CLUSTER_NAME}\n", encoding="ascii")
 
 
-def answer(directory: Path, desired: Desired) -> None:
-    """Make the programs say what should be so."""
+def write_answers(directory: Path, desired: Desired) -> None:
+    """Write the answers of the tools for the desired state."""
     files = {"getif": desired.getif, "members": desired.members, "private": desired.private}
     for name, lines in files.items():
         write_lines(directory / "cluster" / name, lines)

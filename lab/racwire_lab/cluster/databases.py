@@ -1,4 +1,4 @@
-"""The files and processes of the practice database: on each node a Cache Fusion daemon and a server for clients."""
+"""The files and processes of the practice database: each node has a Cache Fusion daemon and a server for clients."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from racwire_lab.programs.cache_fusion.settings import FOLLOWED_BY, mark_of
 
 USER = "RACWIRE"
 INSTANCE_FILE = "instance.json"
-"""In each node's directory: how its instance should be, as `instances.DesiredInstance`."""
+"""The desired state of a node's instance, as JSON of `instances.DesiredInstance`; one file in each node's directory."""
 _DAEMON = Path(__file__).parents[1] / "programs" / "start_cache_fusion.py"
 _SERVERS = "racwire_lab.database.servers"
 _NEEDED = ("duckdb", "sqlglot", "cryptography", "msgspec")
@@ -34,7 +34,7 @@ _READY_S = 30.0
 _FOLLOW_S = 10.0
 
 _SETTINGS = """\
-# How racwire reads the practice cluster; `racwire check --lab --settings FILE` uses another file.
+# Settings of the practice cluster; `racwire check --lab --settings FILE` reads another file.
 [sampling]
 interval_s = 4
 interval_without_database_s = 1
@@ -63,23 +63,23 @@ class DatabaseAccess:
     password_file: Path
 
 
-def can_be() -> bool:
-    """Whether what the database needs is installed."""
+def can_start() -> bool:
+    """Whether the packages of the practice database are installed."""
     return all(find_spec(name) is not None for name in _NEEDED)
 
 
 def access(directory: Path) -> DatabaseAccess:
-    """The login to the practice database."""
+    """Return the login to the practice database."""
     return DatabaseAccess(f"{SCAN_NAME}:{SERVICE_PORT}/{DATABASE}", USER, directory / "database" / "password")
 
 
 def settings_file(directory: Path) -> Path:
-    """The settings with which racwire reads the practice cluster."""
+    """Return the path of the settings file with which racwire reads the practice cluster."""
     return directory / "settings.toml"
 
 
 def install(directory: Path, shape: Shape) -> None:
-    """Write the settings and, where there is to be a database, its password and what its processes need."""
+    """Write the settings file. For a database, also write its password and the files of its processes."""
     settings = _SETTINGS.format(directory=directory)
     if shape.database:
         login = access(directory)
@@ -97,7 +97,8 @@ def _write_password(path: Path) -> None:
 
 
 def _install_monitors(directory: Path, shape: Shape) -> None:
-    """Programs by the names of the instances' PMON processes; the daemons start them, to wait for input for good."""
+    """Copy a program under the names of the PMON processes; the daemons start the copies, which wait until they are
+    ended."""
     waiting = waiting_program()
     for node in shape.nodes:
         programs = node_home(directory, node) / "bin"
@@ -105,19 +106,19 @@ def _install_monitors(directory: Path, shape: Shape) -> None:
         shutil.copy(waiting, programs / f"ora_pmon_{DATABASE}{index_of(node)}")
 
 
-def follow(directory: Path, target: Desired) -> None:
-    """Make the instances be as they should, and wait until the programs that play them are so.
+def apply_state(directory: Path, target: Desired) -> None:
+    """Write the desired state of the instances, and wait until their programs have reached it.
 
-    A program that is ended or hangs is not waited for beyond a few seconds.
+    The wait ends after a few seconds when a program has ended or hangs.
     """
     changed: list[Path] = []
     for node, instance in target.instances.items():
         text = json.dumps(asdict(instance), indent=1)
         path = node_home(directory, node) / INSTANCE_FILE
         if not path.exists() or path.read_text(encoding="ascii") != text:
-            fresh = path.with_suffix(".new")
-            fresh.write_text(text, encoding="ascii")
-            os.replace(fresh, path)
+            new_path = path.with_suffix(".new")
+            new_path.write_text(text, encoding="ascii")
+            os.replace(new_path, path)
             changed.append(path)
     deadline = time.monotonic() + _FOLLOW_S
     while not all(_is_followed(path) for path in changed) and time.monotonic() < deadline:
@@ -125,14 +126,14 @@ def follow(directory: Path, target: Desired) -> None:
 
 
 def _is_followed(file: Path) -> bool:
-    """Whether each program that was started has carried out what the file says."""
+    """Whether each running program has reached the state in the file."""
     confirmed = [file.with_name(FOLLOWED_BY.format(program)) for program in ("daemon", "server")]
     mark = mark_of(str(file))
     return all(path.read_text(encoding="ascii") == mark for path in confirmed if path.exists())
 
 
 def start_daemons(directory: Path, nodes: Mapping[str, Process], *, rootless: bool) -> None:
-    """Start the Cache Fusion daemon of every node. What they follow must have been written."""
+    """Start the Cache Fusion daemon of every node. The instance files must exist. Raises LabError on failure."""
     run_all(
         LabJob(
             [
@@ -147,7 +148,7 @@ def start_daemons(directory: Path, nodes: Mapping[str, Process], *, rootless: bo
 
 
 class Servers:
-    """The program that becomes the servers of all nodes: it is loaded once, and forks into each of them."""
+    """The program that becomes the servers of all nodes: it loads once, and forks into each node."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -161,28 +162,31 @@ class Servers:
             )
 
     def start(self, nodes: Mapping[str, Process]) -> None:
-        """Let it begin; `wait` for its end. What it follows must have been written."""
+        """Send the nodes to the program, so that it starts the servers. The instance files must exist.
+
+        Raises RuntimeError when the program has no pipe for its input.
+        """
         if self._process.stdin is None:
-            raise RuntimeError("the pipe that was asked for is not there")
+            raise RuntimeError("subprocess made no pipe")
         document = {node: asdict(holder) for node, holder in nodes.items()}
-        with contextlib.suppress(BrokenPipeError):  # then it has failed, and `wait` says so
+        with contextlib.suppress(BrokenPipeError):  # the program has failed, and `wait` raises
             self._process.stdin.write(json.dumps(document).encode())
             self._process.stdin.close()
 
     def wait(self) -> None:
-        """Wait until every node has its server. Raises LabError where it does not come."""
+        """Wait until every node has its server. Raises LabError when a server does not start."""
         if self._process.stdout is None:
-            raise RuntimeError("the pipe that was asked for is not there")
+            raise RuntimeError("subprocess made no pipe")
         ready, _, _ = select.select([self._process.stdout], [], [], _READY_S)
-        said = self._process.stdout.readline().decode(errors="replace").strip() if ready else ""
-        if said != "ready":
+        reply = self._process.stdout.readline().decode(errors="replace").strip() if ready else ""
+        if reply != "ready":
             raise LabError(
-                f"The practice database did not start ({said or 'it said nothing'}): see "
+                f"The practice database did not start ({reply or 'no message'}): see "
                 f"{self._directory / 'database.log'}, or run `racwire lab up --no-database`."
             )
 
     def end(self) -> None:
-        """End the program that was started; the servers go on."""
+        """End the starting program; the servers continue."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
@@ -193,7 +197,7 @@ class Servers:
 
 @contextlib.contextmanager
 def servers(directory: Path, shape: Shape) -> Iterator[Servers | None]:
-    """Begin to load the servers' program, so that it is ready when the nodes are; None where there is no database."""
+    """Load the servers' program in the background while the nodes start; None when the cluster has no database."""
     if not shape.database:
         yield None
         return

@@ -1,7 +1,7 @@
-"""The desired state of the cluster, as a pure function of its shape and its active faults.
+"""Compute the desired state of the cluster from its shape and its active faults, as a pure function.
 
-Breaking and mending never undo each other's steps: each computes what should be so before and after, and only the
-difference is carried out. So faults combine, and each is mended exactly, in whatever order.
+Breaking and fixing never undo each other's steps. Each computes the desired state before and after, and carries out the
+difference only. So faults combine, and each can be fixed exactly and in any order.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from racwire_lab.cluster.topology import NETWORKS, PRIVATE, PUBLIC, STANDARD_MTU
 _LOSS_PERCENT = 5
 _ONE_IN_FRAGMENTS = 50
 _FRAGMENT = "ip frag-off & 0x3fff != 0"
-"""Every part of a cut packet: there are more to come, or it does not begin at the beginning."""
+"""Match every fragment of a packet: more fragments follow, or the offset is not 0."""
 _REASSEMBLY_BYTES, _SMALL_REASSEMBLY_BYTES = 4_194_304, 4096
 """The kernel's own default; and less than two fragments."""
 _ABSENT_SUBNET = "192.168.77.0"
@@ -27,7 +27,7 @@ _ECHO = "icmp type { echo-request, echo-reply } drop"
 
 @dataclass(frozen=True)
 class Router:
-    """A router in the path of one NIC: who is behind it, and what lies before it."""
+    """A router in the path of one NIC, with the hosts behind the router and the subnets in front."""
 
     address: str
     behind: tuple[str, ...]
@@ -40,7 +40,7 @@ class Cable:
 
     plugged: bool
     uplink_mtu: int | None
-    """Of the link behind the switch port, over which everything goes: what is larger is lost; None for a whole port."""
+    """MTU in bytes of the uplink behind the switch port. Larger packets are lost. None for a healthy port."""
     router: Router | None
 
 
@@ -54,29 +54,29 @@ class SshLogin:
 
 @dataclass(frozen=True)
 class Desired:
-    """The whole cluster as it should be."""
+    """The desired state of the whole cluster."""
 
     nics: dict[PortId, Nic]
     cables: dict[PortId, Cable]
     switch_rules: tuple[str, ...]
     node_rules: dict[str, tuple[str, ...]]
     reassembly_bytes: dict[str, int]
-    """Memory of each node for putting fragments together: net.ipv4.ipfrag_high_thresh."""
+    """Memory of each node for the reassembly of fragments, in bytes: net.ipv4.ipfrag_high_thresh."""
     logins: dict[str, SshLogin]
     getif: tuple[str, ...]
     members: tuple[str, ...]
     private: tuple[str, ...]
-    """For Clusterware's own network: a node, whether it `answers` pings or is `silent`, its private addresses."""
+    """One line a node for the ping of Clusterware: the node, `answers` or `silent`, its private addresses."""
     instances: dict[str, DesiredInstance]
-    """The database instance of each node; empty where there is no database."""
+    """The database instance of each node; empty when the cluster has no database."""
 
 
 def desired(
     shape: Shape, faults: Collection[ActiveFault], port_mtus: Mapping[PortId, int] = MappingProxyType({})
 ) -> Desired:
-    """The desired state of a cluster of this shape with these faults and these MTUs of switch ports.
+    """Return the desired state of a cluster of this shape with these faults and these MTUs of switch ports.
 
-    A port that is not named has the MTU with which its cluster was brought up.
+    A port that is not in port_mtus has the MTU with which the cluster started.
     """
     broken = frozenset(faults)
     nics = {port: nic(shape, port, broken) for port in shape.ports}
@@ -115,17 +115,17 @@ def _router(port: PortId, nic: Nic) -> Router:
     if nic.haip and network.haip_subnet:
         behind.append(nic.haip.partition("/")[0])
         before.append(f"{network.haip_subnet}/17")
-    # Two routers with one address would take each other's packets for forged ones.
+    # With two routers of one address, each would reject the packets of the other as forged.
     index = index_of(port.node)
     octet = 252 + index if index <= 2 else 255 - index
     return Router(f"{prefix}.{octet}", tuple(behind), tuple(before))
 
 
 def _switch_rules(shape: Shape, broken: frozenset[ActiveFault]) -> list[str]:
-    """Rules of the bridge family, in the switch; each stands in a chain named after its hook."""
+    """Rules of the bridge family in the switch; each rule is in a chain named after its hook."""
     rules = []
     for network in PRIVATE:
-        # By the nodes' own ports, which every packet enters once, however many switches and routers follow.
+        # Match the nodes' own ports: each packet enters one of them once, however many switches and routers follow.
         ports = ", ".join(f'"{port.name}"' for port in shape.ports if port.network == network.number)
         entering = f"prerouting iifname {{ {ports} }}"
         if ActiveFault("loss", None, network.number) in broken:

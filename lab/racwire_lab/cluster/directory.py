@@ -1,4 +1,4 @@
-"""The practice cluster's directory: where it is, whose it is, and who may work in it at this moment."""
+"""The directory of the practice cluster: its path, its owner, and the lock on it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ _PLAIN = re.compile(r"/[A-Za-z0-9._/+@:,=-]+")
 
 
 def lab_directory() -> Path:
-    """The directory for the practice cluster of this user and environment, whether or not there is one."""
+    """Return the directory for the practice cluster of this user and environment, even if it does not exist.
+
+    Raises LabError when the path contains a character that the configuration of ssh cannot hold.
+    """
     if chosen := os.environ.get("RACWIRE_LAB_DIR"):
         path = Path(chosen)
     elif runtime := os.environ.get("XDG_RUNTIME_DIR"):
@@ -27,17 +30,20 @@ def lab_directory() -> Path:
         path = Path(f"/tmp/racwire-lab-{os.getuid()}")  # noqa: S108 - ownership is checked before use
     path = path.absolute()
     path = path.parent.resolve() / path.name
-    # The path is written into the configuration of sshd and ssh, which quote and expand each in its own way.
+    # The path is written into the configuration of sshd and ssh. Each of them quotes and expands paths in its own way.
     if not _PLAIN.fullmatch(str(path)):
         raise LabError(
-            f"The practice cluster cannot live in '{path}': set RACWIRE_LAB_DIR to an absolute path made of "
+            f"The practice cluster cannot use the directory '{path}': set RACWIRE_LAB_DIR to an absolute path made of "
             "letters, digits and . _ - + @ : , = only."
         )
     return path
 
 
 def exists(path: Path) -> bool:
-    """Whether a practice cluster, running or dead, has its files here; LabError when this is somebody else's."""
+    """Whether the directory holds files of a practice cluster, running or ended.
+
+    Raises LabError when the directory belongs to another user or holds other files.
+    """
     try:
         found = path.lstat()
     except FileNotFoundError:
@@ -47,12 +53,13 @@ def exists(path: Path) -> bool:
             f"{path} belongs to user id {found.st_uid}, not to you: set RACWIRE_LAB_DIR to a directory of your own."
         )
     if not path.is_dir() or path.is_symlink():
-        raise LabError(f"{path} is not a directory: set RACWIRE_LAB_DIR to where the practice cluster may live.")
+        raise LabError(f"{path} is not a directory: set RACWIRE_LAB_DIR to a directory for the practice cluster.")
     try:
         files = [entry.name for entry in path.iterdir()]
     except FileNotFoundError:
         return False
-    # The marker comes first and goes last; looked for after the rest, it cannot be missed while a cluster comes up.
+    # The marker is made first and removed last. This check runs after the listing, so it sees the marker of a cluster
+    # that starts meanwhile.
     if (path / _MARKER).exists():
         return True
     if files and files != [_MARKER]:
@@ -65,10 +72,10 @@ def exists(path: Path) -> bool:
 
 @contextlib.contextmanager
 def locked(path: Path, *, create: bool) -> Iterator[bool]:
-    """Hold the directory for one command alone; waits while another one has it. Yields whether it is there.
+    """Lock the directory for one command, and wait for the lock. Yield whether the directory exists.
 
-    The lock is on the directory itself, so that taking the cluster down leaves no lock file behind. Raises LabError
-    also where the command finds no room for its files.
+    The lock is on the directory itself, so that no lock file remains when the cluster is removed. Raises LabError when
+    the directory belongs to another user, cannot be made, or has no space left.
     """
     handle = _lock(path, create=create)
     if handle is None:
@@ -80,15 +87,15 @@ def locked(path: Path, *, create: bool) -> Iterator[bool]:
         if not _is_full(error):
             raise
         raise LabError(
-            f"There is no room for the practice cluster's files in {path}: make some, or set RACWIRE_LAB_DIR to a "
-            "directory on another file system."
+            f"No space is left for the practice cluster in {path}: free some space, or set "
+            "RACWIRE_LAB_DIR to a directory on another file system."
         ) from error
     finally:
         os.close(handle)
 
 
 def _is_full(error: OSError) -> bool:
-    # A whole directory's copy tells of all its files in one error, as text.
+    # The copy of a whole directory reports the errors of all its files in one exception, as text.
     return error.errno in (errno.ENOSPC, errno.EDQUOT) or os.strerror(errno.ENOSPC) in str(error)
 
 
@@ -103,7 +110,8 @@ def _lock(path: Path, *, create: bool) -> int | None:
         except FileNotFoundError:
             continue
         fcntl.flock(handle, fcntl.LOCK_EX)
-        # While this command waited, the other one may have removed the directory and a third made a new one.
+        # While this command waited, the other command may have removed the directory and a third may have made a new
+        # one.
         with contextlib.suppress(FileNotFoundError):
             if os.stat(path).st_ino == os.fstat(handle).st_ino:
                 return handle
@@ -114,7 +122,7 @@ def _create(path: Path) -> None:
     exists(path)
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # In this moment another command may remove it again: then the caller tries once more.
+        # Another command may remove the directory at this moment: the caller then tries again.
         with contextlib.suppress(FileNotFoundError):
             path.chmod(0o700)
             (path / _MARKER).touch()
@@ -126,7 +134,7 @@ def _create(path: Path) -> None:
 
 
 def clear(path: Path) -> None:
-    """Remove every file of a dead cluster but the directory and its marker."""
+    """Remove all files of an ended cluster except the directory and its marker."""
     for entry in path.iterdir():
         if entry.name == _MARKER:
             continue
@@ -137,9 +145,9 @@ def clear(path: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove the directory of a dead cluster; LabError when anything stays.
+    """Remove the directory of an ended cluster. Raises LabError when a file remains.
 
-    The marker goes last: without it, what is still there would look like somebody's own files to another command.
+    The marker goes last: without it, another command would take the remaining files for files of another owner.
     """
     try:
         clear(path)

@@ -1,4 +1,4 @@
-"""The faults that can be practised on: what each is called, where it strikes, and what it does."""
+"""The faults of the practice cluster: the name, the place and the effect of each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Scope = Literal["nic", "node", "network", "cluster"]
 
 @dataclass(frozen=True)
 class Fault:
-    """One fault of the catalogue. Its scope says which of a node and a private network it is broken at."""
+    """One fault of the catalogue. Its scope says whether its place is a NIC, a node, a network or the cluster."""
 
     name: str
     summary: str
@@ -29,7 +29,7 @@ class Fault:
 
     @property
     def needs(self) -> str:
-        """Requirements beyond the running cluster; empty when there are none."""
+        """Requirements of the fault in addition to the running cluster; empty when there are none."""
         needs = []
         if self.needs_nft:
             needs.append("the nft command")
@@ -44,7 +44,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class ActiveFault:
-    """A fault that is broken now, and where; None where the fault strikes all nodes or networks."""
+    """An active fault and its place; None for all nodes or all networks."""
 
     fault: str
     node: str | None
@@ -71,29 +71,30 @@ def _database(name: str, summary: str, effect: str) -> Fault:
 _CATALOGUE = (
     _nic(
         "node-mtu",
-        "One private NIC of one node is at MTU 1500.",
-        "Sets the MTU of the NIC to 1500 while all others stay large: the node itself refuses large packets, and "
-        "what the others send to it is lost.",
+        "One private NIC of one node has MTU 1500.",
+        "Sets the MTU of the NIC to 1500 while all other NICs keep a larger MTU: the node refuses to send large "
+        "packets, and large packets from the other nodes to this node are lost.",
         jumbo=True,
     ),
     _nic(
         "switch-mtu",
-        "The switch in front of one node passes 1500 bytes only; the NICs keep their MTU.",
-        "Moves the node's port to a second switch whose uplink has MTU 1500: large packets vanish in both "
-        "directions without any error, small ones pass. At MTU 1500 it shows as soon as the nodes send larger packets.",
+        "The switch in front of one node drops packets above 1500 bytes; the NICs keep their MTU.",
+        "Moves the node's port to a second switch whose uplink has MTU 1500: large packets are lost in both "
+        "directions without an error, small packets pass. At MTU 1500 the fault shows when the "
+        "nodes send larger packets.",
     ),
     _nic(
         "switch-mtu-one-way",
-        "Large packets are lost only on their way to one node.",
-        "The switch drops packets above 1500 bytes that leave by the node's port, so what the others send to the "
-        "node is lost; what the node sends arrives, and small packets pass both ways. At MTU 1500 it shows as soon as "
-        "the others send larger packets.",
+        "The switch loses large packets to one node, but not from that node.",
+        "The switch drops packets above 1500 bytes that leave through the node's port: large packets to the node are "
+        "lost. Large packets from the node arrive, and small packets pass in both directions. At MTU 1500 "
+        "the fault shows when the other nodes send larger packets.",
         nft=True,
     ),
     Fault(
         "loss",
         "The switch loses 5 % of all packets of one private network.",
-        "Drops each frame that enters the network's switch with a chance of 5 %, so about 10 % of pings miss their "
+        "Drops each frame that enters the network's switch with a probability of 5 %: about 10 % of pings get no "
         "answer.",
         "network",
         default_node=None,
@@ -101,35 +102,35 @@ _CATALOGUE = (
     ),
     _node(
         "peer-down",
-        "One node is powered off, as seen from outside.",
-        "Takes all three switch ports of the node down, and olsnodes shows the node as Inactive.",
+        "One node looks powered off to the other nodes.",
+        "Sets all three switch ports of the node down; olsnodes shows the node as Inactive.",
     ),
     _nic(
         "link-down",
         "The cable of one private NIC is pulled.",
-        "Takes the switch's side of the link down: the NIC is still up but has no carrier.",
+        "Sets the switch's end of the link down: the NIC is still up but has no carrier.",
     ),
     _node(
         "no-ssh",
-        "One node no longer accepts the ssh key of the others.",
+        "One node refuses the ssh key of the other nodes.",
         "Empties the node's authorized_keys: logins end with 'Permission denied'.",
     ),
     _node(
         "slow-ssh",
-        "One node lets the others log in, and then its shell hangs.",
-        "Holds every new login on the node before its command starts, until this is mended.",
+        "One node accepts ssh logins, and then its shell hangs.",
+        "Stops every new login on the node before its command starts, until the fault is fixed.",
     ),
     Fault(
         "wrong-subnet",
-        "oifcfg names a subnet that no node has.",
-        "Changes the answer of `oifcfg getif` for one private network to 192.168.77.0; the NICs stay as they are.",
+        "oifcfg lists a subnet that no node has.",
+        "`oifcfg getif` reports 192.168.77.0 for one private network; the NICs keep their addresses.",
         "network",
         default_node=None,
     ),
     _nic(
         "names-differ",
         "One node's private NIC has another name than on the other nodes.",
-        "Renames the node's eth2 to ens2f1 (eth1 to ens1f1), with its addresses and MTU kept.",
+        "Renames the node's eth2 to ens2f1 (eth1 to ens1f1), and keeps its addresses and its MTU.",
     ),
     _node(
         "icmp-filtered",
@@ -139,14 +140,14 @@ _CATALOGUE = (
     ),
     _nic(
         "routed",
-        "A router stands between one node and the others, within one subnet.",
+        "A router is in the path between one node and the other nodes, within one subnet.",
         "Puts a router with proxy ARP, an address of its own (.254 for rac2) and an MTU of 1500 into the node's path: "
-        "the TTL goes down by one, and a large packet is answered with 'Frag needed'.",
+        "the router reduces the TTL by one, and answers a large packet with 'Frag needed'.",
     ),
     Fault(
         "duplicate-subnet",
-        "Both private networks use one and the same subnet.",
-        "Moves eth2 of every node to 192.168.10.101 and up, into the subnet of eth1, and `oifcfg getif` agrees.",
+        "Both private networks use the same subnet.",
+        "Changes the addresses of eth2 to 192.168.10.101 and up, in the subnet of eth1; `oifcfg getif` agrees.",
         "cluster",
         default_node=None,
         default_network=None,
@@ -154,8 +155,9 @@ _CATALOGUE = (
     Fault(
         "drop-fragments",
         "The switch loses one in 50 fragments of one private network.",
-        "Drops IP fragments, and only these, with a chance of 2 %: about one in nine blocks of 8 KB is lost, whose "
-        "other fragments the receiver keeps until their time is up. What fits into one packet passes.",
+        "Drops IP fragments, and only fragments, with a probability of 2 %: about one in nine blocks of 8 KB is lost. "
+        "The receiver keeps the other fragments of a lost block until the reassembly times out. Unfragmented packets "
+        "pass.",
         "network",
         default_node=None,
         needs_nft=True,
@@ -163,9 +165,9 @@ _CATALOGUE = (
     ),
     Fault(
         "small-reassembly-memory",
-        "One node has next to no memory for putting fragments together.",
-        "Sets net.ipv4.ipfrag_high_thresh of the node to 4096: it drops the fragments of what is sent to it, and "
-        "counts them under ReasmFails with hardly a timeout among them.",
+        "One node has almost no memory for the reassembly of fragments.",
+        "Sets net.ipv4.ipfrag_high_thresh of the node to 4096: the node drops the fragments that it receives, and "
+        "counts ReasmFails with almost no ReasmTimeout.",
         "node",
         default_network=None,
         needs_fragments=True,
@@ -173,27 +175,27 @@ _CATALOGUE = (
     _node(
         "small-receive-buffer",
         "One instance has a receive buffer that holds a single block.",
-        "Sets SO_RCVBUF of the sockets that blocks come to, to 4096: of several blocks at once the kernel drops all "
-        "but the first, and counts them under RcvbufErrors.",
+        "Sets SO_RCVBUF of the sockets that receive blocks to 4096: when several blocks arrive at once, the kernel "
+        "drops all but the first, and counts them under RcvbufErrors.",
         database=True,
     ),
     _database(
         "public-interconnect",
         "The instances use the public network as their interconnect.",
-        "Sends all blocks over eth0, and V$CLUSTER_INTERCONNECTS names it with IS_PUBLIC = YES; oifcfg says what it "
-        "said before.",
+        "Sends all blocks over eth0, and V$CLUSTER_INTERCONNECTS lists eth0 with IS_PUBLIC = YES; the output of "
+        "oifcfg does not change.",
     ),
     _node(
         "cluster-interconnects-set",
         "One instance has the parameter CLUSTER_INTERCONNECTS set.",
-        "The instance uses the fixed addresses of its private NICs that the parameter names, and not its HAIPs.",
+        "The parameter names the fixed addresses of the private NICs; the instance uses them instead of its HAIPs.",
         database=True,
     ),
     Fault(
         "listener-down",
-        "Nobody listens for database clients.",
-        "Closes port 1521 on every node and on the SCAN; with --node on that node only, and the SCAN no longer sends "
-        "clients there. Sessions that are there go on.",
+        "No listener accepts database clients.",
+        "Closes port 1521 on every node and on the SCAN. With --node, closes it on that node only, and the SCAN sends "
+        "no clients there. Existing sessions continue.",
         "node",
         default_node=None,
         default_network=None,
@@ -201,8 +203,8 @@ _CATALOGUE = (
     ),
     _database(
         "no-grants",
-        "The database user RACWIRE may log in, and see nothing.",
-        "Takes all grants but CREATE SESSION away: queries end with ORA-00942.",
+        "The database user RACWIRE can log in, but cannot read any view.",
+        "Revokes all grants except CREATE SESSION: queries fail with ORA-00942.",
     ),
     _database(
         "no-diagnostics-pack",
@@ -211,31 +213,31 @@ _CATALOGUE = (
     ),
     _node(
         "hung-instance",
-        "One instance hangs: it still runs, and answers no query.",
-        "GV$ queries hang from wherever they are asked, as does everything on the instance itself; V$ queries on the "
-        "others work, and blocks go on between all.",
+        "One instance hangs: it runs but answers no query.",
+        "GV$ queries hang on every instance, and all queries hang on the faulty instance. V$ queries on the other "
+        "instances work, and all instances still exchange blocks.",
         database=True,
     ),
     _node(
         "instance-restart",
         "One instance restarts every three seconds.",
-        "Each time it counts from zero and has a new STARTUP_TIME.",
+        "Each restart sets the counters of the instance to zero, and gives it a new STARTUP_TIME.",
         database=True,
     ),
     _database(
         "false-lost-12.1",
-        "The database counts lost blocks that were never lost: bug 20922010 of version 12.1.0.2.",
-        "Restarts the instances as 12.1.0.2.0, whose `gc blocks lost` grows by five a second while every block "
-        "arrives.",
+        "The database counts lost blocks although no block is lost: bug 20922010 of version 12.1.0.2.",
+        "Restarts the instances as 12.1.0.2.0, whose `gc blocks lost` grows by five a second although every "
+        "block arrives.",
     ),
 )
 
 FAULTS: Mapping[str, Fault] = {fault.name: fault for fault in _CATALOGUE}
-"""Every fault by its name, in the order in which they are listed."""
+"""All faults by name, in the order of `racwire lab faults`."""
 
 
 def fault_named(name: str) -> Fault:
-    """The fault with this name; LabUsageError with all names when there is none."""
+    """Return the fault with this name. Raises LabUsageError, which lists all names, when there is none."""
     try:
         return FAULTS[name]
     except KeyError:
@@ -245,24 +247,27 @@ def fault_named(name: str) -> Fault:
 
 
 def place(fault: Fault, shape: Shape, node: str | None, network: str | int | None) -> ActiveFault:
-    """The place of the fault, with defaults filled in; LabUsageError when the fault cannot be made there."""
+    """Return the fault at its place, with default values for a missing node or network.
+
+    Raises LabUsageError when the fault cannot be made at this place or in this cluster.
+    """
     if node is not None and fault.scope in ("network", "cluster"):
-        raise LabUsageError(f"The fault {fault.name} does not strike a single node: leave out --node.")
+        raise LabUsageError(f"The fault {fault.name} affects more than one node: leave out --node.")
     if network is not None and fault.scope in ("node", "cluster"):
-        raise LabUsageError(f"The fault {fault.name} does not strike a single network: leave out --network.")
+        raise LabUsageError(f"The fault {fault.name} does not belong to one private network: leave out --network.")
     if fault.needs_jumbo and shape.mtu <= STANDARD_MTU:
         raise LabUsageError(
-            f"The fault {fault.name} shows only with large packets, but this cluster has MTU {shape.mtu}: "
+            f"The fault {fault.name} needs large packets, but this cluster has MTU {shape.mtu}: "
             "run `racwire lab down` and then `racwire lab up --mtu 9000`."
         )
     if fault.needs_fragments and shape.mtu > STANDARD_MTU:
         raise LabUsageError(
-            f"The fault {fault.name} shows only with blocks that are cut into fragments, but this cluster has MTU "
+            f"The fault {fault.name} needs blocks that are cut into fragments, but this cluster has MTU "
             f"{shape.mtu}: run `racwire lab down` and then `racwire lab up --mtu 1500`."
         )
     if fault.needs_database and not shape.database:
         raise LabUsageError(
-            f"The fault {fault.name} is one of the practice database, and this cluster was brought up without one: "
+            f"The fault {fault.name} needs the practice database, but this cluster has no database: "
             "run `racwire lab down` and then `racwire lab up`."
         )
     return ActiveFault(
@@ -273,7 +278,10 @@ def place(fault: Fault, shape: Shape, node: str | None, network: str | int | Non
 
 
 def node_named(text: str, shape: Shape) -> str:
-    """The node meant by `rac2` or `2`; LabUsageError when the cluster has no such node."""
+    """Return the node with a name such as `rac2` or a number such as `2`.
+
+    Raises LabUsageError when the cluster has no such node.
+    """
     node = f"rac{text}" if text.isdigit() else text
     if node not in shape.nodes:
         raise LabUsageError(f"There is no node '{text}': the practice cluster has {', '.join(shape.nodes)}.")
@@ -281,7 +289,10 @@ def node_named(text: str, shape: Shape) -> str:
 
 
 def network_named(text: str | int) -> int:
-    """The private network meant by `2` or `eth2`; LabUsageError when there is no such network."""
+    """Return the number of the private network called `2` or `eth2`.
+
+    Raises LabUsageError when there is no such network.
+    """
     for network in PRIVATE:
         if str(text) in (str(network.number), network.nic):
             return network.number

@@ -1,4 +1,4 @@
-"""Files that programs of the nodes may be reading at this very moment."""
+"""Write files that programs of the nodes may read at the same moment."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Replace a file in one step: nobody reads a part of it."""
-    fresh = path.with_name(f".{path.name}.new")
-    fresh.write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
-    os.replace(fresh, path)
+    """Replace a file in one step, so that readers see the old or the new file only."""
+    new_path = path.with_name(f".{path.name}.new")
+    new_path.write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
+    os.replace(new_path, path)

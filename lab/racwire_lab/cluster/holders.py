@@ -1,4 +1,4 @@
-"""Starts the processes that hold the cluster's namespaces, and says why where the machine forbids it."""
+"""Start the processes that hold the cluster's namespaces, and explain why the machine forbids it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Holders:
 
 
 def needs_user_namespace() -> bool:
-    """Whether we lack the right to make namespaces as we are (CAP_SYS_ADMIN)."""
+    """Whether this process lacks the right to make namespaces (CAP_SYS_ADMIN)."""
     status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
     effective = next(line.split()[1] for line in status.splitlines() if line.startswith("CapEff:"))
     return not int(effective, 16) >> _CAP_SYS_ADMIN & 1
@@ -42,7 +42,11 @@ def needs_user_namespace() -> bool:
 
 @contextlib.contextmanager
 def booted(directory: Path, shape: Shape, *, rootless: bool) -> Iterator[Holders]:
-    """Start all holders. They stay when the block ends well; when it does not, and when we are killed, they end."""
+    """Start all holders. They continue after a successful block; they end when the block raises and when this process
+    is killed.
+
+    Raises LabError when a program is missing or the machine forbids namespaces.
+    """
     user = ["--user", "--map-root-user"] if rootless else []
     script = str(directory / "scripts" / "init.sh")
     privilege = "rootless" if rootless else "root"
@@ -56,7 +60,7 @@ def booted(directory: Path, shape: Shape, *, rootless: bool) -> Iterator[Holders
         except FileNotFoundError as error:
             raise LabError(missing_tool(argv[0])) from error
     if launcher.stdin is None or launcher.stdout is None:
-        raise RuntimeError("the pipes that were asked for are not there")
+        raise RuntimeError("subprocess made no pipes")
     try:
         with launcher.stdout as reports:
             pids = _read_reports(reports, {"switch", *shape.nodes})
@@ -72,13 +76,14 @@ def booted(directory: Path, shape: Shape, *, rootless: bool) -> Iterator[Holders
         with contextlib.suppress(BrokenPipeError):
             launcher.stdin.close()
         raise
-    # It is left to run on its own; without this, Python complains at its end that it was never waited for.
+    # The launcher continues without this process; without a return code, Python warns at exit that nothing waited for
+    # it.
     launcher.returncode = 0
 
 
 def spawn_router(directory: Path, init: Process, *, rootless: bool) -> Process:
-    """Start the holder of a new namespace inside the cluster, for a router."""
-    # In the background, so that it becomes a child of the cluster's first process and needs none of ours.
+    """Start the holder of a new namespace for a router inside the cluster. Raises LabError when it does not start."""
+    # In the background, so that the router becomes a child of the cluster's first process and not of this one.
     background = 'unshare --net sh "$1" </dev/null 2>>"$2" &'
     log = directory / "log"
     argv = [*into(init, "pid", rootless=rootless), "sh", "-c", background, "sh"]
@@ -90,7 +95,7 @@ def spawn_router(directory: Path, init: Process, *, rootless: bool) -> Process:
 
 
 def _read_reports(reports: IO[bytes], expected: set[str]) -> dict[str, int] | None:
-    """The pid of each of the expected; None when one failed, the launcher ended, or nothing more came in time."""
+    """Return the pid of each expected process; None when one failed, the launcher ended, or the time ran out."""
     pids: dict[str, int] = {}
     pending = b""
     deadline = time.monotonic() + _TIMEOUT_S
@@ -109,21 +114,24 @@ def _read_reports(reports: IO[bytes], expected: set[str]) -> dict[str, int] | No
 
 
 def _why_not(directory: Path, *, rootless: bool) -> str:
-    said = _first_line((directory / "log").read_text(encoding="utf-8", errors="replace"))
+    reason = _first_line((directory / "log").read_text(encoding="utf-8", errors="replace"))
     if rootless:
         for path, forbidding, setting in _KNOBS:
             with contextlib.suppress(OSError):
                 if Path(path).read_text(encoding="ascii").strip() == forbidding:
                     return (
-                        f"This machine does not let ordinary users make namespaces ({path} is {forbidding}): run "
+                        f"This machine forbids namespaces to ordinary users ({path} is {forbidding}): run "
                         f"`sudo sysctl -w {setting}`, or racwire as root."
                     )
-        return f"This machine did not let an ordinary user make the practice cluster ({said}): run racwire as root."
+        return (
+            f"An ordinary user could not make the practice cluster's namespaces on this machine ({reason}): "
+            "run racwire as root."
+        )
     return (
-        f"This machine did not let root make the practice cluster's namespaces ({said}): "
-        "inside a container, give it --privileged."
+        f"Root could not make the practice cluster's namespaces on this machine ({reason}): "
+        "inside a container, start the container with --privileged."
     )
 
 
 def _first_line(text: str) -> str:
-    return next((line.strip() for line in text.splitlines() if line.strip()), "it gave no reason")
+    return next((line.strip() for line in text.splitlines() if line.strip()), "no reason reported")

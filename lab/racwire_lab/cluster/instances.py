@@ -1,7 +1,7 @@
-"""The desired state of each database instance, as a pure function of the cluster's shape and its faults.
+"""Compute the desired state of each database instance from the cluster's shape and its faults, as a pure function.
 
-Written as JSON into each node's directory, where both programs of an instance follow it: its Cache Fusion daemon
-(`programs/cache_fusion`) and its server (`oracle/instance.py`).
+The state is written as JSON into each node's directory. Both programs of an instance follow it: its Cache Fusion daemon
+(`programs/cache_fusion`) and its server (`database/instance_server.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from racwire_lab.cluster.topology import DATABASE, DATABASE_VERSIONS, NETWORKS, 
 
 _FALSE_LOSSES = ActiveFault("false-lost-12.1", None, None)
 FULL_MESH_NODES = 8
-"""Up to so many nodes every pair of instances uses both networks. In larger clusters each pair uses one of them:
+"""With up to so many nodes, every pair of instances uses both networks. In larger clusters each pair uses one network:
 the kernels of all nodes share one table of neighbours, of 1,024 entries, and drop packets when it is full."""
 _FROM_REGISTRY = "Oracle Cluster Repository"
 _FROM_PARAMETER = "CLUSTER_INTERCONNECTS parameter"
@@ -23,7 +23,7 @@ _FROM_PARAMETER = "CLUSTER_INTERCONNECTS parameter"
 
 @dataclass(frozen=True)
 class DesiredInterconnect:
-    """An address that an instance uses for Cache Fusion, with what V$CLUSTER_INTERCONNECTS says of it."""
+    """An address that an instance uses for Cache Fusion, with its columns of V$CLUSTER_INTERCONNECTS."""
 
     network: int
     ip: str
@@ -33,44 +33,44 @@ class DesiredInterconnect:
 
 @dataclass(frozen=True)
 class DesiredInstance:
-    """An instance as it should be."""
+    """The desired state of an instance."""
 
     number: int
     name: str
     host: str
     version: str
     is_open: bool
-    """As far as the node is concerned: it is open while Clusterware runs there and the database is meant to run."""
+    """Whether the node is on. The instance is open when also Clusterware runs there and the database is enabled."""
     interconnects: tuple[DesiredInterconnect, ...]
     peers: dict[int, dict[int, str]]
-    """The other instances, those on nodes that are switched off left out: their addresses by network."""
+    """The addresses of the other instances by number and network; instances on powered-off nodes are left out."""
     hosts: dict[int, str]
-    """The nodes of these."""
+    """The node names of the other instances, by number."""
     asks_by_way_of_others: bool
-    """Whether it also has blocks sent on by a third instance; all must share a network for that."""
+    """Whether the instance also requests blocks that a third instance sends on; all three must share a network."""
     parameters: dict[str, str]
     usual_mtu: int
-    """Of the private NICs where nothing is broken: what its AWR has seen so far."""
+    """The MTU of the private NICs in the healthy cluster, in bytes; the AWR history of the instance is made with it."""
     receive_buffer_bytes: int | None
-    """Of the sockets that blocks come to; None for one that suffices."""
+    """The size of the receive buffer of the sockets that receive blocks; None for a sufficient default."""
     restart_every_s: float | None
     counts_false_losses: bool
     hangs: bool
-    """It answers no query."""
+    """Whether the instance answers no query."""
     address: str
-    """Its address for clients, on the public network."""
+    """The address of the instance for clients, on the public network."""
     listens: bool
     scan_nodes: tuple[str, ...]
-    """The nodes that may have the SCAN: the first one of them on which Clusterware runs has it."""
+    """The nodes that may hold the SCAN; the first of them on which Clusterware runs holds it."""
     scan_listens: bool
     scan_targets: dict[str, str]
-    """The addresses to which the SCAN sends clients while the instance there is open, by node."""
+    """The addresses by node to which the SCAN sends clients while the instance there is open."""
     has_grants: bool
     """Whether the user RACWIRE has more than CREATE SESSION."""
 
 
 def instances(shape: Shape, nics: Mapping[PortId, Nic], broken: frozenset[ActiveFault]) -> dict[str, DesiredInstance]:
-    """The instance of every node; none where the cluster has no database."""
+    """Return the desired instance of every node; an empty dict when the cluster has no database."""
     if not shape.database:
         return {}
     interconnects = {node: _interconnects(node, nics, broken) for node in shape.nodes}
@@ -84,7 +84,7 @@ def _instance(
     broken: frozenset[ActiveFault],
 ) -> DesiredInstance:
     listening = [other for other in shape.nodes if _listens(other, broken)]
-    # An instance that hangs or comes and goes does not register with the SCAN.
+    # An instance that hangs or restarts does not register with the SCAN.
     ready = [n for n in listening if broken.isdisjoint(_at(n, "hung-instance", "instance-restart"))]
     others = [other for other in shape.nodes if other != node and is_up(other, broken) and is_up(node, broken)]
     return DesiredInstance(
@@ -124,7 +124,7 @@ def _interconnects(
 
 
 def _peer(shape: Shape, node: str, other: str, interconnects: tuple[DesiredInterconnect, ...]) -> dict[int, str]:
-    """The addresses at which one instance asks another, by network."""
+    """The addresses at which one instance requests blocks from another, by network."""
     addresses = {i.network: i.ip for i in interconnects}
     if shape.size <= FULL_MESH_NODES or len(addresses) < 2:
         return addresses

@@ -1,6 +1,6 @@
-"""The network services of practice nodes and their files. Text only: nothing is read or written.
+"""The network services of practice nodes and their files, as text: nothing is read or written here.
 
-Each service has the files that an installer leaves behind: an MTU stands in them only where it is not the usual one.
+Each service has the files that an installer writes. They contain an MTU only where it is not the default.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from racwire_lab.cluster.nics import Nic
 from racwire_lab.cluster.topology import STANDARD_MTU
 
 _CONNECTIONS = uuid.UUID("6f1f1b0e-6f0c-4a53-9d0a-6b1d5b2f7f10")
-"""Under it the UUIDs of connections are made, so that each connection of each node always has the same one."""
+"""The namespace of the UUIDs of connections: each connection of each node always has the same UUID."""
 
 _KEYFILE = """\
 [connection]
@@ -69,7 +69,7 @@ LinkLocalAddressing=no
 
 
 def files(service: str, node: str, nics: Iterable[Nic]) -> dict[str, str]:
-    """The files of a node's network service with what they say, by their paths below /etc."""
+    """Return the files of a node's network service: their text by their path below /etc."""
     found = {"sysconfig/network-scripts/ifcfg-lo": _IFCFG_LO} if service == "ifcfg" else {}
     for nic in nics:
         ip, _, prefix = nic.address.partition("/")
@@ -91,5 +91,5 @@ DIRECTORIES = ("NetworkManager/system-connections", "sysconfig/network-scripts",
 
 
 def renamed(text: str, before: str, after: str) -> str:
-    """A text, or the name of a file, with an interface called by its other name."""
+    """Replace an interface name by another one in a text or in the name of a file."""
     return re.sub(rf"(?<![A-Za-z0-9]){re.escape(before)}(?![A-Za-z0-9])", after, text)

@@ -1,4 +1,4 @@
-"""The desired state of each NIC of the practice nodes, as a pure function of the cluster's shape and its faults."""
+"""Compute the desired state of each NIC of the practice nodes from the cluster's shape and its faults."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from racwire_lab.cluster.topology import NETWORKS, PRIVATE, STANDARD_MTU, PortId
 
 @dataclass(frozen=True)
 class Nic:
-    """A node's NIC: addresses carry their prefix length."""
+    """A node's NIC. Its addresses have a prefix length."""
 
     name: str
     mtu: int
     address: str
     haip: str | None
-    """The address that Clusterware adds to it while it runs."""
+    """The address that Clusterware adds to the NIC while it runs."""
 
 
 def nic(shape: Shape, port: PortId, broken: frozenset[ActiveFault]) -> Nic:
-    """The NIC at a port."""
+    """Return the desired NIC at a port."""
     network, index = NETWORKS[port.network], index_of(port.node)
     mtu = shape.mtu if network.private else STANDARD_MTU
     address = network.address(index)
@@ -35,5 +35,5 @@ def nic(shape: Shape, port: PortId, broken: frozenset[ActiveFault]) -> Nic:
 
 
 def is_up(node: str, broken: frozenset[ActiveFault]) -> bool:
-    """Whether the node is switched on."""
+    """Whether the node is powered on."""
     return ActiveFault("peer-down", node, None) not in broken

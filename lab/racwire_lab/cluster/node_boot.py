@@ -1,9 +1,9 @@
-"""The files and programs that a practice node boots from, and the order to reboot it.
+"""The files and programs from which a practice node boots, and the order to reboot it.
 
 The /etc of a node is a directory among the lab's files. It holds the files of the node's network service
-(`network_services.py`), of Oracle and of the accounts; everything else is a link to a file of the machine, which the
+(`network_services.py`), of Oracle and of the accounts. Every other entry is a link to a file of the machine, which the
 node sees under another path and cannot change. The machine's own files of these kinds are left out. The /usr/sbin of a
-node is such a directory, too, with programs of its own (`programs/node_system`): a reboot, or a change of the network,
+node is such a directory too, with programs of its own (`programs/node_system`): a reboot or a change of the network
 stays inside the node.
 """
 
@@ -35,9 +35,9 @@ _PROGRAMS = (
     *("reboot", "shutdown", "poweroff", "halt", "init", "telinit"),
 )
 _RACWIRE = "racwire"
-"""The command as a change plan prints it (`racwire record …`), so that it can be pasted into a node's shell."""
+"""The command as a change plan prints it (`racwire record …`), to be pasted into a node's shell."""
 _MACHINE = "/run/racwire"
-"""The machine's own /etc and /usr/sbin as a node sees them: `etc` and `sbin` below it."""
+"""The machine's own /etc and /usr/sbin as a node sees them: the subdirectories `etc` and `sbin`."""
 _ACCOUNTS = ("passwd", "shadow", "hosts", "oratab")
 _NOT_THE_MACHINES = frozenset(
     {
@@ -47,7 +47,8 @@ _NOT_THE_MACHINES = frozenset(
         *("oracle", "oraInst.loc"),
     }
 )
-"""Files of the kinds from which a node boots, or by which it is known what Oracle has on it."""
+"""Files of the machine that a node must not see: files from which a node boots, and files that name its Oracle
+software."""
 _OWN_DIRECTORIES = (*network_services.DIRECTORIES, "rc.d", "udev/rules.d")
 _RC_LOCAL = """\
 #!/bin/sh
@@ -58,7 +59,7 @@ _REBOOT_S = 30.0
 
 
 def install(directory: Path, shape: Shape, nics: dict[PortId, Nic]) -> None:
-    """Write what the nodes boot from. The accounts and the Grid homes must be there."""
+    """Write the files from which the nodes boot. The accounts and the Grid homes must exist."""
     starting = f"exec {shlex.join([sys.executable, '-I', '-S', str(_START)])}"
     _make_programs(directory / "sbin", starting)
     _write(directory / "scripts" / "boot.sh", f"{starting} boot\n")
@@ -67,7 +68,7 @@ def install(directory: Path, shape: Shape, nics: dict[PortId, Nic]) -> None:
     first = None
     for node in shape.nodes:
         home = node_home(directory, node)
-        _write(home / "network_service", f"{shape.keeper_of(node)}\n")
+        _write(home / "network_service", f"{shape.network_service_of(node)}\n")
         _write(home / "boot_id", f"{uuid.uuid4()}\n")
         os.mkfifo(home / "orders", 0o600)
         own = [nic for port, nic in nics.items() if port.node == node]
@@ -75,8 +76,8 @@ def install(directory: Path, shape: Shape, nics: dict[PortId, Nic]) -> None:
         etc.mkdir()
         _lay(machine, etc, first)
         first = first or etc
-        _make_etc(directory, node, network_services.files(shape.keeper_of(node), node, own))
-        if shape.keeper_of(node) == "keyfile":
+        _make_etc(directory, node, network_services.files(shape.network_service_of(node), node, own))
+        if shape.network_service_of(node) == "keyfile":
             loaded = home / "connections"
             loaded.mkdir()
             for path in (home / "etc" / network_services.DIRECTORIES[0]).iterdir():
@@ -96,7 +97,7 @@ def _make_etc(directory: Path, node: str, files: dict[str, str]) -> None:
         _write(etc / path, text, 0o600 if path.startswith(network_services.DIRECTORIES[0]) else 0o644)
     _write(etc / "rc.d" / "rc.local", _RC_LOCAL)
     (etc / "rc.local").symlink_to("rc.d/rc.local")
-    # The Grid home's own programs change what lies there, from outside the node as well.
+    # The Grid home's programs also change the files there, and run outside the node as well.
     oracle = home / "oracle"
     (etc / "oracle").symlink_to(oracle)
     grid = home / "grid"
@@ -105,9 +106,9 @@ def _make_etc(directory: Path, node: str, files: dict[str, str]) -> None:
 
 
 def _links(machine: Path, seen_at: str, but: Collection[str], below: str = "") -> Iterator[tuple[str, str]]:
-    """Links that show a directory of the machine in another one, but for some files: names and targets.
+    """Links that show the entries of a machine's directory in another directory, except some files: names and targets.
 
-    A name that leads nowhere is a directory: something below it is left out.
+    A name without a target is a directory, because a file below it is left out.
     """
     with contextlib.suppress(PermissionError), os.scandir(machine) as entries:
         for entry in entries:
@@ -115,7 +116,7 @@ def _links(machine: Path, seen_at: str, but: Collection[str], below: str = "") -
             if path in but:
                 continue
             if entry.is_symlink():
-                # Whatever it leads to, from where it is, it leads to from there as well.
+                # The link leads to the same target from its new place.
                 yield path, os.readlink(entry.path)
             elif any(other.startswith(f"{path}/") for other in but):
                 yield path, ""
@@ -125,7 +126,7 @@ def _links(machine: Path, seen_at: str, but: Collection[str], below: str = "") -
 
 
 def _lay(links: Iterable[tuple[str, str]], own: Path, like: Path | None) -> None:
-    """Put links into a directory; from one that has them already, which costs a tenth of the time."""
+    """Put links into a directory. Hard links to the links of a directory like it take a tenth of the time."""
     for path, target in links:
         if not target:
             (own / path).mkdir()
@@ -134,12 +135,12 @@ def _lay(links: Iterable[tuple[str, str]], own: Path, like: Path | None) -> None
         else:
             try:
                 os.link(f"{like}/{path}", f"{own}/{path}", follow_symlinks=False)
-            except OSError:  # not every file system has that
+            except OSError:  # the file system has no hard links to symbolic links
                 os.symlink(target, f"{own}/{path}")
 
 
 def _make_programs(own: Path, starting: str) -> None:
-    """The node's /usr/sbin: one program that goes by its name, this racwire, and links to the machine's."""
+    """Fill the node's /usr/sbin: one program under several names, this racwire, and links to the machine's programs."""
     own.mkdir()
     _lay(_links(Path("/usr/sbin").resolve(), f"{_MACHINE}/sbin", (*_PROGRAMS, _RACWIRE)), own, None)
     _write(own / _RACWIRE, f'#!/bin/sh\nexec {shlex.join([sys.executable, "-P", "-m", "tui"])} "$@"\n', 0o755)
@@ -154,11 +155,11 @@ def _write(path: Path, text: str, mode: int = 0o644) -> None:
     path.chmod(mode)
 
 
-def remember(directory: Path, healthy: Desired, before: Desired, after: Desired) -> None:
-    """Let the nodes boot into what is broken now: no reboot mends it.
+def record_next_boot(directory: Path, healthy: Desired, before: Desired, after: Desired) -> None:
+    """Record the active faults for the next boot of each node: a reboot fixes no fault.
 
-    An interface that was given another name is called by that in the node's files as well, as on a node that has always
-    had it. All else is done to it after the files were obeyed.
+    The network files of a node use the name of a renamed interface too, as on a node that always had that name. All
+    other changes are made after the boot has applied the files.
     """
     steps: dict[str, list[str]] = {port.node: [] for port in after.nics}
     for port, nic in after.nics.items():
@@ -170,7 +171,7 @@ def remember(directory: Path, healthy: Desired, before: Desired, after: Desired)
 
 
 def _after_boot(port: PortId, healthy: Nic, nic: Nic) -> list[str]:
-    # The addresses of Clusterware come with Clusterware.
+    # Clusterware adds its own addresses when it starts.
     steps = wiring.changed_nic(replace(healthy, name=nic.name), nic, has_haip=False)
     network = NETWORKS[port.network]
     return steps if network.private else [*steps, *wiring.quick_answers(network, nic)]
@@ -188,22 +189,22 @@ def _rename(home: Path, before: str, after: str) -> None:
             path.with_name(network_services.renamed(path.name, before, after)),
         )
         if (text, target) != (was, path):
-            fresh = path.with_name(f".{path.name}.new")
-            fresh.touch(path.stat().st_mode & 0o777)
-            fresh.write_text(text, encoding="utf-8", errors="surrogateescape")
+            new_path = path.with_name(f".{path.name}.new")
+            new_path.touch(path.stat().st_mode & 0o777)
+            new_path.write_text(text, encoding="utf-8", errors="surrogateescape")
             path.unlink()
-            os.replace(fresh, target)
+            os.replace(new_path, target)
 
 
 def reboot(directory: Path, node: str, holder: Process) -> None:
-    """Reboot a node, and wait until it is up again. LabError when it does not come up.
+    """Reboot a node, and wait until it runs again. Raises LabError when it does not boot.
 
-    Whatever it starts in the background, as Clusterware, may still be starting.
+    Programs that it starts in the background, such as Clusterware, may still be starting.
     """
     try:
         _reboot(directory, node, holder)
     except FileNotFoundError as error:
-        raise LabError("The practice cluster was taken down meanwhile: run `racwire lab up`.") from error
+        raise LabError("The practice cluster was stopped in the meantime: run `racwire lab up`.") from error
 
 
 def _reboot(directory: Path, node: str, holder: Process) -> None:
@@ -220,14 +221,14 @@ def _reboot(directory: Path, node: str, holder: Process) -> None:
             raise LabError(f"The practice node {node} has ended: run `racwire lab down` and `racwire lab up` again.")
         if time.monotonic() > deadline:
             raise LabError(
-                f"The practice node {node} did not come up again within {_REBOOT_S:g} s: see {home / 'boot.log'}, or "
+                f"The practice node {node} did not boot within {_REBOOT_S:g} s: see {home / 'boot.log'}, or "
                 "run `racwire lab down` and `racwire lab up` again."
             )
         time.sleep(0.01)
 
 
 def _order(orders: Path) -> bool:
-    """Tell the node's first process to reboot it; False while it does not listen, as in the midst of a reboot."""
+    """Order the node's first process to reboot. Return False while it does not listen, as during a reboot."""
     try:
         pipe = os.open(orders, os.O_WRONLY | os.O_NONBLOCK)
     except OSError as error:
@@ -244,7 +245,7 @@ def _order(orders: Path) -> bool:
 
 
 def _booted(home: Path) -> str:
-    """The name of the boot that was last completed; empty before the first."""
+    """The name of the last completed boot; empty before the first."""
     try:
         return (home / "booted").read_text(encoding="ascii")
     except FileNotFoundError:

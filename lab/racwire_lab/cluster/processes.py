@@ -1,4 +1,4 @@
-"""Processes that hold namespaces: told apart from later ones with the same pid, ended for certain, entered."""
+"""Processes that hold namespaces: identify, end and enter them; run jobs."""
 
 from __future__ import annotations
 
@@ -19,34 +19,37 @@ _ELF = b"\x7fELF"
 
 @dataclass(frozen=True)
 class Process:
-    """A pid together with its start time in clock ticks since boot, so that a recycled pid is never mistaken for it."""
+    """A process: its pid and its start time in clock ticks since boot, so that a later process with the same pid
+    differs."""
 
     pid: int
     started: int
 
     @classmethod
     def of(cls, pid: int) -> Process:
-        """The process that has this pid now; LabError when it has ended already."""
+        """Return the process that has this pid. Raises LabError when it has ended already."""
         started = _start_time(pid)
         if started is None:
-            raise LabError(f"Process {pid} of the practice cluster ended as it started: see the log in its directory.")
+            raise LabError(
+                f"Process {pid} of the practice cluster ended at its start: see the file `log` in its directory."
+            )
         return cls(pid, started)
 
     def alive(self) -> bool:
-        """Whether this very process still runs (a zombie does not)."""
+        """Whether this process still runs; False for a zombie and for a later process with the same pid."""
         return _start_time(self.pid) == self.started
 
     def kill(self, timeout_s: float = 10.0) -> bool:
-        """End it with SIGKILL and wait until it is gone; False when it is still there after the timeout.
+        """End the process with SIGKILL and wait for its end. Return False when it still runs after the timeout.
 
-        For the first process of a PID namespace, gone means that everything in the namespace is gone too.
+        The end of the first process of a PID namespace is also the end of all other processes in the namespace.
         """
         try:
             handle = os.pidfd_open(self.pid)
         except ProcessLookupError:
             return True
         try:
-            # Only after the handle is held can the pid no longer change hands.
+            # The handle fixes the pid to one process: compare the start time only afterwards.
             if not self.alive():
                 return True
             with contextlib.suppress(ProcessLookupError):
@@ -64,14 +67,14 @@ def _start_time(pid: int) -> int | None:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except (FileNotFoundError, ProcessLookupError):
         return None
-    # The command's name stands in parentheses and may contain any character: count from the last one.
+    # The command's name is in parentheses and may contain any character: split at the last parenthesis.
     fields = stat.rpartition(")")[2].split()
     return None if fields[0] in "ZX" else int(fields[19])
 
 
 @dataclass(frozen=True)
 class LabJob:
-    """One command, what it reads on stdin, and what it is for (for the error message)."""
+    """One command, the text for its stdin, and its purpose for the error message."""
 
     argv: Sequence[str]
     stdin: str
@@ -79,7 +82,7 @@ class LabJob:
 
 
 def run_all(jobs: Iterable[LabJob]) -> None:
-    """Run the jobs side by side and wait for all; LabError with the first one's complaint when any fails."""
+    """Run the jobs at the same time and wait for all. Raises LabError with the first failed job's message."""
     started = [(job, _start(job)) for job in jobs]
     failures = []
     for job, process in started:
@@ -87,8 +90,8 @@ def run_all(jobs: Iterable[LabJob]) -> None:
         if process.returncode:
             failures.append((job, output.strip()))
     for job, output in failures:
-        said = output.splitlines()[0] if output else "it said nothing"
-        raise LabError(f"Could not {job.purpose} ({said}): `racwire lab down` clears the practice cluster away.")
+        reason = output.splitlines()[0] if output else "no message"
+        raise LabError(f"Could not {job.purpose} ({reason}): run `racwire lab down`, then `racwire lab up`.")
 
 
 def _start(job: LabJob) -> subprocess.Popen[str]:
@@ -105,24 +108,24 @@ def _start(job: LabJob) -> subprocess.Popen[str]:
 
 
 def missing_tool(name: str) -> str:
-    """The sentence for a program that is not installed."""
+    """Return the error message for a program that is not installed."""
     packages = {"ip": "iproute2 or iproute", "nft": "nftables", "nsenter": "util-linux", "unshare": "util-linux"}
     packages |= {"flock": "util-linux", "setsid": "util-linux", "cat": "coreutils"}
     return (
-        f"The practice cluster needs the program '{name}', which is not on this machine: "
+        f"The practice cluster needs the program '{name}', which is not installed on this machine: "
         f"install {packages.get(name, name)}."
     )
 
 
 def into(process: Process, *namespaces: str, rootless: bool) -> list[str]:
-    """The start of a command line that runs the rest in the named namespaces of a process."""
+    """Return the start of a command line that runs the rest in the specified namespaces of a process."""
     if rootless:
         namespaces = ("user", "preserve-credentials", *namespaces)
     return ["nsenter", "--target", str(process.pid), *(f"--{name}" for name in namespaces)]
 
 
 def program(name: str) -> str:
-    """The path of a program of this machine. Raises LabError when it is not installed."""
+    """Return the path of a program of this machine. Raises LabError when it is not installed."""
     path = shutil.which(name)
     if path is None:
         raise LabError(missing_tool(name))
@@ -130,10 +133,12 @@ def program(name: str) -> str:
 
 
 def waiting_program() -> str:
-    """A program that can be copied under any name, and waits for as long as its input says nothing.
+    """Return the path of a program that can be copied under any name, and then waits until its input ends.
 
-    That is `cat`, the smallest there is; but a shell where `cat` is a script, or one of many names of one program that
-    goes by the name it is called by.
+    That is `cat`, the smallest one. It is a shell where `cat` is a script, or is one program of many names that acts by
+    its name.
+
+    Raises LabError when the machine has no such program.
     """
     path = Path(program("cat")).resolve()
     with path.open("rb") as file:

@@ -1,6 +1,6 @@
-"""sshd and ssh between the practice nodes, with keys, accounts and settings of their own.
+"""The configuration of sshd and ssh between the practice nodes, with keys and accounts of their own.
 
-Nothing of the user's own ~/.ssh, of the machine's accounts or of its sshd is read or changed.
+The user's own ~/.ssh and the machine's accounts and sshd are neither read nor changed.
 """
 
 from __future__ import annotations
@@ -64,14 +64,14 @@ Host {nodes}
 
 
 def find_sshd() -> str | None:
-    """The absolute path of sshd, as it insists on; None where it, ssh or ssh-keygen is not installed."""
+    """Return the absolute path of sshd, which sshd requires; None when sshd, ssh or ssh-keygen is not installed."""
     if shutil.which("ssh") and shutil.which("ssh-keygen"):
         return shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:{_SBIN}")
     return None
 
 
 def keygen_jobs(directory: Path, shape: Shape) -> Iterator[LabJob]:
-    """The commands that make the keys: one for all who log in, one for each node."""
+    """Yield the jobs that make the keys: one key for all clients, and one for each node."""
     (directory / "ssh").mkdir()
     keys = [(directory / "ssh" / "client_key", "racwire-lab")]
     keys += [(node_home(directory, node) / "host_key", node) for node in shape.nodes]
@@ -81,7 +81,7 @@ def keygen_jobs(directory: Path, shape: Shape) -> Iterator[LabJob]:
 
 
 def configure(directory: Path, shape: Shape, *, rootless: bool) -> None:
-    """Write all that sshd and ssh read. The keys must exist."""
+    """Write the configuration of sshd and ssh. The keys must exist."""
     known = []
     for node in shape.nodes:
         home = node_home(directory, node)
@@ -99,10 +99,10 @@ def configure(directory: Path, shape: Shape, *, rootless: bool) -> None:
 
 
 def write_accounts(directory: Path, shape: Shape, *, rootless: bool) -> None:
-    """Write the passwd, shadow, hosts and oratab files that the nodes see in place of the machine's.
+    """Write the passwd, shadow, hosts and oratab files that the nodes see instead of the machine's files.
 
-    The account to log in to has a plain shell, an empty home directory and a password that is not "locked": the login
-    must not depend on how this machine treats its root or its users.
+    The login account has a plain shell, an empty home directory and a password that is not "locked": a login must not
+    depend on how this machine configures its root and its users.
     """
     etc = directory / "etc"
     etc.mkdir()
@@ -126,29 +126,29 @@ def write_accounts(directory: Path, shape: Shape, *, rootless: bool) -> None:
     if shape.database:
         hosts.append(f"{SCAN_ADDRESS} {SCAN_NAME}")
     (etc / "hosts").write_text("\n".join(hosts) + "\n", encoding="ascii")
-    # Instead of what the machine has: that does not run on the nodes.
+    # The machine's own oratab names databases that do not run on the nodes.
     listed = f"{DATABASE}:{directory}/database:N\n" if shape.database else ""
     (etc / "oratab").write_text(f"# NAME:ORACLE_HOME:N\n{listed}", encoding="ascii")
 
 
 def serve_command(directory: Path, node: str, sshd: str, *, rootless: bool) -> list[str]:
-    """The command that starts a node's sshd, to be run in the node; it ends when sshd listens."""
+    """Return the command that starts a node's sshd, to run in the node; it ends when sshd listens."""
     home = node_home(directory, node)
     command = [sshd, "-f", str(home / "sshd_config"), "-E", str(home / "sshd.log")]
     if rootless:
-        # As root of a namespace with one user only, sshd could not give up its privileges as it insists on.
-        # As that user's own self it has none to give up.
+        # In a namespace with one user, an sshd that runs as root fails: it cannot give up its privileges. As that user
+        # it has no privileges to give up.
         return ["unshare", "--user", f"--map-user={os.getuid()}", f"--map-group={os.getgid()}", *command]
     return command
 
 
-def allow(directory: Path, node: str, login: SshLogin) -> None:
-    """Make a node treat those who log in as it should."""
+def set_login(directory: Path, node: str, login: SshLogin) -> None:
+    """Set how a node treats ssh logins."""
     home = node_home(directory, node)
     try:
         key = (directory / "ssh" / "client_key.pub").read_text(encoding="ascii")
     except FileNotFoundError:
-        key = "anyone\n"  # the stand-in for ssh asks only whether there is a line
+        key = "anyone\n"  # the stand-in for ssh checks only whether a line exists
     (home / "authorized_keys").write_text(key if login.accepted else "", encoding="ascii")
     if login.hangs:
         (home / "hangs").touch()
@@ -157,12 +157,12 @@ def allow(directory: Path, node: str, login: SshLogin) -> None:
 
 
 def node_home(directory: Path, node: str) -> Path:
-    """The directory with a node's own files."""
+    """Return the directory with a node's own files."""
     return directory / "nodes" / node
 
 
 def account() -> str:
-    """The name under which an ordinary user's practice nodes know that user."""
+    """Return the name of an ordinary user's account on the practice nodes."""
     try:
         return pwd.getpwuid(os.getuid()).pw_name
     except KeyError:

@@ -1,13 +1,11 @@
-"""Makes the nodes reachable for each other: by sshd where it starts, else by the stand-in for it."""
+"""Start the remote shell of the nodes: sshd when it works on this machine, otherwise a stand-in."""
 
 from __future__ import annotations
-
 import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-
 from racwire_lab.cluster import ssh_configuration
 from racwire_lab.cluster.processes import LabJob, Process, into, run_all
 from racwire_lab.cluster.state import RemoteShell
@@ -19,7 +17,10 @@ _LOGIN_TIMEOUT_S = 15
 
 
 def serve(directory: Path, nodes: dict[str, Process], *, sshd: str | None, rootless: bool) -> tuple[RemoteShell, str]:
-    """Start a server on every node. Returns which kind, and why it is not ssh where it is not."""
+    """Start a server on every node. Return its kind, and why it is not ssh (empty for ssh).
+
+    Raises LabError when the stand-in does not start.
+    """
     if sshd is None:
         reason = "ssh, sshd or ssh-keygen is not installed"
     else:
@@ -33,13 +34,17 @@ def serve(directory: Path, nodes: dict[str, Process], *, sshd: str | None, rootl
 
 
 def _serve_ssh(directory: Path, nodes: dict[str, Process], sshd: str, *, rootless: bool) -> str | None:
-    """Start sshd everywhere and log in once; the reason when that does not work here."""
+    """Start sshd on every node and log in once. Return the reason when ssh does not work on this machine, else None."""
     try:
         for node in nodes:
-            _keep(directory, node, ssh_configuration.serve_command(directory, node, sshd, rootless=rootless))
+            _write_start_script(
+                directory, node, ssh_configuration.serve_command(directory, node, sshd, rootless=rootless)
+            )
         run_all(
             LabJob(
-                [*_inside(holder, rootless=rootless), "sh", str(_kept(directory, node))], "", f"start sshd on {node}"
+                [*_inside(holder, rootless=rootless), "sh", str(_start_script(directory, node))],
+                "",
+                f"start sshd on {node}",
             )
             for node, holder in nodes.items()
         )
@@ -56,14 +61,18 @@ def _serve_ssh(directory: Path, nodes: dict[str, Process], sshd: str, *, rootles
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return "a first login by ssh hung"
+        return "the first ssh login hung"
     if login.returncode:
+<<<<<<< ours
         return f"a first login by ssh was refused: {login.stderr.strip() or 'without a message'}"
+=======
+        return f"the first ssh login failed: {login.stderr.strip() or 'no message'}"
+>>>>>>> theirs
     return None
 
 
 def _stop_ssh(directory: Path, nodes: dict[str, Process], *, rootless: bool) -> None:
-    """End every sshd that did start, and wait until its port is free."""
+    """End every sshd that started, and wait for its end."""
     script = 'if read -r pid <"$1"; then kill "$pid"; while kill -0 "$pid"; do sleep 0.1; done; fi 2>/dev/null; true'
     run_all(
         LabJob(
@@ -86,10 +95,10 @@ def _serve_stand_in(directory: Path, nodes: dict[str, Process], *, rootless: boo
     login = str(directory / "scripts" / "login.sh")
     for node in nodes:
         home = str(ssh_configuration.node_home(directory, node))
-        _keep(directory, node, [*program, "serve", PUBLIC.address(index_of(node)), home, login])
+        _write_start_script(directory, node, [*program, "serve", PUBLIC.address(index_of(node)), home, login])
     run_all(
         LabJob(
-            [*_inside(holder, rootless=rootless), "sh", str(_kept(directory, node))],
+            [*_inside(holder, rootless=rootless), "sh", str(_start_script(directory, node))],
             "",
             f"start the remote shell of {node}",
         )
@@ -97,12 +106,12 @@ def _serve_stand_in(directory: Path, nodes: dict[str, Process], *, rootless: boo
     )
 
 
-def _keep(directory: Path, node: str, argv: Sequence[str]) -> None:
-    """Write down how a node's server is started: each boot of the node starts it."""
-    _kept(directory, node).write_text(f"exec {shlex.join(argv)}\n", encoding="utf-8")
+def _write_start_script(directory: Path, node: str, argv: Sequence[str]) -> None:
+    """Write the start command of a node's server; each boot of the node runs it."""
+    _start_script(directory, node).write_text(f"exec {shlex.join(argv)}\n", encoding="utf-8")
 
 
-def _kept(directory: Path, node: str) -> Path:
+def _start_script(directory: Path, node: str) -> Path:
     return ssh_configuration.node_home(directory, node) / "serve"
 
 

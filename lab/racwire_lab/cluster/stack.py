@@ -1,8 +1,8 @@
-"""The Clusterware of the practice nodes: whether it runs, its files, and how it is started when the cluster comes up.
+"""The Clusterware of the practice nodes: its files, its state, and its first start.
 
-Afterwards it is started and stopped from within the nodes, by `crsctl` of their Grid homes. What runs is known by locks
-(`grid/lib/stack.sh`); what a node keeps of it over a reboot is in the node's directory: autostart under `oracle`, and
-whether it is meant to run under `stack`. HAIPs and the SCAN's address belong to it: they come and go with it.
+Afterwards `crsctl` of the Grid homes starts and stops it from within the nodes. Each running service holds a lock
+(`grid/lib/stack.sh`). Two settings in the node's directory survive a reboot: autostart in `oracle`, and the target
+state in `stack`. Clusterware adds and removes the HAIPs and the SCAN's address.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PIPES = ("idle", "reboot", "orders")
 
 
 def install(directory: Path, shape: Shape) -> None:
-    """Make the files of a cluster whose Clusterware is meant to run, now and after each boot."""
+    """Write the files of a cluster whose Clusterware is to run, at once and after each boot."""
     for node in shape.nodes:
         stack = _home(directory, node) / "stack"
         stack.mkdir()
@@ -40,15 +40,15 @@ def install(directory: Path, shape: Shape) -> None:
         (directory / DATABASE).write_text("ONLINE\n", encoding="ascii")
 
 
-def follow(directory: Path, target: Desired) -> None:
-    """Write down which HAIP belongs to which address of a node."""
+def write_haips(directory: Path, target: Desired) -> None:
+    """Write which HAIP belongs to which address of a node."""
     for node in target.logins:
         nics = [nic for port, nic in target.nics.items() if port.node == node and nic.haip]
         write_lines(_home(directory, node) / "stack" / "haips", (f"{nic.address} {nic.haip}" for nic in nics))
 
 
 def start(directory: Path, nodes: Mapping[str, Process], *, rootless: bool) -> Iterator[LabJob]:
-    """The jobs that start it on every node, without looking whether the nodes reach each other."""
+    """Yield the jobs that start Clusterware on every node, without a check whether the nodes reach each other."""
     for node, holder in nodes.items():
         script = _home(directory, node) / "grid" / "lib" / "all.sh"
         argv = [*into(holder, "mount", "uts", "net", "pid", rootless=rootless), "sh", str(script)]
@@ -56,7 +56,7 @@ def start(directory: Path, nodes: Mapping[str, Process], *, rootless: bool) -> I
 
 
 def is_running(directory: Path, node: str, service: Service) -> bool:
-    """Whether a service of a node's Clusterware runs at this moment, or its instance is open."""
+    """Whether a service of a node's Clusterware runs at this moment; for `instance`, whether the instance is open."""
     seen = Lock(lock(directory, node, service))
     try:
         return seen.is_held()
@@ -65,7 +65,7 @@ def is_running(directory: Path, node: str, service: Service) -> bool:
 
 
 def lock(directory: Path, node: str, service: Service) -> Path:
-    """The file on which a service holds a lock for as long as it runs."""
+    """Return the file that a service locks while it runs."""
     return _home(directory, node) / "stack" / f"{service}.lock"
 
 

@@ -1,4 +1,4 @@
-"""The state of the practice cluster between two commands: one JSON file, always whole."""
+"""The saved state of the practice cluster: one JSON file, always complete."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _VERSION = 3
 
 @dataclass(frozen=True)
 class State:
-    """A cluster that was brought up: its processes, and what is broken in it."""
+    """A running cluster: its processes and its faults."""
 
     shape: Shape
     boot: str
@@ -31,15 +31,15 @@ class State:
     routers: dict[PortId, Process]
     faults: tuple[ActiveFault, ...]
     port_mtus: dict[PortId, int] = field(default_factory=dict)
-    """The MTUs in bytes of the switch ports that were given another one than they came up with."""
+    """The changed MTUs of switch ports, in bytes; the other ports have their initial MTU."""
 
     def alive(self) -> bool:
-        """Whether the first process of the cluster still runs, and with it everything else."""
+        """Whether the first process of the cluster still runs; it ends last."""
         return self.boot == boot_id() and self.init.alive()
 
 
 def boot_id() -> str:
-    """Names this boot of the machine: pids and start times mean nothing in another one."""
+    """Return the id of this boot of the machine: pids and start times are valid in one boot only."""
     return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
 
 
@@ -48,13 +48,13 @@ def save(directory: Path, state: State) -> None:
     document = {"version": _VERSION, **asdict(state)}
     document["routers"] = [{"port": port, "process": asdict(process)} for port, process in state.routers.items()]
     document["port_mtus"] = [{"port": port, "mtu": mtu} for port, mtu in state.port_mtus.items()]
-    fresh = directory / f"{_FILE}.new"
-    fresh.write_text(json.dumps(document, indent=1), encoding="utf-8")
-    os.replace(fresh, directory / _FILE)
+    new_path = directory / f"{_FILE}.new"
+    new_path.write_text(json.dumps(document, indent=1), encoding="utf-8")
+    os.replace(new_path, directory / _FILE)
 
 
 def load(directory: Path) -> State | None:
-    """The saved state; None when there is none, or none that this version of racwire can read."""
+    """Return the saved state; None when there is none, or when this version of racwire cannot read it."""
     try:
         document = json.loads((directory / _FILE).read_text(encoding="utf-8"))
         return _decode(document) if document["version"] == _VERSION else None

@@ -1,4 +1,4 @@
-"""The shape of the practice cluster: its nodes, networks, names and addresses. Nothing here touches the system."""
+"""The shape of the practice cluster: its nodes, networks, names and addresses, as data only."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ STANDARD_MTU = 1500
 DATABASE, SERVICE_PORT = "prac", 1521
 DATABASE_VERSIONS = {"12.1": "12.1.0.2.0", "19c": "19.22.0.0.0", "23ai": "23.7.0.25.1"}
 DEFAULT_DATABASE = DATABASE_VERSIONS["19c"]
-KEEPERS = ("keyfile", "ifcfg", "networkd")
+NETWORK_SERVICES = ("keyfile", "ifcfg", "networkd")
 """The network services: NetworkManager with keyfiles, `network` with ifcfg files, systemd-networkd."""
-DEFAULT_KEEPER, MIXED = KEEPERS[0], "mixed"
+DEFAULT_NETWORK_SERVICE, MIXED = NETWORK_SERVICES[0], "mixed"
 ALL_PORTS = "all"
 SWITCH_MTU = 9216
 """MTU of every healthy switch port: a Linux bridge drops what exceeds the MTU of the port it leaves by."""
@@ -34,24 +34,27 @@ class Network:
 
     @property
     def nic(self) -> str:
-        """The name of each node's NIC on this network, when nothing is broken."""
+        """The name of each node's NIC on this network in the healthy cluster."""
         return f"eth{self.number}"
 
     @property
     def private(self) -> bool:
-        """Whether this is an interconnect, and not the public network."""
+        """Whether this network is an interconnect."""
         return self.number > 0
 
     def address(self, index: int) -> str:
-        """The address of the node with this number (from 1), without its prefix length of 24."""
+        """Return the address of the node with this number (from 1), without the prefix length of 24."""
         return f"{self.subnet.rpartition('.')[0]}.{index}"
 
     def haip(self, index: int) -> str | None:
-        """The node's HAIP with its prefix length; looks drawn at random as real ones do, but is always the same."""
+        """Return the node's HAIP with its prefix length; None on a network without HAIP.
+
+        It looks random, as a real HAIP, but is the same for each run.
+        """
         if self.haip_subnet is None:
             return None
         half = int(self.haip_subnet.split(".")[2])
-        # 37 has an inverse modulo 128, so no two nodes meet; the last octet stays clear of 0, 254 and 255.
+        # 37 has an inverse modulo 128, so no two nodes get the same address; the last octet is never 0, 254 or 255.
         return f"169.254.{half + (37 * index + 10) % 128}.{(91 * index + 7) % 250 + 1}/17"
 
 
@@ -62,7 +65,7 @@ PRIVATE = (
 )
 NETWORKS = (PUBLIC, *PRIVATE)
 SCAN_NAME, SCAN_ADDRESS = "practice-scan", PUBLIC.address(100)
-"""The host name and address that clients connect to, for all instances."""
+"""The host name and address of the SCAN: clients connect to it for all instances."""
 
 
 class PortId(NamedTuple):
@@ -73,31 +76,31 @@ class PortId(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The switch's own interface for this port, at most 10 characters so that suffixes fit into 15."""
+        """The name of this port in the switch: at most 10 characters, so that a name with a suffix fits into 15."""
         return f"{self.node}-eth{self.network}"
 
     @property
     def is_private(self) -> bool:
-        """Whether it belongs to an interconnect."""
+        """Whether the port belongs to an interconnect."""
         return NETWORKS[self.network].private
 
 
 @dataclass(frozen=True)
 class Shape:
-    """The options of `lab up`."""
+    """The options of `racwire lab up`."""
 
     size: int
     mtu: int
     database: str = DEFAULT_DATABASE
-    """The version of its database; empty where it has none."""
+    """The version of the database; empty when the cluster has no database."""
     switch_mtu: int = SWITCH_MTU
-    """The MTU with which the switch's ports of the private networks came up, in bytes."""
-    keeper: str = DEFAULT_KEEPER
-    """The network service of its nodes: one of KEEPERS, or MIXED for each of them in turn."""
+    """The initial MTU of the switch ports on the private networks, in bytes."""
+    keeper: str = DEFAULT_NETWORK_SERVICE
+    """The network service of the nodes: one of NETWORK_SERVICES, or MIXED for another one on each node in turn."""
 
-    def keeper_of(self, node: str) -> str:
-        """The network service of that node."""
-        return KEEPERS[(index_of(node) - 1) % len(KEEPERS)] if self.keeper == MIXED else self.keeper
+    def network_service_of(self, node: str) -> str:
+        """Return the network service of a node."""
+        return NETWORK_SERVICES[(index_of(node) - 1) % len(NETWORK_SERVICES)] if self.keeper == MIXED else self.keeper
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -105,7 +108,7 @@ class Shape:
         return tuple(f"rac{i}" for i in range(1, self.size + 1))
 
     def port_mtu(self, port: PortId) -> int:
-        """The MTU with which a switch port came up, in bytes."""
+        """Return the initial MTU of a switch port, in bytes."""
         return self.switch_mtu if port.is_private else SWITCH_MTU
 
     @property
@@ -115,13 +118,13 @@ class Shape:
 
 
 def index_of(node: str) -> int:
-    """The number of a node, from 1, out of its name."""
+    """Return the number of a node, from 1, that is part of its name."""
     return int(node.removeprefix("rac"))
 
 
 @dataclass(frozen=True)
 class SwitchPort:
-    """A port of the switch: what is larger than its MTU, in bytes, it loses both ways without a word."""
+    """A port of the switch. It drops packets larger than its MTU (in bytes) in both directions, without an error."""
 
     name: str
     node: str
@@ -130,7 +133,7 @@ class SwitchPort:
 
 
 def switch_ports(shape: Shape, port_mtus: Mapping[PortId, int]) -> tuple[SwitchPort, ...]:
-    """All ports of the private networks, network by network."""
+    """Return all ports of the private networks, in the order of the networks."""
     private = sorted((port for port in shape.ports if port.is_private), key=lambda port: port.network)
     return tuple(
         SwitchPort(port.name, port.node, NETWORKS[port.network].nic, port_mtus.get(port, shape.port_mtu(port)))
@@ -139,7 +142,10 @@ def switch_ports(shape: Shape, port_mtus: Mapping[PortId, int]) -> tuple[SwitchP
 
 
 def ports_named(text: str, shape: Shape) -> tuple[PortId, ...]:
-    """The ports meant by `rac2-eth1` or `all`; LabUsageError when there is no such port."""
+    """Return the port with a name such as `rac2-eth1`, or all ports for `all`.
+
+    Raises LabUsageError when there is no such port.
+    """
     private = tuple(port for port in shape.ports if port.is_private)
     found = tuple(port for port in private if text in (ALL_PORTS, port.name))
     if not found:
@@ -151,7 +157,9 @@ def ports_named(text: str, shape: Shape) -> tuple[PortId, ...]:
 
 
 def checked_mtu(mtu: int) -> int:
-    """The MTU itself; LabUsageError when no port can have it."""
+    """Return the MTU unchanged. Raises LabUsageError when no switch port can have it."""
     if not MIN_MTU <= mtu <= MAX_MTU:
-        raise LabUsageError(f"The MTU of a practice switch port is {MIN_MTU} to {MAX_MTU} bytes, not {mtu}.")
+        raise LabUsageError(
+            f"The MTU of a practice switch port is {MIN_MTU} to {MAX_MTU} bytes, not {mtu}: choose another one."
+        )
     return mtu

@@ -1,4 +1,4 @@
-"""The `ip -batch` and `nft` input that turns one desired cluster into another. Text only: nothing is run here."""
+"""Build the `ip -batch` and `nft` input that changes one desired cluster into another. Nothing is run here."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from racwire_lab.cluster.nics import Nic
 from racwire_lab.cluster.topology import NETWORKS, STANDARD_MTU, SWITCH_MTU, Network, PortId
 
 _FORGET = ("neigh flush all", "route flush cache")
-"""Neighbours and path MTUs learnt before a change would outlive it by seconds to minutes."""
+"""Entries learnt before a change, neighbours and path MTUs, would stay for seconds to minutes after it."""
 
 _ROOM_FOR_A_TAG = 4
 """Bytes by which the kernel lets a frame exceed the MTU of the link that it is forwarded to."""
@@ -22,12 +22,15 @@ _HOOKS = {
 
 
 def bridges() -> list[str]:
-    """The switches of all networks, in the switch's namespace."""
+    """Return the commands that make the switches of all networks, in the switch's namespace."""
     return [line for network in NETWORKS for line in _bridge(network.bridge)]
 
 
 def new_port(port: PortId, nic: Nic, node_pid: int) -> list[str]:
-    """A healthy NIC with its switch port, in the switch's namespace; the node's end appears in the node."""
+    """Return the commands that make a healthy NIC and its switch port, in the switch's namespace.
+
+    The NIC appears in the node.
+    """
     return [
         f"link add {port.name} mtu {SWITCH_MTU} type veth peer name {nic.name} mtu {nic.mtu} netns {node_pid}",
         f"link set {port.name} master {NETWORKS[port.network].bridge} up",
@@ -35,10 +38,10 @@ def new_port(port: PortId, nic: Nic, node_pid: int) -> list[str]:
 
 
 def new_nic(network: Network, nic: Nic) -> list[str]:
-    """The node's end of a new port brought up, in the node's namespace."""
+    """Return the commands that set a new NIC up, in the node's namespace."""
     lines = [f"link set {nic.name} up", _address(nic)]
     if network.private:
-        # One segment at a time: else veth passes TCP packets of 64 KB, which no MTU on the path can stop.
+        # One segment at a time: otherwise veth passes TCP packets of 64 KB, whatever the MTU of the path.
         lines.append(f"link set {nic.name} gso_max_segs 1")
     else:
         lines += quick_answers(network, nic)
@@ -46,16 +49,19 @@ def new_nic(network: Network, nic: Nic) -> list[str]:
 
 
 def quick_answers(network: Network, nic: Nic) -> list[str]:
-    """Make the node acknowledge at once what comes by the public network.
+    """Return the commands that make the node acknowledge packets of the public network at once.
 
-    An ssh login waits for two delayed acknowledgements of 40 ms each: 130 ms become 50.
+    An ssh login waits for two delayed acknowledgements of 40 ms each; without them it takes 50 ms instead of 130 ms.
     """
     source = nic.address.partition("/")[0]
     return [f"route replace {network.subnet}/24 dev {nic.name} scope link src {source} quickack 1"]
 
 
 def changed_nic(before: Nic, after: Nic, *, has_haip: bool) -> list[str]:
-    """The steps from one NIC to another, in the node's namespace; whether it has its HAIP is Clusterware's affair."""
+    """Return the commands that change one NIC into another, in the node's namespace.
+
+    has_haip says whether Clusterware has added the HAIP to the NIC.
+    """
     lines = []
     if before.name != after.name:
         lines += [
@@ -68,18 +74,18 @@ def changed_nic(before: Nic, after: Nic, *, has_haip: bool) -> list[str]:
     if before.address != after.address:
         lines += [f"address flush dev {after.name}", _address(after)]
         if has_haip and after.haip:
-            # Clusterware shows its address as an alias of the NIC: eth1:1 beside eth1.
+            # Clusterware adds its address as an alias of the NIC, such as eth1:1.
             lines.append(f"address add {after.haip} brd + dev {after.name} label {after.name}:1")
     return lines
 
 
 def forget() -> list[str]:
-    """Drop what a namespace has learnt of the network."""
+    """Return the commands that drop the neighbours and routes that a namespace has learnt."""
     return list(_FORGET)
 
 
 def unwire(port: PortId, cable: Cable) -> list[str]:
-    """Remove all that lies between a port and its network's switch, in the switch's namespace."""
+    """Return the commands that remove everything between a port and its network's switch, in the switch's namespace."""
     lines = []
     if cable.router:
         lines += [f"link delete {port.name}-{part}" for part in ("rf", "rn", "rt")]
@@ -89,12 +95,12 @@ def unwire(port: PortId, cable: Cable) -> list[str]:
 
 
 def wire(port: PortId, cable: Cable, router_pid: int | None) -> list[str]:
-    """Put in what should lie between a port and its network's switch, in the switch's namespace."""
+    """Return the commands that insert the cable between a port and its network's switch, in the switch's namespace."""
     lines = []
     toward = NETWORKS[port.network].bridge
     if cable.uplink_mtu:
-        # The small MTU is on a link between two switches: on the port itself it would tell the node's own
-        # sender, because a veth pair with two MTUs refuses a packet instead of losing it.
+        # The small MTU is on a link between two switches. On the port itself, the node's own sender would notice it: a
+        # veth pair with two MTUs refuses a large packet instead of losing it.
         small = f"{port.name}-sw"
         mtu = cable.uplink_mtu - _ROOM_FOR_A_TAG
         lines += [
@@ -117,25 +123,25 @@ def wire(port: PortId, cable: Cable, router_pid: int | None) -> list[str]:
 
 
 def route(router: Router) -> list[str]:
-    """The router's own addresses and routes, in its namespace."""
+    """Return the commands for the router's own addresses and routes, in its namespace."""
     lines = []
     for leg in ("near", "far"):
         lines += [
             f"link set {leg} up",
             f"address add {router.address}/32 dev {leg}",
-            # By default the kernel waits up to 0.8 s before it answers for somebody else.
+            # By default the kernel waits up to 0.8 s before it answers for another host.
             f"ntable change name arp_cache dev {leg} proxy_delay 0",
         ]
-    # The MTU is on the routes, not on the links, so that it is announced to senders on both sides: a packet too
-    # large for the link it arrives by would be lost without a word.
+    # The MTU is on the routes, not on the links, so that the router reports it to senders on both sides. A packet too
+    # large for its incoming link would be lost without an error.
     lines += [f"route add {host}/32 dev near mtu lock {STANDARD_MTU}" for host in router.behind]
     lines += [f"route add {subnet} dev far mtu lock {STANDARD_MTU}" for subnet in router.before]
     return lines
 
 
 def ruleset(family: str, rules: Sequence[str]) -> str:
-    """nft input that makes these the only rules of ours in a namespace; each rule starts with its hook."""
-    # Adding the table before deleting it makes the deletion succeed also when it was not there.
+    """Return the nft input that replaces all of racwire's rules in a namespace; each rule starts with its hook."""
+    # Adding the table first makes its deletion succeed even when it did not exist.
     lines = [f"add {_TABLE[family]}", f"delete {_TABLE[family]}"]
     if rules:
         lines.append(f"add {_TABLE[family]}")

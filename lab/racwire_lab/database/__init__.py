@@ -1,1 +1,1 @@
-"""The practice database: a server on each node that speaks Oracle Net and runs the SQL that it is sent."""
+"""The practice database: a server on each node that speaks Oracle Net and runs the SQL that clients send."""

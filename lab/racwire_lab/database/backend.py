@@ -1,4 +1,4 @@
-"""The interface between the wire and the SQL: requests of a session, and their results."""
+"""The interface between Oracle Net and the SQL: requests of a session, and their results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 
 class OracleType(Enum):
-    """The types of columns that the server can describe; the value is the type's number on the wire."""
+    """The types of columns that the server can describe. The value is the type's number in the protocol."""
 
     VARCHAR2 = 1
     NUMBER = 2
@@ -31,10 +31,10 @@ class Column:
     name: str
     type: OracleType
     size: int = 4000
-    """In bytes, for text and RAW."""
+    """Size in bytes, for text and RAW."""
     precision: int = 0
     scale: int = -127
-    """-127 together with precision 0 is a plain NUMBER."""
+    """Decimal places; -127 with precision 0 is a plain NUMBER."""
 
 
 @dataclass(frozen=True)
@@ -46,17 +46,20 @@ class Result:
 
 
 class OracleError(Exception):
-    """An error as the database tells it: `OracleError(942, "table or view does not exist")`."""
+    """An Oracle error: `OracleError(942, "table or view does not exist")`."""
 
     def __init__(self, code: int, text: str, offset: int = 0) -> None:
         super().__init__(f"ORA-{code:05d}: {text}")
         self.code = code
         self.offset = offset
-        """Position in the statement, in characters."""
+        """Position of the error in the statement, in characters."""
 
 
 class Cancellation:
-    """Whether the client has broken off the call; code that runs can wait for that, or register a callback."""
+    """The state of a call: whether the client has cancelled it.
+
+    Code that runs can wait for that, or register a callback.
+    """
 
     def __init__(self) -> None:
         self._event = threading.Event()
@@ -64,7 +67,7 @@ class Cancellation:
         self._lock = threading.Lock()
 
     def cancel(self) -> None:
-        """Break the call off."""
+        """Cancel the call."""
         with self._lock:
             self._event.set()
             callbacks, self._callbacks = self._callbacks, []
@@ -73,15 +76,15 @@ class Cancellation:
 
     @property
     def cancelled(self) -> bool:
-        """Whether it has been broken off."""
+        """Whether the call has been cancelled."""
         return self._event.is_set()
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait until it is broken off, or so long; tells whether it has been."""
+        """Wait until the call is cancelled or the timeout ends. Return whether it has been cancelled."""
         return self._event.wait(timeout_s)
 
     def on_cancel(self, callback: Callable[[], object]) -> None:
-        """Call this when it is broken off; at once when it has been."""
+        """Register a callback for the cancellation; run it at once when the call has been cancelled already."""
         with self._lock:
             if not self._event.is_set():
                 self._callbacks.append(callback)
@@ -91,7 +94,7 @@ class Cancellation:
 
 @dataclass
 class Caller:
-    """The session that asks."""
+    """The session that runs a statement."""
 
     user: str
     session_id: int
@@ -102,18 +105,21 @@ class Caller:
     client_info: str = ""
     program: str = ""
     is_read_only: bool = False
-    """Inside SET TRANSACTION READ ONLY."""
+    """Whether the session is inside SET TRANSACTION READ ONLY."""
     extra: dict[str, Any] = field(default_factory=dict)
     """Data of the backend for this session."""
 
 
 class Backend(Protocol):
-    """Runs statements. Called in a worker thread, one call at a time for each session, many sessions at once."""
+    """The interface that runs statements.
+
+    The server calls it in worker threads: one call at a time for each session, many sessions at once.
+    """
 
     def execute(self, caller: Caller, sql: str, binds: Mapping[str, Any], cancellation: Cancellation) -> Result | None:
-        """Run one statement; binds by upper-case name. None when it gives no rows. Raises OracleError."""
+        """Run one statement; binds are by upper-case name. Return None when it has no rows. Raises OracleError."""
         ...
 
     def closed(self, caller: Caller) -> None:
-        """The session is over, however it ended."""
+        """Release the session's data after its end, however it ended."""
         ...

@@ -1,4 +1,4 @@
-"""The server of one instance of the practice database: its listener, its SQL, and the SCAN where the node has it."""
+"""The server of one instance of the practice database: its listener, its SQL, and the SCAN when the node holds it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _DBID = 1973061500
 
 
 class InstanceBackend:
-    """A Backend. Nothing heavy is loaded before the first statement, so that a cluster comes up quickly."""
+    """A Backend that loads duckdb and sqlglot at the first statement, so that a cluster starts quickly."""
 
     def __init__(self, source: LiveSource, nodes: tuple[str, ...], history_ends: datetime) -> None:
         self._source = source
@@ -45,14 +45,14 @@ class InstanceBackend:
         self._backend: Backend | None = None
 
     def follow(self, instance: DesiredInstance) -> None:
-        """Take over the desired state of the instance."""
+        """Adopt the desired state of the instance."""
         with self._lock:
             before, self._instance = self._instance, instance
             if before and (before.version, before.has_grants) != (instance.version, instance.has_grants):
-                self._backend = None  # one that still runs a statement goes when that is done
+                self._backend = None  # a backend that still runs a statement ends after it
 
     def execute(self, caller: Caller, sql: str, binds: Mapping[str, Any], cancellation: Cancellation) -> Result | None:
-        """Run one statement. Raises OracleError."""
+        """Run one statement. Raises OracleError, with 1034 when the instance is not open."""
         with self._lock:
             if self._instance is None:
                 raise OracleError(1034, "ORACLE not available")
@@ -62,7 +62,7 @@ class InstanceBackend:
         return backend.execute(caller, sql, binds, cancellation)
 
     def closed(self, caller: Caller) -> None:
-        """The session is over."""
+        """Release the session's data."""
         with self._lock:
             backend = self._backend
         if backend is not None:
@@ -70,13 +70,13 @@ class InstanceBackend:
 
 
 def granted_objects() -> frozenset[str]:
-    """The objects that the practice user can read, as the DBA of the practice database granted them."""
+    """Return the objects that the practice user can read: the grants of the practice database."""
     lines = files(__package__).joinpath("grants.txt").read_text(encoding="ascii").splitlines()
     return frozenset(line for line in lines if not line.startswith("#"))
 
 
 def _engine(source: LiveSource, instance: DesiredInstance, nodes: tuple[str, ...], history_ends: datetime) -> Backend:
-    # Here and not above: these load duckdb and sqlglot.
+    # Import here and not above: these modules load duckdb and sqlglot.
     from racwire_lab.history.history_plan import healthy_week
     from racwire_lab.history.source import GeneratedHistory
     from racwire_lab.oracle_sql.engine import SqlEngine
@@ -99,31 +99,31 @@ _ETHERNET_IPV4_REPLY = bytes.fromhex("0001080006040002")
 
 
 def has_scan_address() -> bool:
-    """Whether this node has the SCAN's address."""
+    """Whether this node holds the SCAN's address."""
     return SCAN_ADDRESS in addresses()
 
 
 def take_scan_address() -> None:
-    """Give the SCAN's address to this node, and announce it, so that nobody goes on sending to its last owner."""
+    """Add the SCAN's address to this node, and announce it, so that no host continues to send to its previous owner."""
     _change_scan_address("replace")
     with contextlib.suppress(OSError):
         _announce_scan_address()
 
 
 def release_scan_address() -> None:
-    """Take the SCAN's address from this node."""
+    """Remove the SCAN's address from this node."""
     _change_scan_address("delete")
 
 
 def _change_scan_address(verb: str) -> None:
     nic = PUBLIC.nic
     command = ["ip", "address", verb, f"{SCAN_ADDRESS}/24", "brd", "+", "dev", nic, "label", f"{nic}:1"]
-    # Refused while the NIC is down, or when it is done already: whoever needs it looks whether it is here.
+    # The command fails while the NIC is down, or when the address is there already: callers check the address itself.
     subprocess.run(command, capture_output=True, check=False)
 
 
 def _announce_scan_address() -> None:
-    """A gratuitous ARP reply (RFC 5227, section 3): who knows the address from before, takes the new owner."""
+    """Send a gratuitous ARP reply (RFC 5227, section 3): hosts that know the address learn its new owner."""
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as link:
         link.bind((PUBLIC.nic, 0))
         own: bytes = link.getsockname()[4]
@@ -131,19 +131,20 @@ def _announce_scan_address() -> None:
         link.send(_BROADCAST + own + _ARP.to_bytes(2, "big") + _ETHERNET_IPV4_REPLY + own + ip + _BROADCAST + ip)
 
 
-_LOOK_S = 0.1
-_PATIENCE_S = 1.0
-"""For an instance that may hang."""
+_POLL_S = 0.1
+_HANG_TIMEOUT_S = 1.0
+"""Seconds to wait for an instance that may hang."""
 _SOON_S = 0.02
 _OPEN_S = 5.0
 """Seconds to wait for the instance to open before the server reports that it is ready."""
 
 
 class InstanceServer:
-    """Serves an instance as its node's file says and as the node's Clusterware lets it, and follows both.
+    """The server of an instance: it follows the desired state in its node's file and the state of the node's
+    Clusterware.
 
-    While the instance is not open, its listener knows no service (12514); while Clusterware does not run, nobody
-    listens.
+    While the instance is not open, its listener knows no service (12514). While Clusterware does not run, there is no
+    listener.
     """
 
     def __init__(
@@ -169,7 +170,10 @@ class InstanceServer:
         self._scan: ScanListener | None = None
 
     async def run(self, ready: Callable[[], object]) -> None:
-        """Serve for good; tells when a client is served. Raises OSError when it cannot listen at first."""
+        """Serve until the program ends; call `ready` when the first client can be served.
+
+        Raises OSError when it cannot listen at the start.
+        """
         await self._server.start(self._instance.address, SERVICE_PORT)
         deadline = asyncio.get_running_loop().time() + _OPEN_S
         await self._follow(self._instance)
@@ -179,7 +183,7 @@ class InstanceServer:
         confirm(str(self._file.parent), "server", self._seen)
         ready()
         while True:
-            await asyncio.sleep(_LOOK_S)
+            await asyncio.sleep(_POLL_S)
             before, mark = self._instance, mark_of(str(self._file))
             is_news = mark != self._seen
             if is_news:
@@ -192,9 +196,9 @@ class InstanceServer:
                 await self._follow_restarts()
 
     async def _follow_restarts(self) -> None:
-        """Drop all sessions when the instance has started anew: they were those of the one that ended."""
+        """Drop all sessions after a restart of the instance: they belong to the instance that ended."""
         patience = Cancellation()
-        asyncio.get_running_loop().call_later(_PATIENCE_S, patience.cancel)
+        asyncio.get_running_loop().call_later(_HANG_TIMEOUT_S, patience.cancel)
         try:
             (state,) = await asyncio.to_thread(self._daemons.states, "here", patience)
         except OracleError:
@@ -209,7 +213,7 @@ class InstanceServer:
         self._server.profile = release_of(now.version)
         self._engine.follow(now)
         if now.listens and runs:
-            with contextlib.suppress(OSError):  # the node does not have the address yet: the next look will tell
+            with contextlib.suppress(OSError):  # the node does not have the address yet: try again at the next poll
                 self._server.listen()
         else:
             self._server.stop_listening()

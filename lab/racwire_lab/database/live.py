@@ -1,6 +1,6 @@
-"""The state of one instance of the practice database at one moment: its V$ views are made of it.
+"""The state of one instance of the practice database at one moment: the source of its V$ views.
 
-The Cache Fusion daemon of each node keeps it and tells it as JSON.
+The Cache Fusion daemon of each node holds the state and sends it as JSON.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 KIND_OF_BLOCK = ("data block", "undo header", "undo block", "others")
-"""Block classes of GV$INSTANCE_CACHE_TRANSFER; the daemons' blocks are all of the first."""
+"""Block classes of GV$INSTANCE_CACHE_TRANSFER; all blocks of the daemons are in the first class."""
 
 
 class Waits(msgspec.Struct):
@@ -34,11 +34,11 @@ class Waits(msgspec.Struct):
     time_us: int = 0
     wait_class: str = "Cluster"
     histogram: dict[str, int] = msgspec.field(default_factory=dict)
-    """Waits by the upper limit of their bucket in microseconds, a power of two, as text: `"256"`."""
+    """Number of waits by the upper limit of their bucket in microseconds, a power of two, as text: `"256"`."""
 
 
 class Transfer(msgspec.Struct):
-    """Blocks that came, or should have come, from one other instance. Times in microseconds."""
+    """Blocks received or lost from one other instance. Times in microseconds."""
 
     lost: int = 0
     lost_time: int = 0
@@ -71,7 +71,7 @@ class Interconnect(msgspec.Struct):
 
 
 class LiveDevice(msgspec.Struct):
-    """A NIC of the interconnect as in DBA_HIST_IC_DEVICE_STATS; counted since the node's start."""
+    """A NIC of the interconnect as in DBA_HIST_IC_DEVICE_STATS; its counters start with the node."""
 
     if_name: str
     ip_addr: str
@@ -98,21 +98,21 @@ class InstanceState(msgspec.Struct):
     name: str
     host: str
     startup_time: float
-    """Seconds since the epoch, as `taken_at`."""
+    """Seconds since the epoch, like `taken_at`."""
     taken_at: float
     version: str = "19.22.0.0.0"
     status: str = "OPEN"
     peers: list[int] = msgspec.field(default_factory=list)
-    """The numbers of the other instances that are up."""
+    """The numbers of the other running instances."""
     statistics: dict[str, int] = msgspec.field(default_factory=dict)
-    """V$SYSSTAT by name; times in centiseconds."""
+    """The values of V$SYSSTAT by name; times in centiseconds."""
     events: dict[str, Waits] = msgspec.field(default_factory=dict)
     messages: dict[str, int] = msgspec.field(default_factory=dict)
-    """V$DLM_MISC by name."""
+    """The values of V$DLM_MISC by name."""
     transfers: dict[str, Transfer] = msgspec.field(default_factory=dict)
-    """By the number of the sending instance."""
+    """The transfers by the number of the sending instance."""
     pings: dict[str, Ping] = msgspec.field(default_factory=dict)
-    """By the number of the target instance."""
+    """The pings by the number of the target instance."""
     interconnects: list[Interconnect] = msgspec.field(default_factory=list)
     devices: list[LiveDevice] = msgspec.field(default_factory=list)
     clients: dict[str, tuple[int, int]] = msgspec.field(default_factory=dict)
@@ -126,50 +126,54 @@ class LiveSource(Protocol):
     """The source of the instances' states."""
 
     def states(self, scope: Literal["here", "everywhere"], cancellation: Cancellation) -> tuple[InstanceState, ...]:
-        """Of the own instance, or of all that are up. Hangs while an instance that is asked hangs, until cancelled.
+        """Return the state of this instance, or of all running instances.
 
-        Raises OracleError(1013) when it was cancelled.
+        The call hangs while an instance hangs, until it is cancelled. Raises OracleError(1013) when it was cancelled.
         """
         ...
 
 
 class HistorySource(Protocol):
-    """The source of AWR and Statspack. The tables are there, with the columns of the version."""
+    """The source of AWR and Statspack. The tables exist, with the columns of the version."""
 
     def fill(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Fill the empty tables (`dba_hist_snapshot`, `stats$snapshot`, ...): once, when one is first asked for."""
+        """Fill the empty tables (`dba_hist_snapshot`, `stats$snapshot`, ...) once, when a statement first reads one of
+        them."""
         ...
 
     def add_living(
         self, connection: duckdb.DuckDBPyConnection, states: tuple[InstanceState, ...], tables: Collection[str]
     ) -> None:
-        """Add the snapshots of the living instances to those tables, named in lower case, which one statement reads:
-        after it they are rolled back."""
+        """Add the snapshots of the running instances to the tables (lower-case names) that one statement reads.
+
+        They are rolled back after the statement.
+        """
         ...
 
 
 _SOCKET = "cache_fusion.sock"
-_LOOK_S = 0.1
-"""Seconds between two looks whether the call was cancelled."""
+_POLL_S = 0.1
+"""Seconds between two checks whether the call was cancelled."""
 _STATE = msgspec.json.Decoder(InstanceState | None)
 
 
 class Daemons:
-    """The states of the instances, as a LiveSource."""
+    """The LiveSource that reads the states from the Cache Fusion daemons."""
 
     def __init__(self, here: Path, everywhere: Sequence[Path]) -> None:
         self._here = here
         self._everywhere = tuple(everywhere)
 
     def states(self, scope: Literal["here", "everywhere"], cancellation: Cancellation) -> tuple[InstanceState, ...]:
-        """Of the own instance, or of all that are up. Hangs while an instance that is asked hangs, until cancelled.
+        """Return the state of this instance, or of all running instances.
 
-        Raises OracleError: 1013 when it was cancelled, 1034 when no instance is there.
+        The call hangs while an instance hangs, until it is cancelled. Raises OracleError: 1013 when it was cancelled,
+        1034 when no instance runs.
         """
         homes = (self._here,) if scope == "here" else self._everywhere
         with contextlib.ExitStack() as stack:
-            asked = [stack.enter_context(connection) for home in homes for connection in _connect(home)]
-            answers = [_STATE.decode(_read(connection, cancellation)) for connection in asked]
+            connections = [stack.enter_context(connection) for home in homes for connection in _connect(home)]
+            answers = [_STATE.decode(_read(connection, cancellation)) for connection in connections]
         states = tuple(state for state in answers if state is not None)
         if not states:
             raise OracleError(1034, "ORACLE not available")
@@ -177,9 +181,9 @@ class Daemons:
 
 
 def _connect(home: Path) -> Iterator[socket.socket]:
-    """The connection to a node's daemon; none where there is none."""
+    """The connection to a node's daemon; no connection when it does not run."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    # The path of a socket may have no more than 107 characters; this one is short.
+    # The path of a socket may have at most 107 characters; this one is short.
     handle = os.open(home, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         connection.connect(f"/proc/self/fd/{handle}/{_SOCKET}")
@@ -192,10 +196,10 @@ def _connect(home: Path) -> Iterator[socket.socket]:
 
 
 def _read(connection: socket.socket, cancellation: Cancellation) -> bytes:
-    """The daemon's whole answer. A daemon that ends meanwhile has no instance any more."""
-    said = b""
+    """The daemon's whole answer. A daemon that has ended has no instance."""
+    answer = b""
     while True:
-        ready, _, _ = select.select([connection], [], [], _LOOK_S)
+        ready, _, _ = select.select([connection], [], [], _POLL_S)
         if cancellation.cancelled:
             raise OracleError(1013, "user requested cancel of current operation")
         if ready:
@@ -204,5 +208,5 @@ def _read(connection: socket.socket, cancellation: Cancellation) -> bytes:
             except ConnectionResetError:
                 return b"null"
             if not chunk:
-                return said or b"null"
-            said += chunk
+                return answer or b"null"
+            answer += chunk

@@ -1,7 +1,7 @@
-"""Becomes the servers of the practice database: `python -m racwire_lab.database.servers DIRECTORY`, nodes on stdin.
+"""Become the servers of the practice database: `python -m racwire_lab.database.servers DIRECTORY`, nodes on stdin.
 
-Everything is loaded once, and then this program forks into the namespaces of every node: that is quick, and the
-servers share their memory. Says `ready` when all of them listen.
+The program loads everything once, and then forks into the namespaces of every node: that is quick, and the servers
+share their memory. It prints `ready` when all of them listen.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from racwire_lab.database.instance_server import InstanceServer
 from racwire_lab.oracle_net.verifier import Verifier
 
 _NAMESPACES = ("user", "mnt", "uts", "net", "pid")
-"""In an order in which each permits to enter the next."""
+"""Ordered so that each namespace permits to enter the next one."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def join_namespaces(holder: Process) -> None:
-    """Enter the namespaces of a process; as for its PID namespace, only our children are in it.
+    """Enter the namespaces of a process. Only later children are in its PID namespace.
 
-    Raises OSError, as when the process has ended, or when we have threads and are no root.
+    Raises OSError when the process has ended, or when this process has threads and is not root.
     """
     handles = [
         os.open(f"/proc/{holder.pid}/ns/{name}", os.O_RDONLY) for name in _NAMESPACES if not _shared(holder, name)
     ]
     if not holder.alive():
-        raise ProcessLookupError(0, "it is no longer running")
+        raise ProcessLookupError(0, "the process has ended")
     for handle in handles:
         if _libc.setns(handle, 0):
             code = ctypes.get_errno()
@@ -48,23 +48,23 @@ def join_namespaces(holder: Process) -> None:
 
 
 def _shared(holder: Process, name: str) -> bool:
-    """Whether we are in that namespace already; joining one's own user namespace is an error."""
+    """Whether this process is in the namespace already; joining one's own user namespace is an error."""
     return os.stat(f"/proc/{holder.pid}/ns/{name}").st_ino == os.stat(f"/proc/self/ns/{name}").st_ino
 
 
 def main() -> int:
-    """Fork into every node, and end when all servers listen, or when one has failed."""
+    """Fork into every node, and return when all servers listen or one has failed."""
     directory = Path(sys.argv[1])
-    said = sys.stdin.buffer.read()
-    if not said:
-        return 1  # the cluster was not brought up after all
-    nodes = msgspec.json.decode(said, type=dict[str, Process])
+    request = sys.stdin.buffer.read()
+    if not request:
+        return 1  # the start of the cluster has failed
+    nodes = msgspec.json.decode(request, type=dict[str, Process])
     password = access(directory).password_file.read_text(encoding="ascii").strip()
     verifier = Verifier.of(password)
     del password
     history_ends = datetime.now().replace(minute=0, second=0, microsecond=0)
     gc.collect()
-    gc.freeze()  # what the servers share stays shared
+    gc.freeze()  # the servers continue to share these objects
     reports, report = os.pipe()
     for node in nodes:
         if os.fork() == 0:
@@ -86,18 +86,19 @@ def _enter_and_serve(
     history_ends: datetime,
     report: int,
 ) -> None:
-    """In a process of its own; does not return."""
+    """Run one node's server in a process of its own; do not return."""
     try:
         join_namespaces(nodes[node])
-        # Only our child is in the node's PID namespace, and only its own child belongs to the node's first process
-        # when it is left alone: ours would belong to the machine's, which may be slow to clear it away.
+        # Only a child of this process is in the node's PID namespace. Its own child, once orphaned, belongs to the
+        # node's first process; an orphan of this process would belong to the machine's first process, which may be slow
+        # to reap it.
         if child := os.fork():
             os.waitpid(child, 0)
             os._exit(0)
         if os.fork():
             os._exit(0)
         os.setsid()
-        _let_go_of_the_caller(node_home(directory, node) / "server.log")
+        _detach_from_caller(node_home(directory, node) / "server.log")
         homes = [node_home(directory, other) for other in nodes]
         server = InstanceServer(node_home(directory, node), homes, {USER: verifier}, history_ends)
         asyncio.run(server.run(lambda: _report(report, "")))
@@ -106,7 +107,7 @@ def _enter_and_serve(
     os._exit(1)
 
 
-def _let_go_of_the_caller(log: Path) -> None:
+def _detach_from_caller(log: Path) -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     for descriptor, target in ((0, nowhere), (1, output), (2, output)):
@@ -118,7 +119,7 @@ def _report(pipe: int, failure: str) -> None:
         os.write(pipe, f"{failure}\n".encode())
         os.close(pipe)
     except OSError:
-        return  # it was reported before
+        return  # an earlier failure was reported
 
 
 def _wait(reports: int, count: int) -> str:

@@ -1,1 +1,1 @@
-"""AWR and Statspack history made from a seed, so that a test knows what is true of it."""
+"""AWR and Statspack history generated from a seed, so that a test knows its true values."""

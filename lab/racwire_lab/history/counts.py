@@ -1,12 +1,13 @@
 # ruff: noqa: S608  (numbers and names of our own, put into SQL that only this process runs)
-"""The counts that a history is made of, added up from the start of each instance: three tables in DuckDB.
+"""The running totals of a generated history, since the start of each instance: tables in DuckDB.
 
     h_step    one row a snapshot: k, snap_id, hour, seconds, planned
     h_here    one row an instance and snapshot at which it was up: run (number of its start), node_run, times, taken
-    h_pair    one row more for each other instance: received, sent, lost, pings
+    h_pair    the same rows for each other instance: received, sent, lost, pings
     h_one     the sums of h_pair over the other instances, and packets dropped
+    h_node    the same as h_one since the start of the node
 
-`received` and the others are running totals, as the views have them: since the start of the instance, and in `h_node`
+`received` and the other columns are running totals, as in the views: since the start of the instance, and in `h_node`
 since the start of its node.
 """
 
@@ -26,7 +27,7 @@ _BEFORE = f"CASE WHEN k = 0 THEN {UNITS_BEFORE} ELSE 1 END"
 
 
 def make_counts(connection: duckdb.DuckDBPyConnection, plan: HistoryPlan) -> None:
-    """Make the tables, which are dropped again by `drop_counts`."""
+    """Make the tables. `drop_counts` drops them."""
     drop_counts(connection)
     _steps(connection, plan)
     _here(connection, plan)
@@ -37,19 +38,19 @@ def make_counts(connection: duckdb.DuckDBPyConnection, plan: HistoryPlan) -> Non
           FROM h_grown JOIN h_here USING (instance, k)""")
     connection.execute(f"""
         CREATE TEMP TABLE h_one AS
-        WITH together AS ({_together(plan)})
+        WITH sums AS ({_sum_of_pairs(plan)})
         SELECT instance, k, {_totals("PARTITION BY instance, run ORDER BY k")}
-          FROM together JOIN h_here USING (instance, k)""")
+          FROM sums JOIN h_here USING (instance, k)""")
     connection.execute(f"""
         CREATE TEMP TABLE h_node AS
-        WITH together AS ({_together(plan)})
+        WITH sums AS ({_sum_of_pairs(plan)})
         SELECT instance, k, {_totals("PARTITION BY instance, node_run ORDER BY k")},
                CAST(SUM(dropped) OVER (PARTITION BY instance, node_run ORDER BY k) AS BIGINT) AS dropped
-          FROM together JOIN h_here USING (instance, k)""")
+          FROM sums JOIN h_here USING (instance, k)""")
 
 
 def drop_counts(connection: duckdb.DuckDBPyConnection) -> None:
-    """Free what the tables take."""
+    """Drop the tables and release their memory."""
     for table in TABLES:
         connection.execute(f"DROP TABLE IF EXISTS {table}")
 
@@ -67,19 +68,22 @@ def _steps(connection: duckdb.DuckDBPyConnection, plan: HistoryPlan) -> None:
 
 
 def _here(connection: duckdb.DuckDBPyConnection, plan: HistoryPlan) -> None:
-    """Instances and snapshots at which each was up. An instance starts again halfway into the interval."""
+    """Make the instances and the snapshots at which each was up.
+
+    An instance starts again in the middle of the interval.
+    """
     begins = [(i, 0, 0, 0, True) for i in plan.numbers]
     begins += [(r.instance, r.snapshot, r.down, 1, r.reboots_node) for r in plan.restarts]
     begins += [(i, k, 0, 2, False) for i, k in plan.falls]
     later_ms = f"CAST({_noise(plan, 'p.instance', 's.k')} % {plan.jitter_ms + 1} AS BIGINT)"
     connection.execute(f"""
         CREATE TEMP TABLE h_here AS
-        WITH begun(instance, k, down, what, reboots) AS ({_values(begins, 5)}),
+        WITH starts(instance, k, down, what, reboots) AS ({_values(begins, 5)}),
         skipped(instance, k) AS ({_values(plan.missing, 2)}),
         every AS (
             SELECT p.instance, s.k, s.snap_id, s.hour, s.seconds,
                    s.planned + to_milliseconds({later_ms}) AS end_time
-              FROM h_step s CROSS JOIN (SELECT instance FROM begun WHERE what = 0) p
+              FROM h_step s CROSS JOIN (SELECT instance FROM starts WHERE what = 0) p
         )
         SELECT e.instance, e.k, any_value(e.snap_id) AS snap_id, any_value(e.hour) AS hour,
                any_value(e.seconds) AS seconds, any_value(e.end_time) AS end_time,
@@ -88,13 +92,13 @@ def _here(connection: duckdb.DuckDBPyConnection, plan: HistoryPlan) -> None:
                MAX(b.k) FILTER (b.what < 2) AS started,
                NOT EXISTS (FROM skipped x WHERE x.instance = e.instance AND x.k = e.k) AS taken
           FROM every e
-          JOIN begun b ON b.instance = e.instance AND b.k <= e.k
-         WHERE NOT EXISTS (FROM begun d WHERE d.instance = e.instance AND e.k >= d.k - d.down AND e.k < d.k)
+          JOIN starts b ON b.instance = e.instance AND b.k <= e.k
+         WHERE NOT EXISTS (FROM starts d WHERE d.instance = e.instance AND e.k >= d.k - d.down AND e.k < d.k)
          GROUP BY e.instance, e.k""")
 
 
 def _grown(connection: duckdb.DuckDBPyConnection, plan: HistoryPlan) -> None:
-    """Traffic between each two instances in each interval: `HistoryPlan.units_moved` and `blocks_lost`."""
+    """Make the traffic of each pair of instances in each interval: `HistoryPlan.units_moved` and `blocks_lost`."""
     shape = f"CAST([{', '.join(str(percent) for percent in SHAPE)}] AS BIGINT[])[hour + 1]"
     load = f"seconds * {plan.rate_per_hour} * {shape} // 360000"
     noise = _noise(plan, "instance * 64 + other", "k")
@@ -125,8 +129,8 @@ def _grown(connection: duckdb.DuckDBPyConnection, plan: HistoryPlan) -> None:
               USING (instance, other, k)""")
 
 
-def _together(plan: HistoryPlan) -> str:
-    """Traffic of each instance with all others together."""
+def _sum_of_pairs(plan: HistoryPlan) -> str:
+    """Traffic of each instance with all other instances."""
     drops = [f"CASE WHEN instance = {d.instance} AND k >= {d.first} THEN {d.each} ELSE 0 END" for d in plan.drops]
     return f"""SELECT instance, k, SUM(received) AS received, SUM(sent) AS sent, SUM(lost) AS lost,
                       SUM(pings) AS pings, {" + ".join(drops) or "0"} AS dropped
@@ -140,13 +144,13 @@ def _totals(window: str) -> str:
 
 
 def _noise(plan: HistoryPlan, stream: str, k: str) -> str:
-    """`HistoryPlan.noise` in SQL."""
+    """Return `HistoryPlan.noise` in SQL."""
     by_k, by_stream, by_seed, last = NOISE_STEPS
     mixed = f"CAST({k} * {by_k} + ({stream}) * {by_stream} + {plan.seed * by_seed} AS BIGINT)"
     return f"({mixed} % {PRIME} * {last} % {PRIME})"
 
 
 def _values(rows: object, columns: int) -> str:
-    """Rows of whole numbers and truths as a query; of none, a query without rows."""
+    """A query of rows of numbers and booleans; without rows, a query that returns none."""
     texts = [f"({', '.join(str(value) for value in row)})" for row in rows]  # type: ignore[attr-defined]
     return f"VALUES {', '.join(texts)}" if texts else f"SELECT {', '.join(['0'] * columns)} WHERE FALSE"

@@ -1,8 +1,8 @@
 """Events of a generated history, and the traffic of each interval that follows from them, in whole numbers.
 
-A history is a row of snapshots 0, 1, 2, ... Interval k ends with snapshot k; interval 0 is all that was before the
-first one. What moves is counted in units (`units_moved`), of which everything else is a multiple (`recipes.py`). The
-same formulas stand as SQL in `counts.py`, so that a year of eight instances is made in seconds, and in Python here.
+A history is a series of snapshots 0, 1, 2, ... Interval k ends with snapshot k; interval 0 is all time before the first
+snapshot. Traffic is counted in units (`units_moved`); all other values are multiples of units (`recipes.py`). The same
+formulas are in SQL in `counts.py`, which makes a year of eight instances in seconds, and in Python here.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ SHAPE = (20, 15, 12, 10, 10, 14, 30, 55, 85, 100, 110, 108, 92, 98, 112, 110, 10
 """Load of each hour of the day, in percent."""
 
 UNITS_BEFORE = 1000
-"""Interval 0 moved as much as so many others: totals since startup are large, whatever the differences are."""
+"""The traffic of interval 0 in intervals: totals since startup are large, whatever the differences are."""
 
 LOST_BEFORE = 41
-"""Blocks that each instance lost from each other one before the first snapshot: totals that nobody should heed."""
+"""Blocks that each instance lost from each other one before the first snapshot: a total that is no current loss."""
 
 PRIME = 2147483647
 NOISE_STEPS = (7919, 104729, 15485863, 48271)
@@ -26,14 +26,14 @@ NOISE_STEPS = (7919, 104729, 15485863, 48271)
 
 @dataclass(frozen=True)
 class Restart:
-    """An instance stops after a snapshot, and is up again in the interval before snapshot `snapshot`."""
+    """A stop of an instance after a snapshot; it is up again in the interval before snapshot `snapshot`."""
 
     instance: int
     snapshot: int
     down: int = 0
-    """So many snapshots before it find the instance down."""
+    """The number of snapshots before it at which the instance is down."""
     reboots_node: bool = False
-    """The counters of the node's NICs begin anew as well."""
+    """Whether the counters of the node's NICs start at zero too."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ class PlannedLoss:
     first: int
     last: int | None = None
     each: int = 20
-    """Blocks an interval; `spread` more at most."""
+    """Blocks lost in each interval; up to `spread` more."""
     spread: int = 5
 
     def covers(self, k: int) -> bool:
-        """Whether interval k has this loss."""
+        """Whether the loss occurs in interval k."""
         return self.first <= k and (self.last is None or k <= self.last)
 
 
@@ -64,7 +64,7 @@ class Drops:
 
 @dataclass(frozen=True)
 class MtuChange:
-    """An instance's NICs have another MTU from snapshot `snapshot` on."""
+    """A change of the MTU of an instance's NICs from snapshot `snapshot` on."""
 
     instance: int
     snapshot: int
@@ -73,37 +73,37 @@ class MtuChange:
 
 @dataclass(frozen=True)
 class HistoryPlan:
-    """A whole history. Snapshot times: `intervals_s[k]` seconds lie between snapshots k - 1 and k."""
+    """A whole history. The time between snapshots k - 1 and k is `intervals_s[k]` seconds."""
 
     seed: int
     first_end: datetime
-    """When snapshot 0 was taken, without a zone: the database host's time."""
+    """Time of snapshot 0, without a zone: the database host's local time."""
     intervals_s: tuple[int, ...]
-    """Of snapshots 1, 2, ...; for interval 0 the first of them counts."""
+    """Seconds before the snapshots 1, 2, ...; interval 0 uses the first of them."""
     instances: tuple[tuple[int, str, str], ...] = ((1, "prod1", "rac1"), (2, "prod2", "rac2"))
-    """Number, name and host."""
+    """Number, name and host of each instance."""
     dbid: int = 2718281828
     db_name: str = "PROD"
     first_snap_id: int = 1001
     rate_per_hour: int = 2000
-    """Units an hour from each instance to each other one at a shape of 100 %; a unit is some 500 blocks."""
+    """Units an hour from each instance to each other one at a load of 100 %; a unit is 500 blocks."""
     spread: int = 60
-    """Noise: up to so many units more in each interval."""
+    """Noise: each interval has up to so many units more."""
     jitter_ms: int = 1900
-    """Instances take the same snapshot up to so much later than planned."""
+    """Instances take the same snapshot up to so many milliseconds later than planned."""
     restarts: tuple[Restart, ...] = ()
     missing: tuple[tuple[int, int], ...] = ()
-    """Instance and snapshot: it was up, and the snapshot was not taken."""
+    """Instance and snapshot: the instance was up, but the snapshot was not taken."""
     falls: tuple[tuple[int, int], ...] = ()
-    """Instance and snapshot: its counters began anew in the interval before, without a restart."""
+    """Instance and snapshot: the counters restarted at zero in the interval before, without an instance restart."""
     losses: tuple[PlannedLoss, ...] = ()
     drops: tuple[Drops, ...] = ()
     mtu: int = 9000
     mtu_changes: tuple[MtuChange, ...] = ()
     devices: tuple[tuple[str, str], ...] = (("eth1", "192.168.10."), ("eth2", "192.168.11."))
-    """Interfaces, and their addresses but for the last number."""
+    """Interfaces, and their addresses without the last number."""
     foreign_dbids: tuple[int, ...] = ()
-    """Other databases' snapshots that were imported: the same numbers of snapshots and instances, other values."""
+    """DBIDs of imported snapshots of other databases: same snapshot and instance numbers, other values."""
 
     @property
     def snapshots(self) -> int:
@@ -116,36 +116,36 @@ class HistoryPlan:
         return tuple(number for number, _, _ in self.instances)
 
     def planned_ends(self) -> list[datetime]:
-        """When each snapshot is due."""
+        """Return the planned time of each snapshot."""
         ends = [self.first_end]
         for seconds in self.intervals_s:
             ends.append(ends[-1] + timedelta(seconds=seconds))
         return ends
 
     def seconds(self, k: int) -> int:
-        """The length of interval k as planned."""
+        """Return the planned length of interval k, in seconds."""
         return self.intervals_s[max(k, 1) - 1]
 
     def noise(self, stream: int, k: int) -> int:
-        """A number from 0 to PRIME - 1 that looks like chance and follows from the seed."""
+        """Return a pseudo-random number from 0 to PRIME - 1 that depends on the seed only."""
         by_k, by_stream, by_seed, last = NOISE_STEPS
         return (k * by_k + stream * by_stream + self.seed * by_seed) % PRIME * last % PRIME
 
     def end_time(self, instance: int, k: int, planned: datetime) -> datetime:
-        """When the instance took snapshot k."""
+        """Return the time at which the instance took snapshot k."""
         return planned + timedelta(milliseconds=self.noise(instance, k) % (self.jitter_ms + 1))
 
     def is_up(self, instance: int, k: int) -> bool:
-        """Whether the instance runs at the end of interval k."""
+        """Whether the instance is up at the end of interval k."""
         return (instance, k) not in self._down
 
     @cached_property
     def _down(self) -> frozenset[tuple[int, int]]:
-        """Instances and intervals at whose end they did not run."""
+        """Instances and intervals at whose end the instance is down."""
         return frozenset((r.instance, k) for r in self.restarts for k in range(r.snapshot - r.down, r.snapshot))
 
     def units_moved(self, receiver: int, sender: int, k: int, hour: int) -> int:
-        """Units that went from one instance to another in interval k, which ended in that hour."""
+        """Return the units that one instance sent to another in interval k, which ended in that hour."""
         if not (self.is_up(receiver, k) and self.is_up(sender, k)):
             return 0
         moved = self.seconds(k) * self.rate_per_hour * SHAPE[hour] // 360_000
@@ -153,7 +153,7 @@ class HistoryPlan:
         return moved * (1 if k else UNITS_BEFORE)
 
     def blocks_lost(self, receiver: int, sender: int, k: int) -> int:
-        """Blocks lost between two instances in interval k."""
+        """Return the blocks lost between two instances in interval k."""
         if k == 0:
             return LOST_BEFORE
         if not (self.is_up(receiver, k) and self.is_up(sender, k)):
@@ -165,13 +165,13 @@ class HistoryPlan:
         )
 
     def mtu_of(self, instance: int, k: int) -> int:
-        """The MTU of the instance's NICs at snapshot k."""
+        """Return the MTU of the instance's NICs at snapshot k."""
         changes = [c for c in self.mtu_changes if c.instance == instance and c.snapshot <= k]
         return max(changes, key=lambda c: c.snapshot).mtu if changes else self.mtu
 
 
 def healthy_week(ends_at: datetime, instances: tuple[tuple[int, str, str], ...], seed: int = 7) -> HistoryPlan:
-    """Seven days, hourly, up to `ends_at`: one restart, one snapshot missing, nothing lost."""
+    """Return a plan of seven days, hourly, up to `ends_at`: one restart, one missing snapshot, no loss."""
     hours = 7 * 24
     last = instances[-1][0]
     return HistoryPlan(

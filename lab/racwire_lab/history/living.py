@@ -1,5 +1,6 @@
 # ruff: noqa: S608  (names of our own, put into SQL that only this process runs)
-"""Two snapshots of each living instance, after the generated ones: at its start, with nothing counted yet, and now."""
+"""Two snapshots of each running instance after the generated ones: at its start, with zero counters, and at the current
+time."""
 
 from __future__ import annotations
 
@@ -44,14 +45,17 @@ def add_living(
     states: tuple[InstanceState, ...],
     tables: Collection[str],
 ) -> None:
-    """Add them to these tables, which hold the generated ones alone; `now` is when a state was taken."""
+    """Add the snapshots to these tables, which hold generated rows only.
+
+    The second snapshot has the time of the state.
+    """
     rows = _Rows(connection, tables)
     last = plan.first_snap_id + plan.snapshots - 1
     before = plan.planned_ends()[-1] + timedelta(milliseconds=plan.jitter_ms)
-    # Above every number that the generated instances' snapshots have taken from the sequence.
+    # Above all snapshot numbers that the generated instances took from the sequence.
     spent = (plan.snapshots // STATSPACK_CACHE + 1) * len(plan.numbers) * STATSPACK_CACHE
     for state in sorted(states, key=lambda s: s.instance):
-        # The past that was made up is over before the living instances begin, whatever the clocks say.
+        # The generated history ends before the running instances start, whatever the clocks show.
         first = started = max(datetime.fromtimestamp(state.startup_time), before + timedelta(seconds=1))
         now = max(datetime.fromtimestamp(state.taken_at), first + timedelta(seconds=1))
         for step, (begin, end) in enumerate(((started, first), (first, now))):
@@ -78,9 +82,9 @@ def add_living(
 def _put(
     rows: _Rows, prefix: str, key: dict[str, Any], time: dict[str, Any], state: InstanceState, counted: bool
 ) -> None:
-    """One snapshot of one instance; not counted: everything is still zero."""
+    """Add one snapshot of one instance; with zero counters when `counted` is False."""
 
-    def so_far(value: int) -> int:
+    def total(value: int) -> int:
         return value if counted else 0
 
     rows.add(f"{prefix}snapshot", {**key, **time})
@@ -90,7 +94,7 @@ def _put(
     for table, values in (("sysstat", state.statistics), ("dlm_misc", state.messages)):
         for place, (name, value) in enumerate(sorted(values.items())):
             ids = {"stat_id": STATISTIC_IDS.get(name, stand_in_id(name)), "statistic#": place}
-            rows.add(prefix + table, {**key, **ids, "stat_name": name, "name": name, "value": so_far(value)})
+            rows.add(prefix + table, {**key, **ids, "stat_name": name, "name": name, "value": total(value)})
     for name, waits in state.events.items():
         if counted and waits.waits:
             event = {"event": name, "event_name": name, "event_id": stand_in_id(name), "wait_class": waits.wait_class}
@@ -110,7 +114,7 @@ def _put(
             "current_block": transfer.current_block,
             "current_block_time": transfer.current_block_time,
         }
-        values = {column: so_far(value) for column, value in values.items()}
+        values = {column: total(value) for column, value in values.items()}
         rows.add(transfers, {**key, "instance": int(sender), "class": "data block", **zero, **values})
     for target, ping in state.pings.items():
         values = {
@@ -119,10 +123,10 @@ def _put(
             "cnt_8k": ping.count_8k,
             "wait_8k": ping.wait_time_8k,
         }
-        values = {column: so_far(value) for column, value in values.items()}
+        values = {column: total(value) for column, value in values.items()}
         rows.add(f"{prefix}interconnect_pings", {**key, "target_instance": int(target), **ping_columns(values)})
     for client, (sent, received) in state.clients.items():
-        values = {"bytes_sent": so_far(sent), "bytes_received": so_far(received)}
+        values = {"bytes_sent": total(sent), "bytes_received": total(received)}
         rows.add(f"{prefix}ic_client_stats", {**key, "name": client, **values})
     for device in state.devices:
         values = {c: getattr(device, c) for c in _DEVICE_COLUMNS}
@@ -132,19 +136,19 @@ def _put(
 
 
 class _Rows:
-    """Rows by table, inserted at once into the columns that the tables have."""
+    """Rows by table. They are inserted at once, into the existing columns of the tables."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, tables: Collection[str]) -> None:
         self.tables = HistoryTables(connection)
         self._rows: dict[str, list[dict[str, Any]]] = {table: [] for table in tables}
 
     def add(self, table: str, row: dict[str, Any]) -> None:
-        """Keep a row for `insert`, where its table is one of those that are wanted."""
+        """Add a row for `insert` if its table is needed."""
         if table in self._rows:
             self._rows[table].append(row)
 
     def insert(self) -> None:
-        """Insert what was added."""
+        """Insert the added rows."""
         for table, rows in self._rows.items():
             there = self.tables.columns.get(table, ())
             columns = [column for column in rows[0] if column in there] if rows else []

@@ -1,6 +1,6 @@
-"""Recipes by which every value of AWR and Statspack follows from a few counts.
+"""Recipes that compute every value of AWR and Statspack from a few counts.
 
-Each recipe gives whole multiples of an instance's counts, or of the counts of a pair of instances:
+Each recipe is a sum of whole multiples of an instance's counts, or of the counts of a pair of instances:
 
     received, sent      units (`HistoryPlan.units_moved`); a unit is 200 consistent-read and 300 current blocks
     lost                blocks
@@ -18,7 +18,7 @@ Recipe = Mapping[str, int]
 PING_EVERY_S = 5
 
 LOST_WAIT_US = 500_000
-"""The wait of an instance for a block that does not come."""
+"""The wait of an instance for a block that is lost."""
 
 STATISTICS: Mapping[str, Recipe] = {
     "gc blocks lost": {"lost": 1},
@@ -48,7 +48,7 @@ STATISTICS: Mapping[str, Recipe] = {
 """SYSSTAT; times in centiseconds."""
 
 STATISTIC_IDS = {"gc blocks lost": 500461751}
-"""STAT_ID where it is known; for others a number of our own stands in."""
+"""STAT_ID where it is documented; other statistics get a generated number."""
 
 MESSAGES: Mapping[str, Recipe] = {
     "gcs msgs received": {"received": 510, "sent": 700},
@@ -70,7 +70,7 @@ MESSAGES: Mapping[str, Recipe] = {
 
 @dataclass(frozen=True)
 class EventRecipe:
-    """An event: a row of SYSTEM_EVENT from the first wait on."""
+    """An event: it has a row in SYSTEM_EVENT after its first wait."""
 
     name: str
     waits: Recipe
@@ -123,8 +123,8 @@ TRANSFERS: Mapping[str, Mapping[str, Recipe]] = {
         "lost_time": {},
     },
 }
-"""INST_CACHE_TRANSFER, by class; times in microseconds. CR_BLOCK_TIME and CURRENT_BLOCK_TIME have the other
-times in them (Database Reference), unlike the counts."""
+"""INST_CACHE_TRANSFER, by class; times in microseconds. CR_BLOCK_TIME and CURRENT_BLOCK_TIME include the other times
+(Database Reference), unlike the counts."""
 
 PINGS: Mapping[str, Recipe] = {
     "cnt_500b": {"pings": 1},
@@ -155,14 +155,14 @@ DEVICE: Mapping[str, Recipe] = {
     "send_buf_or": {},
     "send_carrier_lost": {},
 }
-"""IC_DEVICE_STATS of each NIC; the first one drops packets besides."""
+"""IC_DEVICE_STATS of each NIC; the first one also drops packets."""
 
 
 def amount(recipe: Recipe, counts: Mapping[str, int]) -> int:
-    """The value that a recipe makes of counts."""
+    """Return the value that a recipe computes from counts."""
     return sum(factor * counts[count] for count, factor in recipe.items())
 
 
 def expression(recipe: Recipe) -> str:
-    """The same in SQL, on columns named as the counts are."""
+    """Return the recipe as SQL, on columns with the names of the counts."""
     return " + ".join(f"{factor} * {count}" for count, factor in recipe.items()) or "0"

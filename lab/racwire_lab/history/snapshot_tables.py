@@ -1,5 +1,5 @@
 # ruff: noqa: S608  (numbers and names of our own, put into SQL that only this process runs)
-"""The tables of AWR and Statspack, filled from running totals (`counts.py`) by recipe (`recipes.py`)."""
+"""Fill the tables of AWR and Statspack from running totals (`counts.py`) by recipe (`recipes.py`)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 STATSPACK_CACHE = 10
-"""Numbers of Statspack's snapshots come from a sequence of which each instance sets aside so many at a time."""
+"""Snapshot numbers of Statspack come from a sequence; each instance caches so many numbers at a time."""
 
 
 class HistoryTables:
@@ -36,14 +36,14 @@ class HistoryTables:
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
         self.columns: dict[str, dict[str, str]] = {}
-        """Their types, by table and name, all in lower case."""
+        """The types of columns by table and column name, all in lower case."""
         found = connection.execute("SELECT lower(table_name), lower(column_name), data_type FROM duckdb_columns()")
         for table, column, type_ in found.fetchall():
             if table.startswith(("dba_hist_", "stats$")):
                 self.columns.setdefault(table, {})[column] = type_
 
     def insert(self, table: str, columns: Mapping[str, str], rest: str) -> None:
-        """Insert `SELECT columns rest`: of the columns, given as SQL by name, those that the table has."""
+        """Insert `SELECT columns rest`. `columns` is SQL by column name; columns that the table lacks are left out."""
         wanted = {name: sql for name, sql in columns.items() if name in self.columns.get(table, ())}
         if wanted:
             names = ", ".join(f'"{name}"' for name in wanted)
@@ -51,7 +51,7 @@ class HistoryTables:
 
 
 def fill_tables(connection: duckdb.DuckDBPyConnection, plan: HistoryPlan) -> None:
-    """All of them. Needs the tables of `make_counts`."""
+    """Fill all tables. The tables of `make_counts` must exist."""
     tables = HistoryTables(connection)
     _snapshots(tables, plan)
     for prefix, keys in (("dba_hist_", _awr_keys(plan)), ("stats$", _statspack_keys(plan))):
@@ -78,7 +78,7 @@ def fill_tables(connection: duckdb.DuckDBPyConnection, plan: HistoryPlan) -> Non
 
 
 def ping_columns(by_column: Mapping[str, T]) -> dict[str, T]:
-    """Columns of AWR, and two of them again under Statspack's names."""
+    """Return the columns of AWR, and two of them a second time under Statspack's names."""
     return {**by_column, "iter_500b": by_column["cnt_500b"], "iter_8k": by_column["cnt_8k"]}
 
 
@@ -142,29 +142,29 @@ def _statspack_keys(plan: HistoryPlan) -> dict[str, str]:
 
 
 def _started(plan: HistoryPlan) -> str:
-    """When an instance's present run began: halfway into the interval, or long before the first snapshot."""
+    """Start of an instance's current run: in the middle of the interval, or long before the first snapshot."""
     return "s.planned - to_seconds(CASE WHEN h.started = 0 THEN 40 * 86400 ELSE s.seconds // 2 END)"
 
 
 def _snapshots(tables: HistoryTables, plan: HistoryPlan) -> None:
-    whence = "FROM h_here h JOIN h_step s ON s.k = h.started"
+    from_start = "FROM h_here h JOIN h_step s ON s.k = h.started"
     started = _started(plan)
-    begun = f"""CASE WHEN h.started = h.k AND h.k > 0 THEN {started}
+    start = f"""CASE WHEN h.started = h.k AND h.k > 0 THEN {started}
                      ELSE COALESCE(LAG(h.end_time) OVER (PARTITION BY h.instance ORDER BY h.k), {started}) END"""
     tables.insert(
         "dba_hist_snapshot",
         {
             **_awr_keys(plan),
             "startup_time": started,
-            "begin_interval_time": begun,
+            "begin_interval_time": start,
             "end_interval_time": "h.end_time",
-            "begin_interval_time_tz": begun,
+            "begin_interval_time_tz": start,
             "end_interval_time_tz": "h.end_time",
             "snap_level": "1",
             "error_count": "0",
             "snap_flag": "0",
         },
-        f"{whence} WHERE h.taken",
+        f"{from_start} WHERE h.taken",
     )
     tables.insert(
         "stats$snapshot",
@@ -175,7 +175,7 @@ def _snapshots(tables: HistoryTables, plan: HistoryPlan) -> None:
             "session_id": "1",
             "snap_level": "5",
         },
-        f"{whence} WHERE h.taken",
+        f"{from_start} WHERE h.taken",
     )
     names = ", ".join(f"({number}, {_text(name)}, {_text(host)})" for number, name, host in plan.instances)
     for table, keys in (
@@ -196,7 +196,8 @@ def _snapshots(tables: HistoryTables, plan: HistoryPlan) -> None:
                 "last_ash_sample_id": "0",
                 "platform_name": "'Linux x86 64-bit'",
             },
-            f"{whence} JOIN (VALUES {names}) n(instance, name, host) ON n.instance = h.instance WHERE h.k = h.started",
+            f"{from_start} JOIN (VALUES {names}) n(instance, name, host)"
+            " ON n.instance = h.instance WHERE h.k = h.started",
         )
 
 
@@ -224,7 +225,7 @@ _NOT_COUNTED = frozenset(
 
 
 def _foreign(tables: HistoryTables, own: int, dbid: int) -> None:
-    """Everything once more as another database's, with every count thrice as large and 7 more."""
+    """Copy all rows as another database's, with every count multiplied by three plus 7."""
     for table, columns in tables.columns.items():
         counts = [
             name for name, type_ in columns.items() if type_ in ("BIGINT", "HUGEINT") and name not in _NOT_COUNTED
@@ -236,7 +237,7 @@ def _foreign(tables: HistoryTables, own: int, dbid: int) -> None:
 
 
 def stand_in_id(name: str) -> int:
-    """A number for a statistic or an event whose real one is not known: the same each time."""
+    """Return a number for a statistic or an event without a documented one, always the same for a name."""
     return zlib.crc32(name.encode())
 
 

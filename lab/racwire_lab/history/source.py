@@ -1,4 +1,4 @@
-"""AWR and Statspack of the practice database: a generated past, and after it what the living instances say."""
+"""AWR and Statspack of the practice database: a generated history, then the state of the running instances."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class GeneratedHistory:
-    """Fills the tables that are there, with the columns that they have (`live.HistorySource`)."""
+    """Fill the existing tables, with the columns that they have (`live.HistorySource`)."""
 
     def __init__(self, plan: HistoryPlan) -> None:
         self.plan = plan
@@ -32,5 +32,5 @@ class GeneratedHistory:
     def add_living(
         self, connection: duckdb.DuckDBPyConnection, states: tuple[InstanceState, ...], tables: Collection[str]
     ) -> None:
-        """Add two snapshots of each living instance after the generated ones: at its start, and now."""
+        """Add two snapshots of each running instance after the generated ones: at its start, and now."""
         add_living(connection, self.plan, states, tables)

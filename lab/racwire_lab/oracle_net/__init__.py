@@ -1,4 +1,4 @@
-"""The server's side of Oracle Net (TNS and TTC), as far as a client needs it that reads.
+"""The server's side of Oracle Net (TNS and TTC), as far as clients need it that read.
 
     users = {"RACWIRE": Verifier.of(password)}
     with serving(backend, users=users, services=["RACDB"], profile=profile_of("19.22.0.0.0")) as server:

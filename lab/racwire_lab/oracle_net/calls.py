@@ -1,4 +1,4 @@
-"""The calls of a session: what a client asks when it is logged on."""
+"""The calls of a session after the logon, read from the client's messages."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ _MAX_ENTRIES = 65_535
 
 
 def read_piggyback(reader: Reader, function: int, closed: list[int], attributes: dict[str, str]) -> None:
-    """Read one; closed cursors and what the client says of itself are added to what is known.
+    """Read one piggybacked call. Add the numbers of closed cursors to `closed`, and the client's attributes to
+    `attributes`.
 
-    ProtocolError for one that is not known here: where it ends cannot be told.
+    Raises ProtocolError for an unknown piggyback, because its length is unknown.
     """
     match function:
         case 105:  # close cursors
@@ -48,19 +49,19 @@ def read_piggyback(reader: Reader, function: int, closed: list[int], attributes:
             reader.skip("ub")
             _skip_pairs(reader, reader.count(_MAX_ENTRIES))
         case _:
-            raise ProtocolError(f"piggyback {function}, which is not known here")
+            raise ProtocolError(f"unknown piggyback {function}")
 
 
 def _end_to_end(reader: Reader, attributes: dict[str, str]) -> None:
-    """Read flags for the attributes that follow, then their values; an attribute without a value is cleared."""
+    """Read the flags of the attributes that follow, then their values. An attribute without a value is cleared."""
     reader.skip("bbu")
     fields = ("client_identifier", "module", "action", "", "", "client_info", "", "", "operation")
-    told: list[tuple[str, int]] = []
+    present: list[tuple[str, int]] = []
     for name in fields:
-        is_told, size = reader.u8(), reader.ub()
-        if name and is_told:
-            told.append((name, size))
-    for name, size in told:
+        is_present, size = reader.u8(), reader.ub()
+        if name and is_present:
+            present.append((name, size))
+    for name, size in present:
         attributes[name] = utf8(reader.counted() or b"") if size else ""
 
 
@@ -97,7 +98,7 @@ class Definition:
 
 @dataclass(frozen=True)
 class Execute:
-    """Run a statement, new or known: rows of bound values, one for each execution."""
+    """Run a statement, new or already parsed, with rows of bound values: one for each execution."""
 
     cursor: int
     statement: SentStatement | None
@@ -112,7 +113,7 @@ class Execute:
 
 @dataclass(frozen=True)
 class Fetch:
-    """Go on with the rows of a cursor."""
+    """Fetch more rows of a cursor."""
 
     cursor: int
     rows: int
@@ -120,7 +121,7 @@ class Fetch:
 
 @dataclass(frozen=True)
 class ReadLob:
-    """Read a part of a LOB, or ask for its length. The offset counts from 1."""
+    """Read a part of a LOB, or its length. The offset counts from 1."""
 
     locator: bytes
     operation: int
@@ -133,7 +134,7 @@ class ReadLob:
 
 @dataclass(frozen=True)
 class Simple:
-    """A call of which nothing but its number matters."""
+    """A call without arguments: only its number matters."""
 
     function: int
 
@@ -145,7 +146,7 @@ class Simple:
 
 @dataclass(frozen=True)
 class ClientMessage:
-    """A call, and what was sent ahead of it. No call when none needs an answer."""
+    """A call and the piggybacked data before it. The call is None when no answer is needed."""
 
     call: Execute | Fetch | ReadLob | Simple | None
     closed_cursors: tuple[int, ...] = ()
@@ -155,21 +156,24 @@ class ClientMessage:
 
 @dataclass(frozen=True)
 class KnownCursor:
-    """A cursor as earlier calls described it: needed to read later ones."""
+    """The parts of an earlier call's cursor that are needed to read later calls."""
 
     statement: SentStatement
     bind_definitions: tuple[Definition, ...]
 
 
 class CallReader:
-    """Reads messages of a session, with the cursors that it has."""
+    """Reads the messages of a session, which refer to its cursors."""
 
     def __init__(self, field_version: int, known: Callable[[int], KnownCursor | None]) -> None:
         self._version = field_version
         self._known = known
 
     def read(self, reader: Reader) -> ClientMessage:
-        """One message. NeedMoreError when it goes on; ProtocolError when it is none."""
+        """Read one message.
+
+        Raises NeedMoreError when the message is incomplete, and ProtocolError when it is malformed.
+        """
         closed: list[int] = []
         attributes: dict[str, str] = {}
         while True:
@@ -198,7 +202,7 @@ class CallReader:
 
     def _execute(self, reader: Reader) -> Execute:
         options, cursor, has_sql = reader.ub(), reader.ub(), reader.u8()
-        reader.skip("ububbu")  # the length of the SQL is told again where it stands
+        reader.skip("ububbu")  # the length of the SQL is sent again with the SQL
         rows = reader.count(_MAX_ROWS)
         reader.skip("ub")
         binds = reader.count(_MAX_BINDS)
@@ -256,14 +260,14 @@ class CallReader:
     def _rows(
         self, reader: Reader, definitions: tuple[Definition, ...], statement: SentStatement | None, count: int
     ) -> tuple[tuple[Any, ...], ...]:
-        """Rows of bound values. Outside of PL/SQL those that may be long come after the others."""
+        """Rows of bound values. Outside of PL/SQL, values that may be long come after the others."""
         order = list(range(len(definitions)))
         if statement is not None and not statement.is_block:
             order.sort(key=lambda index: definitions[index].size > _LONGEST_IN_ORDER)
         rows = []
         for _ in range(count):
             if (kind := reader.u8()) != _ROW:
-                raise ProtocolError(f"message {kind} where bound values belong")
+                raise ProtocolError(f"message {kind} instead of bound values")
             row: list[Any] = [None] * len(definitions)
             for index in order:
                 row[index] = _bound(reader, definitions[index])
@@ -281,7 +285,7 @@ def _value(reader: Reader, definition: Definition) -> Any:
     if definition.type == _REF_CURSOR:
         return reader.ub() if reader.ub() else None
     if definition.type in _LOBS:
-        # A temporary LOB: its contents were sent by calls that are not known here.
+        # The content of a temporary LOB is sent by calls that this server does not support.
         reader.bytes_()
         return None
     if definition.type == values.BOOLEAN:

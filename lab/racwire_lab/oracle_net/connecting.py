@@ -1,4 +1,4 @@
-"""The beginning of a connection: the client's request, accepted, refused or redirected."""
+"""The start of a connection: accept, refuse or redirect the client's request."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class ConnectRequest:
     """A client's request to a listener."""
 
     version: int
-    """Of Oracle Net, the client's highest."""
+    """The client's highest version of Oracle Net."""
     descriptor: str
 
     @property
     def service(self) -> str:
-        """The name of the service; empty when none was given."""
+        """The name of the service; empty when the request names none."""
         return self._parameter("SERVICE_NAME")
 
     @property
     def sid(self) -> str:
-        """The SID; empty when none was given."""
+        """The SID; empty when the request names none."""
         return self._parameter("SID")
 
     def _parameter(self, name: str) -> str:
@@ -43,7 +43,10 @@ class ConnectRequest:
 
 
 async def receive_request(channel: Channel, timeout_s: float) -> ConnectRequest:
-    """The client's first request. ProtocolError when there is none, and as `Channel.receive`."""
+    """Return the client's first request.
+
+    Raises ProtocolError when it is malformed, and the errors of `Channel.receive`.
+    """
     packet = await channel.receive(timeout_s)
     if packet.type != PacketType.CONNECT:
         raise ProtocolError(f"a packet of type {packet.type} instead of a connect request")
@@ -57,7 +60,7 @@ async def receive_request(channel: Channel, timeout_s: float) -> ConnectRequest:
     if size > _MAX_DESCRIPTOR:
         raise ProtocolError(f"a connect descriptor of {size} bytes")
     text = packet.body[max(offset - _HEADER, 0) :][:size]
-    # A long descriptor does not fit into the connect packet: it follows.
+    # A long descriptor does not fit into the connect packet: it comes after it.
     if len(text) < size:
         following = b""
         while len(following) < size:
@@ -70,11 +73,11 @@ async def receive_request(channel: Channel, timeout_s: float) -> ConnectRequest:
 
 
 def accept(channel: Channel, request: ConnectRequest, profile: ServerRelease) -> bool:
-    """Accept the connection; tells whether the ends of responses are to be marked from the logon on."""
+    """Accept the connection. Return whether the ends of responses are to be marked after the logon."""
     version = min(request.version, profile.tns_version)
     marks_ends = profile.end_of_response and version >= _END_OF_RESPONSE
     flags = (_FLAG_FAST_AUTH if profile.fast_auth else 0) | (_FLAG_END_OF_RESPONSE if marks_ends else 0)
-    # No out-of-band breaks are offered: breaks come as markers.
+    # The server offers no out-of-band breaks: breaks are sent as markers.
     body = Writer().u16(version).u16(1).u16(SDU).u16(SDU).u16(0x0100).u16(0).u16(_ACCEPTED_SIZE).raw(bytes(10))
     if version >= _LARGE_PACKETS:
         body.u32(SDU).u32(SDU)
@@ -85,13 +88,13 @@ def accept(channel: Channel, request: ConnectRequest, profile: ServerRelease) ->
 
 
 def refuse(channel: Channel, code: int) -> None:
-    """Refuse the connection with this error of the listener (12514: it does not know of the service)."""
+    """Refuse the connection with this error of the listener, for example 12514: unknown service."""
     text = f"(DESCRIPTION=(TMP=)(VSNNUM=0)(ERR={code})(ERROR_STACK=(ERROR=(CODE={code})(EMFI=4))))"
     channel.put(PacketType.REFUSE, Writer().u8(0x22, 0).u16(len(text)).raw(text.encode()).data)
 
 
 def redirect(channel: Channel, request: ConnectRequest, host: str, port: int) -> None:
-    """Send the client to another listener, with the same request."""
+    """Redirect the client to another listener, with the same request."""
     text = f"(ADDRESS=(PROTOCOL=TCP)(HOST={host})(PORT={port}))\0{request.descriptor}".encode()
     channel.put(PacketType.REDIRECT, len(text).to_bytes(2, "big"))
     channel.put(PacketType.DATA, bytes(2) + text)

@@ -1,4 +1,4 @@
-"""Messages on a connection: read over as many packets as they take, and answered."""
+"""Messages on a connection: read from one or more packets, and answered."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ T = TypeVar("T")
 
 _MAX_MESSAGE = 4 * 1024 * 1024
 _REST_S = 30.0
-"""How long the rest of a message may take. What a client sends in one go arrives so; one that is waited for longer
-than this is no message, or its client is gone."""
+"""Seconds for the rest of a message. A client sends a message at once: one that takes longer is malformed, or its
+client has gone."""
 _END_OF_RESPONSE = 29
 
 
 class BrokenOffError(OracleError):
-    """The client has broken off what it asked."""
+    """The client has cancelled its call."""
 
     def __init__(self) -> None:
         super().__init__(1013, "user requested cancel of current operation")
@@ -33,12 +33,13 @@ class Conversation:
         self.channel = channel
         self.faults = faults
         self.marks_ends = False
-        """Whether the ends of responses are marked, as agreed."""
+        """Whether the ends of responses are marked, as negotiated."""
 
     async def read(self, parse: Callable[[Reader], T]) -> T:
-        """The next message. EOFError when the client leaves, ProtocolError when it is no message; as `receive`.
+        """Read the next message. Raises EOFError when the client leaves, ProtocolError when the message is malformed,
+        and the errors of `receive`.
 
-        BrokenOffError after a break, though nothing runs that it could break off: it may have crossed the answer.
+        Raises BrokenOffError after a break, even if no call runs: the break may have crossed the answer.
         """
         data = bytearray()
         while True:
@@ -60,7 +61,7 @@ class Conversation:
                 continue
 
     async def respond(self, writer: Writer) -> None:
-        """Send a response, unless the session is to be dropped in place of it (ConnectionResetError)."""
+        """Send a response. Raises ConnectionResetError when a fault drops the session instead."""
         left = self.faults.drop_after
         if left is not None:
             if left <= 0:
@@ -72,7 +73,7 @@ class Conversation:
         await self.channel.put_data(writer.data, end_of_response=self.marks_ends)
 
     async def break_off(self) -> NoReturn:
-        """Answer a break: both sides drop the call under way. Raises BrokenOffError, which is sent next."""
+        """Answer a break: both sides drop the current call. Raises BrokenOffError, which the caller sends next."""
         self.channel.put_marker(Marker.BREAK)
         await self.channel.drain()
         while (await self.channel.receive(_REST_S)).marker != Marker.RESET:

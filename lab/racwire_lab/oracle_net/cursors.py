@@ -1,4 +1,4 @@
-"""The cursors of a session: what was executed, and the rows that are left of it."""
+"""The cursors of a session: executed statements and their remaining rows."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ _IN_PLACE = (values.LONG, values.LONG_RAW, OracleType.VARCHAR2.value)
 
 
 class Lobs:
-    """The CLOBs that a session was given locators of."""
+    """The CLOBs of a session, by locator."""
 
     def __init__(self) -> None:
         self._texts: dict[bytes, str] = {}
 
     def locator(self, text: str) -> bytes:
-        """A new locator of this text."""
+        """Return a new locator of this text."""
         locator = (_LOCATOR_SIZE - 2).to_bytes(2, "big") + bytes(8) + len(self._texts).to_bytes(8, "big")
         locator = locator.ljust(_LOCATOR_SIZE, b"\0")
         self._texts[locator] = text
         return locator
 
     def text(self, locator: bytes) -> str:
-        """The text. OracleError 22922 for a locator that was not given."""
+        """Return the text of a locator. Raises OracleError 22922 for an unknown locator."""
         if locator not in self._texts:
             raise OracleError(22922, "nonexistent LOB value")
         return self._texts[locator]
 
 
 class Cursor:
-    """One cursor. Its rows are taken in the session's worker thread only."""
+    """One cursor. Only the session's worker thread fetches its rows."""
 
     def __init__(self, number: int, statement: SentStatement, lobs: Lobs) -> None:
         self.number = number
@@ -50,13 +50,14 @@ class Cursor:
         self.result: Result | None = None
         self.fetched = 0
         self.cancellation = Cancellation()
-        """Of the execution, and of all fetches from its result: rows may be made only as they are fetched."""
+        """The cancellation of the execution and of all fetches from its result: some rows are computed as they are
+        fetched."""
         self._rows: Iterator[Sequence[Any]] | None = None
         self._lobs = lobs
 
     @property
     def known(self) -> KnownCursor:
-        """The part of it that is needed to read further calls."""
+        """The parts of the cursor that are needed to read further calls."""
         return KnownCursor(self.statement, self.bind_definitions)
 
     @property
@@ -66,28 +67,28 @@ class Cursor:
 
     @property
     def must_be_defined(self) -> bool:
-        """Whether the client has to say first how it wants columns, because there are LOBs."""
+        """Whether the client must define its columns first, because there are LOBs."""
         columns = self.result.columns if self.result else ()
         return not self.defines and any(column.type is OracleType.CLOB for column in columns)
 
     def open(self, result: Result | None) -> None:
-        """Take a new result in place of the one before."""
+        """Replace the result by a new one."""
         self.release()
         self.result = result
         self._rows = iter(result.rows) if result else None
         self.fetched = 0
 
     def release(self) -> None:
-        """Let go of the rows that are left."""
+        """Discard the remaining rows."""
         close = getattr(self._rows, "close", None)
         self._rows = None
         if close:
             close()
 
     def write_rows(self, writer: Writer, wanted: int) -> None:
-        """Write the next rows, as many as are wanted and there are. Raises OracleError.
+        """Write the next rows, at most `wanted` rows. Raises OracleError.
 
-        Fewer than wanted are written when the response would become too large; the client asks again.
+        A response that would become too large has fewer rows; the client fetches again.
         """
         if self._rows is None or self.result is None:
             raise OracleError(1002, "fetch out of sequence")
@@ -107,7 +108,7 @@ class Cursor:
         else:
             if wanted:
                 return
-        # Only now: rows whose fetch failed are over.
+        # Assign the rows at the end: after a failed fetch the cursor has no rows.
         self._rows = rows
 
     def _column_writer(self, index: int) -> Any:

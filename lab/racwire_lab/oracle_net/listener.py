@@ -1,4 +1,4 @@
-"""A listener on a port: accepts connections, runs the tasks that serve them, and ends them."""
+"""A listener on a port: accept connections, run the tasks that serve them, and end them."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _OTHER_THREAD_S = 10.0
 
 
 class Listener(ABC):
-    """Listens on one address, in the event loop in which it was started.
+    """Listens on one address, in the event loop that started it.
 
-    `listen`, `stop_listening` and `drop_sessions` may be called from any thread.
+    Any thread may call `listen`, `stop_listening` and `drop_sessions`.
     """
 
     def __init__(self, *, logon_timeout_s: float = 60.0) -> None:
         self.faults = Faults()
         self.logon_timeout_s = logon_timeout_s
-        """Seconds that a client may take until it is logged on, as INBOUND_CONNECT_TIMEOUT."""
+        """Seconds until a client must be logged on, as INBOUND_CONNECT_TIMEOUT."""
         self.host = ""
         self.port = 0
         self._socket: socket.socket | None = None
@@ -42,29 +42,29 @@ class Listener(ABC):
         self._connections: dict[asyncio.Task[None], Channel | None] = {}
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:
-        """Listen on this address; port 0 chooses one. OSError when it is taken."""
+        """Listen on this address; port 0 selects a free one. Raises OSError when the port is in use."""
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self.host, self.port = host, port
         self.listen()
 
     async def close(self) -> None:
-        """Listen no longer, and end all connections."""
+        """Stop listening, and end all connections."""
         self.stop_listening()
         self.drop_sessions()
         tasks = list(self._connections)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        # The event loop closes what was dropped in its next round.
+        # The event loop closes dropped connections in its next iteration.
         await asyncio.sleep(0)
 
     def listen(self) -> None:
-        """Listen (again) on the same address; nothing happens when it does."""
+        """Listen on the same address; do nothing when the listener listens already."""
         self._in_loop(self._listen)
 
     def stop_listening(self) -> None:
-        """Take no new connections: the kernel refuses them. Sessions go on."""
+        """Accept no new connections: the kernel refuses them. Existing sessions continue."""
         self._in_loop(self._stop_listening)
 
     def drop_sessions(self) -> None:
@@ -73,7 +73,7 @@ class Listener(ABC):
 
     @abstractmethod
     async def serve(self, channel: Channel, request: ConnectRequest) -> None:
-        """Answer a client's request, and serve it to its end."""
+        """Answer a client's request, and serve the connection until it ends."""
 
     def _listen(self) -> None:
         if self._socket is None and self._loop is not None:
@@ -102,7 +102,7 @@ class Listener(ABC):
             task.add_done_callback(self._connections.pop)
 
     async def _serve(self, connection: socket.socket) -> None:
-        """Serve one connection; whatever happens on it ends it and nothing else."""
+        """Serve one connection. An error ends this connection only."""
         try:
             channel = Channel(*await asyncio.open_connection(sock=connection))
         except OSError:
@@ -112,20 +112,20 @@ class Listener(ABC):
         if task is not None:
             self._connections[task] = channel
         try:
-            await self._begin(channel)
+            await self._serve_request(channel)
         except TimeoutError:
-            log.info("%s was dropped: it did not go on in time", channel.peer)
+            log.info("%s was dropped: it sent no request in time", channel.peer)
         except (EOFError, OSError):
             log.info("%s went away", channel.peer)
         except ProtocolError as error:
             log.info("%s was dropped: %s", channel.peer, error)
         except Exception as error:
-            # Not the text: it might hold something that the client sent.
+            # Do not log the text: it might contain data that the client sent.
             log.error("%s was dropped: unexpected %s", channel.peer, type(error).__name__)
         finally:
             channel.close()
 
-    async def _begin(self, channel: Channel) -> None:
+    async def _serve_request(self, channel: Channel) -> None:
         if self.faults.hang_at_connect:
             await hang(channel)
         request = await receive_request(channel, self.logon_timeout_s)
@@ -133,7 +133,7 @@ class Listener(ABC):
         await channel.drain()
 
     def _in_loop(self, action: Callable[[], T]) -> T:
-        """Do it in the thread of the event loop."""
+        """Run the action in the thread of the event loop."""
         if self._loop is None or self._thread == threading.get_ident():
             return action()
         done: concurrent.futures.Future[T] = concurrent.futures.Future()
@@ -141,7 +141,7 @@ class Listener(ABC):
         def act() -> None:
             try:
                 done.set_result(action())
-            except BaseException as error:  # told in the thread that asked
+            except BaseException as error:  # raised in the calling thread
                 done.set_exception(error)
 
         self._loop.call_soon_threadsafe(act)
@@ -149,6 +149,6 @@ class Listener(ABC):
 
 
 async def hang(channel: Channel) -> None:
-    """Read and never answer, until the client goes away: EOFError or OSError."""
+    """Read without an answer until the client goes away. Raises EOFError or OSError then."""
     while True:
         await channel.receive()

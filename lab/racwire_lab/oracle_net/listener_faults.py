@@ -9,15 +9,15 @@ from racwire_lab.database.backend import OracleError
 
 @dataclass
 class Faults:
-    """Each may be set and reset at any time, from any thread; it holds for what happens from then on."""
+    """Faults that any thread may set and reset at any time; each affects the events after that."""
 
     refuse: int | None = None
-    """Refuse each connection with this code of the listener: 12514, 12528, 12541, ..."""
+    """Code with which the listener refuses each connection: 12514, 12528, 12541, ..."""
     hang_at_connect: bool = False
-    """Take each connection, and never answer it."""
+    """Whether connections are accepted and never answered."""
     hang_at_login: bool = False
-    """Greet each client, and never answer who wants a session."""
+    """Whether each client is greeted, and its request for a session is never answered."""
     login_error: OracleError | None = None
-    """The error of each login with a right password: ORA-01033, ORA-01045, ORA-28000, ..."""
+    """The error of each login with a correct password: ORA-01033, ORA-01045, ORA-28000, ..."""
     drop_after: int | None = None
-    """So many more responses are sent; then each session is dropped in place of its next one. Counts down itself."""
+    """Number of responses still to be sent; then each session is dropped instead of its next response. Counts down."""

@@ -1,4 +1,4 @@
-"""A client is logged on: abilities are agreed, and the user proves the password."""
+"""The logon of a client: the two sides negotiate their capabilities, and the user proves the password."""
 
 from __future__ import annotations
 
@@ -19,14 +19,19 @@ from racwire_lab.oracle_net.wire import ProtocolError, Writer
 if TYPE_CHECKING:
     from racwire_lab.oracle_net.server import OracleServer
 
-_TOLD = {"AUTH_MACHINE": "machine", "AUTH_SID": "os_user", "AUTH_TERMINAL": "terminal", "AUTH_PID": "process"}
+_ATTRIBUTES = {
+    "AUTH_MACHINE": "machine",
+    "AUTH_SID": "os_user",
+    "AUTH_TERMINAL": "terminal",
+    "AUTH_PID": "process",
+}
 _WRONG = OracleError(1017, "invalid username/password; logon denied")
 _HIGHEST = 24
 
 
 @dataclass(frozen=True)
 class LoggedOn:
-    """A finished logon: the user, the form in which the session goes on, and the answer that is still to be sent."""
+    """A finished logon: the user, the negotiated protocol, and the answer that is still to be sent."""
 
     caller: Caller
     replies: Replies
@@ -54,7 +59,10 @@ class Logon:
         self._replies = Replies(_HIGHEST)
 
     async def run(self) -> LoggedOn | None:
-        """Log the client on; None when it was refused. Ends as `Conversation.read`, and with ProtocolError."""
+        """Log the client on. Return None when the logon was refused.
+
+        Raises ProtocolError, and the errors of `Conversation.read`.
+        """
         prologue, request = await self._agree()
         if self._server.faults.hang_at_login:
             await hang(self._conversation.channel)
@@ -64,11 +72,11 @@ class Logon:
         except OracleError as error:
             await self._fail(error, prologue)
             return None
-        challenge = Challenge(verifier or Verifier.of_nobody())
+        challenge = Challenge(verifier or Verifier.unmatchable())
         await self._conversation.respond(self._with_pairs(prologue, challenge.pairs()))
         answer = await self._read()
         if not isinstance(answer, AuthRequest) or not answer.is_answer:
-            raise ProtocolError("something else where the password belongs")
+            raise ProtocolError("another message instead of the password")
         self._replies.sequence += 1
         parts = (answer.pairs.get("AUTH_SESSKEY", ""), answer.pairs.get("AUTH_PASSWORD", ""))
         proof = await asyncio.to_thread(challenge.answer, *parts)
@@ -79,7 +87,7 @@ class Logon:
         return LoggedOn(caller, self._replies, self._with_pairs(Writer(), self._welcome(caller, proof or "")))
 
     async def _agree(self) -> tuple[Writer, AuthRequest]:
-        """Go through the requests before the one for a session; gives that, and what its answer has to begin with."""
+        """Answer the requests before the one for a session. Return the start of its answer, and that request."""
         while True:
             match await self._read():
                 case ProtocolRequest():
@@ -94,7 +102,7 @@ class Logon:
                 case AuthRequest(is_answer=False) as auth:
                     return Writer(), auth
                 case AuthRequest():
-                    raise ProtocolError("a password that was not asked for")
+                    raise ProtocolError("a password before a challenge")
 
     async def _read(self) -> messages.LogonRequest:
         version = self._replies.field_version
@@ -118,7 +126,7 @@ class Logon:
         await self._conversation.respond(writer)
 
     def _objection(self, user: str, answer: AuthRequest, proof: str | None) -> OracleError | None:
-        """Why the user may not come in; None when there is no reason."""
+        """The error that refuses the user; None to accept."""
         if proof is None:
             return _WRONG
         if answer.as_sysdba and user not in self._server.sysdba:
@@ -131,13 +139,13 @@ class Logon:
         caller = Caller(user, self._number, self._number * 7 + 1, is_sysdba=answer.as_sysdba)
         caller.program = pairs.get("AUTH_PROGRAM_NM", "")
         caller.module = caller.program
-        caller.extra = {name: pairs[key] for key, name in _TOLD.items() if key in pairs}
+        caller.extra = {name: pairs[key] for key, name in _ATTRIBUTES.items() if key in pairs}
         caller.extra["service"] = self._request.service or self._server.instance_name
         return caller
 
     def _welcome(self, caller: Caller, proof: str) -> list[tuple[str, str, int]]:
         server = self._server
-        told = {
+        values = {
             "AUTH_VERSION_STRING": "- Production",
             "AUTH_VERSION_NO": str(self._profile.version_number),
             "AUTH_SESSION_ID": str(caller.session_id),
@@ -153,4 +161,4 @@ class Logon:
             "AUTH_MAX_IDEN_LENGTH": "128" if self._profile.field_version >= 8 else "30",
             "AUTH_SVR_RESPONSE": proof,
         }
-        return [(key, value, 0) for key, value in told.items()]
+        return [(key, value, 0) for key, value in values.items()]

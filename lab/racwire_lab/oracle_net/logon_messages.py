@@ -1,4 +1,4 @@
-"""The messages of a logon: what a client sends until it is in, and what it is answered."""
+"""The messages of a logon, from the client and from the server."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _HIGHEST_FIELD_VERSION = 24
 
 @dataclass(frozen=True)
 class ProtocolRequest:
-    """The client's driver says hello."""
+    """The first message of the client's driver."""
 
 
 @dataclass(frozen=True)
 class DataTypesRequest:
-    """The client's abilities."""
+    """The client's capabilities."""
 
     field_version: int
 
@@ -42,13 +42,13 @@ class AuthRequest:
 
     @property
     def as_sysdba(self) -> bool:
-        """Whether a session AS SYSDBA is asked for."""
+        """Whether the client requests a session AS SYSDBA."""
         return bool(self.mode & _MODE_SYSDBA)
 
 
 @dataclass(frozen=True)
 class FastRequest:
-    """All of the above up to the first request for a session, in one."""
+    """All requests above in one message, up to the first request for a session."""
 
     data_types: DataTypesRequest
     auth: AuthRequest
@@ -58,7 +58,10 @@ LogonRequest = ProtocolRequest | DataTypesRequest | AuthRequest | FastRequest
 
 
 def read_request(reader: Reader, field_version: int) -> LogonRequest:
-    """One message of a logon. NeedMoreError when it goes on; ProtocolError when it is none."""
+    """Read one message of a logon.
+
+    Raises NeedMoreError when it is incomplete, and ProtocolError when it is malformed.
+    """
     kind = reader.u8()
     if kind == PROTOCOL:
         return _protocol(reader)
@@ -79,7 +82,7 @@ def read_request(reader: Reader, field_version: int) -> LogonRequest:
 
 
 def agreed_field_version(request: DataTypesRequest, profile: ServerRelease) -> int:
-    """The lower one of client and server, and of what is spoken here."""
+    """Return the lowest field version of the client, the server and this implementation."""
     return min(request.field_version, profile.field_version, _HIGHEST_FIELD_VERSION)
 
 
@@ -89,7 +92,7 @@ def has_tokens(field_version: int) -> bool:
 
 
 def protocol_answer(profile: ServerRelease) -> bytes:
-    """The server's character sets and abilities."""
+    """Return the server's character sets and capabilities."""
     form = bytearray(11)
     form[9:11] = _AL16UTF16.to_bytes(2, "big")
     abilities = bytearray(46)
@@ -97,7 +100,7 @@ def protocol_answer(profile: ServerRelease) -> bytes:
     abilities[15], abilities[16], abilities[23] = 0x29, 0x90, 0x7F
     abilities[26], abilities[27], abilities[37] = 0x04, 0x01, 0x30
     at_run_time = bytearray(11)
-    # The second one stands for MAX_STRING_SIZE=EXTENDED: VARCHAR2 of 32767 bytes.
+    # The second value is that of MAX_STRING_SIZE=EXTENDED: VARCHAR2 of 32767 bytes.
     at_run_time[0], at_run_time[6] = 2, 0x04
     answer = Writer().u8(PROTOCOL, 6, 0).raw(b"x86_64/Linux 2.4.xx\0").u16le(_AL32UTF8).u8(1).u16le(0)
     answer.u16(len(form)).raw(form).counted(bytes(abilities)).counted(bytes(at_run_time))
@@ -105,12 +108,12 @@ def protocol_answer(profile: ServerRelease) -> bytes:
 
 
 def data_types_answer() -> bytes:
-    """That no type needs conversion."""
+    """Return the answer that no type needs conversion."""
     return bytes(Writer().u8(DATA_TYPES).u16(0).data)
 
 
 def parameters(pairs: Iterable[tuple[str, str, int]]) -> bytes:
-    """Keys, values and flags."""
+    """Return keys, values and flags as a message."""
     listed = list(pairs)
     answer = Writer().u8(PARAMETERS).ub(len(listed))
     for key, value, flag in listed:
@@ -120,7 +123,7 @@ def parameters(pairs: Iterable[tuple[str, str, int]]) -> bytes:
 
 def _expect(reader: Reader, kind: int) -> None:
     if (found := reader.u8()) != kind:
-        raise ProtocolError(f"message {found} where {kind} belongs in a fast logon")
+        raise ProtocolError(f"message {found} instead of {kind} in a fast logon")
 
 
 def _protocol(reader: Reader) -> ProtocolRequest:
@@ -135,11 +138,11 @@ def _data_types(reader: Reader) -> DataTypesRequest:
     abilities = reader.counted() or b""
     reader.counted()
     while reader.u16():
-        # Of a type without conversion only this is told.
+        # A type without conversion has this field only.
         if reader.u16():
             reader.skip("bbbb")
     if len(abilities) <= _CAPABILITY_FIELD_VERSION:
-        raise ProtocolError("a client without abilities")
+        raise ProtocolError("a client without capabilities")
     return DataTypesRequest(abilities[_CAPABILITY_FIELD_VERSION])
 
 

@@ -1,4 +1,4 @@
-"""Packets of TNS on one connection: their frames, read one ahead so that a break is seen while a statement runs."""
+"""TNS packets on one connection. The next packet is read ahead, so that a break is noticed while a statement runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import IntEnum
 from racwire_lab.oracle_net.wire import ProtocolError
 
 SDU = 8192
-"""The largest packet the server sends, in bytes."""
+"""The largest packet that the server sends, in bytes."""
 _MAX_PACKET = 65_535
 _HIGHEST_TYPE = 19
 _HEADER = 8
@@ -19,7 +19,7 @@ _END_OF_FILE = 0x0040
 
 
 class PacketType(IntEnum):
-    """The types that are sent or understood here."""
+    """The packet types that the server sends or reads."""
 
     CONNECT = 1
     ACCEPT = 2
@@ -39,7 +39,7 @@ class Marker(IntEnum):
 
 @dataclass(frozen=True)
 class Packet:
-    """A packet without its frame."""
+    """A packet without its header."""
 
     type: int
     body: bytes
@@ -51,18 +51,18 @@ class Packet:
 
     @property
     def is_last(self) -> bool:
-        """Whether the client says with this data packet that it leaves."""
+        """Whether the client announces its end with this data packet."""
         return bool(int.from_bytes(self.body[:_DATA_FLAGS], "big") & _END_OF_FILE)
 
     @property
     def marker(self) -> Marker | None:
-        """The kind of a marker; None for any other packet. ProtocolError for an unknown marker."""
+        """The kind of a marker; None for any other packet. Raises ProtocolError for an unknown marker."""
         if self.type != PacketType.MARKER:
             return None
         try:
             return Marker(self.body[2])
         except (IndexError, ValueError):
-            raise ProtocolError("a marker that says nothing") from None
+            raise ProtocolError("an unknown marker") from None
 
 
 class Channel:
@@ -73,7 +73,7 @@ class Channel:
         self._writer = writer
         self._ahead: asyncio.Task[Packet] | None = None
         self.has_large_packets = False
-        """Whether lengths have 4 bytes, as agreed with ACCEPT."""
+        """Whether packet lengths have 4 bytes, as negotiated with ACCEPT."""
 
     @property
     def peer(self) -> str:
@@ -82,13 +82,16 @@ class Channel:
         return f"{address[0]}:{address[1]}"
 
     def ahead(self) -> asyncio.Task[Packet]:
-        """The task that reads the next packet, to be awaited together with others; `receive` takes its result."""
+        """Return the task that reads the next packet, to be awaited with others; `receive` returns its result."""
         if self._ahead is None:
             self._ahead = asyncio.create_task(self._read())
         return self._ahead
 
     async def receive(self, timeout_s: float | None = None) -> Packet:
-        """The next packet. EOFError, OSError or ProtocolError when there is none, TimeoutError when it is late."""
+        """Return the next packet.
+
+        Raises EOFError, OSError or ProtocolError when there is none, and TimeoutError when it does not arrive in time.
+        """
         async with asyncio.timeout(timeout_s):
             packet = await asyncio.shield(self.ahead())
         self._ahead = None
@@ -98,7 +101,7 @@ class Channel:
         header = await self._reader.readexactly(_HEADER)
         size = int.from_bytes(header[:4] if self.has_large_packets else header[:2], "big")
         if header[4] > _HIGHEST_TYPE:
-            raise ProtocolError("something else than Oracle Net")
+            raise ProtocolError("data of another protocol than Oracle Net")
         if not _HEADER <= size <= _MAX_PACKET:
             raise ProtocolError(f"a packet of {size} bytes")
         packet = Packet(header[4], await self._reader.readexactly(size - _HEADER))
@@ -107,19 +110,19 @@ class Channel:
         return packet
 
     def put(self, type_: PacketType, body: bytes | bytearray) -> None:
-        """Give a packet to be sent."""
+        """Queue a packet to be sent."""
         size = len(body) + _HEADER
         length = size.to_bytes(4, "big") if self.has_large_packets else size.to_bytes(2, "big") + bytes(2)
         self._writer.write(length + bytes([type_, 0, 0, 0]) + body)
 
     def put_marker(self, marker: Marker) -> None:
-        """Give a marker to be sent."""
+        """Queue a marker to be sent."""
         self.put(PacketType.MARKER, bytes([1, 0, marker]))
 
     async def put_data(self, data: bytes | bytearray, *, end_of_response: bool = False) -> None:
-        """Send a message in as many data packets as it needs, the last one marked as the end of the response or not.
+        """Send a message in as many data packets as it needs; end_of_response marks the last one.
 
-        Waits until the client has taken most of it.
+        Wait until the client has received most bytes.
         """
         step = SDU - _HEADER - _DATA_FLAGS
         view = memoryview(data)
@@ -130,7 +133,7 @@ class Channel:
             await self._writer.drain()
 
     async def drain(self) -> None:
-        """Wait until what was put is on its way."""
+        """Wait until most of the queued data is sent."""
         await self._writer.drain()
 
     def abort(self) -> None:
@@ -138,7 +141,7 @@ class Channel:
         self._writer.transport.abort()
 
     def close(self) -> None:
-        """Close the connection when all is sent; nothing more is read."""
+        """Close the connection after the queued data is sent; read no more."""
         if self._ahead is not None:
             self._ahead.cancel()
             if self._ahead.done() and not self._ahead.cancelled():

@@ -1,11 +1,11 @@
-"""Releases that the server can play: the protocol versions that it negotiates, and its version number."""
+"""Releases that the server can imitate: their protocol versions and version numbers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 FAST_AUTH_FIELD_VERSION = 13
-"""The field version in which the one request of a fast logon is written, before any is agreed."""
+"""The field version of a fast logon's single request, which is sent before any negotiation."""
 
 
 @dataclass(frozen=True)
@@ -13,11 +13,12 @@ class ServerRelease:
     """A release as a client sees it."""
 
     tns_version: int
-    """Of Oracle Net. From 315 on packets may be large; python-oracledb's thin mode refuses lower ones (DPY-3010)."""
+    """Version of Oracle Net. From 315 on packets may be large; python-oracledb's thin mode refuses older ones
+    (DPY-3010)."""
     field_version: int
-    """Of TTC: which fields messages have. The lower one of client and server counts."""
+    """Version of TTC, which defines the fields of messages. The lower one of client and server is used."""
     version: str
-    """As the server tells it: `19.22.0.0.0`."""
+    """The version as the server reports it: `19.22.0.0.0`."""
     fast_auth: bool = False
     """Whether the logon's first three requests may come as one."""
     end_of_response: bool = False
@@ -25,7 +26,7 @@ class ServerRelease:
 
     @property
     def version_number(self) -> int:
-        """The version as AUTH_VERSION_NO packs it; differently from 18c on."""
+        """The version as AUTH_VERSION_NO packs it; 18c and later use another layout."""
         parts = [int(part) for part in self.version.split(".")]
         first, second, third, fourth, fifth = (parts + [0] * 5)[:5]
         if self.field_version >= 11:
@@ -45,7 +46,10 @@ RELEASES = {
 
 
 def release_of(version: str) -> ServerRelease:
-    """The profile of a release that tells this version: `12.1.0.2.0`, `19.22.0.0.0`. ValueError when there is none."""
+    """Return the profile of a release by its version: `12.1.0.2.0`, `19.22.0.0.0`.
+
+    Raises ValueError for an unknown one.
+    """
     major, _, rest = version.partition(".")
     for name in (f"{major}.{rest.partition('.')[0]}", f"{major}c", f"{major}ai"):
         if name in RELEASES:

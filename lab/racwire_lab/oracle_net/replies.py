@@ -1,4 +1,4 @@
-"""The messages that a session's calls are answered with."""
+"""The messages that answer a session's calls."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ _SIZES = {
     OracleType.BINARY_DOUBLE: 8,
     OracleType.CLOB: 4000,
 }
-"""In bytes; of other types the column tells its own."""
+"""Size in bytes; columns of other types have their own."""
 
 NO_MORE_ROWS = OracleError(1403, "no data found")
 
 
 class Replies:
-    """Writes what is answered, in the form of the agreed field version."""
+    """Writes answers in the format of the negotiated field version."""
 
     def __init__(self, field_version: int) -> None:
         self.field_version = field_version
         self.sequence = 1
-        """Of the calls of the session."""
+        """The sequence number of the session's calls."""
 
     def status(self, writer: Writer) -> None:
-        """That a call without results is done."""
+        """Write that a call without results has ended."""
         writer.u8(_STATUS).ub(_CALL_IS_OVER, self.sequence & 0xFFFF)
 
     def summary(self, writer: Writer, error: OracleError | None = None, *, cursor: int = 0, rows: int = 0) -> None:
-        """The end of a call: its error, or the number of rows so far."""
+        """Write the end of a call: its error, or the number of rows so far."""
         code = error.code if error else 0
         writer.u8(_ERROR).ub(_CALL_IS_OVER, self.sequence & 0xFFFF, rows & 0xFFFFFFFF, code if code < 65536 else 0)
         writer.ub(0, 0, cursor, error.offset if error else 0)
         # The kind of statement, and flags of the call.
         writer.u8(3 if cursor else 0, 0, 0, 0, 0, 0)
-        # The rowid, and what the operating system said.
+        # The rowid, and the error of the operating system.
         writer.ub(0, 0).u8(0).ub(0, 0, 0).u8(0, 0).ub(0, 0, 0)
-        # Errors of single executions of many.
+        # Errors of single executions of an array of executions.
         writer.ub(0, 0, 0).ub(code, rows)
         if self.field_version >= 14:
             writer.ub(0, 0)
@@ -55,7 +55,7 @@ class Replies:
             writer.counted(f"{error}\n".encode())
 
     def parameters(self, writer: Writer) -> None:
-        """An empty message that real servers send after each execution."""
+        """Write an empty message that real servers send after each execution."""
         writer.u8(_PARAMETERS).ub(0, 0, 0, 0)
 
     def columns(self, writer: Writer, columns: Sequence[Column]) -> None:
@@ -86,7 +86,7 @@ class Replies:
             writer.ub(0).u8(0, 0)
 
     def lob(self, writer: Writer, locator: bytes, data: bytes | None, amount: int | None) -> None:
-        """A part of a LOB, or only its length."""
+        """Write a part of a LOB, or only its length."""
         if data is not None:
             writer.u8(_LOB_DATA).counted(data)
         writer.u8(_PARAMETERS).raw(locator)
@@ -95,5 +95,5 @@ class Replies:
 
 
 def _buffer_size(column: Column) -> int:
-    """In bytes; 0 would say that all values are NULL and not sent."""
+    """Size in bytes; 0 would mean that all values are NULL and are not sent."""
     return _SIZES.get(column.type) or max(column.size, 1)

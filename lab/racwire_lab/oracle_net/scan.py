@@ -1,4 +1,4 @@
-"""A SCAN listener: serves no session itself, and sends clients to the listeners of the instances in turn."""
+"""A SCAN listener: it serves no session itself, and redirects clients to the listeners of the instances in turn."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from racwire_lab.oracle_net.services import refusal
 
 
 class ScanListener(Listener):
-    """Asks anew for each client which listeners there are; with none it knows of no service (12514)."""
+    """Queries the available listeners for each client; when there are none, it refuses the service (12514)."""
 
     def __init__(
         self,
@@ -27,7 +27,7 @@ class ScanListener(Listener):
         self._turn = itertools.count()
 
     async def serve(self, channel: Channel, request: ConnectRequest) -> None:
-        """Send the client on, or refuse it."""
+        """Redirect the client, or refuse it."""
         code = self.faults.refuse or refusal(request, self.services)
         targets = self._targets()
         if code or not targets:

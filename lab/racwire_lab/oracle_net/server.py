@@ -27,8 +27,8 @@ _FAREWELL_S = 5.0
 class OracleServer(Listener):
     """Serves sessions of one instance on a backend.
 
-    Users are verifiers by upper-case name, or what finds one. The profile says which release it is. What may change
-    while it runs are plain attributes: `faults`, `services`, `users`, `sysdba`, `profile`.
+    `users` is a dict of verifiers by upper-case name, or a function that finds one. `profile` is the release to
+    imitate. These attributes may change while the server runs: `faults`, `services`, `users`, `sysdba`, `profile`.
     """
 
     def __init__(
@@ -63,16 +63,16 @@ class OracleServer(Listener):
 
     @property
     def dsn(self) -> str:
-        """The connect string of its first service."""
+        """The connect string of the server's first service."""
         return f"{self.host}:{self.port}/{next(iter(self.services))}"
 
     @property
     def callers(self) -> tuple[Caller, ...]:
-        """The user who is logged on."""
+        """The users who are logged on, one for each session."""
         return tuple(session.caller for session in tuple(self._sessions) if session.caller)
 
     async def close(self) -> None:
-        """Listen no longer, end all sessions, and wait a little until the backend knows."""
+        """Stop listening, end all sessions, and wait a short time until the backend has released them."""
         await super().close()
         farewells = [asyncio.wrap_future(farewell) for farewell in tuple(self._farewells)]
         if farewells:
@@ -95,7 +95,7 @@ class OracleServer(Listener):
                 farewell.add_done_callback(self._farewells.discard)
 
     def verifier(self, user: str) -> Verifier | None:
-        """The verifier of a user; None when there is no such user. May raise OracleError (28000: locked)."""
+        """Return the verifier of a user; None when there is no such user. May raise OracleError (28000: locked)."""
         return self.users(user) if callable(self.users) else self.users.get(user)
 
 
@@ -106,7 +106,10 @@ _START_S = 10.0
 
 @contextmanager
 def hosted(listener: L, host: str = "127.0.0.1", port: int = 0) -> Iterator[L]:
-    """Run it in an event loop in a thread of its own while the context lasts. OSError when it cannot listen."""
+    """Run the listener in an event loop in a thread of its own while the context lasts.
+
+    Raises OSError when it cannot listen.
+    """
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name=f"{type(listener).__name__}", daemon=True)
     thread.start()
@@ -124,6 +127,6 @@ def hosted(listener: L, host: str = "127.0.0.1", port: int = 0) -> Iterator[L]:
 
 @contextmanager
 def serving(backend: Backend, *, host: str = "127.0.0.1", port: int = 0, **options: Any) -> Iterator[OracleServer]:
-    """Serve a backend while the context lasts; options are those of OracleServer."""
+    """Serve a backend while the context lasts. The options are those of OracleServer."""
     with hosted(OracleServer(backend, **options), host, port) as server:
         yield server

@@ -10,7 +10,7 @@ UNKNOWN_SERVICE, UNKNOWN_SID, NO_NAME = 12514, 12505, 12504
 
 
 def refusal(request: ConnectRequest, services: Collection[str], sid: str = "") -> int | None:
-    """The code with which a request is refused; None when its service or SID is served. Case does not matter."""
+    """Return the code that refuses a request; None when its service or SID is served. Case does not matter."""
     if request.service:
         known = {service.casefold() for service in services}
         return None if request.service.casefold() in known else UNKNOWN_SERVICE

@@ -1,4 +1,4 @@
-"""One session: calls come in, statements run in its worker thread, and a break is heard meanwhile."""
+"""One session: it reads calls, runs statements in its worker thread, and notices breaks meanwhile."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 
 class OracleNetSession:
-    """From the logon to the end, however it comes."""
+    """A session from the logon to its end, whatever ends it."""
 
     def __init__(
         self, server: OracleServer, channel: Channel, number: int, request: ConnectRequest, *, marks_ends: bool
@@ -56,7 +56,7 @@ class OracleNetSession:
         self._lobs = Lobs()
 
     async def run(self) -> None:
-        """Log the client on and answer its calls until it leaves: EOFError, OSError or ProtocolError."""
+        """Log the client on and answer its calls. Raises EOFError, OSError or ProtocolError when the session ends."""
         async with asyncio.timeout(self._server.logon_timeout_s):
             logged_on = await self._logon.run()
         if logged_on is None:
@@ -78,13 +78,16 @@ class OracleNetSession:
                 return
 
     def end(self) -> Future[None] | None:
-        """Cancel what runs and tell the backend, in its turn; the future is done when it knows."""
+        """Cancel the running statement and report the end to the backend after it.
+
+        The future is done when the backend knows.
+        """
         self._cancellation.cancel()
-        farewell = self._worker.submit(self._say_farewell, self.caller) if self.caller else None
+        farewell = self._worker.submit(self._report_end, self.caller) if self.caller else None
         self._worker.shutdown(wait=False)
         return farewell
 
-    def _say_farewell(self, caller: Caller) -> None:
+    def _report_end(self, caller: Caller) -> None:
         try:
             for cursor in self._cursors.values():
                 cursor.release()
@@ -99,7 +102,7 @@ class OracleNetSession:
         return cursor.known if cursor else None
 
     def _note(self, message: ClientMessage, caller: Caller) -> None:
-        """Take in what was sent ahead of a call."""
+        """Process the data that was sent ahead of a call."""
         for number in message.closed_cursors:
             self._forget(number)
         for name, value in message.attributes.items():
@@ -133,7 +136,7 @@ class OracleNetSession:
     async def _execute(self, writer: Writer, call: Execute, caller: Caller) -> None:
         cursor = self._cursor_for(call)
         try:
-            # Definitions of columns are told for a result that is there already.
+            # Definitions of columns are sent for an existing result.
             if not call.defines:
                 cursor.cancellation = Cancellation()
             await self._in_worker(lambda: self._run(writer, call, cursor, caller), cursor.cancellation)
@@ -146,7 +149,7 @@ class OracleNetSession:
                 caller.is_read_only = False
 
     def _cursor_for(self, call: Execute) -> Cursor:
-        """The cursor that is meant, or a new one for a new statement."""
+        """The cursor that the call names, or a new one for a new statement."""
         if call.statement is None:
             return self._cursor(call.cursor)
         if len(self._cursors) >= self._server.max_open_cursors:
@@ -157,7 +160,7 @@ class OracleNetSession:
         return cursor
 
     def _forget(self, number: int) -> None:
-        """Close a cursor, if there is one of this number: in its turn, when what runs on it has ended."""
+        """Close the cursor of this number, if there is one, after the call that runs on it."""
         if cursor := self._cursors.pop(number, None):
             self._worker.submit(cursor.release)
 
@@ -167,7 +170,7 @@ class OracleNetSession:
         return self._cursors[number]
 
     def _run(self, writer: Writer, call: Execute, cursor: Cursor, caller: Caller) -> None:
-        """Execute, and write the response. In the worker thread."""
+        """Execute, and write the response. Runs in the worker thread."""
         cursor.bind_definitions = call.bind_definitions or cursor.bind_definitions
         cursor.defines = call.defines or cursor.defines
         if not call.defines and call.options & (OPTION_EXECUTE | OPTION_DESCRIBE):
@@ -215,8 +218,11 @@ class OracleNetSession:
         self._replies.status(writer)
 
     async def _in_worker(self, job: Callable[[], None], cancellation: Cancellation) -> None:
-        """Do it in the worker thread, and listen meanwhile: OracleError 1013 after a break, EOFError or OSError when
-        the client goes away; the job is cancelled then, and whatever it still gives is thrown away."""
+        """Run the job in the worker thread, and read from the client meanwhile.
+
+        Raises OracleError 1013 after a break, and EOFError or OSError when the client goes away. In these cases the job
+        is cancelled and its result discarded.
+        """
         self._cancellation = cancellation
         work = asyncio.get_running_loop().run_in_executor(self._worker, job)
         work.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -227,7 +233,7 @@ class OracleNetSession:
             await channel.receive()
             cancellation.cancel()
             await self._conversation.break_off()
-        # What else came is the next call, sent before this one is answered.
+        # Another packet is the next call, sent before this one is answered.
         await asyncio.wait([work])
         try:
             work.result()
@@ -239,7 +245,10 @@ class OracleNetSession:
 
 
 def _bind_maps(call: Execute, cursor: Cursor) -> Iterator[dict[str, Any]]:
-    """The bound values by name, for each execution. OracleError when they are not as many as the names."""
+    """The bound values by name, for each execution.
+
+    Raises OracleError when their number differs from that of the names.
+    """
     names = cursor.statement.bind_names
     for values in call.binds or ((),):
         if len(values) < len(names) and call.options & OPTION_EXECUTE:

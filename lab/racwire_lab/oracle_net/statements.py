@@ -15,19 +15,20 @@ _BLOCKS = frozenset({"BEGIN", "DECLARE", "CALL"})
 
 @dataclass(frozen=True)
 class SentStatement:
-    """A statement as it was sent."""
+    """A statement as the client sent it."""
 
     sql: str
 
     @cached_property
     def is_block(self) -> bool:
-        """Whether it is PL/SQL."""
+        """Whether the statement is PL/SQL."""
         found = _FIRST_WORD.match(self.sql)
         return found is not None and found[1].upper() in _BLOCKS
 
     @cached_property
     def bind_names(self) -> tuple[str, ...]:
-        """The names of its binds in the order of their values: in SQL one that occurs twice has two, in PL/SQL one."""
+        """The names of the binds in the order of their values: a repeated name has two values in SQL, and one in
+        PL/SQL."""
         found = (match[2] for match in _BINDS.finditer(self.sql))
         names = [name[1:-1] if name.startswith('"') else name.upper() for name in found if name]
         return tuple(dict.fromkeys(names)) if self.is_block else tuple(names)

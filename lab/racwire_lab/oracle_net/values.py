@@ -1,4 +1,4 @@
-"""Encoders and decoders for values of Oracle's types on the wire."""
+"""Encoders and decoders for values of Oracle's types in the protocol."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from racwire_lab.database.backend import OracleError, OracleType
 from racwire_lab.oracle_net.wire import ProtocolError, utf8
 
 LONG, INTEGER, ROWID, LONG_RAW, FLOAT, BLOB, TIMESTAMP_LTZ, LONG_ROWID, BOOLEAN = 8, 3, 11, 24, 100, 113, 231, 208, 252
-"""Types that clients bind or define and that results do not have."""
+"""Types that clients bind or define, and that results do not have."""
 
 _NATIONAL = 2
 _PRECISION = Context(prec=38)
@@ -22,7 +22,7 @@ Encoder = Callable[[Any], bytes | None]
 
 
 def encode_number(value: int | float | Decimal) -> bytes:
-    """A NUMBER, rounded to 38 digits. OracleError 1426 for what is too large for one, and for NaN.
+    """Encode a NUMBER, rounded to 38 digits. Raises OracleError 1426 for NaN and for a value out of range.
 
     A byte with the sign and the exponent of 100, then the digits of base 100, most significant first.
     """
@@ -50,7 +50,7 @@ def encode_number(value: int | float | Decimal) -> bytes:
 
 
 def decode_number(data: bytes) -> int | Decimal:
-    """A NUMBER: an int where it is whole. ProtocolError for bytes that are none."""
+    """Decode a NUMBER; a whole one is an int. Raises ProtocolError for invalid bytes."""
     if data == b"\x80":
         return 0
     positive = data[0] >= 0x80
@@ -58,7 +58,7 @@ def decode_number(data: bytes) -> int | Decimal:
     head = data[0] if positive else 255 - data[0]
     pairs = [byte - 1 if positive else 101 - byte for byte in body]
     if not 1 <= len(pairs) <= 20 or any(not 0 <= pair <= 99 for pair in pairs):
-        raise ProtocolError("a NUMBER with digits that are none")
+        raise ProtocolError("a NUMBER with invalid digits")
     digits = [digit for pair in pairs for digit in divmod(pair, 10)]
     exponent = (head - 192 - len(pairs)) * 2
     while digits and not digits[-1]:
@@ -69,7 +69,7 @@ def decode_number(data: bytes) -> int | Decimal:
 
 
 def encode_date(value: date) -> bytes:
-    """A DATE: century and year from 100, month, day, and the time from 1."""
+    """Encode a DATE: century and year from 100, month, day, and the time from 1."""
     year = bytes([value.year // 100 + 100, value.year % 100 + 100, value.month, value.day])
     if isinstance(value, datetime):
         return year + bytes([value.hour + 1, value.minute + 1, value.second + 1])
@@ -77,13 +77,13 @@ def encode_date(value: date) -> bytes:
 
 
 def encode_timestamp(value: date) -> bytes:
-    """A TIMESTAMP: a DATE with nanoseconds."""
+    """Encode a TIMESTAMP: a DATE with nanoseconds."""
     microsecond = value.microsecond if isinstance(value, datetime) else 0
     return encode_date(value) + (microsecond * 1000).to_bytes(4, "big")
 
 
 def encode_timestamp_tz(value: datetime) -> bytes:
-    """A TIMESTAMP WITH TIME ZONE: in UTC, and the offset; a time without a zone is one of UTC."""
+    """Encode a TIMESTAMP WITH TIME ZONE: the time in UTC, and the offset. A time without a zone is in UTC."""
     offset = value.utcoffset() or timedelta(0)
     minutes = int(offset.total_seconds()) // 60
     sign = -1 if minutes < 0 else 1
@@ -93,7 +93,7 @@ def encode_timestamp_tz(value: datetime) -> bytes:
 
 
 def decode_date(data: bytes) -> datetime:
-    """A DATE or TIMESTAMP; one WITH TIME ZONE is aware of its zone. ProtocolError for bytes that are none."""
+    """Decode a DATE or TIMESTAMP; one WITH TIME ZONE has its zone. Raises ProtocolError for invalid bytes."""
     try:
         nanoseconds = int.from_bytes(data[7:11], "big")
         year = (data[0] - 100) * 100 + data[1] - 100
@@ -103,11 +103,11 @@ def decode_date(data: bytes) -> datetime:
         zone = timezone(timedelta(hours=data[11] - 20, minutes=data[12] - 60))
         return value.replace(tzinfo=UTC).astimezone(zone)
     except (IndexError, ValueError, OverflowError):
-        raise ProtocolError("a date that is none") from None
+        raise ProtocolError("an invalid date") from None
 
 
 def encode_interval(value: timedelta) -> bytes:
-    """An INTERVAL DAY TO SECOND: days, hours, minutes, seconds, nanoseconds, all with the sign of the whole."""
+    """Encode an INTERVAL DAY TO SECOND: days, hours, minutes, seconds, nanoseconds, all with the interval's sign."""
     sign = -1 if value < timedelta(0) else 1
     size = abs(value)
     hours, rest = divmod(size.seconds, 3600)
@@ -118,9 +118,9 @@ def encode_interval(value: timedelta) -> bytes:
 
 
 def decode_interval(data: bytes) -> timedelta:
-    """An INTERVAL DAY TO SECOND. ProtocolError for bytes that are none."""
+    """Decode an INTERVAL DAY TO SECOND. Raises ProtocolError for invalid bytes."""
     if len(data) != 11:
-        raise ProtocolError("an interval that is none")
+        raise ProtocolError("an invalid interval")
     days, hours, minutes, seconds, nanoseconds = struct.unpack(">IBBBI", data)
     try:
         return timedelta(
@@ -131,11 +131,11 @@ def decode_interval(data: bytes) -> timedelta:
             microseconds=(nanoseconds - _BIAS) // 1000,
         )
     except OverflowError:
-        raise ProtocolError("an interval that is none") from None
+        raise ProtocolError("an invalid interval") from None
 
 
 def encode_double(value: float) -> bytes:
-    """A BINARY_DOUBLE: IEEE 754 with the bits changed so that the bytes sort as the numbers do."""
+    """Encode a BINARY_DOUBLE: IEEE 754 with bits changed so that the bytes sort like the numbers."""
     data = bytearray(struct.pack(">d", value))
     if data[0] & 0x80:
         return bytes(byte ^ 0xFF for byte in data)
@@ -144,15 +144,15 @@ def encode_double(value: float) -> bytes:
 
 
 def decode_float(data: bytes) -> float:
-    """A BINARY_DOUBLE or, of four bytes, a BINARY_FLOAT. ProtocolError for another size."""
+    """Decode a BINARY_DOUBLE or, from four bytes, a BINARY_FLOAT. Raises ProtocolError for another size."""
     if len(data) not in (4, 8):
-        raise ProtocolError("a floating number that is none")
+        raise ProtocolError("an invalid floating-point number")
     bits = bytes([data[0] & 0x7F]) + data[1:] if data[0] & 0x80 else bytes(byte ^ 0xFF for byte in data)
     return float(struct.unpack(">d" if len(data) == 8 else ">f", bits)[0])
 
 
 def encode_text(value: object) -> bytes | None:
-    """Text; the empty one is NULL, as everywhere in Oracle."""
+    """Encode text. Empty text is NULL, as always in Oracle."""
     return str(value).encode() or None
 
 
@@ -171,7 +171,10 @@ _ENCODERS: dict[OracleType, Encoder] = {
 
 
 def encoder(type_: OracleType) -> Encoder:
-    """The encoder for the values of a column of this type; None is NULL everywhere."""
+    """Return the encoder for the values of a column of this type; it encodes None as NULL.
+
+    Raises OracleError 600 when a value has another type.
+    """
     encode = _ENCODERS[type_]
 
     def encode_or_null(value: Any) -> bytes | None:
@@ -200,7 +203,10 @@ _DECODERS: dict[int, Callable[[bytes], Any]] = {
 
 
 def decode(data: bytes | None, type_: int, character_form: int = 1) -> Any:
-    """A bound value of this type; what is of no type known here stays bytes. ProtocolError when it is malformed."""
+    """Decode a bound value of this type; a value of an unknown type stays bytes.
+
+    Raises ProtocolError when malformed.
+    """
     if data is None:
         return None
     if type_ in _TEXT:

@@ -1,6 +1,7 @@
 """Password verifiers, and the exchange that proves a password without sending it in the clear.
 
-AES in CBC mode with an initial vector of zeros throughout; binary values travel as upper-case hexadecimal digits.
+All encryption is AES in CBC mode with an initialization vector of zeros. Binary values are sent as upper-case
+hexadecimal digits.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _BLOCK = 16
 
 @dataclass(frozen=True)
 class Verifier:
-    """A salt and a key made of it and the password: enough to check the password, not to tell it."""
+    """A salt, and a key made of the salt and the password. It can check the password but not reveal it."""
 
     kind: Kind
     salt: bytes
@@ -33,26 +34,26 @@ class Verifier:
 
     @classmethod
     def of(cls, password: str, kind: Kind = "12c", vgen_count: int = 4096) -> Verifier:
-        """A new verifier of this password."""
+        """Return a new verifier of this password."""
         salt = secrets.token_bytes(16 if kind == "12c" else 10)
         return cls(kind, salt, _key(kind, salt, vgen_count, password.encode()), vgen_count)
 
     @classmethod
-    def of_nobody(cls) -> Verifier:
-        """A verifier that no password fits, for users who do not exist: they get the same answers as others."""
+    def unmatchable(cls) -> Verifier:
+        """Return a verifier that matches no password: unknown users get the same answers as known ones."""
         return cls("12c", secrets.token_bytes(16), secrets.token_bytes(32))
 
     def fits(self, password: bytes) -> bool:
-        """Whether it was made of this password; takes as long for a wrong one."""
+        """Whether this verifier was made of the password. A wrong password takes the same time."""
         return hmac.compare_digest(self.key, _key(self.kind, self.salt, self.vgen_count, password))
 
     def to_json(self) -> str:
-        """As JSON, for a file."""
+        """Return the verifier as JSON, for a file."""
         return msgspec.json.encode(self).decode()
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Verifier:
-        """Back from JSON. ValueError when it is not a verifier's."""
+        """Return the verifier from its JSON. Raises ValueError when the JSON is not a valid verifier."""
         try:
             verifier = msgspec.json.decode(text, type=cls)
         except msgspec.MsgspecError as error:
@@ -66,17 +67,17 @@ class Verifier:
 
 
 class Challenge:
-    """One exchange: the server's part of a session key is sent, and the client's answer is judged."""
+    """One exchange: the server sends its part of a session key, and checks the client's answer."""
 
     def __init__(self, verifier: Verifier) -> None:
         self._verifier = verifier
         is_12c = verifier.kind == "12c"
-        # The 11g part is padded as some clients check; python-oracledb does not.
+        # The 11g part is padded, which some clients check; python-oracledb does not.
         self._part = secrets.token_bytes(32) if is_12c else secrets.token_bytes(40) + b"\x08" * 8
         self._mixing_salt = secrets.token_bytes(16)
 
     def pairs(self) -> list[tuple[str, str, int]]:
-        """Keys, values and flags of the first answer of a logon."""
+        """Return the keys, values and flags of the first answer of a logon."""
         verifier = self._verifier
         pairs = [
             ("AUTH_SESSKEY", _hex(_encrypt(verifier.key, self._part)), 0),
@@ -91,13 +92,15 @@ class Challenge:
         return pairs
 
     def answer(self, client_part: str, password: str) -> str | None:
-        """Judge the client's AUTH_SESSKEY and AUTH_PASSWORD: the AUTH_SVR_RESPONSE that proves that the server knows
-        the key too, or None when the password is wrong."""
+        """Check the client's AUTH_SESSKEY and AUTH_PASSWORD.
+
+        Return the AUTH_SVR_RESPONSE, which proves that the server knows the key too; None when the password is wrong.
+        """
         try:
             session_key = self._session_key(_decrypt(self._verifier.key, bytes.fromhex(client_part)))
             clear = _unpad(_decrypt(session_key, bytes.fromhex(password)))[_BLOCK:]
         except ValueError:
-            # What does not decrypt was encrypted with another key: with that of another password.
+            # Data that cannot be decrypted was encrypted with the key of another password.
             return None
         if not self._verifier.fits(clear):
             return None

@@ -1,4 +1,4 @@
-"""The primitives that TTC messages are made of: fixed and compressed integers, and bytes with their length."""
+"""The primitives of TTC messages: fixed and compressed integers, and bytes with their length."""
 
 from __future__ import annotations
 
@@ -9,41 +9,41 @@ _NO_VALUE = (0, 255)
 
 
 class ProtocolError(Exception):
-    """A message that no client sends; the session cannot go on."""
+    """A malformed message; the session cannot continue."""
 
 
 class NeedMoreError(Exception):
-    """The message goes on in a packet that has not arrived yet."""
+    """The message continues in a packet that has not arrived yet."""
 
 
 class Writer:
-    """Builds one message; each method returns the writer, so that calls can be chained in the order of the fields."""
+    """Builds one message. Each method returns the writer, so that calls can be chained in the order of the fields."""
 
     def __init__(self) -> None:
         self.data = bytearray()
 
     def u8(self, *values: int) -> Writer:
-        """Bytes; negative values as two's complement."""
+        """Write bytes; negative values as two's complement."""
         self.data += bytes(value & 0xFF for value in values)
         return self
 
     def u16(self, value: int) -> Writer:
-        """Two bytes, the high one first."""
+        """Write two bytes, big-endian."""
         self.data += value.to_bytes(2, "big")
         return self
 
     def u16le(self, value: int) -> Writer:
-        """Two bytes, the low one first."""
+        """Write two bytes, little-endian."""
         self.data += value.to_bytes(2, "little")
         return self
 
     def u32(self, value: int) -> Writer:
-        """Four bytes, the high one first."""
+        """Write four bytes, big-endian."""
         self.data += value.to_bytes(4, "big")
         return self
 
     def ub(self, *values: int) -> Writer:
-        """Compressed integers: a byte with the number of bytes, and the sign in its top bit, then these bytes."""
+        """Write compressed integers: a byte with the number of bytes and the sign in its top bit, then these bytes."""
         for value in values:
             size = (value.bit_length() + 7) // 8
             self.data.append(size if value >= 0 else size | 0x80)
@@ -51,12 +51,12 @@ class Writer:
         return self
 
     def raw(self, data: bytes | bytearray) -> Writer:
-        """Bytes as they are."""
+        """Write bytes unchanged."""
         self.data += data
         return self
 
     def counted(self, data: bytes | None) -> Writer:
-        """Bytes with their length, long ones in chunks; None and no bytes are the same, NULL."""
+        """Write bytes with their length, long ones in chunks; None and empty bytes are both NULL."""
         if not data:
             self.data.append(0)
         elif len(data) <= _LONGEST_SHORT:
@@ -71,7 +71,7 @@ class Writer:
         return self
 
     def text(self, value: str | bytes) -> Writer:
-        """A compressed length, and if it is not 0 the value as `counted` bytes."""
+        """Write a compressed length and, if it is not 0, the value as `counted` bytes."""
         data = value.encode() if isinstance(value, str) else value
         self.ub(len(data))
         return self.counted(data) if data else self
@@ -85,7 +85,7 @@ class Reader:
         self._position = 0
 
     def raw(self, size: int) -> bytes:
-        """So many bytes."""
+        """Read so many bytes. Raises NeedMoreError when there are fewer."""
         end = self._position + size
         if end > len(self._data):
             raise NeedMoreError
@@ -94,19 +94,19 @@ class Reader:
         return bytes(data)
 
     def u8(self) -> int:
-        """One byte."""
+        """Read one byte."""
         return self.raw(1)[0]
 
     def u16(self) -> int:
-        """Two bytes, the high one first."""
+        """Read two bytes, big-endian."""
         return int.from_bytes(self.raw(2), "big")
 
     def u16le(self) -> int:
-        """Two bytes, the low one first."""
+        """Read two bytes, little-endian."""
         return int.from_bytes(self.raw(2), "little")
 
     def ub(self) -> int:
-        """A compressed integer. ProtocolError when it says that it has more than 8 bytes."""
+        """Read a compressed integer. Raises ProtocolError when it claims more than 8 bytes."""
         size = self.u8()
         negative, size = size & 0x80, size & 0x7F
         if size > 8:
@@ -115,14 +115,14 @@ class Reader:
         return -value if negative else value
 
     def count(self, limit: int) -> int:
-        """A compressed integer that counts something. ProtocolError when it is negative or above the limit."""
+        """Read a compressed count. Raises ProtocolError when it is negative or above the limit."""
         value = self.ub()
         if not 0 <= value <= limit:
-            raise ProtocolError(f"a count of {value} where {limit} is the most")
+            raise ProtocolError(f"a count of {value}, above the limit of {limit}")
         return value
 
     def counted(self) -> bytes | None:
-        """Bytes with their length; None for NULL."""
+        """Read bytes with their length; None for NULL. Raises ProtocolError for a chunk of negative length."""
         size = self.u8()
         if size in _NO_VALUE:
             return None
@@ -136,15 +136,15 @@ class Reader:
         return b"".join(chunks) or None
 
     def bytes_(self) -> bytes:
-        """A compressed length, and if it is not 0 `counted` bytes."""
+        """Read a compressed length and, if it is not 0, `counted` bytes."""
         return (self.counted() or b"") if self.ub() else b""
 
     def text(self) -> str:
-        """The same as text. ProtocolError when it is not UTF-8."""
+        """Read `bytes_` as text. Raises ProtocolError when they are not UTF-8."""
         return utf8(self.bytes_())
 
     def terminated(self) -> bytes:
-        """Bytes up to a zero byte, which is read too."""
+        """Read bytes up to a zero byte, and the zero byte. Raises NeedMoreError when there is none."""
         end = self._data.find(0, self._position)
         if end < 0:
             raise NeedMoreError
@@ -153,7 +153,7 @@ class Reader:
         return bytes(data)
 
     def skip(self, layout: str) -> None:
-        """Read over fields that are not used: `b` is one byte, `u` a compressed integer."""
+        """Skip unused fields: `b` is one byte, `u` a compressed integer."""
         for field in layout:
             if field == "b":
                 self.u8()
@@ -162,7 +162,7 @@ class Reader:
 
 
 def utf8(data: bytes) -> str:
-    """The bytes as text. ProtocolError when they are not UTF-8."""
+    """Return the bytes as text. Raises ProtocolError when they are not UTF-8."""
     try:
         return data.decode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""The practice database's SQL: Oracle statements, run by DuckDB on tables made from the living instances.
+"""The practice database's SQL: Oracle statements, run by DuckDB on tables made from the running instances.
 
-Nothing outside this package needs duckdb or sqlglot (extra `lab`); what starts racwire does not import it.
+Only this package needs duckdb or sqlglot (extra `lab`); the modules that start racwire do not import it.
 """

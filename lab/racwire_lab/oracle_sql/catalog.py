@@ -1,4 +1,4 @@
-"""What a session can find out about itself and about the tables that there are."""
+"""The views of the catalogue: a session's own data, and the existing tables."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Row = dict[str, Any]
 
 
 def rows(view: View, caller: Caller, visible: list[View]) -> list[Row]:
-    """The rows of DUAL or of a view of the catalogue; `visible` is what the session may read."""
+    """Return the rows of DUAL or of a view of the catalogue; `visible` are the views that the session may read."""
     return list(_VIEWS[view.name](caller, visible))
 
 
 def userenv(
     attribute: str, caller: Caller, database: DatabaseIdentity, instance: int, state: InstanceState | None
 ) -> str | None:
-    """SYS_CONTEXT('USERENV', attribute). Raises ORA-02003 for one that this version has not."""
+    """Return SYS_CONTEXT('USERENV', attribute). Raises ORA-02003 for an attribute that this version lacks."""
     if attribute.startswith(("CON_", "CDB_")) and database.release < (12, 1):
         raise oracle_error(2003)
     user = "SYS" if caller.is_sysdba else caller.user.upper()
@@ -56,13 +56,16 @@ def _dual(caller: Caller, visible: list[View]) -> Iterator[Row]:
     yield {"DUMMY": "X"}
 
 
-def _kept(visible: Iterable[View], user: str | None = None) -> Iterator[View]:
-    """What is a table: Statspack's."""
+def _of_tables(visible: Iterable[View], user: str | None = None) -> Iterator[View]:
+    """The views of the dictionary that are tables in Oracle: Statspack's."""
     return (view for view in visible if view.owner == "PERFSTAT" and user in (None, view.owner))
 
 
-def _seen(visible: Iterable[View], user: str | None = None) -> Iterator[View]:
-    """What is a view. GV$ and V$ are synonyms; their views are called GV_$ and V_$."""
+def _of_views(visible: Iterable[View], user: str | None = None) -> Iterator[View]:
+    """The views of the dictionary that are views in Oracle.
+
+    GV$ and V$ are synonyms; their views are called GV_$ and V_$.
+    """
     return (view for view in visible if view.owner == "SYS" and view.name != "DUAL" and user in (None, view.owner))
 
 
@@ -71,17 +74,19 @@ def _object_name(view: View) -> str:
 
 
 def _tables(visible: list[View], user: str | None = None) -> Iterator[Row]:
-    for view in _kept(visible, user):
+    for view in _of_tables(visible, user):
         yield {"OWNER": view.owner, "TABLE_NAME": view.name, "TABLESPACE_NAME": "PERFSTAT", "STATUS": "VALID"}
 
 
 def _views(visible: list[View], user: str | None = None) -> Iterator[Row]:
-    for view in _seen(visible, user):
+    for view in _of_views(visible, user):
         yield {"OWNER": view.owner, "VIEW_NAME": _object_name(view)}
 
 
 def _objects(visible: list[View], user: str | None = None) -> Iterator[Row]:
-    named = [(view, "VIEW") for view in _seen(visible, user)] + [(view, "TABLE") for view in _kept(visible, user)]
+    named = [(view, "VIEW") for view in _of_views(visible, user)] + [
+        (view, "TABLE") for view in _of_tables(visible, user)
+    ]
     for number, (view, kind) in enumerate(named, 100):
         yield {
             "OWNER": view.owner,

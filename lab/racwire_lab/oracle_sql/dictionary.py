@@ -1,10 +1,10 @@
-"""The views of the practice database, with the columns that each version of Oracle Database gives them.
+"""The views of the practice database, with the columns of each version of Oracle Database.
 
-Each column is written in a few words: `MTU N`, `CON_ID N 12.1-`, `WRITE1 N -21`. The types: `N` a whole number, `N2`
-one with two decimals, `V30` VARCHAR2(30), `D` DATE, `T3` TIMESTAMP(3), `Z` TIMESTAMP WITH TIME ZONE, `I` INTERVAL DAY
-TO SECOND, `R8` RAW(8).
+Each column has a short notation: `MTU N`, `CON_ID N 12.1-`, `WRITE1 N -21`. The types: `N` a whole number, `N2` a
+number with two decimals, `V30` VARCHAR2(30), `D` DATE, `T3` TIMESTAMP(3), `Z` TIMESTAMP WITH TIME ZONE, `I` INTERVAL
+DAY TO SECOND, `R8` RAW(8).
 
-From the documentation, "Database Reference" of each version.
+Source: "Database Reference" of each version.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FREE_HISTORY = frozenset(
 
 
 def parse_version(text_: str) -> Version:
-    """`12.1` or `12.1.0.2.0` as numbers. From 18c on the first number tells, but for 26ai, which is 23.26."""
+    """Return `12.1` or `12.1.0.2.0` as numbers. From 18c on only the first counts, except for 26ai (23.26)."""
     major, _, rest = text_.strip().partition(".")
     minor = rest.partition(".")[0]
     if int(major) < 18:
@@ -38,26 +38,26 @@ def parse_version(text_: str) -> Version:
 
 @dataclass(frozen=True)
 class VersionRange:
-    """`12.1-`, `-12.1`, `11.2-12.1` or empty: from and to, both included."""
+    """A range of versions: `12.1-`, `-12.1`, `11.2-12.1` or empty; both ends are included."""
 
     since: Version = (0, 0)
     until: Version = (999, 0)
 
     @classmethod
     def parse(cls, text_: str) -> VersionRange:
-        """From its text. Raises ValueError when there is no `-` in it."""
+        """Return the range from its text. Raises ValueError when the text has no `-`."""
         if not text_:
             return cls()
         since, dash, until = text_.partition("-")
         if not dash:
-            raise ValueError(f"{text_!r} is no range of versions such as `12.1-` or `11.2-12.1`.")
+            raise ValueError(f"{text_!r} is not a range of versions such as `12.1-` or `11.2-12.1`.")
         return cls(parse_version(since) if since else (0, 0), parse_version(until) if until else (999, 0))
 
     def __contains__(self, version: object) -> bool:
         return isinstance(version, tuple) and self.since <= version <= self.until
 
     def known(self) -> tuple[Version, ...]:
-        """The releases of `VERSIONS` within it."""
+        """Return the releases of `VERSIONS` within the range."""
         return tuple(version for version in VERSIONS if version in self)
 
 
@@ -79,30 +79,30 @@ class View:
     columns: tuple[ViewColumn, ...]
     versions: VersionRange
     is_public: bool = False
-    """Everybody may read it."""
+    """Whether all users may read it."""
 
     def of(self, version: Version) -> dict[str, ColumnKind]:
-        """Its columns in that version, in order."""
+        """Return the columns in that version, in order."""
         return {column.name: column.kind for column in self.columns if version in column.versions}
 
     @property
     def is_live(self) -> bool:
-        """Made from the living instances."""
+        """Whether its rows come from the running instances."""
         return self.name.startswith(("V$", "GV$"))
 
     @property
     def is_history(self) -> bool:
-        """A table of AWR or Statspack."""
+        """Whether it is a table of AWR or Statspack."""
         return self.name.startswith(("DBA_HIST_", "STATS$"))
 
     @property
     def needs_licence(self) -> bool:
-        """Whether only the Diagnostics Pack allows to read it."""
+        """Whether only the Diagnostics Pack permits to read it."""
         return self.name.startswith("DBA_HIST_") and self.name not in FREE_HISTORY
 
     @property
     def grant(self) -> str:
-        """What SELECT has to be granted on: `SYS.GV_$SYSSTAT`; empty for what everybody may read."""
+        """The object for GRANT SELECT: `SYS.GV_$SYSSTAT`; empty for a view that all users may read."""
         if self.is_public:
             return ""
         return f"{self.owner}.{self.name.replace('V$', 'V_$', 1) if self.is_live else self.name}"
@@ -111,7 +111,7 @@ class View:
 def _define(
     name: str, columns: str, *, owner: str = "SYS", versions: str = "", is_public: bool = False, con_id: bool = False
 ) -> View:
-    """A view from its text: columns separated by commas, each `NAME TYPE [VERSIONS]`."""
+    """Return a view from its text: columns separated by commas, each `NAME TYPE [VERSIONS]`."""
     texts = [column.strip() for column in columns.replace("\n", " ").split(",") if column.strip()]
     if con_id:
         texts.append("CON_ID N 12.1-")
@@ -119,7 +119,7 @@ def _define(
 
 
 def _on_every_instance(one: Iterable[View]) -> Iterator[View]:
-    """The V$ views and the GV$ view of each: with INST_ID before the rest."""
+    """Yield the V$ views, and the GV$ view of each: with INST_ID before the other columns."""
     inst_id = _column("INST_ID N")
     for view in one:
         yield view
@@ -133,7 +133,7 @@ def _column(column: str) -> ViewColumn:
     name, type_, *versions = column.split()
     matched = _TYPE.fullmatch(type_)
     if matched is None:
-        raise ValueError(f"{column!r}: the type {type_!r} is not known.")
+        raise ValueError(f"{column!r}: the type {type_!r} is unknown.")
     letter, size = matched[1], int(matched[2] or 0)
     kinds = {"D": DATE, "T": TIMESTAMP, "Z": TIMESTAMP_TZ, "I": INTERVAL, "R": BYTES, "N": number(size)}
     kind = text(size) if letter == "V" else kinds[letter]
@@ -160,7 +160,7 @@ _CR_BLOCK_SERVER = """CR_REQUESTS N, CURRENT_REQUESTS N, DATA_REQUESTS N, UNDO_R
     {0}CURRENT_RESULTS N, PRIVATE_RESULTS N, ZERO_RESULTS N, DISK_READ_RESULTS N, FAIL_RESULTS N,
     {1}FAIRNESS_DOWN_CONVERTS N, FAIRNESS_CLEARS N, FREE_GC_ELEMENTS N, FLUSHES N, FLUSHES_QUEUED N,
     FLUSH_QUEUE_FULL N, FLUSH_MAX_TIME N, LIGHT_WORKS N, ERRORS N"""
-"""What AWR and Statspack keep of it lacks the two columns that are left open here."""
+"""AWR and Statspack lack the two columns that are left out here."""
 
 _ONE = (
     _define(
@@ -241,7 +241,7 @@ _ONE = (
 )
 
 LIVE: tuple[View, ...] = tuple(_on_every_instance(_ONE))
-"""V$ and GV$ views: what the instances say of themselves, without any licence."""
+"""V$ and GV$ views: the state of the instances, without a licence."""
 
 _TABLE = "TABLE_NAME V128, TABLESPACE_NAME V30, STATUS V8"
 _VIEW = "VIEW_NAME V128, TEXT_LENGTH N"
@@ -262,11 +262,11 @@ CATALOG: tuple[View, ...] = (
     _define("SESSION_ROLES", "ROLE V128", is_public=True),
     _define("USER_USERS", "USERNAME V128, USER_ID N, ACCOUNT_STATUS V32, CREATED D", is_public=True),
 )
-"""DUAL, and what tells a session about itself and which tables there are."""
+"""DUAL, and the views of the catalogue."""
 
 
 def _awr(name: str, columns: str) -> View:
-    """A view of what each snapshot kept."""
+    """Return a view of AWR, with the columns of its snapshots."""
     keys = "SNAP_ID N, DBID N, INSTANCE_NUMBER N"
     return _define(f"DBA_HIST_{name}", f"{keys}, {columns}, CON_DBID N 12.1-, CON_ID N 12.1-")
 
@@ -335,7 +335,7 @@ AWR: tuple[View, ...] = (
         WRITE10000 N -12.2""",
     ),
 )
-"""DBA_HIST views: all but those of `FREE_HISTORY` need the Diagnostics Pack."""
+"""DBA_HIST views: all except `FREE_HISTORY` need the Diagnostics Pack."""
 
 
 _CURRENT = ", ".join(f"{what}{limit} N" for what in ("PIN", "FLUSH", "WRITE") for limit in (1, 10, 100, 1000, 10000))
@@ -386,12 +386,12 @@ _VIEWS = {view.name: view for view in (*LIVE, *CATALOG, *AWR, *STATSPACK)}
 
 
 def views() -> dict[str, View]:
-    """Every view of every version by name, `GV$SYSSTAT`."""
+    """Return every view of every version by name, `GV$SYSSTAT`."""
     return _VIEWS
 
 
 def find_view(name: str, schema: str = "") -> View | None:
-    """The view that a statement means by `gv$sysstat`, `sys.gv_$sysstat` or `perfstat.stats$snapshot`."""
+    """Return the view called `gv$sysstat`, `sys.gv_$sysstat` or `perfstat.stats$snapshot`; None if unknown."""
     name, schema = name.upper(), schema.upper()
     view = _VIEWS.get(re.sub(r"^(G?)V_\$", r"\1V$", name))
     if view is None or (schema and schema != view.owner) or (schema == "PUBLIC"):

@@ -1,4 +1,4 @@
-"""The backend of the practice database: runs each statement on DuckDB, on tables made fresh for it."""
+"""The backend of the practice database: it runs each statement in DuckDB, on tables made for that statement."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from racwire_lab.oracle_sql.kinds import ColumnKind, Family, kind_of
 from racwire_lab.oracle_sql.results import Running, converter, translated_errors
 from racwire_lab.oracle_sql.translate import MACROS, Translation, translate
 
-_TRANSLATIONS_KEPT = 200
+_MAX_TRANSLATIONS = 200
 _HISTORY_WAITS_S = 1.0
-"""For an instance that may hang, when the history is read."""
+"""Seconds to wait for an instance that may hang, when the history is read."""
 _HUNG_FOR_S = 10.0
-"""So long it is not waited for again."""
+"""Seconds during which a hung instance is not waited for again."""
 _OF_THE_INSTANCE = frozenset({"USERENV_INSTANCE_NAME", "USERENV_SERVER_HOST"})
 _COMMENT = re.compile(r"\s+|--[^\n]*(?:\n|$)|/\*.*?\*/", re.DOTALL)
 _WRITES = frozenset(
@@ -44,12 +44,12 @@ _HARMLESS_CALL = re.compile(
 )
 
 _SNAPSHOTS = "snapshots"
-"""Where `Caller.extra` keeps the living instances' states that history ends with in a read-only transaction."""
+"""The key in `Caller.extra` of the running instances' states that end the history in a read-only transaction."""
 
 
 @dataclass
 class SqlEngine:
-    """One instance's SQL. Raises OracleError, and nothing else, for what it is sent."""
+    """The SQL of one instance. It raises OracleError, and no other exception, for any statement."""
 
     source: LiveSource
     identity: DatabaseIdentity
@@ -57,7 +57,7 @@ class SqlEngine:
     access: Access
     history: HistorySource | None = None
     memory_limit: str = "1GB"
-    """Of DuckDB, as it writes it; more goes to temporary files."""
+    """Memory limit of DuckDB, in DuckDB's notation; larger data goes to temporary files."""
     _translations: dict[Any, Translation] = field(default_factory=dict, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _history_lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
@@ -70,13 +70,13 @@ class SqlEngine:
             self._duck.execute(f"CREATE MACRO {macro}")
 
     def execute(self, caller: Caller, sql: str, binds: Mapping[str, Any], cancellation: Cancellation) -> Result | None:
-        """Run one statement: see `Backend`."""
+        """Run one statement: see `Backend`. Raises OracleError."""
         if not _is_query(sql):
             _run_command(caller, sql)
             return None
-        given = {name.upper(): value for name, value in binds.items()}
-        translation = self._translate(caller, sql, given)
-        if unknown := given.keys() - translation.binds:
+        bind_values = {name.upper(): value for name, value in binds.items()}
+        translation = self._translate(caller, sql, bind_values)
+        if unknown := bind_values.keys() - translation.binds:
             raise oracle_error(1036, *sorted(unknown))
         states = self._states(translation, cancellation)
         reads = tuple(translation.reads.values())
@@ -89,9 +89,11 @@ class SqlEngine:
                 self._load(cursor, reads, states, caller)
                 if reads_history:
                     self._load_history(cursor, snapshots, reads)
-            values = {f"B_{name}": _bound(given[name]) for name in translation.binds}
+            values = {f"B_{name}": _bound(bind_values[name]) for name in translation.binds}
             now = datetime.now()
-            values |= {f"S_{asked}": self._session_value(caller, asked, states, now) for asked in translation.asks}
+            values |= {
+                f"S_{name}": self._session_value(caller, name, states, now) for name in translation.session_values
+            }
             rows = running.rows(translation.sql, values, [converter(kind) for _, kind in translation.columns])
         except BaseException:
             running.end()
@@ -99,10 +101,10 @@ class SqlEngine:
         return Result(tuple(kind.column(name) for name, kind in translation.columns), rows)
 
     def closed(self, caller: Caller) -> None:
-        """The session is over: nothing is kept with it."""
+        """Do nothing: the engine stores nothing for a session."""
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Close DuckDB and release its memory."""
         self._duck.close()
 
     def _translate(self, caller: Caller, sql: str, binds: Mapping[str, Any]) -> Translation:
@@ -121,7 +123,7 @@ class SqlEngine:
 
         translation = translate(sql, binds, find)
         with self._lock:
-            while len(self._translations) >= _TRANSLATIONS_KEPT:
+            while len(self._translations) >= _MAX_TRANSLATIONS:
                 self._translations.pop(next(iter(self._translations)))
             self._translations[key] = translation
         return translation
@@ -132,25 +134,25 @@ class SqlEngine:
         return self.identity.release in view.versions
 
     def _states(self, translation: Translation, cancellation: Cancellation) -> tuple[InstanceState, ...]:
-        """The instances' states, as far as the statement needs them."""
+        """The instances' states that the statement needs."""
         reads = translation.reads.values()
         if any(view.name.startswith("GV$") for view in reads):
             return self.source.states("everywhere", cancellation)
-        if any(view.is_live for view in reads) or any(asked in _OF_THE_INSTANCE for asked in translation.asks):
+        if any(view.is_live for view in reads) or any(name in _OF_THE_INSTANCE for name in translation.session_values):
             return self.source.states("here", cancellation)
         return ()
 
     def _snapshots(self, caller: Caller, cancellation: Cancellation) -> tuple[InstanceState, ...]:
-        """The states that history ends with: in a read-only transaction the same for all its statements."""
+        """The states that end the history: in a read-only transaction the same for all its statements."""
         if not caller.is_read_only:
             return self._states_for_history(cancellation)
         if _SNAPSHOTS not in caller.extra:
             caller.extra[_SNAPSHOTS] = self._states_for_history(cancellation)
-        kept: tuple[InstanceState, ...] = caller.extra[_SNAPSHOTS]
-        return kept
+        states: tuple[InstanceState, ...] = caller.extra[_SNAPSHOTS]
+        return states
 
     def _states_for_history(self, cancellation: Cancellation) -> tuple[InstanceState, ...]:
-        """Of all instances; AWR does not wait for one that hangs, so then of this one alone."""
+        """The states of all instances; AWR does not wait for one that hangs: then the state of this instance only."""
         if time.monotonic() < self._hung_until:
             return self.source.states("here", cancellation)
         patience = Cancellation()
@@ -174,7 +176,7 @@ class SqlEngine:
         states: tuple[InstanceState, ...],
         caller: Caller,
     ) -> None:
-        """Put the rows of what the statement reads into tables: its own ones, but for history."""
+        """Put the rows of the views that the statement reads into its tables, except those of history."""
         here = tuple(state for state in states if state.instance == self.instance)
         for view in reads:
             if view.is_history:
@@ -193,7 +195,7 @@ class SqlEngine:
     def _load_history(
         self, cursor: duckdb.DuckDBPyConnection, snapshots: tuple[InstanceState, ...], reads: Sequence[View]
     ) -> None:
-        """Add the living instances' snapshots, for this statement alone: its transaction ends with the cursor."""
+        """Add the running instances' snapshots, for this statement only: its transaction ends with the cursor."""
         with self._history_lock:
             if not self._history_is_there:
                 self._fill_history()
@@ -218,18 +220,18 @@ class SqlEngine:
         finally:
             cursor.close()
 
-    def _session_value(self, caller: Caller, asked: str, states: Iterable[InstanceState], now: datetime) -> Any:
+    def _session_value(self, caller: Caller, name: str, states: Iterable[InstanceState], now: datetime) -> Any:
         me = next((state for state in states if state.instance == self.instance), None)
-        if asked in ("SYSDATE", "SYSTIMESTAMP"):
-            return now.replace(microsecond=0) if asked == "SYSDATE" else now
-        attribute = "SESSION_USER" if asked == "USER" else asked.removeprefix("USERENV_")
+        if name in ("SYSDATE", "SYSTIMESTAMP"):
+            return now.replace(microsecond=0) if name == "SYSDATE" else now
+        attribute = "SESSION_USER" if name == "USER" else name.removeprefix("USERENV_")
         return catalog.userenv(attribute, caller, self.identity, self.instance, me)
 
 
 def _create(
     connection: duckdb.DuckDBPyConnection, view: View, columns: Mapping[str, ColumnKind], *, temporary: bool
 ) -> None:
-    """An empty table, named as the view in lower case."""
+    """Create an empty table, named as the view in lower case."""
     listed = ", ".join(f'"{name}" {kind.duck}' for name, kind in columns.items())
     kind_of_table = "TEMP TABLE" if temporary else "TABLE"
     connection.execute(f'CREATE {kind_of_table} "{view.name.lower()}" ({listed})')
@@ -241,26 +243,26 @@ def _insert(
     columns: Mapping[str, ColumnKind],
     rows: Sequence[Mapping[str, Any]],
 ) -> None:
-    """Put rows in; a column that a row has not is NULL, and so is empty text."""
+    """Insert rows; a missing column and empty text are NULL."""
     if not rows:
         return
     values = []
     for name, kind in columns.items():
-        given = [row.get(name) for row in rows]
-        values.append([value or None for value in given] if kind.family is Family.TEXT else given)
+        column_values = [row.get(name) for row in rows]
+        values.append([value or None for value in column_values] if kind.family is Family.TEXT else column_values)
     lists = ", ".join(f"unnest(CAST(${number} AS {kind.duck}[]))" for number, kind in enumerate(columns.values(), 1))
     connection.execute(f'INSERT INTO "{view.name.lower()}" SELECT {lists}', values)
 
 
 def _bound(value: Any) -> Any:
-    """A bind's value as DuckDB takes it."""
+    """A bind's value in a form that DuckDB accepts."""
     if isinstance(value, float):
         return Decimal(repr(value))
     return None if value == "" else value
 
 
 def _first_word(sql: str) -> str:
-    """The statement's first word, upper case, comments and parentheses left out."""
+    """The statement's first word in upper case, after comments and parentheses."""
     position = 0
     while (matched := _COMMENT.match(sql, position)) or sql[position : position + 1] == "(":
         position = matched.end() if matched else position + 1
@@ -269,12 +271,12 @@ def _first_word(sql: str) -> str:
 
 
 def _is_query(sql: str) -> bool:
-    """Whether it is a SELECT."""
+    """Whether the statement is a SELECT."""
     return _first_word(sql) in ("SELECT", "WITH")
 
 
 def _run_command(caller: Caller, sql: str) -> None:
-    """Run a statement that is no query. Raises OracleError for what this database does not do."""
+    """Run a statement that is not a query. Raises OracleError for statements that this database does not support."""
     word = _first_word(sql)
     text = " ".join(_COMMENT.sub(" ", sql).upper().rstrip(";").split())
     if word in ("COMMIT", "ROLLBACK"):

@@ -1,4 +1,4 @@
-"""What the database says to a statement that it cannot run: `raise oracle_error(904, '"LOSS"')`."""
+"""The errors of the practice database: `raise oracle_error(904, '"LOSS"')`."""
 
 from __future__ import annotations
 
@@ -42,10 +42,11 @@ _TEXTS = {
 
 
 def oracle_error(code: int, *details: str, offset: int = 0) -> OracleError:
-    """The error of that number, with what its text leaves open."""
+    """Return the error of that number; `details` fill the gaps of its text."""
     return OracleError(code, _TEXTS[code].format(*details), offset)
 
 
-def not_supported(what: str, offset: int = 0) -> OracleError:
-    """For Oracle SQL that the practice database does not know: better refused than answered wrong."""
-    return OracleError(900, f"invalid SQL statement (the practice database does not know {what})", offset)
+def not_supported(construct: str, offset: int = 0) -> OracleError:
+    """Return the error for Oracle SQL that the practice database does not support: a refusal is better than a wrong
+    answer."""
+    return OracleError(900, f"invalid SQL statement (the practice database does not support {construct})", offset)

@@ -1,4 +1,4 @@
-"""One database: what it is called, how it is open, and who may read what in it."""
+"""One database: its names, its open mode, and the grants of its users."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from racwire_lab.oracle_sql.dictionary import Version, View, parse_version
 
 @dataclass(frozen=True)
 class DatabaseIdentity:
-    """One database, as V$DATABASE and SYS_CONTEXT tell it."""
+    """One database, as V$DATABASE and SYS_CONTEXT report it."""
 
     name: str
     unique_name: str
@@ -21,15 +21,15 @@ class DatabaseIdentity:
     open_mode: str = "READ WRITE"
     is_multitenant: bool = True
     container: str = "CDB$ROOT"
-    """The container that sessions are in; `CDB$ROOT` or a pluggable database."""
+    """The container of all sessions: `CDB$ROOT` or a pluggable database."""
     container_id: int = 1
     has_statspack: bool = False
-    """Whether PERFSTAT and its tables are there."""
+    """Whether PERFSTAT and its tables exist."""
     domain: str = ""
 
     @property
     def release(self) -> Version:
-        """The version whose views it has. Before 12.1 there are no containers."""
+        """The version whose views the database has. Before 12.1 there are no containers."""
         return parse_version(self.version)
 
     @property
@@ -39,18 +39,18 @@ class DatabaseIdentity:
 
 
 EVERYTHING = "*"
-"""In place of objects: SELECT ANY DICTIONARY and the tables of PERFSTAT."""
+"""A value of `Access` for all objects: SELECT ANY DICTIONARY and the tables of PERFSTAT."""
 
 
 @dataclass(frozen=True)
 class Access:
-    """Per user the objects that SELECT is granted on, such as `PERFSTAT.STATS$SNAPSHOT`, or `EVERYTHING`."""
+    """The objects that each user may read, such as `PERFSTAT.STATS$SNAPSHOT`, or `EVERYTHING`."""
 
     granted: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
     def all(cls, *users: str) -> Access:
-        """These users may read everything."""
+        """Return an Access with which these users may read everything."""
         return cls({user.upper(): frozenset({EVERYTHING}) for user in users})
 
     def may_read(self, caller: Caller, view: View) -> bool:
@@ -61,5 +61,5 @@ class Access:
         return EVERYTHING in granted or view.grant in granted
 
     def objects(self, user: str) -> frozenset[str]:
-        """What is granted to the user, as given."""
+        """Return the objects granted to the user."""
         return self.granted.get(user.upper(), frozenset())

@@ -1,7 +1,7 @@
-"""The types of columns and expressions: what Oracle calls them, and how DuckDB holds them.
+"""The types of columns and expressions: their names in Oracle, and their types in DuckDB.
 
-A NUMBER is a BIGINT, HUGEINT, DECIMAL or DOUBLE; a VARCHAR2 is never the empty string, which is NULL; DATE and both
-kinds of TIMESTAMP are a TIMESTAMP of DuckDB in the host's zone, a DATE one of whole seconds.
+A NUMBER is a BIGINT, HUGEINT, DECIMAL or DOUBLE. A VARCHAR2 is never the empty string, which is NULL. DATE and both
+kinds of TIMESTAMP are a TIMESTAMP of DuckDB in the host's zone; a DATE has whole seconds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from racwire_lab.oracle_sql.errors import oracle_error
 
 
 class Family(Enum):
-    """The families of types, by the name that ORA-00932 gives them."""
+    """The families of types, with their names in ORA-00932."""
 
     NUMBER = "NUMBER"
     TEXT = "CHAR"
@@ -28,9 +28,9 @@ class Family(Enum):
     INTERVAL = "INTERVAL DAY TO SECOND"
     BYTES = "BINARY"
     NULL = "NULL"
-    """The literal NULL: goes with all others."""
+    """The literal NULL: it is compatible with all families."""
     BOOLEAN = "BOOLEAN"
-    """A condition, which is no value in Oracle SQL."""
+    """A condition, which is not a value in Oracle SQL."""
 
 
 @dataclass(frozen=True)
@@ -39,17 +39,17 @@ class ColumnKind:
 
     family: Family
     duck: str
-    """How a column of a table or a bind of it is held."""
+    """The type in DuckDB of a column or a bind."""
     size: int = 4000
-    """Of a text, in bytes."""
+    """The size of a text, in bytes."""
 
     @property
     def is_time(self) -> bool:
-        """A point in time."""
+        """Whether it is a point in time."""
         return self.family in (Family.DATE, Family.TIMESTAMP, Family.TIMESTAMP_TZ)
 
     def column(self, name: str) -> Column:
-        """How a column of this type in a result is described to the client."""
+        """Return the description of a result column of this type for the client."""
         if self.family in (Family.TEXT, Family.NULL):
             return Column(name, OracleType.VARCHAR2, max(1, min(self.size, 4000)))
         return Column(name, *_DESCRIBED[self.family])
@@ -63,7 +63,7 @@ _DESCRIBED = {
     Family.INTERVAL: (OracleType.INTERVAL_DS, 11, 9, 6),
     Family.BYTES: (OracleType.RAW, 4000, 0, -127),
 }
-"""Oracle's type, its size, precision and scale."""
+"""Oracle's type, size, precision and scale of a column."""
 
 WHOLE = ColumnKind(Family.NUMBER, "BIGINT")
 DATE = ColumnKind(Family.DATE, "TIMESTAMP")
@@ -76,17 +76,17 @@ BOOLEAN = ColumnKind(Family.BOOLEAN, "BOOLEAN")
 
 
 def number(scale: int) -> ColumnKind:
-    """A number with at most so many digits after the point."""
+    """Return the type of a number with at most so many decimal places."""
     return ColumnKind(Family.NUMBER, f"DECIMAL(38,{scale})") if scale else WHOLE
 
 
 def text(size: int) -> ColumnKind:
-    """A VARCHAR2 of that size."""
+    """Return the type of a VARCHAR2 of that size."""
     return ColumnKind(Family.TEXT, "VARCHAR", size)
 
 
 def common(kinds: Iterable[ColumnKind]) -> ColumnKind:
-    """The type that takes all of these, as CASE and UNION need it. Raises ORA-00932 where there is none."""
+    """Return the common type of all these, for CASE and UNION. Raises ORA-00932 when there is none."""
     found = NULL
     for kind in kinds:
         if found.family is Family.NULL or (found.family is kind.family and found.size < kind.size):
@@ -97,7 +97,10 @@ def common(kinds: Iterable[ColumnKind]) -> ColumnKind:
 
 
 def kind_of(value: Any) -> ColumnKind:
-    """The type of a bind, from its value. A time without fractions of seconds counts as a DATE."""
+    """Return the type of a bind, from its value.
+
+    A time without fractions of a second is a DATE. Raises ORA-00932 for others.
+    """
     if isinstance(value, bool | int):
         return WHOLE if abs(value) < 2**63 else ColumnKind(Family.NUMBER, "HUGEINT")
     if isinstance(value, float | Decimal):

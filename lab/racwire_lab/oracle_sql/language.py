@@ -1,7 +1,7 @@
-"""The Oracle SQL that the practice database knows: each construct, its parts, and the type that it gives.
+"""The Oracle SQL that the practice database supports: each construct, its parts, and its type.
 
-This is what racwire sends, and a little of what somebody who looks around types. A construct that is not in `KNOWN` is
-refused, so that nothing is answered in another way than Oracle answers it.
+These are the constructs that racwire sends, and some that a person types in a session. A construct that is not in
+`KNOWN` is refused, so that no statement gets another answer than from Oracle.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Construct:
 
     parts: frozenset[str]
     rule: TypeRule | None = None
-    """From a node whose parts have their types. Raises OracleError where those do not fit."""
+    """Sets the type of a node whose parts have their types. Raises OracleError when the types do not match."""
 
 
 def kind_in(node: exp.Expr) -> ColumnKind:
-    """The type that a node was given; a node without one is no expression. Raises ORA-00936."""
+    """Return the type of a node. Raises ORA-00936 for a node without a type: it is not an expression."""
     kind: ColumnKind | None = node.meta.get(_KIND)
     if kind is None:
         raise oracle_error(936, offset=offset_of(node))
@@ -41,24 +41,24 @@ def kind_in(node: exp.Expr) -> ColumnKind:
 
 
 def set_kind(node: exp.Expr, kind: ColumnKind) -> None:
-    """Give a node its type."""
+    """Set the type of a node."""
     node.meta[_KIND] = kind
 
 
 def offset_of(node: exp.Expr) -> int:
-    """Where the node begins in the text; 0 where that is not known."""
+    """Return the position of the node in the text; 0 when it is unknown."""
     return min((part.meta["start"] for part in node.walk() if "start" in part.meta), default=0)
 
 
 def construct_of(node: exp.Expr) -> Construct:
-    """What is known of a node. Raises OracleError for a construct, or a part of it, that is not."""
+    """Return the construct of a node. Raises OracleError for an unsupported construct or part."""
     known = KNOWN.get(type(node))
-    what = re.sub(r"(?<!^)(?=[A-Z])", " ", type(node).__name__).upper()
+    construct = re.sub(r"(?<!^)(?=[A-Z])", " ", type(node).__name__).upper()
     if known is None:
-        raise not_supported(what, offset_of(node))
+        raise not_supported(construct, offset_of(node))
     for part, value in node.args.items():
         if value and part not in known.parts:
-            raise not_supported(f"{what} with {part.rstrip('_').upper()}", offset_of(node))
+            raise not_supported(f"{construct} with {part.rstrip('_').upper()}", offset_of(node))
     return known
 
 
@@ -86,14 +86,15 @@ def _number(node: exp.Expr) -> ColumnKind:
 
 
 def _condition(node: exp.Expr) -> ColumnKind:
-    """Raises ORA-00920 for what is no condition."""
+    """The type of a condition. Raises ORA-00920 for another expression."""
     if kind_in(node).family is not Family.BOOLEAN:
         raise oracle_error(920, offset=offset_of(node))
     return BOOLEAN
 
 
 def _comparison(node: exp.Expr) -> ColumnKind:
-    """All parts must be of one family, times apart: Oracle converts text by the session's settings, or by its first."""
+    """All parts must be of one family, except times: Oracle converts text by the session's settings, or by its first
+    part."""
     kinds = [_value(part) for part in node.iter_expressions()]
     if not all(kind.is_time or kind.family is Family.NULL for kind in kinds):
         common(kinds)
@@ -121,7 +122,7 @@ def _junction(node: exp.Expr) -> ColumnKind:
 
 
 def _sum(node: exp.Expr) -> ColumnKind:
-    """`+` and `-` of numbers, intervals, and a TIMESTAMP with an interval; two TIMESTAMPs have an interval between."""
+    """`+` and `-` of numbers, of intervals, and of a TIMESTAMP and an interval; `-` of two TIMESTAMPs."""
     left, right = _value(node.this), _value(node.expression)
     if _is_number(left) and _is_number(right):
         return WHOLE
@@ -197,7 +198,7 @@ def _count(node: exp.Expr) -> ColumnKind:
 
 
 def _call(node: exp.Expr) -> ColumnKind:
-    """NUMTODSINTERVAL, the one function here of which the parser does not know. Raises ORA-00904 for others."""
+    """NUMTODSINTERVAL, the only supported function that the parser does not know. Raises ORA-00904 for others."""
     name = str(node.this).upper()
     if name != "NUMTODSINTERVAL":
         raise oracle_error(904, f'"{name}"', offset=offset_of(node))
@@ -239,11 +240,11 @@ def _join(node: exp.Expr) -> None:
 
 def _subquery(node: exp.Expr) -> None:
     if not isinstance(node.parent, exp.From | exp.Join):
-        raise not_supported("a query anywhere but in FROM and WITH", offset_of(node))
+        raise not_supported("a subquery outside FROM and WITH", offset_of(node))
 
 
 def _checked(check: Callable[[exp.Expr], ColumnKind]) -> TypeRule:
-    """For a clause: its one expression passes the check; the clause itself is no expression."""
+    """The rule of a clause: its only expression passes the check; the clause itself has no type."""
 
     def rule(node: exp.Expr) -> None:
         check(node.this)
@@ -267,8 +268,8 @@ def _union(node: exp.Expr) -> None:
         set_kind(one, common(kinds))
 
 
-def _parts(words: str) -> frozenset[str]:
-    return frozenset(words.split())
+def _parts(names: str) -> frozenset[str]:
+    return frozenset(names.split())
 
 
 _CLAUSES = "with_ expressions from_ joins where group having order limit distinct"

@@ -1,4 +1,4 @@
-"""The rows of the V$ and GV$ views, made from what the instances know of themselves."""
+"""The rows of the V$ and GV$ views, made from the instances' states."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from racwire_lab.oracle_sql.identity import DatabaseIdentity
 from racwire_lab.oracle_sql.kinds import WHOLE
 
 Row = dict[str, Any]
-"""Columns that are left out are NULL."""
+"""The columns of a row by name; missing columns are NULL."""
 
 
 def rows(view: View, states: Iterable[InstanceState], database: DatabaseIdentity) -> list[Row]:
-    """The rows of a V$ or GV$ view; INST_ID and CON_ID are put in."""
+    """Return the rows of a V$ or GV$ view, with INST_ID and CON_ID."""
     name = view.name.removeprefix("G")
     make = _VIEWS[name]
     start: Row = {"CON_ID": 0}
@@ -27,16 +27,16 @@ def rows(view: View, states: Iterable[InstanceState], database: DatabaseIdentity
 
 
 _COUNTERS = frozenset({"V$CR_BLOCK_SERVER", "V$CURRENT_BLOCK_SERVER", "V$INSTANCE_CACHE_TRANSFER", "V$INSTANCE_PING"})
-"""Views of counters: those that the daemons do not count are zero."""
+"""Views of counters: counters that the daemons lack are zero."""
 
 
 def moment(epoch_s: float) -> datetime:
-    """A moment as the instance's host has it."""
+    """Return a moment in the local time of the instance's host."""
     return datetime.fromtimestamp(epoch_s)
 
 
 def identifier(name: str) -> int:
-    """A number for a name, always the same, as STAT_ID and EVENT_ID are."""
+    """Return a number for a name, always the same, as STAT_ID and EVENT_ID."""
     return KNOWN_IDENTIFIERS.get(name) or zlib.crc32(name.encode())
 
 
@@ -59,12 +59,12 @@ KNOWN_IDENTIFIERS = {
     "gc local grants": 3656029643,
     "gc remote grants": 1406613639,
 }
-"""STAT_ID of V$STATNAME; names not in it get one that is made up."""
+"""STAT_ID of V$STATNAME; other names get a generated number."""
 
 
 def _instance(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
     major, _ = parse_version(state.version)
-    # From 18c on VERSION keeps the release's first number; VERSION_FULL tells the release update.
+    # From 18c on VERSION has the release's first number, and VERSION_FULL the release update.
     base = f"{major}.0.0.0.0" if major >= 18 else state.version
     is_primary = database.role == "PRIMARY"
     yield {
@@ -192,11 +192,11 @@ def _histogram_micro(state: InstanceState, database: DatabaseIdentity) -> Iterat
                 "WAIT_TIME_MICRO": limit,
                 "WAIT_COUNT": count,
                 "LAST_UPDATE_TIME": moment(state.taken_at).isoformat(sep=" "),
-                "WAIT_TIME_FORMAT": _told(limit),
+                "WAIT_TIME_FORMAT": _time_format(limit),
             }
 
 
-def _told(microseconds: int) -> str:
+def _time_format(microseconds: int) -> str:
     if microseconds < 1000:
         return f"{microseconds} microsecond{'' if microseconds == 1 else 's'}"
     if microseconds < 1_000_000:
@@ -208,7 +208,7 @@ def _histogram_milli(state: InstanceState, database: DatabaseIdentity) -> Iterat
     for number, (name, waits) in enumerate(state.events.items()):
         buckets: dict[int, int] = {}
         for limit, count in waits.histogram.items():
-            # The first bucket takes all that is below a millisecond; the rest are powers of two.
+            # The first bucket has all waits below a millisecond; the others are powers of two.
             milli = 1
             while milli * 1000 < int(limit) and milli * 1024 < int(limit):
                 milli *= 2
@@ -270,7 +270,7 @@ def _pings(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
 
 
 def _squared(total_us: int, count: int) -> int:
-    """The sum of squares, in µs²/1000, of waits that were all as long as their average."""
+    """The sum of squares, in µs²/1000, of waits that all had the average length."""
     return total_us * total_us // count // 1000 if count else 0
 
 

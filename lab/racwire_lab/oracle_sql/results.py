@@ -1,4 +1,4 @@
-"""Running a query so that it can be broken off, and giving its rows as Oracle would."""
+"""Run a query that can be cancelled, and return its rows as Oracle would."""
 
 from __future__ import annotations
 
@@ -29,25 +29,28 @@ class Running:
         self._cursor = cursor
         self._cancellation = cancellation
         self._ended = threading.Event()
-        cancellation.on_cancel(self._break_off)
+        cancellation.on_cancel(self._cancel)
 
-    def _break_off(self) -> None:
+    def _cancel(self) -> None:
         if not self._ended.is_set():
             threading.Thread(target=self._interrupt_until_ended, name="sql-break", daemon=True).start()
 
     def _interrupt_until_ended(self) -> None:
-        # Interrupting has no effect between two queries of the cursor, so once is not enough.
+        # An interrupt between two queries of the cursor has no effect, so one is not enough.
         while not self._ended.wait(_INTERRUPT_EVERY_S):
             self._cursor.interrupt()
 
     def end(self) -> None:
-        """Give the cursor back, and its tables with it."""
+        """Close the cursor, and its tables with it."""
         if not self._ended.is_set():
             self._ended.set()
             self._cursor.close()
 
     def rows(self, sql: str, values: Mapping[str, Any], converters: Sequence[Convert]) -> Iterator[tuple[Any, ...]]:
-        """Run it. Errors come from here, or from taking the rows; OracleError(1013) when it was broken off."""
+        """Run the query and yield its rows.
+
+        Raises OracleError from this call or while the rows are read; OracleError(1013) when the query was cancelled.
+        """
         with translated_errors(sql):
             if self._cancellation.cancelled:
                 raise oracle_error(1013)
@@ -70,7 +73,7 @@ class Running:
 
 @contextmanager
 def translated_errors(sql: str) -> Iterator[None]:
-    """DuckDB's errors become OracleError."""
+    """Raise OracleError in place of DuckDB's errors."""
     try:
         yield
     except duckdb.Error as error:
@@ -103,7 +106,7 @@ def _as_oracle_error(error: duckdb.Error, sql: str) -> OracleError:
 
 
 def converter(kind: ColumnKind) -> Convert:
-    """From DuckDB's value to the one that goes over the wire."""
+    """Return the function that converts DuckDB's value to the value for the client."""
     if kind.family is Family.NUMBER:
         return _number
     return _text if kind.family in (Family.TEXT, Family.NULL) else lambda value: value

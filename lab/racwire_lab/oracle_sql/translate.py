@@ -1,4 +1,4 @@
-"""From the text of an Oracle query to the text that DuckDB runs: parsed, checked, and written anew by sqlglot."""
+"""Translate an Oracle query to DuckDB: sqlglot parses, checks and rewrites it."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ MACROS = (
     f"ora_second(i) AS epoch_us(i) % {UNITS_US['MINUTE']} * CAST('0.000001' AS DECIMAL(7,6))",
     "ora_interval(amount, unit_us) AS to_microseconds(CAST(round(amount * unit_us) AS BIGINT))",
 )
-"""What Oracle means and DuckDB does not: a zero divisor is an error, seconds have fractions, days are 24 hours."""
+"""The semantics of Oracle that DuckDB lacks: a zero divisor is an error, seconds have fractions, days have 24 hours."""
 
 _WANT_MORE = (TokenType.COMMA, TokenType.SELECT, TokenType.ALIAS)
 _FETCH = re.compile(r"\bFETCH\s+(FIRST|NEXT)\s+(\d+|:\w+)\s+ROWS?\s+ONLY\s*$", re.IGNORECASE)
 
 FindView = Callable[[str, str, int], tuple[View, Mapping[str, ColumnKind]]]
-"""Schema, name and offset of what a statement reads: the view and its columns. Raises ORA-00942."""
+"""Function of schema, name and offset: it returns a view and its columns. Raises ORA-00942."""
 
 
 @dataclass
@@ -48,16 +48,16 @@ class Translation:
     sql: str = ""
     columns: tuple[tuple[str, ColumnKind], ...] = ()
     reads: dict[str, View] = field(default_factory=dict)
-    """The views by name."""
+    """The views that the query reads, by name."""
     binds: set[str] = field(default_factory=set)
-    """The binds that stand in it, each the parameter `B_NAME`."""
-    asks: set[str] = field(default_factory=set)
-    """What it asks of the session, each the parameter `S_NAME`: `USER`, `SYSDATE`, `SYSTIMESTAMP`, or an attribute of
-    USERENV such as `USERENV_CON_NAME`."""
+    """The binds of the query; each is the parameter `B_NAME`."""
+    session_values: set[str] = field(default_factory=set)
+    """The session values of the query, each the parameter `S_NAME`: `USER`, `SYSDATE`, `SYSTIMESTAMP`, or an attribute
+    of USERENV such as `USERENV_CON_NAME`."""
 
 
 def translate(sql: str, binds: Mapping[str, Any], find_view: FindView) -> Translation:
-    """Translate a query. The binds' values only tell their types. Raises OracleError."""
+    """Translate a query. Only the types of the binds' values matter. Raises OracleError."""
     translation = Translation()
     tree = _parse(sql).copy()
     _replace_parameters(tree, {name.upper(): kind_of(value) for name, value in binds.items()}, translation)
@@ -74,7 +74,7 @@ def translate(sql: str, binds: Mapping[str, Any], find_view: FindView) -> Transl
 
 @lru_cache(maxsize=100)
 def _parse(sql: str) -> exp.Query:
-    """The tree of one query, which nobody may change. Raises OracleError as the database would."""
+    """The tree of one query, which callers must not change. Raises OracleError as the database would."""
     body = sql.rstrip().removesuffix(";")
     try:
         tokens = sqlglot.tokenize(body, dialect="oracle")
@@ -86,8 +86,8 @@ def _parse(sql: str) -> exp.Query:
     tree = trees[0]
     if len(trees) != 1 or not isinstance(tree, exp.Select | exp.Union):
         raise oracle_error(933 if len(trees) > 1 else 900)
-    _refuse_foreign_words(tokens)
-    _refuse_foreign_forms(tree, body, tokens)
+    _refuse_other_keywords(tokens)
+    _refuse_other_syntax(tree, body, tokens)
     tree = normalize_identifiers(tree, dialect="oracle")
     _name_columns(tree)
     return tree
@@ -96,7 +96,7 @@ def _parse(sql: str) -> exp.Query:
 def _parse_error(body: str, error: ParseError) -> OracleError:
     first = error.errors[0] if error.errors else {}
     description, highlight = str(first.get("description", "")), str(first.get("highlight") or "")
-    # The parser tells the column of the last character of the word that it stumbled over.
+    # The parser reports the column of the last character of the unexpected word.
     before = body.split("\n")[: int(first.get("line") or 1) - 1]
     offset = sum(len(line) + 1 for line in before) + max(0, int(first.get("col") or 0) - len(highlight))
     if "Expecting )" in description:
@@ -104,8 +104,8 @@ def _parse_error(body: str, error: ParseError) -> OracleError:
     return oracle_error(936 if "Required" in description or "Expected" in description else 933, offset=offset)
 
 
-def _refuse_foreign_words(tokens: list[Token]) -> None:
-    """Raises OracleError for words that the parser takes although Oracle does not."""
+def _refuse_other_keywords(tokens: list[Token]) -> None:
+    """Raise OracleError for words that the parser accepts although Oracle does not."""
     for token, following in pairwise(tokens):
         if token.token_type is TokenType.DCOLON or token.text == "==":
             raise oracle_error(933 if token.token_type is TokenType.DCOLON else 936, offset=token.start)
@@ -115,8 +115,8 @@ def _refuse_foreign_words(tokens: list[Token]) -> None:
             raise not_supported(f"the literal {token.text}{following.text}", token.start)
 
 
-def _refuse_foreign_forms(tree: exp.Query, body: str, tokens: list[Token]) -> None:
-    """Raises OracleError for queries that DuckDB answers although Oracle does not."""
+def _refuse_other_syntax(tree: exp.Query, body: str, tokens: list[Token]) -> None:
+    """Raise OracleError for queries that DuckDB answers although Oracle does not."""
     for select in tree.find_all(exp.Select):
         if not select.args.get("from_"):
             raise oracle_error(923, offset=len(body))
@@ -143,7 +143,7 @@ def _refuse_foreign_forms(tree: exp.Query, body: str, tokens: list[Token]) -> No
 
 
 def _name_columns(tree: exp.Query) -> None:
-    """Name the columns that have no alias as Oracle does: after the text of their expression, without spaces."""
+    """Name the columns without an alias as Oracle does: by the text of their expression, without spaces."""
     for item in tree.selects:
         if not isinstance(item, exp.Column | exp.Alias | exp.Star):
             name = item.sql(dialect="oracle").upper().replace(" ", "")
@@ -151,7 +151,7 @@ def _name_columns(tree: exp.Query) -> None:
 
 
 def _replace_parameters(tree: exp.Query, binds: Mapping[str, ColumnKind], translation: Translation) -> None:
-    """Put typed parameters in place of the binds, and of what the statement asks of its session."""
+    """Replace the binds and the session values by typed parameters."""
     for node in list(tree.walk()):
         if isinstance(node, exp.Placeholder):
             name = str(node.this or "").upper()
@@ -159,9 +159,9 @@ def _replace_parameters(tree: exp.Query, binds: Mapping[str, ColumnKind], transl
                 raise oracle_error(1008, offset=offset_of(node))
             translation.binds.add(name)
             _replace(node, f"B_{name}", binds[name])
-        elif (asked := _asked(node)) is not None:
-            name, kind = asked
-            translation.asks.add(name)
+        elif (session_value := _session_value(node)) is not None:
+            name, kind = session_value
+            translation.session_values.add(name)
             _replace(node, f"S_{name}", kind)
 
 
@@ -171,8 +171,8 @@ def _replace(node: exp.Expr, parameter: str, kind: ColumnKind) -> None:
     node.replace(placeholder)
 
 
-def _asked(node: exp.Expr) -> tuple[str, ColumnKind] | None:
-    """What a node asks of the session, and its type; None where it asks nothing."""
+def _session_value(node: exp.Expr) -> tuple[str, ColumnKind] | None:
+    """The session value that a node reads, and its type; None for other nodes."""
     if isinstance(node, exp.CurrentTimestamp) and node.args.get("sysdate"):
         return "SYSDATE", DATE
     if isinstance(node, exp.Systimestamp):
@@ -192,7 +192,7 @@ def _asked(node: exp.Expr) -> tuple[str, ColumnKind] | None:
 
 
 def _find_views(tree: exp.Query, find_view: FindView, translation: Translation) -> dict[str, Mapping[str, ColumnKind]]:
-    """Put the views' own names in place of those that the statement calls them by; gives their columns."""
+    """Replace the view names of the statement by the views' own names. Return the columns of the views."""
     found: dict[str, Mapping[str, ColumnKind]] = {}
     for scope in _scopes(tree):
         for table in [source for source in scope.sources.values() if isinstance(source, exp.Table)]:
@@ -215,7 +215,7 @@ def _scopes(tree: exp.Query) -> Iterator[Scope]:
 
 
 def _qualified(tree: exp.Query, columns: Mapping[str, Mapping[str, ColumnKind]]) -> exp.Query:
-    """The tree with every star written out and every column under its table. Raises ORA-00904, ORA-00918, ORA-01785."""
+    """The tree with every star expanded and every column qualified. Raises ORA-00904, ORA-00918, ORA-01785."""
     any_type = _duck_type("BIGINT")
     schema = MappingSchema(
         {name: dict.fromkeys(listed, any_type) for name, listed in columns.items()}, dialect="oracle", normalize=False
@@ -237,13 +237,16 @@ def _name_error(message: str, tree: exp.Query, columns: Mapping[str, Mapping[str
     for column in meant:
         if not column.table and sum(name in listed for listed in columns.values()):
             return oracle_error(918, offset=offset_of(column))
-        shown = f'"{column.table}"."{column.name}"' if column.table else f'"{column.name}"'
-        return oracle_error(904, shown, offset=offset_of(column))
+        identifier = f'"{column.table}"."{column.name}"' if column.table else f'"{column.name}"'
+        return oracle_error(904, identifier, offset=offset_of(column))
     return oracle_error(904, f'"{name}"')
 
 
 def _give_types(tree: exp.Query, columns: Mapping[str, Mapping[str, ColumnKind]]) -> None:
-    """Give every expression its type, from the innermost query outwards. Raises OracleError where types do not fit."""
+    """Set the type of every expression, from the innermost query outwards.
+
+    Raises OracleError when types do not match.
+    """
     done: set[int] = set()
 
     def visit(node: exp.Expr, scope: Scope) -> None:
@@ -288,7 +291,7 @@ def _duck_type(duck: str) -> exp.DataType:
 
 
 def _rewrite(tree: exp.Query) -> None:
-    """Write what DuckDB understands in another way in its own."""
+    """Rewrite constructs that DuckDB expresses in another way."""
     for node in reversed(list(tree.walk())):
         if isinstance(node, exp.Literal) and node.args["is_string"] and not node.name:
             node.replace(exp.null())

@@ -1,1 +1,1 @@
-"""Programs of their own that run inside the practice cluster; each stands alone and imports nothing of racwire."""
+"""Programs that run inside the practice cluster. They are self-contained and import nothing of racwire."""

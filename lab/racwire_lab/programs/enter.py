@@ -1,10 +1,10 @@
-"""Runs a command in the namespaces of a node: `python enter.py PID STARTED COMMAND…`, a program of its own.
+"""Run a command in the namespaces of a node: `python enter.py PID STARTED COMMAND…`.
 
-`nsenter` does nearly this, but it stands between the caller and the command: killed, it leaves the command running, and
-Ctrl-C ends it before the command has had its say. Here the caller deals with one process: signals, stops, exit codes
-and death by a signal pass through, and the command dies with this process at the latest.
+`nsenter` does nearly the same, but is a process between the caller and the command: when it is killed, the command
+continues, and Ctrl-C ends it before the command can react. With this program the caller has one process: signals,
+stops, exit codes and death by a signal pass through, and the command ends with this process at the latest.
 
-Starts with nothing but the standard library, in a few milliseconds, and needs no import of racwire.
+The program needs only the standard library, starts in a few milliseconds, and imports nothing of racwire.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def main(argv: Sequence[str]) -> int:
-    """Enter, run, and end as the command ended."""
+    """Enter the node, run the command, and end as the command ended."""
     pid, started, *command = argv
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, _FORWARDED | _FROM_TERMINAL | {signal.SIGCHLD})
     try:
@@ -41,28 +41,28 @@ def main(argv: Sequence[str]) -> int:
     if child == 0:
         _exec(command, mask)
     _forget_password()
-    return _attend(child)
+    return _wait_for(child)
 
 
 def _enter(pid: int, started: int) -> None:
-    """Join the namespaces of a process, in an order in which each still permits the next."""
+    """Join the namespaces of a process, in an order in which each permits to join the next."""
     handles = [os.open(f"/proc/{pid}/ns/{name}", os.O_RDONLY) for name in _NAMESPACES if not _shared(pid, name)]
     with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
         if int(stat.read().rpartition(")")[2].split()[19]) != started:
-            raise ProcessLookupError(0, "it is no longer running")
+            raise ProcessLookupError(0, "the process has ended")
     here = os.getcwd()
     for handle in handles:
         if _libc.setns(handle, 0):
             code = ctypes.get_errno()
             raise OSError(code, os.strerror(code))
         os.close(handle)
-    # Joining a mount namespace moves us to its root.
+    # Joining a mount namespace changes the current directory to its root.
     with contextlib.suppress(OSError):
         os.chdir(here)
 
 
 def _shared(pid: int, name: str) -> bool:
-    """Whether we are in that namespace already; joining one's own user namespace is an error."""
+    """Whether this process is in the namespace already; joining one's own user namespace is an error."""
     return os.stat(f"/proc/{pid}/ns/{name}").st_ino == os.stat(f"/proc/self/ns/{name}").st_ino
 
 
@@ -71,7 +71,7 @@ def _exec(command: list[str], mask: set[int | signal.Signals]) -> None:
         _libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
-            # Python takes these for itself at its start; the command must find what the caller had set.
+            # Python sets handlers for these signals at its start; the command must get the handlers of the caller.
             if signal.getsignal(number) is not signal.SIG_IGN or number in (signal.SIGPIPE, signal.SIGXFSZ):
                 signal.signal(number, signal.SIG_DFL)
         os.execvp(command[0], command)
@@ -84,14 +84,15 @@ def _exec(command: list[str], mask: set[int | signal.Signals]) -> None:
 
 
 def _forget_password() -> None:
-    """Blank the password in our own environment: the kernel shows it (/proc/PID/environ) for as long as we attend."""
+    """Blank the password in this process's environment: the kernel shows it in /proc/PID/environ while this process
+    waits."""
     _libc.getenv.restype = ctypes.c_void_p
     if place := _libc.getenv(_PASSWORD):
         ctypes.memset(place, ord("*"), len(ctypes.string_at(place)))
 
 
-def _attend(child: int) -> int:
-    """Pass signals on until the command ends; return its exit code, or die as it died."""
+def _wait_for(child: int) -> int:
+    """Pass signals on until the command ends. Return its exit code, or die by the same signal."""
     while True:
         info = signal.sigwaitinfo(_FORWARDED | _FROM_TERMINAL | {signal.SIGCHLD})
         if info.si_signo == signal.SIGCHLD:
@@ -99,12 +100,13 @@ def _attend(child: int) -> int:
             if not ended:
                 continue
             if os.WIFSTOPPED(status):
-                # Ctrl-Z: stop as well, so that the caller's shell takes the terminal back; and go on together.
+                # Ctrl-Z: stop this process as well, so that the caller's shell gets the terminal; both continue
+                # together.
                 os.kill(os.getpid(), signal.SIGSTOP)
                 os.kill(child, signal.SIGCONT)
                 continue
             return _as_it_ended(status)
-        # Ctrl-C on the terminal reached the command already; only what was sent to us alone is passed on.
+        # Ctrl-C on the terminal reaches the command directly; only signals to this process alone are passed on.
         if info.si_signo in _FORWARDED or info.si_code <= 0:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child, info.si_signo)

@@ -1,9 +1,10 @@
-"""A stand-in for ssh and sshd inside the practice cluster, where the real ones are missing or do not start.
+"""A stand-in for ssh and sshd inside the practice cluster, for machines where the real ones are missing or do not
+start.
 
-`remote_shell.py serve ADDRESS NODE_HOME LOGIN_SCRIPT` is a node's server, `remote_shell.py call [OPTIONS] HOST
-COMMAND…` is called like ssh. It goes over the cluster's public network, so an unreachable node is unreachable here too.
-There is no encryption and no proof of identity: the network ends inside the cluster. The server refuses everyone while
-the node's authorized_keys is empty, as sshd would.
+`remote_shell.py serve ADDRESS NODE_HOME LOGIN_SCRIPT` is a node's server; `remote_shell.py call [OPTIONS] HOST
+COMMAND…` takes the arguments of ssh. It uses the cluster's public network, so an unreachable node is unreachable here
+too. There is no encryption and no authentication: the network ends inside the cluster. The server refuses all clients
+while the node's authorized_keys is empty, as sshd would.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _DEFAULT_TIMEOUT_S = 5.0
 
 
 def main(argv: Sequence[str]) -> int:
-    """Serve or call, as the first argument says."""
+    """Serve or call, depending on the first argument. Return the exit code."""
     if argv[0] == "serve":
         address, home, login = argv[1:]
         return _serve(address, home, login)
@@ -41,7 +42,7 @@ def _send(connection: socket.socket, channel: int, data: bytes) -> None:
 
 
 def _receive(stream: IO[bytes]) -> tuple[int, bytes] | None:
-    """The next message; None when the other side is gone."""
+    """The next message; None when the other side has gone."""
     header = stream.read(_HEADER.size)
     if len(header) < _HEADER.size:
         return None
@@ -50,7 +51,10 @@ def _receive(stream: IO[bytes]) -> tuple[int, bytes] | None:
 
 
 def _serve(address: str, home: str, login: str) -> int:
-    """Listen, and go on in the background: the caller knows by our end that we do listen."""
+    """Listen, and continue in a background process.
+
+    The end of this process shows the caller that the server listens.
+    """
     listener = socket.create_server((address, _PORT), backlog=64)
     if os.fork():
         return 0
@@ -60,10 +64,10 @@ def _serve(address: str, home: str, login: str) -> int:
         os.dup2(nowhere, descriptor)
     while True:
         connection, _ = listener.accept()
-        threading.Thread(target=_attend, args=(connection, home, login), daemon=True).start()
+        threading.Thread(target=_serve_client, args=(connection, home, login), daemon=True).start()
 
 
-def _attend(connection: socket.socket, home: str, login: str) -> None:
+def _serve_client(connection: socket.socket, home: str, login: str) -> None:
     with connection, connection.makefile("rb") as stream, contextlib.suppress(ConnectionError):
         request = _receive(stream)
         if request is None:
@@ -103,13 +107,13 @@ def _run(connection: socket.socket, stream: IO[bytes], shell: subprocess.Popen[b
         with contextlib.suppress(OSError):
             stdin.close()
         if stream.read(1) == b"":
-            # The caller is gone: as with ssh, its command gets to know.
+            # The caller has gone: as with ssh, its command gets a signal.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(shell.pid, signal.SIGHUP)
 
     stdin, stdout, stderr = shell.stdin, shell.stdout, shell.stderr
     if stdin is None or stdout is None or stderr is None:
-        raise RuntimeError("the pipes that were asked for are not there")
+        raise RuntimeError("subprocess made no pipes")
     threading.Thread(target=inward, args=(stdin,), daemon=True).start()
     pumps = [
         threading.Thread(target=outward, args=(_STDOUT, stdout)),
@@ -157,22 +161,22 @@ def _call(arguments: Sequence[str]) -> int:
 
 
 def _parse(arguments: Sequence[str]) -> tuple[float, str, str]:
-    """The connection timeout, the host and the command out of what ssh would accept; other options are ignored."""
-    words = list(arguments)
+    """The connection timeout, the host and the command from ssh's arguments; other options are ignored."""
+    operands = list(arguments)
     timeout_s = _DEFAULT_TIMEOUT_S
-    while words and words[0].startswith("-"):
-        option = words.pop(0)
+    while operands and operands[0].startswith("-"):
+        option = operands.pop(0)
         if option == "--":
             break
-        if len(option) == 2 and option[1] in _OPTIONS_WITH_VALUE and words:
-            option += words.pop(0)
+        if len(option) == 2 and option[1] in _OPTIONS_WITH_VALUE and operands:
+            option += operands.pop(0)
         name, _, value = option[2:].replace(" ", "=").partition("=")
         if option.startswith("-o") and name == "ConnectTimeout":
             timeout_s = float(value)
-    if not words:
+    if not operands:
         print("usage: rsh [OPTIONS] HOST COMMAND...", file=sys.stderr)
         sys.exit(_FAILED)
-    return timeout_s, words[0].rpartition("@")[2], " ".join(words[1:])
+    return timeout_s, operands[0].rpartition("@")[2], " ".join(operands[1:])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-# What every login on a node runs. Arguments: the node's directory.
+# Every login on a node runs this script. Argument: the node's directory.
 while [ -e "$1/hangs" ]; do sleep 1; done
-# An ordinary user's own path may lack it, and there are the commands of the node's system.
+# The PATH of an ordinary user may lack /usr/sbin, where the node's own system commands are.
 export PATH="$PATH:/usr/sbin"
 if [ -n "${SSH_ORIGINAL_COMMAND-}" ]; then
     exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"

@@ -5,16 +5,16 @@ lab=$1 privilege=$2 node=$3
 home=$lab/nodes/$node
 trap 'echo "$node failed" >&3' EXIT
 
-# /proc is still the one of the machine, so this is the pid by which the machine knows us.
+# /proc is still the machine's, so this is the pid on the machine.
 read -r pid _ </proc/self/stat
 
-# Without root only the system call is allowed, with root there may be no program for it.
+# Without root only the system call is permitted; with root the program may be missing.
 hostname "$node" 2>/dev/null || echo "$node" >/proc/sys/kernel/hostname
 mount -n -t proc proc /proc
 mount -n -t sysfs sysfs /sys
 
-# A /run and a /var/log of the node's own: for sshd, and so that nothing is written to those of the machine.
-# The lab's directory may itself be under /run, and must stay in sight.
+# A /run and a /var/log of the node's own: for sshd, and so that nothing writes to the machine's.
+# The lab's directory may itself be under /run, and must stay visible.
 mount -n -t tmpfs -o mode=755 tmpfs "$home/run"
 mkdir -m 755 "$home/run/sshd" "$home/run/racwire" "$home/run/racwire/etc" "$home/run/racwire/sbin"
 ln -s "$home" "$home/run/racwire/home"
@@ -24,13 +24,13 @@ case $lab in
     mount -n --bind "$lab" "$home/run/${lab#/run/}"
     ;;
 esac
-# What a running network service is known by.
+# The files that show that the network service runs.
 read -r service <"$home/network_service"
 case $service in
 keyfile) mkdir "$home/run/NetworkManager" ;;
 networkd) mkdir -p "$home/run/systemd/netif/links" ;;
 esac
-# The machine's /etc and programs, to which the node's own have links; not to be changed from in here.
+# The machine's /etc and programs, to which the node's own have links, read-only.
 sbin=$(readlink -f /usr/sbin)
 mount -n --rbind /etc "$home/run/racwire/etc"
 mount -n -o remount,bind,ro "$home/run/racwire/etc"
@@ -38,20 +38,20 @@ mount -n --rbind "$sbin" "$home/run/racwire/sbin"
 mount -n -o remount,bind,ro "$home/run/racwire/sbin"
 mount -n --move "$home/run" /run
 mount -n -t tmpfs -o mode=755 tmpfs /var/log
-# And a /var/tmp, where a change saves each node's files: they are not those of the other nodes.
+# A /var/tmp of the node's own, where a change saves the node's files.
 case $lab in
 /var/tmp/*) ;;
 *) mount -n -t tmpfs -o mode=1777 tmpfs /var/tmp ;;
 esac
 mount -n --bind "$home/etc" /etc
 mount -n --bind "$lab/sbin" "$sbin"
-# Nor what the machine's packages bring for its own network: a node's is what the files of its network service say.
+# Hide the network configuration of the machine's packages: a node uses only the files of its network service.
 for directory in /usr/local/lib/systemd/network /usr/lib/systemd/network /lib/systemd/network; do
     if [ -d "$directory" ]; then
         mount -n -t tmpfs -o mode=755 tmpfs "$directory"
     fi
 done
-# Wherever the machine has programs that would do to it what they should do to the node, there are the node's.
+# Replace the machine's programs that would act on the machine instead of the node.
 while read -r program; do
     for directory in /usr/bin /bin /sbin; do
         if [ -e "$directory/$program" ] && ! [ "$directory/$program" -ef "$lab/sbin/$program" ]; then
@@ -59,7 +59,7 @@ while read -r program; do
         fi
     done
 done <"$lab/programs"
-# The kernel's own ways to them: it reboots only the namespaces when it is asked from within, but for this one.
+# Hide the kernel's trigger for a reboot of the machine; reboot(2) from inside ends the namespaces only.
 if [ -e /proc/sysrq-trigger ]; then
     mount -n --bind /dev/null /proc/sysrq-trigger
 fi
@@ -69,13 +69,13 @@ cd /proc/sys/net/ipv4
 echo 0 >conf/all/rp_filter
 echo 0 >conf/default/rp_filter
 if [ -e ipfrag_time ]; then
-    # Instead of 30 s: a datagram that lacks a fragment is given up, and counted, within one look at the counters.
+    # Instead of 30 s: the kernel drops and counts an incomplete datagram before the next read of the counters.
     echo 2 >ipfrag_time
 fi
 if [ "$privilege" = root ]; then
     echo 0 2147483647 >ping_group_range
 else
-    # Only one user and one group exist in here; theirs is number 0, and they may not bind port 22.
+    # Only one user and one group exist here, with number 0; they may not bind port 22.
     echo 0 0 >ping_group_range
     echo 0 >ip_unprivileged_port_start
 fi
@@ -89,8 +89,8 @@ trap - EXIT
 echo "$node $pid" >&3
 exec 3>&-
 
-# Waits for the order to reboot, which is a line in a pipe. Waiting for a process, and not in the pipe itself, also
-# collects the orphans of this PID namespace.
+# Waits for the order to reboot, which is a line in a pipe. It waits for a process that reads the pipe, and so also
+# reaps the orphans of this PID namespace.
 while :; do
     { read -r _ <"$home/orders"; } &
     if wait "$!"; then

@@ -1,6 +1,6 @@
-"""What every client does with the practice database's server: `scenario.py MODULE PORT`, the password on stdin.
+"""The actions of every client with the practice database's server: `scenario.py MODULE PORT`, the password on stdin.
 
-Runs alone, with nothing of racwire's own. Prints what it saw as JSON.
+The program imports nothing of racwire. It prints its results as JSON.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def main(module: str, port: int, password: str) -> dict[str, Any]:
 
 
 def attempt(driver: Any, action: Any) -> str:
-    """The code of the error that comes of it."""
+    """Return the code of the error that the action raises."""
     try:
         action()
     except driver.Error as error:

@@ -1,7 +1,7 @@
-"""The commands that programs of the registry may hold beside those that may be started alone, as synopses.
+"""The commands that programs of the registry may use in addition to those that may run alone, as synopses.
 
-`checks/sources/nodes/read_only/allow_list.py` says how a line is read. To add a command: read its manual for what
-writes, starts or sends something, also in options that may follow operands, and write the forms that cannot.
+`checks/sources/nodes/read_only/allow_list.py` explains the syntax of a line. To add a command: find in its manual what
+writes, starts or sends something, also in options after operands, and write the forms that cannot.
 """
 
 _NMCLI = "[-t|-c no|-g WORD|-f WORD|-m (tabular|multiline)|-e (yes|no)]..."
@@ -63,4 +63,4 @@ lldpctl [-f (plain|keyvalue|json|xml)] [WORD...]
 lldpcli [-f (plain|keyvalue|json|xml)] show (neighbors|interfaces|chassis|configuration|statistics)\
  [details|summary|ports WORD]...
 """
-"""What comes with Linux, the shell's own commands among it."""
+"""The commands of Linux, including those built into the shell."""

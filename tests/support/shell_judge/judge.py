@@ -1,4 +1,4 @@
-"""Whether a program of plain `sh` is one that only reads. No I/O."""
+"""Decide whether a program of plain `sh` only reads. No I/O."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tests.support.shell_judge.shell_text import simple_commands
 from tests.support.shell_judge.words import NotReadOnlyError, SimpleCommand
 
 _VARIABLE = re.compile(r"(?!racwire_)[a-z][a-z0-9_]*", re.ASCII)
-"""Names that a program may give a value: none that a shell or a tool gives a meaning, none of the held shell's own."""
+"""Names that a program may assign: none with a meaning for a shell or a tool, none of the persistent shell."""
 _FOR_ONE_COMMAND = ("LC_ALL", "LANG", "IFS")
 
 
 class _InPrograms(AllowList):
-    """With the shell's own brackets."""
+    """An allow list that accepts the shell's own brackets."""
 
     def allows(self, words: Sequence[Word]) -> bool:
         if len(words) > 1 and words[0].text == "[" and words[-1].text == "]" and words[-1].is_known:
@@ -29,7 +29,7 @@ _ALLOWED = _InPrograms(SYSTEM + PROGRAM_COMMANDS, GRID)
 
 
 def fault_of_program(program: str) -> str:
-    """Why a program of plain `sh` may not run, in words that follow "because"; empty where it may."""
+    """Return why a program of plain `sh` may not run, as text after "because"; empty when it may run."""
     try:
         for command in simple_commands(program):
             _judge(command)

@@ -1,9 +1,9 @@
-"""The programs of `sh` that racwire writes, taken apart into the simple commands that could run. No I/O.
+"""The `sh` programs of racwire, parsed into the simple commands that could run. No I/O.
 
-Only a small part of the shell's language is understood, the part that every `sh` reads alike (dash, bash, BusyBox) and
-that shows what will run. All else is refused: functions, here-documents, backquotes, arithmetic, aliases, comments,
-braces and tildes in words, expansions that assign or evaluate. Where the grammar below is laxer than the shell's, the
-shell finds an error where a command was judged; what it could run, it has judged.
+The parser accepts only a small part of the shell's language: the part that every `sh` reads alike (dash, bash, BusyBox)
+and that shows which commands will run. It refuses everything else: functions, here-documents, backquotes, arithmetic,
+aliases, comments, braces and tildes in words, expansions that assign or evaluate. Where the grammar below is laxer than
+the shell's, the shell reports an error although the commands were judged; every command that can run has been judged.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from checks.sources.nodes.read_only.allow_list import UNKNOWN, Word
 from tests.support.shell_judge.words import NotReadOnlyError, Redirection, SimpleCommand
 
 _DEPTH = 20
-"""How deep commands may stand in each other; ours reach 4."""
+"""Maximum depth of nested commands; the programs of racwire reach 4."""
 _END = r"(?=[ \t\n;&|<>()]|\Z)"
 _NOT_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _KEYWORD = re.compile(rf"(?:if|then|elif|else|fi|for|in|do|done|while|until|case|esac|[!{{}}]){_END}")
@@ -87,7 +87,7 @@ class _Reader:
         return ""
 
     def _command(self, keyword: str) -> None:
-        """Read one command that begins with this keyword, or with none."""
+        """Read one command that starts with this keyword, or without a keyword."""
         if not keyword and self._here() != "(":
             self._simple()
             return
@@ -186,7 +186,7 @@ class _Reader:
         self.found.append(SimpleCommand(tuple(words), tuple(assignments), tuple(redirections)))
 
     def _redirections(self) -> tuple[Redirection, ...]:
-        """Those that stand here, and the blanks around them."""
+        """The redirections at this position, and the blanks around them."""
         found: list[Redirection] = []
         self._skip(" \t")
         while _LOOKS_REDIRECTED.match(self.text, self.at):

@@ -1,4 +1,4 @@
-"""What is known of a command before it runs."""
+"""A simple command as it is known before it runs."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from checks.sources.nodes.read_only.allow_list import UNKNOWN, Word
 
 
 class NotReadOnlyError(Exception):
-    """Why a program may not run: words that name the place in it."""
+    """A program may not run. The text names the place in the program."""
 
 
 @dataclass(frozen=True, slots=True)
 class Redirection:
-    """`2>/dev/null` without its number: the operator and what follows it."""
+    """`2>/dev/null` without its number: the operator and its target."""
 
     operator: str
     target: Word
@@ -21,7 +21,7 @@ class Redirection:
 
 @dataclass(frozen=True, slots=True)
 class SimpleCommand:
-    """What the shell runs at one time: `LC_ALL=C ip addr show 2>/dev/null`."""
+    """A command that the shell runs at one time: `LC_ALL=C ip addr show 2>/dev/null`."""
 
     words: tuple[Word, ...] = ()
     assignments: tuple[tuple[str, Word], ...] = ()

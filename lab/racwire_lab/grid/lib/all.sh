@@ -1,4 +1,4 @@
-# Starts the whole Clusterware of a node, as it runs when the practice cluster comes up: no other node is looked for.
+# Starts the whole Clusterware of a node, when the practice cluster starts: without a search for other nodes.
 . "${0%/*}/stack.sh"
 daemons lower
 add_haips

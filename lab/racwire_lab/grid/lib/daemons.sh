@@ -1,16 +1,16 @@
 # Starts the daemons of a practice node's Clusterware, in a session of their own: daemons.sh lower|upper.
-# They do nothing but live, by the names and from the place by which real ones are found.
+# They only run, with the names and from the directory of the real ones.
 set -u
 . "${0%/*}/stack.sh"
 cd "$stack" || exit 1
 
-# All are copies of one program: each waits for input from a pipe that nobody writes to, or for somebody to open the
-# pipe "reboot".
+# All are copies of one program: each waits for input from a pipe that no program writes to, or for a program to
+# open the pipe "reboot".
 idly() { # PROGRAM [ARGUMENT]
     "$@" <>idle >/dev/null 2>&1 &
 }
 
-holding() { # SERVICE PROGRAM [ARGUMENT]: with the lock that tells everybody of it
+holding() { # SERVICE PROGRAM [ARGUMENT]: with the lock that shows that it runs
     exec 9>>"$1.lock"
     flock --timeout 5 9 || exit 1
     shift
@@ -21,7 +21,7 @@ holding() { # SERVICE PROGRAM [ARGUMENT]: with the lock that tells everybody of 
 PATH=$grid/bin:$PATH
 if [ "$1" = lower ]; then
     holding ohasd "$grid/bin/ohasd.bin" reboot
-    # The one that carries out what is ordered from other nodes.
+    # This one carries out the orders from other nodes.
     idly "$grid/bin/orarootagent.bin" "$grid/lib/agent.sh"
     for program in mdnsd.bin gpnpd.bin gipcd.bin cssdmonitor cssdagent; do
         idly "$grid/bin/$program"

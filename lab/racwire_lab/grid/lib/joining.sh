@@ -1,19 +1,19 @@
-# Whether a node may join those that are up: what ocssd finds out by its network heartbeat. Sourced by crsctl.
+# Whether a node may join the running nodes, which ocssd learns from its network heartbeat. Sourced by crsctl.
 
 PATIENCE_S=3
-WHOLE=9188 # bytes of ICMP data: with 28 of headers as large as the largest MTU, so that every packet but one is full
+WHOLE=9188 # bytes of ICMP data: with 28 bytes of headers as large as the largest MTU, so that all packets but one are full
 
-may_join() { # fails when a node that is up is not reached within the patience
+may_join() { # fails when a running node does not answer within PATIENCE_S
     command -v ping >/dev/null || return 0
-    began=$(date +%s)
+    started=$(date +%s)
     until reaches_all; do
-        [ $(($(date +%s) - began)) -lt "$PATIENCE_S" ] || return 1
+        [ $(($(date +%s) - started)) -lt "$PATIENCE_S" ] || return 1
         sleep 0.2
     done
 }
 
 reaches_all() {
-    # A node that is switched off has no peers; one that drops pings says nothing about the network.
+    # A node that is switched off has no peers; a node that drops pings shows nothing about the network.
     powered "$node" || return 0
     awk -v node="$node" '
         NR == FNR { answers[$1] = $2 == "answers"; next }
@@ -27,9 +27,9 @@ reaches_all() {
     done <"$stack/peers"
 }
 
-reaches() { # ADDRESS...: whether full packets pass both ways on one of the private networks at least
-    # Without DF, and larger than any MTU: each side cuts it into packets as large as its own NIC sends them, which is
-    # what Clusterware's own messages meet. Small pings would pass where those are lost.
+reaches() { # ADDRESS...: whether full packets pass both ways on at least one private network
+    # Without DF, and larger than any MTU: each side cuts it into packets of its NIC's MTU, as with Clusterware's
+    # own messages. Small pings would pass where these messages are lost.
     [ -n "$(
         for address in "$@"; do
             ping -q -n -M dont -c 1 -W 1 -s "$WHOLE" "$address" 2>&1 | grep ' 0% packet loss' &

@@ -1,4 +1,4 @@
-# What `crsctl stat res` says: in full for one resource of the lower stack, as tables for all. Sourced by crsctl.
+# The output of `crsctl stat res`: in full for one resource of the lower stack, as tables for all. Sourced by crsctl.
 
 rule='--------------------------------------------------------------------------------'
 lower='ora.asm ora.cluster_interconnect.haip ora.crsd ora.cssd ora.cssdmonitor ora.ctssd ora.evmd ora.gipcd ora.gpnpd ora.mdnsd'
@@ -28,11 +28,11 @@ status_of() { # [NAME] [-init] [-t], in any order
     fi
 }
 
-target() { # whether the cluster stack is meant to run here
+target() { # print the target state of the cluster stack on this node
     cat "$stack/target"
 }
 
-state() { # PREFIX: of what runs in the cluster stack of this node
+state() { # PREFIX: print the state of a resource in this node's cluster stack
     if running cssd; then echo "$1$node"; else echo OFFLINE; fi
 }
 

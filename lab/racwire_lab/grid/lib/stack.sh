@@ -1,8 +1,8 @@
-# What runs of the Clusterware of a practice node, and how it is started and ended. Sourced by the tools of a Grid home.
+# The running parts of a practice node's Clusterware: check, start and end them. Sourced by the tools of a Grid home.
 #
-# A service is running while its daemon lives: the daemon holds the lock nodes/NODE/stack/SERVICE.lock from its first
-# moment to its last. So every node, and the programs of the database, see the truth of every other node, also after a
-# kill -9 or a reboot, and there is no file that could be left behind saying otherwise.
+# A service is running while its daemon lives: the daemon holds the lock nodes/NODE/stack/SERVICE.lock from its
+# start to its end. So every node, and the programs of the database, see the state of every other node, also after a
+# kill -9 or a reboot, and no stale file can contradict it.
 #
 # Sets: grid (the Grid home), home (the node's directory), node, lab, cluster, stack, autostart.
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
@@ -11,7 +11,7 @@ case $grid in /*) ;; *) grid=$PWD/$grid ;; esac
 grid=$(cd -- "$grid" && pwd)
 home=${grid%/grid} lab=${grid%/nodes/*}
 node=${home##*/} cluster=$lab/cluster stack=$home/stack
-# The file itself and not /etc/oracle, where the node shows it: a machine may have an /etc/oracle of its own.
+# The file itself and not /etc/oracle, where the node sees it: a machine may have an /etc/oracle of its own.
 autostart=$home/oracle/scls_scr/$node/root/ohasdstr
 
 running() { # SERVICE [NODE]: whether ohasd, cssd, crsd, evmd or the instance runs, on this node or another one
@@ -19,7 +19,7 @@ running() { # SERVICE [NODE]: whether ohasd, cssd, crsd, evmd or the instance ru
         ! flock --nonblock --shared 9 9<"$lab/nodes/${2:-$node}/stack/$1.lock"
 }
 
-ended() { # SERVICE: waits until it no longer runs; fails when it still does after a while
+ended() { # SERVICE: wait until it has ended; fail after a timeout
     flock --timeout 5 --shared 9 9<"$stack/$1.lock"
 }
 
@@ -27,16 +27,16 @@ powered() { # NODE: whether the node is switched on
     awk -v node="$1" '$1 == node && $4 == "Active" { found = 1 } END { exit !found }' "$cluster/members"
 }
 
-nodes() { # the names of all nodes, in the order of their numbers
+nodes() { # print the names of all nodes, in the order of their numbers
     awk '{ print $1 }' "$cluster/members"
 }
 
-daemons() { # lower|upper: what starts with Oracle High Availability Services, what only in a cluster
+daemons() { # lower|upper: print the daemons of Oracle High Availability Services, or those that run in a cluster only
     setsid sh "$grid/lib/daemons.sh" "$1"
 }
 
 end_daemons() { # [upper]: end all daemons of this Grid home, or only those that run in a cluster
-    # Only processes whose program lies in this Grid home; in a node nobody sees those of another one.
+    # Only processes whose program is in this Grid home; a node sees no processes of other nodes.
     ls -l /proc/[0-9]*/exe 2>/dev/null | awk -v bin="$grid/bin/" -v part="${1:-all}" '
         index($NF, bin) != 1 { next }
         { program = substr($NF, length(bin) + 1) }
@@ -45,7 +45,7 @@ end_daemons() { # [upper]: end all daemons of this Grid home, or only those that
     ' | while read -r pid; do kill "$pid" 2>/dev/null; done
 }
 
-add_haips() { # give each private NIC the link-local address that Clusterware has chosen for it
+add_haips() { # add to each private NIC the link-local address that Clusterware selected
     ip -o -4 address show | awk '
         NR == FNR { haip[$1] = $2; next }
         $4 in haip { print "address replace " haip[$4] " brd + dev " $2 " label " $2 ":1" }

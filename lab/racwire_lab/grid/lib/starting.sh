@@ -29,12 +29,12 @@ stopped() { # RESOURCE...
     done
 }
 
-start_cluster() { # [loudly]: join the cluster, and start what runs in it
+start_cluster() { # [loudly]: join the cluster, and start its services
     [ -z "${1-}" ] || started ora.cssdmonitor
     [ -z "${1-}" ] || echo "CRS-2672: Attempting to start 'ora.cssd' on '$node'"
-    # What is left of a stack that was killed.
+    # Remove the remains of a killed stack.
     if running cssd || running evmd; then end_daemons upper; fi
-    # One after the other: of two nodes that start at once, the second one has to find the first.
+    # One after the other: when two nodes start at once, the second one must find the first.
     exec 8>>"$cluster/joining.lock"
     flock --timeout 60 8
     if ! may_join 8>&-; then
@@ -55,7 +55,7 @@ stop_cluster() {
     echo "CRS-2790: Starting shutdown of Cluster Ready Services-managed resources on server '$node'"
     database=''
     ! running instance || database=ora.prac.db
-    # shellcheck disable=SC2086 # none where there is none
+    # shellcheck disable=SC2086 # empty when there is none
     stopped $database ora.LISTENER.lsnr "ora.$node.vip" ora.net1.network
     end_daemons upper
     for service in crsd evmd cssd instance; do ended "$service"; done
@@ -96,7 +96,7 @@ stop_crs() { # [-f]
     if running crsd; then
         stop_cluster
     elif [ "${1-}" != -f ] && [ "$(cat "$stack/target")" = ONLINE ]; then
-        # It was meant to run: whoever wants to end what has become of it has to say so.
+        # The stack should run: without -f, a partly running stack is not stopped.
         echo 'CRS-2796: The command may not proceed when Cluster Ready Services is not running'
         echo 'CRS-4687: Shutdown command has completed with errors.'
         echo 'CRS-4000: Command Stop failed, or completed with errors.'
@@ -124,7 +124,7 @@ cluster_wide() { # start|stop cluster [-all | -n NODE...] [-f]
     need_root "$verb"
     need_ohasd "$verb"
     if [ -z "$where" ]; then
-        # shellcheck disable=SC2086 # the words of the order
+        # shellcheck disable=SC2086 # the arguments of the order
         on_this_node $order
         return
     fi
@@ -133,7 +133,7 @@ cluster_wide() { # start|stop cluster [-all | -n NODE...] [-f]
     mkdir -p "$cluster/answers"
     answers=$cluster/answers/$node.$$
     for name in $chosen; do
-        # Opened for reading too: so that it waits for nobody, should the one who listens be gone.
+        # Opened for reading too, so that it does not wait when the listener has gone.
         [ "$name" = "$node" ] || echo "$answers.$name $order" 1<>"$lab/nodes/$name/stack/orders"
     done
     status=0
@@ -148,7 +148,7 @@ cluster_wide() { # start|stop cluster [-all | -n NODE...] [-f]
     return "$status"
 }
 
-await() { # NODE FILE: print the answer that a node gives in a file
+await() { # NODE FILE: print a node's answer from a file
     waited=0
     until [ -e "$2" ]; do
         waited=$((waited + 1))

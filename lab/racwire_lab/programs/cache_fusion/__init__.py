@@ -1,17 +1,17 @@
-"""The Cache Fusion daemon of a practice node: real blocks over the private networks, and what an instance counts of it.
+"""The Cache Fusion daemon of a practice node: it sends real blocks over the private networks, and counts them.
 
-Each instance asks every other one for blocks of 8 KB, is asked for them, and pings with 500 bytes and 8 KB. Everything
-that it tells of itself comes from those packets and from the node's own kernel.
+Each instance requests blocks of 8 KB from every other one, serves their requests, and pings with 500 bytes and 8 KB.
+All its statistics come from those packets and from the node's own kernel.
 
-    messages     what is sent
-    requests     what has been asked for, and when a block counts as lost
-    counters     what the instance has counted since its start
-    addresses    the node's addresses and NICs, as the kernel has them
-    settings     the file that says how the instance should be
+    messages     the messages between the daemons
+    requests     the open requests, and when a block counts as lost
+    counters     the counters of the instance since its start
+    addresses    the node's addresses and NICs, from the kernel
+    settings     the file with the desired state of the instance
     instance     the instance from its start to its end
-    stack_locks  the Clusterware of the node, and the other instances, as locks show them
-    sockets      one network as the daemon uses it
-    daemon       the loop that keeps the instance running and tells its state
+    stack_locks  the state of the node's Clusterware and of the other instances, from locks
+    sockets      the sockets on one network
+    daemon       the loop that runs the instance and reports its state
 
-The package stands alone: it needs nothing but the standard library and imports nothing of racwire.
+The package is self-contained: it needs only the standard library and imports nothing of racwire.
 """

@@ -1,4 +1,4 @@
-"""The node's own addresses and NICs, as the kernel has them at this moment."""
+"""The node's own current addresses and NICs, from the kernel."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class NodeAddress(NamedTuple):
 
     @property
     def device(self) -> str:
-        """The NIC without the number of an alias."""
+        """The name of the NIC, without the number of an alias."""
         return self.label.partition(":")[0]
 
 
 def addresses() -> dict[str, NodeAddress]:
-    """All IPv4 addresses of this node, by address."""
+    """Return all IPv4 addresses of this node, by address."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
         rows = array.array("B", bytes(_ROW * _ROOM))
         start, _ = rows.buffer_info()
@@ -59,18 +59,18 @@ def addresses() -> dict[str, NodeAddress]:
 
 
 def _mask(handle: socket.socket, name: bytes, ip: str) -> str:
-    # The kernel tells addresses of one name apart by the address that stands in the question.
-    question = struct.pack("16sH2s4s16x", name, socket.AF_INET, b"", socket.inet_aton(ip))
+    # With several addresses on one name, the kernel answers for the address in the request.
+    request = struct.pack("16sH2s4s16x", name, socket.AF_INET, b"", socket.inet_aton(ip))
     try:
-        return socket.inet_ntoa(fcntl.ioctl(handle, _SIOCGIFNETMASK, question)[20:24])
+        return socket.inet_ntoa(fcntl.ioctl(handle, _SIOCGIFNETMASK, request)[20:24])
     except OSError:
         return "255.255.255.255"
 
 
 def device(address: NodeAddress, here: Mapping[str, NodeAddress]) -> dict[str, str | int] | None:
-    """The NIC under an address, as `racwire_lab.database.live.Device`; None when it has gone.
+    """Return the NIC of an address as `racwire_lab.database.live.LiveDevice`; None when the NIC has been removed.
 
-    It goes by its own first address and not by that of an alias.
+    Its address is the NIC's own first address, not that of an alias.
     """
     first = next((other for other in here.values() if other.label == address.device), address)
     try:

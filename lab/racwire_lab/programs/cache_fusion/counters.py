@@ -1,6 +1,7 @@
-"""Counters of an instance since its start, in the form of the database's views.
+"""Counters of an instance since its start, in the format of the database's views.
 
-Times are kept in microseconds. The views have centiseconds in statistics, and microseconds in waits, transfers, pings.
+Times are stored in microseconds. The views have centiseconds in statistics, and microseconds in waits, transfers and
+pings.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _ALWAYS_ZERO = (
     "gc cr blocks flushed",
     "gc current blocks flushed",
 )
-"""The daemons' blocks have no redo, arrive whole or not at all, and are claimed by nobody."""
+"""Counters that stay zero: the daemons' blocks have no redo, arrive complete or not at all, and are never claimed."""
 
 
 @dataclass
@@ -32,14 +33,14 @@ class Wait:
     histogram: dict[int, int] = field(default_factory=dict)
 
     def add(self, us: int) -> None:
-        """One more wait."""
+        """Count one wait."""
         self.waits += 1
         self.time_us += us
         limit = 1 << max(us, 1).bit_length()
         self.histogram[limit] = self.histogram.get(limit, 0) + 1
 
     def as_document(self) -> dict[str, Any]:
-        """As `racwire_lab.database.live.Waits`."""
+        """Return the waits as `racwire_lab.database.live.Waits`."""
         histogram = {str(limit): self.histogram[limit] for limit in sorted(self.histogram)}
         return {"waits": self.waits, "time_us": self.time_us, "wait_class": "Cluster", "histogram": histogram}
 
@@ -68,7 +69,7 @@ class _Pings:
 
 @dataclass
 class _Transfers:
-    """From one sender."""
+    """Blocks from one sender."""
 
     lost: int = 0
     lost_us: int = 0
@@ -87,7 +88,7 @@ class _Transfers:
 
 
 class Counters:
-    """Counters of one instance; a new object for each start of the instance."""
+    """Counters of one instance; each start of the instance makes a new object."""
 
     def __init__(self) -> None:
         self.events: dict[str, Wait] = {}
@@ -102,35 +103,35 @@ class Counters:
         self.false_losses = 0
 
     def received(self, sender: int, block: Block, us: int) -> None:
-        """A block came from that instance, so long after it was asked for."""
+        """Count a block from that instance and the time since its request."""
         transfers = self.transfers.setdefault(sender, _Transfers())
         transfers.blocks[block] += 1
         transfers.time_us[block] += us
 
     def waited(self, block: Block, blocks: int, hops: int, us: int) -> None:
-        """All blocks of a request came, so long after they were asked for."""
+        """Count a request whose blocks have all arrived, and the time since the request."""
         event = "gc cr multi block request" if blocks > 1 else f"gc {_NAMES[block]} block {hops}-way"
         self.events.setdefault(event, Wait()).add(us)
 
     def lost(self, sender: int, block: Block, us: int) -> None:
-        """A block was sent by that instance and never came; so long was it waited for."""
+        """Count a block that the instance sent and that did not arrive, and the time of the wait."""
         transfers = self.transfers.setdefault(sender, _Transfers())
         transfers.lost += 1
         transfers.lost_us += us
         self.events.setdefault(f"gc {_NAMES[block]} block lost", Wait()).add(us)
 
     def served(self, block: Block, blocks: int, preparing_us: int, sending_us: int) -> None:
-        """Blocks were sent to another instance."""
+        """Count blocks that were sent to another instance."""
         self.served_blocks[block] += blocks
         self.preparing_us[block] += preparing_us
         self.sending_us[block] += sending_us
 
     def ping(self, target: int, large: bool, us: int) -> None:
-        """A ping came back."""
+        """Count a ping that was answered."""
         self.pings.setdefault(target, {False: _Pings(), True: _Pings()})[large].add(us)
 
     def statistics(self) -> dict[str, int]:
-        """As V$SYSSTAT has them, by name."""
+        """Return the values of V$SYSSTAT by name."""
         found = dict.fromkeys(_ALWAYS_ZERO, 0)
         found["gc blocks lost"] = sum(t.lost for t in self.transfers.values()) + self.false_losses
         for block, name in _NAMES.items():
@@ -149,7 +150,7 @@ class Counters:
         return found
 
     def messages(self) -> dict[str, int]:
-        """As V$DLM_MISC has them, by name."""
+        """Return the values of V$DLM_MISC by name."""
         return {
             "gcs msgs received": self.gcs_received,
             "ges msgs received": self.ges_received,
@@ -165,7 +166,7 @@ class Counters:
         }
 
     def clients(self) -> dict[str, tuple[int, int]]:
-        """Bytes sent and received, by who used the interconnect."""
+        """Return the bytes sent and received by each client of the interconnect."""
         block = BLOCK_BYTES + HEADER_BYTES
         received = sum(sum(t.blocks.values()) for t in self.transfers.values())
         return {
@@ -178,7 +179,7 @@ class Counters:
         }
 
     def as_document(self) -> dict[str, Any]:
-        """The part of `racwire_lab.database.live.InstanceState` that is counted."""
+        """Return the counters of `racwire_lab.database.live.InstanceState`."""
         return {
             "statistics": self.statistics(),
             "messages": self.messages(),

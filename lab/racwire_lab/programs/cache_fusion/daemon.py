@@ -1,4 +1,4 @@
-"""The daemon of one node: runs the node's instance, and reports its state to each client that connects."""
+"""The daemon of one node: it runs the node's instance, and sends its state to each client that connects."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from .stack_locks import Stack
 
 SOCKET = "cache_fusion.sock"
 _TURN_S = 0.05
-"""Seconds between two turns of the daemon when no packet arrives."""
-_LOOK_S = 0.5
-"""Seconds between two looks at the node's addresses."""
+"""Seconds between two iterations of the daemon when no packet arrives."""
+_ADDRESSES_S = 0.5
+"""Seconds between two checks of the node's addresses."""
 _ANSWER_S = 2.0
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Begin to answer, and go on in the background: the caller knows by our end that the instance runs."""
+    """Listen, and continue in a background process. The end of this process shows the caller that the instance runs."""
     os.chdir(arguments[0])  # the path of a socket may have no more than 107 characters
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
     listener.bind(SOCKET)
@@ -46,20 +46,20 @@ def main(arguments: Sequence[str]) -> int:
 
 
 class ProcessMonitor:
-    """A process by the name that a database administrator looks for; it does nothing, and ends with this one."""
+    """A process with the name that administrators search for. It does nothing, and ends with this daemon."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self, instance: str) -> None:
-        """Start it for an instance, where it does not run."""
+        """Start the process of an instance if it does not run."""
         if self._process is None:
             name = f"ora_pmon_{instance}"
             with contextlib.suppress(OSError):
                 self._process = subprocess.Popen([name], executable=f"bin/{name}", cwd=".", stdin=subprocess.PIPE)
 
     def end(self) -> None:
-        """End it, where it runs."""
+        """End the process if it runs."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -69,35 +69,35 @@ class ProcessMonitor:
 
 
 def run_in_real_time() -> None:
-    """As the LMS processes do, so that what is measured is the network and not the turn on a busy processor."""
+    """Run in real time, as the LMS processes do: the times are then those of the network, and not of a busy CPU."""
     with contextlib.suppress(OSError):  # an ordinary user may not
         os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(1))
 
 
 class Daemon:
-    """The node's instance, the networks that it uses, and those who ask for its state."""
+    """The node's instance, the networks that it uses, and the clients that request its state."""
 
     def __init__(self, listener: socket.socket, file: SettingsFile) -> None:
-        settings = file.news()
+        settings = file.changed_settings()
         if settings is None:
-            raise RuntimeError("a file that was never read has no news")
-        self._told: InstanceSettings = settings
+            raise RuntimeError("the first read of a file returns its settings")
+        self._desired: InstanceSettings = settings
         self._file = file
         self._confirmed = ""
         self._stack = Stack(".")
         self._monitor = ProcessMonitor()
         self.settings = dataclasses.replace(settings, is_open=False, peers={})
         self._listener = listener
-        self._askers: list[socket.socket] = []
+        self._clients: list[socket.socket] = []
         self._instance = CacheFusionInstance(self.settings)
         self._networks: dict[int, FusionNetwork] = {}
         self._labels: dict[str, str] = {}
-        self._next_look = self._next_turn = time.monotonic()
+        self._next_address_check = self._next_turn = time.monotonic()
         self._poller = select.poll()
         self._poller.register(listener, select.POLLIN)
 
     def run(self) -> None:
-        """For good."""
+        """Run until the process ends."""
         while True:
             self._poller.poll(max(0.0, self._next_turn - time.monotonic()) * 1000)
             self._read()
@@ -106,14 +106,14 @@ class Daemon:
                 self._next_turn = now + _TURN_S
                 self._follow_settings()
                 self._restart_when_due()
-                if now >= self._next_look:
-                    self._next_look = now + _LOOK_S
+                if now >= self._next_address_check:
+                    self._next_address_check = now + _ADDRESSES_S
                     self._follow_addresses()
             self._instance.act(self._networks)
-            self._tell()
+            self._send_state()
 
     def _read(self) -> None:
-        # Blocks before messages: when a holder says that it sent a block, the block is looked for first.
+        # Blocks before messages: when a message says that a block was sent, the block must have been read first.
         for network in self._networks.values():
             for message, received_ns in network.read(network.blocks):
                 self._instance.received(network, message, received_ns)
@@ -122,11 +122,11 @@ class Daemon:
                 self._instance.received(network, message, received_ns)
 
     def _follow_settings(self) -> None:
-        self._told = self._file.news() or self._told
-        settings = self._stack.as_it_is(self._told)
+        self._desired = self._file.changed_settings() or self._desired
+        settings = self._stack.restrict(self._desired)
         if settings != self.settings:
             if settings.is_open and not self._stack.instance.take():
-                return  # somebody looks at it in this moment
+                return  # another process checks the lock at this moment
             self._change_settings(settings)
         if self._confirmed != self._file.mark:
             self._confirmed = self._file.mark
@@ -145,7 +145,7 @@ class Daemon:
             self._monitor.start(settings.name)
         else:
             self._monitor.end()
-            self._stack.instance.give_up()
+            self._stack.instance.release()
 
     def _restart_when_due(self) -> None:
         every_s = self.settings.restart_every_s
@@ -153,7 +153,7 @@ class Daemon:
             self._instance = CacheFusionInstance(self.settings)
 
     def _follow_addresses(self) -> None:
-        """Use those of the instance's addresses that the node has now."""
+        """Use the instance's addresses that the node has."""
         here = addresses()
         wanted = {i.network: i.ip for i in self.settings.interconnects if i.ip in here and self.settings.is_open}
         gone = {number for number, network in self._networks.items() if wanted.get(number) != network.ip}
@@ -165,37 +165,37 @@ class Daemon:
         if gone:
             self._instance.requests.drop_networks(gone)
         for number in sorted(wanted.keys() - self._networks.keys()):
-            with contextlib.suppress(OSError):  # gone again meanwhile: the next look will tell
+            with contextlib.suppress(OSError):  # the address has been removed: try at the next check
                 network = FusionNetwork(number, wanted[number], self.settings.receive_buffer_bytes)
                 self._networks[number] = network
                 self._poller.register(network.messages, select.POLLIN)
                 self._poller.register(network.blocks, select.POLLIN)
 
-    def _tell(self) -> None:
+    def _send_state(self) -> None:
         with contextlib.suppress(BlockingIOError):
             while True:
-                asker, _ = self._listener.accept()
-                self._askers.append(asker)
-        if not self._askers:
+                client, _ = self._listener.accept()
+                self._clients.append(client)
+        if not self._clients:
             return
         if self.settings.hangs:
-            self._askers = [asker for asker in self._askers if not _left(asker)]
+            self._clients = [client for client in self._clients if not _left(client)]
             return
         state = json.dumps(self._instance.state(self._networks)).encode() if self.settings.is_open else b"null"
-        for asker in self._askers:
-            with asker, contextlib.suppress(OSError):
-                asker.settimeout(_ANSWER_S)
-                asker.sendall(state)
-        self._askers.clear()
+        for client in self._clients:
+            with client, contextlib.suppress(OSError):
+                client.settimeout(_ANSWER_S)
+                client.sendall(state)
+        self._clients.clear()
 
 
-def _left(asker: socket.socket) -> bool:
+def _left(client: socket.socket) -> bool:
     try:
-        gone = not asker.recv(1, socket.MSG_DONTWAIT | socket.MSG_PEEK)
+        gone = not client.recv(1, socket.MSG_DONTWAIT | socket.MSG_PEEK)
     except BlockingIOError:
         return False
     except OSError:
         gone = True
     if gone:
-        asker.close()
+        client.close()
     return gone

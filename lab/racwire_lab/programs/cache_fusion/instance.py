@@ -35,19 +35,19 @@ _PATTERN = (
     (Block.CR, 6),
     (Block.CR, 1),
 )
-"""The repeated sequence of requests: single blocks, and several at once as in a table scan."""
+"""The repeated sequence of requests: single blocks, and several blocks at once as in a table scan."""
 _THREE_WAY = 0.25
-"""Of the single blocks, how many are asked for by way of a third instance where there is one."""
+"""The share of single blocks that are requested through a third instance, where there is one."""
 _BLOCKS_PER_S, _BLOCKS_OF_ALL_PER_S = 200, 480
 _PING_ROUND_S = 1.25
 """Seconds in which every other instance is pinged once with each size."""
-_PING_PATIENCE_S = 2.0
+_PING_TIMEOUT_S = 2.0
 _REMEMBERED = 4096
 _FALSE_LOSSES_PER_S = 5
 
 
 class CacheFusionInstance:
-    """An instance; a new one for each start."""
+    """An instance; each start makes a new object."""
 
     def __init__(self, settings: InstanceSettings) -> None:
         self.settings = settings
@@ -66,33 +66,33 @@ class CacheFusionInstance:
         self._false_losses = 0.0
 
     def change(self, settings: InstanceSettings) -> None:
-        """Other settings for the running instance."""
+        """Adopt other settings while the instance runs."""
         if settings.peers != self.settings.peers:
             self.requests.silent.clear()
         self.settings = settings
 
     def received(self, network: FusionNetwork, message: Message, received_ns: int) -> None:
-        """Deal with what came over a network."""
+        """Process a message from a network."""
         if message.type is Type.BLOCK:
-            self.requests.heard(message.holder, network.number)
+            self.requests.answer_from(message.holder, network.number)
             self.requests.arrived(message.number, message.blocks, received_ns, message.waited_ns)
             return
-        began_ns = time.time_ns()
-        waited_ns = message.waited_ns + max(0, began_ns - received_ns)
+        started_ns = time.time_ns()
+        waited_ns = message.waited_ns + max(0, started_ns - received_ns)
         if message.type is Type.REQUEST:
             self.counters.gcs_received += 1
             if message.holder != self.settings.number:
                 self._pass_on(network, message._replace(waited_ns=waited_ns))
             else:
-                self._serve(network, message._replace(waited_ns=waited_ns), began_ns)
-            self.counters.processing_us += (time.time_ns() - began_ns) // 1000
+                self._serve(network, message._replace(waited_ns=waited_ns), started_ns)
+            self.counters.processing_us += (time.time_ns() - started_ns) // 1000
             return
         self.counters.ges_received += 1
         if message.type is Type.QUERY:
             sent = self._served.get((message.origin, message.number), 0)
             self._answer(network, message._replace(type=Type.STATUS, blocks=sent))
         elif message.type is Type.STATUS:
-            self.requests.heard(message.holder, network.number)
+            self.requests.answer_from(message.holder, network.number)
             self.requests.answered(message.number, message.blocks, time.monotonic())
         elif message.type is Type.PING:
             self._answer(network, message._replace(type=Type.PONG, waited_ns=waited_ns))
@@ -100,26 +100,26 @@ class CacheFusionInstance:
             self._ping_came_back(network, message, received_ns)
 
     def act(self, networks: dict[int, FusionNetwork]) -> None:
-        """Do what is due. To be called when all that has come was read."""
+        """Send the requests and pings that are due. Call it after all arrived packets were read."""
         now = time.monotonic()
         passed_s, self._at = now - self._at, now
         if self.settings.counts_false_losses:
             self._false_losses += passed_s * _FALSE_LOSSES_PER_S
             self.counters.false_losses = int(self._false_losses)
-        for request in self.requests.questions(now, time.time_ns()):
-            self._question(networks, request)
+        for request in self.requests.queries(now, time.time_ns()):
+            self._query_holder(networks, request)
         if self.settings.peers and networks:
             size = len(self.settings.peers) + 1
             rate = min(_BLOCKS_PER_S, _BLOCKS_OF_ALL_PER_S / size)
-            # What was not asked for in time is not made up for later.
+            # Requests that were missed are not made up for later.
             self._allowed = min(self._allowed + passed_s * rate, 24.0)
-            while self._allowed >= 1 and self._ask(networks):
+            while self._allowed >= 1 and self._send_request(networks):
                 pass
             if now >= self._next_ping:
                 self._ping(networks, now)
 
     def state(self, networks: dict[int, FusionNetwork]) -> dict[str, Any]:
-        """As `racwire_lab.database.live.InstanceState`."""
+        """Return the state as `racwire_lab.database.live.InstanceState`."""
         settings, here = self.settings, addresses()
         used = [(i, here[i.ip]) for i in settings.interconnects if i.ip in here and i.network in networks]
         return {
@@ -140,8 +140,8 @@ class CacheFusionInstance:
             **self.counters.as_document(),
         }
 
-    def _ask(self, networks: dict[int, FusionNetwork]) -> bool:
-        """Send one request; False when there is no room for any."""
+    def _send_request(self, networks: dict[int, FusionNetwork]) -> bool:
+        """Send one request. Return False when no network has room for a request."""
         again = self.requests.again
         for _ in range(len(again)):
             holder, block, count = again.popleft()
@@ -162,7 +162,7 @@ class CacheFusionInstance:
         return False
 
     def _next_path(self, networks: dict[int, FusionNetwork]) -> tuple[int, int]:
-        """The next instance and network to ask, all in turn, in another order each time round."""
+        """The next instance and network to request from: all in turn, in a new order each round."""
         while True:
             for holder, network in self._paths:
                 if holder in self.settings.peers and network in networks:
@@ -180,7 +180,7 @@ class CacheFusionInstance:
         if count == 1 and others and random.random() < _THREE_WAY:  # noqa: S311 - a workload, no secret
             by_way_of = self._address(random.choice(others), network)  # noqa: S311
             address, hops = (by_way_of, 3) if by_way_of else (address, 2)
-        request = self.requests.begin(network.number, holder, block, count, hops, time.time_ns(), time.monotonic())
+        request = self.requests.open(network.number, holder, block, count, hops, time.time_ns(), time.monotonic())
         message = Message(
             Type.REQUEST, self.settings.number, holder, request.number, block, request.missing, hops,
             answer_to=network.packed_ip,
@@ -198,7 +198,7 @@ class CacheFusionInstance:
             self.counters.gcs_sent += 1
             self.counters.passed_on += 1
 
-    def _serve(self, network: FusionNetwork, message: Message, began_ns: int) -> None:
+    def _serve(self, network: FusionNetwork, message: Message, started_ns: int) -> None:
         if message.origin not in self.settings.peers:
             return
         target = socket.inet_ntoa(message.answer_to)
@@ -211,7 +211,7 @@ class CacheFusionInstance:
         if len(self._served) > _REMEMBERED:
             self._served.popitem(last=False)
         self.counters.served(
-            message.block, len(sent), (prepared_ns - began_ns) // 1000, (sent_ns - prepared_ns) // 1000
+            message.block, len(sent), (prepared_ns - started_ns) // 1000, (sent_ns - prepared_ns) // 1000
         )
 
     def _answer(self, network: FusionNetwork, message: Message) -> None:
@@ -220,10 +220,10 @@ class CacheFusionInstance:
         if network.send(encode(answer, size), socket.inet_ntoa(message.answer_to)):
             self.counters.ges_sent += 1
 
-    def _question(self, networks: dict[int, FusionNetwork], request: BlockRequest) -> None:
-        """Ask the holder what became of a request: over its own network first, then over the others in turn."""
+    def _query_holder(self, networks: dict[int, FusionNetwork], request: BlockRequest) -> None:
+        """Query the holder about a request: over its own network first, then over the other networks in turn."""
         numbers = sorted(networks, key=lambda number: number != request.network)
-        network = networks[numbers[(request.questions - 1) % len(numbers)]] if numbers else None
+        network = networks[numbers[(request.queries - 1) % len(numbers)]] if numbers else None
         if network is None or (address := self._address(request.holder, network)) is None:
             return
         message = Message(Type.QUERY, self.settings.number, request.holder, request.number, answer_to=network.packed_ip)
@@ -247,12 +247,12 @@ class CacheFusionInstance:
             Type.PING, self.settings.number, target, self._ping_number, large=large, answer_to=network.packed_ip
         )
         datagram = encode(message, _ping_bytes(large))
-        self._pings[self._ping_number] = (target, large, time.time_ns(), now + _PING_PATIENCE_S)
+        self._pings[self._ping_number] = (target, large, time.time_ns(), now + _PING_TIMEOUT_S)
         if network.send(datagram, address):
             self.counters.ges_sent += 1
 
     def _ping_came_back(self, network: FusionNetwork, message: Message, received_ns: int) -> None:
-        self.requests.heard(message.holder, network.number)
+        self.requests.answer_from(message.holder, network.number)
         ping = self._pings.pop(message.number, None)
         if ping is not None:
             target, large, sent_ns, _ = ping

@@ -1,4 +1,4 @@
-"""The messages between the daemons: one UDP datagram each, a header and as many bytes more as the real one has."""
+"""The messages between the daemons: one UDP datagram each, a header padded to the size of Oracle's message."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from enum import IntEnum
 from typing import NamedTuple
 
 MESSAGE_PORT, BLOCK_PORT = 42424, 42425
-"""Blocks come to a socket of their own, so that a small buffer loses blocks and not the questions about them."""
+"""Blocks have a socket of their own, so that a small buffer loses blocks and not the queries about them."""
 BLOCK_BYTES, SMALL_PING_BYTES, LARGE_PING_BYTES = 8192, 500, 8192
 MESSAGE_BYTES = 200
-"""Of one message of the global cache service: the constant of Oracle's estimate of interconnect traffic."""
+"""Size of one message of the global cache service: the constant of Oracle's estimate of interconnect traffic."""
 MAX_BLOCKS = 8
-"""Blocks of one request: their numbers are the bits of a byte."""
+"""Maximum of blocks in one request: their numbers are the bits of a byte."""
 
 _HEADER = struct.Struct("!BBBBBBBBQQ4s")
 HEADER_BYTES = _HEADER.size
@@ -22,12 +22,12 @@ class Type(IntEnum):
     """Types of messages."""
 
     REQUEST = 1
-    """For blocks; one who is not their holder passes it on to the holder."""
+    """A request for blocks; an instance that is not their holder passes it on to the holder."""
     BLOCK = 2
     QUERY = 3
-    """Whether the blocks of a request were sent."""
+    """A query whether the blocks of a request were sent."""
     STATUS = 4
-    """The answer to that: `blocks` has the bits of those that were."""
+    """The answer to a QUERY: `blocks` has the bits of the sent blocks."""
     PING = 5
     PONG = 6
 
@@ -40,30 +40,30 @@ class Block(IntEnum):
 
 
 class Message(NamedTuple):
-    """A header."""
+    """The header of a message."""
 
     type: Type
     origin: int
-    """The instance that asked first."""
+    """The instance that sent the request."""
     holder: int
-    """The instance that is to serve."""
+    """The instance that serves the request."""
     number: int
-    """Of the request or ping, unique to its origin."""
+    """The number of the request or ping, unique in its origin."""
     block: Block = Block.CR
     blocks: int = 0
-    """REQUEST: the bits of the blocks wanted. BLOCK: the bit of this one. STATUS: the bits of those that were sent."""
+    """REQUEST: the bits of the requested blocks. BLOCK: the bit of this block. STATUS: the bits of the sent blocks."""
     hops: int = 2
-    """3 where the request was passed on."""
+    """The number of hops: 3 when the request was passed on."""
     large: bool = False
-    """Of a ping."""
+    """Whether a ping has 8 KB."""
     waited_ns: int = 0
-    """Time in which it waited at nodes on its way until their daemon got the processor."""
+    """Time for which the message waited at nodes until their daemon got the CPU."""
     answer_to: bytes = bytes(4)
     """The address of the origin."""
 
 
 def encode(message: Message, size: int = 0) -> bytes:
-    """The datagram, filled up to `size` bytes after the header."""
+    """Return the datagram, padded with `size` bytes after the header."""
     header = _HEADER.pack(
         message.type,
         message.origin,
@@ -81,7 +81,7 @@ def encode(message: Message, size: int = 0) -> bytes:
 
 
 def decode(datagram: bytes | bytearray | memoryview) -> Message | None:
-    """The header of a datagram; None for what is none of ours."""
+    """Return the header of a datagram; None when it is not from a daemon."""
     try:
         kind, origin, holder, block, blocks, hops, large, _, number, waited, answer_to = _HEADER.unpack_from(datagram)
         return Message(

@@ -1,4 +1,4 @@
-"""The file that says how the instance of this node should be; the practice cluster rewrites it for each fault."""
+"""The file with the desired state of this node's instance; the practice cluster rewrites it for each fault."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, fields
 
 FILE = "instance.json"
 FOLLOWED_BY = "followed_by_{}"
-"""Beside it, for each program that follows it: which writing of it the program has carried out (`mark_of`)."""
+"""A file for each program that follows the settings: the mark of the version that it has applied (`mark_of`)."""
 
 
 def mark_of(path: str) -> str:
-    """Tells one writing of a file from the others; empty where there is no such file."""
+    """Return a mark that identifies the current version of a file; empty when there is no file."""
     try:
         status = os.stat(path)
     except FileNotFoundError:
@@ -21,7 +21,7 @@ def mark_of(path: str) -> str:
 
 
 def confirm(directory: str, program: str, mark: str) -> None:
-    """Write down that a program has carried out what the file said at that mark."""
+    """Record that a program has applied the version of the file with that mark."""
     path = os.path.join(directory, FOLLOWED_BY.format(program))
     with open(f"{path}.new", "w", encoding="ascii") as file:
         file.write(mark)
@@ -30,7 +30,7 @@ def confirm(directory: str, program: str, mark: str) -> None:
 
 @dataclass(frozen=True)
 class InterconnectAddress:
-    """An address that the instance uses, and what V$CLUSTER_INTERCONNECTS says of it."""
+    """An address that the instance uses, with its columns of V$CLUSTER_INTERCONNECTS."""
 
     network: int
     ip: str
@@ -49,36 +49,36 @@ class InstanceSettings:
     is_open: bool
     interconnects: tuple[InterconnectAddress, ...]
     peers: dict[int, dict[int, str]]
-    """The other instances: their addresses by network."""
+    """The addresses of the other instances by number and network."""
     hosts: dict[int, str] = field(default_factory=dict)
     """The nodes of the other instances."""
     asks_by_way_of_others: bool = True
     parameters: dict[str, str] = field(default_factory=dict)
     receive_buffer_bytes: int | None = None
-    """Of the sockets that blocks come to; None for a size that suffices."""
+    """The size of the receive buffer of the sockets that receive blocks; None for a sufficient default."""
     restart_every_s: float | None = None
     counts_false_losses: bool = False
     hangs: bool = False
-    """It answers nobody who asks for its state."""
+    """Whether the instance sends its state to no client."""
 
 
 class SettingsFile:
-    """The file, read again when it was written anew."""
+    """The settings file, read again after each change."""
 
     def __init__(self, directory: str) -> None:
         self._path = os.path.join(directory, FILE)
         self.mark = ""
-        """Of the writing that was read last."""
+        """The mark of the version that was read last."""
 
-    def news(self) -> InstanceSettings | None:
-        """The settings when they have changed since they were last asked for."""
+    def changed_settings(self) -> InstanceSettings | None:
+        """Return the settings if the file has changed since the last call, else None."""
         mark = mark_of(self._path)
         if mark == self.mark:
             return None
         with open(self._path, encoding="utf-8") as file:
             document = json.load(file)
         self.mark = mark
-        # There may be more in it, for the instance's other program.
+        # The file also has settings for the instance's other program.
         known = {name: document[name] for name in (f.name for f in fields(InstanceSettings)) if name in document}
         known["interconnects"] = tuple(InterconnectAddress(**entry) for entry in document["interconnects"])
         known["peers"] = {

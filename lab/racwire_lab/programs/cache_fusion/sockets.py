@@ -1,4 +1,4 @@
-"""One private network as the daemon uses it: a socket for messages and one for blocks, on the instance's address."""
+"""The sockets of the daemon on one private network: one for messages and one for blocks, on the instance's address."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _SO_TIMESTAMPNS = 35
 _TIMESPEC = struct.Struct("@ll")
 _BUFFER_BYTES = 1 << 20
 _AT_ONCE = 64
-"""Datagrams read from one socket before the next one has its turn."""
+"""Datagrams to read from one socket before the next one."""
 
 
 class FusionNetwork:
-    """The sockets on one address. Raises OSError where the node does not have the address."""
+    """The sockets on one address. Raises OSError when the node does not have the address."""
 
     def __init__(self, number: int, ip: str, receive_buffer_bytes: int | None) -> None:
         self.number = number
@@ -34,7 +34,7 @@ class FusionNetwork:
         self._room = bytearray(65536)
 
     def limit_buffer(self, size_bytes: int | None) -> None:
-        """Give the socket that blocks come to a receive buffer of that size; None for one that suffices."""
+        """Set the receive buffer of the block socket to that size; None for a sufficient default."""
         self.blocks.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, size_bytes or _BUFFER_BYTES)
 
     def close(self) -> None:
@@ -43,11 +43,11 @@ class FusionNetwork:
         self.blocks.close()
 
     def read(self, source: socket.socket) -> Iterator[tuple[Message, int]]:
-        """Messages that arrived at one of the sockets, each with the kernel's time of arrival."""
+        """Yield the messages that arrived at one of the sockets, each with the kernel's time of arrival."""
         for _ in range(_AT_ONCE):
             try:
                 size, extras, _, _ = source.recvmsg_into([self._room], 64)
-            except OSError:  # nothing more, or an error that an earlier packet came back with
+            except OSError:  # no more packets, or an error that an earlier packet caused
                 return
             received_ns = time.time_ns()
             for level, kind, data in extras:
@@ -59,7 +59,7 @@ class FusionNetwork:
                 yield message, received_ns
 
     def send(self, datagram: bytes, ip: str, port: int = MESSAGE_PORT) -> bool:
-        """Send to another instance; whether the kernel took it."""
+        """Send to another instance. Return whether the kernel accepted the datagram."""
         source = self.blocks if port == BLOCK_PORT else self.messages
         with contextlib.suppress(OSError):
             source.sendto(datagram, (ip, port))

@@ -1,7 +1,7 @@
-"""Locks by which the programs of the practice nodes know of each other, and what an instance learns from them.
+"""Locks that show which programs of the practice nodes run, and the state that an instance derives from them.
 
-A program holds its lock from its first moment to its last. The kernel gives a lock up when its holder ends, however it
-ends, so what is known is always true.
+A program holds its lock from its start to its end. The kernel releases a lock whenever its holder ends, so the state is
+always current.
 """
 
 from __future__ import annotations
@@ -14,34 +14,34 @@ from dataclasses import replace
 from .settings import InstanceSettings
 
 DATABASE = "cluster/database"
-"""In the lab's directory: ONLINE or OFFLINE, as srvctl has it."""
+"""A file in the lab's directory: ONLINE or OFFLINE, written by srvctl."""
 _LOCK = "stack/{}.lock"
 
 
 class Lock:
-    """A lock file, to look whether somebody holds it, or to hold it."""
+    """A lock file: check whether a process holds it, or hold it."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = path
-        self._looking: int | None = None
+        self._checking: int | None = None
         self._holding: int | None = None
 
     def is_held(self) -> bool:
-        """Whether anybody holds it; not where there is no such file."""
-        if self._looking is None:
+        """Whether a process holds the lock; False when the file does not exist."""
+        if self._checking is None:
             try:
-                self._looking = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+                self._checking = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
             except FileNotFoundError:
                 return False
         try:
-            fcntl.flock(self._looking, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            fcntl.flock(self._checking, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
             return True
-        fcntl.flock(self._looking, fcntl.LOCK_UN)
+        fcntl.flock(self._checking, fcntl.LOCK_UN)
         return False
 
     def take(self) -> bool:
-        """Hold it; False while somebody else does, if only to look."""
+        """Hold the lock. Return False while another process holds it, even if only for a check."""
         if self._holding is None:
             handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
@@ -52,18 +52,18 @@ class Lock:
             self._holding = handle
         return True
 
-    def give_up(self) -> None:
-        """Hold it no longer; also when it is not held."""
+    def release(self) -> None:
+        """Release the lock if it is held."""
         if self._holding is not None:
             os.close(self._holding)
             self._holding = None
 
     def close(self) -> None:
-        """Neither look at it nor hold it any longer."""
-        self.give_up()
-        if self._looking is not None:
-            os.close(self._looking)
-            self._looking = None
+        """Release the lock, and close the file."""
+        self.release()
+        if self._checking is not None:
+            os.close(self._checking)
+            self._checking = None
 
 
 class Stack:
@@ -76,10 +76,11 @@ class Stack:
         self._is_wanted = True
         self._peers: dict[str, Lock] = {}
         self.instance = Lock(os.path.join(home, _LOCK.format("instance")))
-        """Held by the instance while it is open."""
+        """The lock that the instance holds while it is open."""
 
-    def as_it_is(self, settings: InstanceSettings) -> InstanceSettings:
-        """The settings without what cannot be: open without Clusterware, or with peers that are not open."""
+    def restrict(self, settings: InstanceSettings) -> InstanceSettings:
+        """Return the settings without impossible states: an open instance without Clusterware, or peers that are not
+        open."""
         if not (settings.is_open and self._css.is_held() and self._is_database_wanted()):
             return replace(settings, is_open=False, peers={})
         peers = {n: addresses for n, addresses in settings.peers.items() if self._is_open(n, settings.hosts)}
@@ -87,9 +88,9 @@ class Stack:
 
     def _is_database_wanted(self) -> bool:
         with open(self._database, encoding="ascii") as file:
-            said = file.read().strip()
-        if said:  # not while srvctl writes it
-            self._is_wanted = said != "OFFLINE"
+            state = file.read().strip()
+        if state:  # the file is empty while srvctl writes it
+            self._is_wanted = state != "OFFLINE"
         return self._is_wanted
 
     def _is_open(self, peer: int, hosts: Mapping[int, str]) -> bool:

@@ -1,14 +1,14 @@
 """The boot of a practice node from its own files, and the commands of its network services.
 
-A node's network is managed by NetworkManager with keyfiles, by the service `network` with ifcfg files, or by
-systemd-networkd. What these write down and what they do with it is done here by small programs that need nothing but
-the standard library, and nothing of racwire: what racwire reads in those files, it reads by its own parsers.
+NetworkManager with keyfiles, the service `network` with ifcfg files, or systemd-networkd manages a node's network.
+Small programs here read and write their files and act as they do. The programs need only the standard library, and
+nothing of racwire: racwire reads these files with its own parsers.
 
-    wanted.py      what a file wants of an interface
+    wanted.py      the configuration of an interface in a file
     keyfile.py  ifcfg.py  networkd.py
-                   the files of the three, without I/O but for reading them
+                   the files of the three services; no I/O except reading them
     links.py       the interfaces of the node, by `ip`
-    boot.py        what happens between the end of all processes and the login prompt
+    boot.py        the steps between the end of all processes and the login prompt
     nmcli.py  ifup.py  networkctl.py  systemctl.py
-                   the commands, in the words of the real ones
+                   the commands, with the output of the real ones
 """

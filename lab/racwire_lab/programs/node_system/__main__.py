@@ -1,4 +1,4 @@
-"""`node_system NAME ARGUMENTS…`: one of the programs of a node, by the name that it was called by."""
+"""`node_system NAME ARGUMENTS…`: run one of the programs of a node, selected by its name."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _MODULES = {
     "ifup": "ifup",
     "ifdown": "ifup",
 }
-"""All others are names of systemctl."""
+"""Programs by name; all other names are names of systemctl."""
 
 
 def main() -> int:
-    """Run it; its exit code."""
+    """Run the program. Return its exit code."""
     name, *arguments = sys.argv[1:]
     module = importlib.import_module(f"{__package__}.{_MODULES.get(name, 'systemctl')}")
     code: int = module.main(name, arguments)

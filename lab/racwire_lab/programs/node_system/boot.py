@@ -1,9 +1,9 @@
-"""The reboot of a node: all its processes end, and it comes up again from its own files.
+"""The reboot of a node: all its processes end, and it boots from its own files.
 
-The first process of the node runs `boot`. It stays, and with it the namespaces and the interfaces; but these are as a
-kernel finds them: down, at MTU 1500, with neither addresses nor neighbours. The files of the network service, rc.local,
-and whether Clusterware is to start (`ohasdstr`) decide what the node is like afterwards. When `boot` is killed halfway,
-the first process runs it again from the beginning.
+The first process of the node runs `boot`. It remains, and with it the namespaces and the interfaces. The interfaces get
+the state in which a kernel finds them: down, at MTU 1500, without addresses and neighbours. Then the files of the
+network service, rc.local and the autostart of Clusterware (`ohasdstr`) configure the node. When `boot` is killed
+halfway, the first process starts it again from the beginning.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from . import boot_plan, links, node
 from .wanted import text_of
 
 _MACHINERY = ("start_cache_fusion.py", "racwire_lab.database.servers")
-"""Programs that play the database instances: no processes of the node itself; they follow Clusterware."""
+"""Programs of the database instances: they are not processes of the node itself; they follow Clusterware."""
 _END_S = 5.0
 _RC_LOCAL_S = 5.0
 
 
 def main(_: str, __: Sequence[str]) -> int:
-    """Reboot the node. 0 when it is up again."""
+    """Reboot the node. Return 0 when it runs again."""
     end_all()
-    with alone():
+    with lab_locked():
         node_boot_id()
         links.run(links.powered_off(links.interfaces()))
         if node.network_service() == "keyfile":
@@ -40,7 +40,7 @@ def main(_: str, __: Sequence[str]) -> int:
         if node.network_service() == "keyfile":
             found = [boot_plan.taken_by_networkmanager(wanted) for wanted in found]
         links.run(step for wanted in found for step in links.brought_up(wanted))
-        # What the lab adds to what the files say: what is broken in the network, which no reboot mends.
+        # The lab's own changes after the files: the active faults of the network, which a reboot does not fix.
         links.run(text_of(node.HOME / "after_boot").splitlines())
     start(["sh", str(node.HOME / "serve")], wait_s=_END_S)
     if os.access(node.ETC / "rc.d/rc.local", os.X_OK):
@@ -53,7 +53,7 @@ def main(_: str, __: Sequence[str]) -> int:
 
 
 def end_all() -> None:
-    """End every process of the node but the first one, this one, and those that play its database instance."""
+    """End every process of the node except the first one, this one, and the programs of its database instance."""
     deadline = time.monotonic() + _END_S
     while doomed := _doomed():
         for pid in doomed:
@@ -73,15 +73,15 @@ def _doomed() -> list[int]:
 def _ends(pid: str) -> bool:
     try:
         state = Path("/proc", pid, "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[0]
-        words = Path("/proc", pid, "cmdline").read_bytes().decode(errors="replace").split("\0")
+        arguments = Path("/proc", pid, "cmdline").read_bytes().decode(errors="replace").split("\0")
     except (OSError, IndexError):
         return False
-    return state not in "ZX" and not any(word.endswith(_MACHINERY) for word in words)
+    return state not in "ZX" and not any(word.endswith(_MACHINERY) for word in arguments)
 
 
 @contextlib.contextmanager
-def alone() -> Iterator[None]:
-    """While no command of the lab changes the network: each of them holds the lab's directory, too."""
+def lab_locked() -> Iterator[None]:
+    """Lock the lab's directory, so that no command of the lab changes the network meanwhile."""
     handle = os.open(node.HOME.resolve().parents[1], os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -91,25 +91,25 @@ def alone() -> Iterator[None]:
 
 
 def node_boot_id() -> None:
-    """Write a new boot id into the file that stands for the kernel's."""
-    fresh = Path("/proc/sys/kernel/random/uuid").read_text(encoding="ascii")
-    (node.HOME / "boot_id").write_text(fresh, encoding="ascii")
+    """Write a new boot id into the file that stands for the kernel's file."""
+    boot_id = Path("/proc/sys/kernel/random/uuid").read_text(encoding="ascii")
+    (node.HOME / "boot_id").write_text(boot_id, encoding="ascii")
 
 
 def autostart(name: str) -> bool:
-    """Whether Clusterware is to start with the node of that name (`crsctl enable crs`, `crsctl disable crs`)."""
+    """Whether Clusterware starts with the node of that name (`crsctl enable crs`, `crsctl disable crs`)."""
     return text_of(node.ETC / f"oracle/scls_scr/{name}/root/ohasdstr").strip() == "enable"
 
 
 def start(argv: Sequence[str], wait_s: float = 0.0) -> None:
-    """Start a program in a session of its own, and wait a little for its end; it may go on."""
+    """Start a program in a session of its own, and wait up to `wait_s` seconds for its end; it may continue."""
     log = os.open(node.HOME / "boot.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
         if wait_s:
             process.wait(wait_s)
     except subprocess.TimeoutExpired:
-        print(f"boot: {argv[0]} goes on in the background", file=sys.stderr)
+        print(f"boot: {argv[0]} continues in the background", file=sys.stderr)
     except OSError as error:
         print(f"boot: {argv[0]}: {error.strerror}", file=sys.stderr)
     finally:

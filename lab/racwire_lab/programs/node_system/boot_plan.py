@@ -11,7 +11,7 @@ from .wanted import Wanted, files_in, text_of
 
 
 def wanted() -> list[Wanted]:
-    """The interfaces as this node's network service configures them at boot, from its files."""
+    """Return the interfaces that this node's network service configures at boot."""
     service = node.network_service()
     if service == "keyfile":
         return keyfile.read(node.LOADED)
@@ -21,10 +21,10 @@ def wanted() -> list[Wanted]:
 
 
 def taken_by_networkmanager(wanted: Wanted) -> Wanted:
-    """The interface as it is after NetworkManager has activated its profile.
+    """Return the interface as NetworkManager leaves it after it has activated the profile.
 
-    Where the profile sets no MTU, the one that was there before NetworkManager set another comes back; one that
-    somebody else has set stays.
+    When the profile sets no MTU, NetworkManager restores the MTU from before its own change; an MTU that another
+    program has set stays.
     """
     has_set = text_of(node.MTU_SET).split()
     others = [name for name in has_set if name != wanted.interface]
@@ -35,7 +35,7 @@ def taken_by_networkmanager(wanted: Wanted) -> Wanted:
 
 
 def load_keyfiles() -> None:
-    """Read all files anew, as NetworkManager does when it starts and when it reloads."""
+    """Read all files again, as NetworkManager does when it starts and when it reloads."""
     node.LOADED.mkdir(exist_ok=True)
     there = {path.name: path for path in keyfile.files(node.KEYFILES)}
     for path in files_in(node.LOADED):
@@ -46,9 +46,9 @@ def load_keyfiles() -> None:
 
 
 def put(path: Path, text: str) -> None:
-    """Write a file that nobody else may read, in one step."""
-    fresh = path.with_name(f".{path.name}.new")
-    fresh.unlink(missing_ok=True)
-    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+    """Write a file that no other user may read, in one step."""
+    new_path = path.with_name(f".{path.name}.new")
+    new_path.unlink(missing_ok=True)
+    with os.fdopen(os.open(new_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
         file.write(text)
-    os.replace(fresh, path)
+    os.replace(new_path, path)

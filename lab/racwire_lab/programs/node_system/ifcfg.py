@@ -9,11 +9,11 @@ from pathlib import Path
 from .wanted import Wanted, files_in, number, text_of
 
 _PASSED_OVER = ("~", ".bak", ".old", ".orig", ".rpmnew", ".rpmorig", ".rpmsave")
-"""Endings that the network service leaves out (/etc/init.d/functions: __sed_discard_ignored_files)."""
+"""Suffixes that the network service ignores (/etc/init.d/functions: __sed_discard_ignored_files)."""
 
 
 def read(directory: Path) -> list[Wanted]:
-    """The interfaces of the files there, in the order in which the service reads them."""
+    """Return the interfaces of the files in the directory, in the order in which the service reads them."""
     found = []
     for path in files_in(directory):
         if path.name.startswith("ifcfg-") and path.name != "ifcfg-lo" and not path.name.endswith(_PASSED_OVER):
@@ -24,7 +24,7 @@ def read(directory: Path) -> list[Wanted]:
 
 
 def parse(text: str) -> Wanted | None:
-    """The interface of one file; None when it names no DEVICE: the service ignores it."""
+    """Return the interface of one file; None when it names no DEVICE: the service ignores it."""
     values = assignments(text)
     device = values.get("DEVICE", "")
     if not device:
@@ -38,14 +38,14 @@ def parse(text: str) -> Wanted | None:
 
 
 def assignments(text: str) -> dict[str, str]:
-    """The assignments; of several of one name the last one holds, as in a shell."""
+    """Return the assignments; the last one of a name is valid, as in a shell."""
     values = {}
     for line in text.splitlines():
-        words: list[str] = []
+        tokens: list[str] = []
         with contextlib.suppress(ValueError):  # a quote that is not closed
-            words = shlex.split(line, comments=True)
-        for word in words[:1]:
-            name, equals, value = word.partition("=")
+            tokens = shlex.split(line, comments=True)
+        for token in tokens[:1]:
+            name, equals, value = token.partition("=")
             if equals and name.isidentifier():
                 values[name] = value
     return values

@@ -10,13 +10,13 @@ from .wanted import Wanted
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
-    """Bring an interface up as its file says, or take it down."""
+    """Bring an interface up from its file, or take it down. Return the exit code."""
     names = [word for word in arguments if not word.startswith("-")]
     if len(names) != 1:
         print(f"Usage: {name} <configuration>", file=sys.stderr)
         return 1
     if node.network_service() != "ifcfg":
-        print(f"{name}: the network of this node is not kept by ifcfg files.", file=sys.stderr)
+        print(f"{name}: the network of this node is not configured by ifcfg files.", file=sys.stderr)
         return 1
     interface = names[0].rpartition("/")[2].removeprefix("ifcfg-")
     wanted = next((wanted for wanted in ifcfg.read(node.IFCFG) if wanted.interface == interface), None)
@@ -31,7 +31,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
 
 
 def down(wanted: Wanted) -> list[str]:
-    """The steps that take it down; none where it is down already."""
+    """Return the commands that take it down; none when it is down."""
     return links.taken_down(wanted) if links.is_up(wanted.interface) else []
 
 

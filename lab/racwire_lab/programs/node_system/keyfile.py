@@ -11,13 +11,13 @@ from .wanted import Wanted, files_in, number, text_of
 
 _PASSED_OVER = ("~", ".bak", ".orig", ".rej", ".rpmnew", ".rpmorig", ".rpmsave", ".swp", ".pem", ".der")
 _SECTIONS = {"802-3-ethernet": "ethernet"}
-"""The long names of sections, which mean the same."""
+"""The long names of sections, by their short names."""
 
 Keyfile = Mapping[str, Mapping[str, str]]
 
 
 def files(directory: Path) -> list[Path]:
-    """The files that NetworkManager takes: none that others may read, since there may be passwords in them."""
+    """Return the files that NetworkManager reads: no file that other users may read, since it may contain passwords."""
     return [
         path
         for path in files_in(directory)
@@ -28,7 +28,8 @@ def files(directory: Path) -> list[Path]:
 
 
 def read(directory: Path) -> list[Wanted]:
-    """The interfaces of the files there; of two files for one interface, the one of higher autoconnect-priority."""
+    """Return the interfaces of the files in the directory; of two files for one, the higher autoconnect-priority
+    decides."""
     by_interface: dict[str, tuple[int, Wanted]] = {}
     for path in files(directory):
         keyfile = parse(text_of(path))
@@ -42,7 +43,7 @@ def read(directory: Path) -> list[Wanted]:
 
 
 def parse(text: str) -> Keyfile:
-    """The sections with their keys; of several of one name the last one holds."""
+    """Return the sections with their keys; the last value of a key is valid."""
     sections: dict[str, dict[str, str]] = {}
     section: dict[str, str] = {}
     for line in text.splitlines():
@@ -56,7 +57,7 @@ def parse(text: str) -> Keyfile:
 
 
 def wanted_of(keyfile: Keyfile) -> Wanted:
-    """The interface of one file; its name is empty when the file does not name it."""
+    """Return the interface of one file; its name is empty when the file does not name it."""
     connection, ipv4 = keyfile.get("connection", {}), keyfile.get("ipv4", {})
     return Wanted(
         interface=connection.get("interface-name", ""),
@@ -67,13 +68,13 @@ def wanted_of(keyfile: Keyfile) -> Wanted:
 
 
 def addresses(ipv4: Mapping[str, str]) -> list[str]:
-    """`address1=192.168.10.1/24,192.168.10.254` is an address with a gateway, which no practice network has."""
+    """Return the addresses: `address1=192.168.10.1/24,192.168.10.254` has a gateway, which is dropped."""
     names = sorted(name for name in ipv4 if re.fullmatch(r"address(es)?\d*", name))
     return [ipv4[name].split(",")[0] for name in names]
 
 
 def changed(text: str, section: str, key: str, value: str | None) -> str:
-    """The file with that key set, or without it for None; everything else is unchanged."""
+    """Return the text with that key set, or without the key for None; the rest is unchanged."""
     lines: list[str] = []
     here = done = False
     for line in text.splitlines():
@@ -98,7 +99,7 @@ def changed(text: str, section: str, key: str, value: str | None) -> str:
 
 
 def _put(lines: list[str], line: str) -> None:
-    """At the end of a section, before the empty lines that part it from the next."""
+    """Insert a line at the end of a section, before the empty lines that separate it from the next section."""
     end = len(lines)
     while end and not lines[end - 1].strip():
         end -= 1

@@ -9,9 +9,9 @@ from . import links, networkd, node
 
 
 def main(_: str, arguments: Sequence[str]) -> int:
-    """Carry out one of: list, status, reload, reconfigure, up, down."""
-    words = [word for word in arguments if not word.startswith("-")] or ["list"]
-    verb, names = words[0], words[1:]
+    """Run one of: list, status, reload, reconfigure, up, down. Return the exit code."""
+    operands = [word for word in arguments if not word.startswith("-")] or ["list"]
+    verb, names = operands[0], operands[1:]
     running = node.network_service() == "networkd"
     if verb in ("list", "status"):
         if not running:
@@ -24,7 +24,7 @@ def main(_: str, arguments: Sequence[str]) -> int:
         print("Failed to connect system bus: systemd-networkd is not running", file=sys.stderr)
         return 1
     if verb == "reload":
-        # It reconfigures what has changed; what has not is as its file says already.
+        # It reconfigures changed interfaces; unchanged ones have the configuration of their file already.
         return reconfigured(links.interfaces())
     if not names:
         print(f"Too few arguments for '{verb}'.", file=sys.stderr)
@@ -39,7 +39,7 @@ def main(_: str, arguments: Sequence[str]) -> int:
 
 
 def reconfigured(names: Sequence[str]) -> int:
-    """Make interfaces be as their files say; the exit code."""
+    """Configure the interfaces from their files. Return the exit code."""
     found = [wanted for wanted in networkd.read(node.NETWORKD, names) if wanted.at_boot]
     return 0 if links.run(step for wanted in found for step in links.brought_up(wanted)) else 1
 

@@ -14,7 +14,7 @@ Sections = list[tuple[str, list[tuple[str, str]]]]
 
 
 def read(directories: Sequence[Path], interfaces: Iterable[str]) -> list[Wanted]:
-    """The configuration of each of these interfaces: the first file that matches decides."""
+    """Return the configuration of each of these interfaces: the first file that matches decides."""
     files = [parse(text) for text in texts(directories)]
     found = []
     for interface in interfaces:
@@ -26,7 +26,8 @@ def read(directories: Sequence[Path], interfaces: Iterable[str]) -> list[Wanted]
 
 
 def texts(directories: Sequence[Path]) -> list[str]:
-    """The files in the order of their names, each with its drop-ins; of two of one name the first directory's."""
+    """Return the files in the order of their names, each with its drop-ins; of two with one name, the first
+    directory's."""
     by_name: dict[str, Path] = {}
     for directory in directories:
         for path in files_in(directory):
@@ -44,7 +45,7 @@ def texts(directories: Sequence[Path]) -> list[str]:
 
 
 def parse(text: str) -> Sections:
-    """The sections in their order; a name may stand several times, in a section and for sections."""
+    """Return the sections in their order; a section and a key may occur several times."""
     sections: Sections = []
     for line in text.replace("\\\n", " ").splitlines():
         line = line.strip()
@@ -59,7 +60,7 @@ def parse(text: str) -> Sections:
 
 
 def matches(sections: Sections, interface: str) -> bool:
-    """Whether [Match] is about that interface. A file without a name to match is about none here."""
+    """Whether [Match] selects that interface. A file without a name to match selects no interface here."""
     patterns = " ".join(_values(sections, "Match", "Name")).split()
     if not patterns:
         return False
@@ -70,7 +71,7 @@ def matches(sections: Sections, interface: str) -> bool:
 
 
 def wanted(sections: Sections, interface: str) -> Wanted:
-    """The configuration in a file for an interface that it matches."""
+    """Return the configuration in a file for an interface that it matches."""
     sizes = _values(sections, "Link", "MTUBytes")
     addresses = (*_values(sections, "Network", "Address"), *_values(sections, "Address", "Address"))
     unmanaged = _values(sections, "Link", "Unmanaged")
@@ -83,14 +84,14 @@ def wanted(sections: Sections, interface: str) -> Wanted:
 
 
 def bytes_of(text: str) -> int | None:
-    """`9000`, or `9K` for 9216; None for what is no size."""
+    """Return `9000`, or `9K` as 9216; None for text that is not a size."""
     unit = _SUFFIXES.get(text[-1:].upper(), 1)
     size = number(text[:-1] if unit > 1 else text)
     return None if size is None else size * unit
 
 
 def _values(sections: Sections, section: str, name: str) -> tuple[str, ...]:
-    """All values of a name; an empty one takes those before it back."""
+    """All values of a key; an empty value clears those before it."""
     values: list[str] = []
     for title, entries in sections:
         for key, value in entries:

@@ -19,50 +19,50 @@ class NmConnection:
 
     @cached_property
     def sections(self) -> keyfile.Keyfile:
-        """The keys of its file."""
+        """The keys of the connection's file."""
         return keyfile.parse(self.text)
 
     def value(self, section: str, key: str) -> str:
-        """The value in its file; empty when there is none."""
+        """Return the value in the file; empty when there is none."""
         return self.sections.get(section, {}).get(key, "")
 
     @property
     def id(self) -> str:
-        """Its name."""
+        """The name of the connection."""
         return self.value("connection", "id") or self.path.name.removesuffix(".nmconnection")
 
     @property
     def uuid(self) -> str:
-        """Its permanent identifier."""
+        """The permanent identifier of the connection."""
         return self.value("connection", "uuid")
 
     @property
     def interface(self) -> str:
-        """The interface that it is for."""
+        """The interface of the connection."""
         return self.value("connection", "interface-name")
 
     @property
     def wanted(self) -> Wanted:
-        """Its configuration of the interface."""
+        """The configuration of the interface."""
         return keyfile.wanted_of(self.sections)
 
     @property
     def is_active(self) -> bool:
-        """Whether it is in use: in a practice node no interface has two."""
+        """Whether the connection is active: in a practice node no interface has two."""
         return links.is_up(self.interface)
 
     @property
     def file(self) -> Path:
-        """The path of its keyfile."""
+        """The path of the keyfile."""
         return node.KEYFILES / self.path.name
 
 
 def connections() -> list[NmConnection]:
-    """All connections, by name."""
+    """Return all connections, by name."""
     found = [NmConnection(path, text_of(path)) for path in keyfile.files(node.LOADED)]
     return sorted(found, key=lambda profile: profile.id)
 
 
 def find(name: str) -> NmConnection | None:
-    """The connection of that name, UUID or file."""
+    """Return the connection with that name, UUID or file; None when there is none."""
     return next((p for p in connections() if name in (p.id, p.uuid, str(p.file))), None)

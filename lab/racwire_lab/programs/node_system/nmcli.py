@@ -1,7 +1,7 @@
-"""`nmcli` of a node with NetworkManager: shows, modifies and activates connections.
+"""`nmcli` of a node with NetworkManager: show, modify and activate connections.
 
-What it says and how it ends is what nmcli 1.42 does. It goes by the profiles as NetworkManager last read them, and so
-does not see what was edited in a file before `nmcli connection reload`.
+Its output and exit codes are those of nmcli 1.42. It uses the profiles as NetworkManager last read them: it does not
+see an edited file before `nmcli connection reload`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from . import boot_plan, links, node
 from .nm_connections import NmConnection, connections, find
 from .nmcli_changes import modified
-from .nmcli_shown import Options, RefusalError, shown_connections, shown_profile, table
+from .nmcli_output import Options, RefusalError, print_connections, print_profile, print_table
 from .wanted import Wanted
 
 _FAILED, _USAGE, _NOT_RUNNING, _NO_SUCH = 1, 2, 8, 10
@@ -20,13 +20,13 @@ _ACTIVE_PATH = "/org/freedesktop/NetworkManager/ActiveConnection/"
 
 
 def main(_: str, arguments: Sequence[str]) -> int:
-    """Carry out a command; the exit code."""
+    """Run a command. Return the exit code."""
     try:
-        options, words = _options(arguments)
-        if words[:1] == ["--version"]:
+        options, arguments = _options(arguments)
+        if arguments[:1] == ["--version"]:
             print("nmcli tool, version 1.42.4")
             return 0
-        return _run(options, words)
+        return _run(options, arguments)
     except RefusalError as refusal:
         print(f"Error: {refusal}", file=sys.stderr)
         return refusal.code
@@ -34,57 +34,57 @@ def main(_: str, arguments: Sequence[str]) -> int:
 
 def _options(arguments: Sequence[str]) -> tuple[Options, list[str]]:
     """The options before the object; `-g` is `-t -f` with one value a line."""
-    words, options = list(arguments), Options()
-    while words and words[0].startswith("-"):
-        word = words.pop(0)
+    arguments, options = list(arguments), Options()
+    while arguments and arguments[0].startswith("-"):
+        word = arguments.pop(0)
         if word in ("-v", "--version"):
             return options, ["--version"]
         if word in ("-t", "--terse"):
             options.terse = True
         elif word in ("-f", "--fields", "-g", "--get-values"):
-            if not words:
+            if not arguments:
                 raise RefusalError(f"missing argument for '{word}' option.", _USAGE)
-            options.fields = words.pop(0).split(",")
+            options.fields = arguments.pop(0).split(",")
             if word in ("-g", "--get-values"):
                 options.terse = options.values_only = True
         elif word in ("-m", "--mode", "-c", "--colors", "-e", "--escape", "-w", "--wait"):
-            value = words.pop(0) if words else ""
+            value = arguments.pop(0) if arguments else ""
             if word in ("-e", "--escape"):
                 options.escape = value != "no"
         elif word not in ("-p", "--pretty", "-a", "--ask", "-s", "--show-secrets", "-o", "--overview"):
             raise RefusalError(f"Option '{word}' is unknown, try 'nmcli -help'.", _USAGE)
-    return options, words
+    return options, arguments
 
 
-def _run(options: Options, words: Sequence[str]) -> int:
+def _run(options: Options, arguments: Sequence[str]) -> int:
     objects = {"connection": _connection, "device": _device, "general": _general}
-    name = _one_of(words[0] if words else "general", objects)
+    name = _one_of(arguments[0] if arguments else "general", objects)
     if node.network_service() != "keyfile":
         raise RefusalError("NetworkManager is not running.", _NOT_RUNNING)
-    return objects[name](options, list(words[1:]))
+    return objects[name](options, list(arguments[1:]))
 
 
 def _one_of(word: str, known: Iterable[str]) -> str:
-    """The command for an abbreviation, as in nmcli: the first one that begins so."""
+    """The command for an abbreviation, as in nmcli: the first one with that prefix."""
     for name in known:
         if word and name.startswith(word):
             return name
     raise RefusalError(f"argument '{word}' not understood. Try passing --help instead.", _USAGE)
 
 
-def _general(options: Options, words: list[str]) -> int:
-    _one_of(words[0] if words else "status", ["status"])
+def _general(options: Options, arguments: list[str]) -> int:
+    _one_of(arguments[0] if arguments else "status", ["status"])
     state = {"RUNNING": "running", "STATE": "connected", "CONNECTIVITY": "full"}
     fields = options.fields or (["STATE", "CONNECTIVITY"] if not options.terse else ["STATE"])
-    table(options, [name.upper() for name in fields], [{**state}])
+    print_table(options, [name.upper() for name in fields], [{**state}])
     return 0
 
 
-def _device(options: Options, words: list[str]) -> int:
-    verb = _one_of(words[0] if words else "status", ["status", "reapply"])
+def _device(options: Options, arguments: list[str]) -> int:
+    verb = _one_of(arguments[0] if arguments else "status", ["status", "reapply"])
     by_interface = {profile.interface: profile for profile in connections()}
     if verb == "reapply":
-        name = words[1] if len(words) > 1 else ""
+        name = arguments[1] if len(arguments) > 1 else ""
         if name not in links.interfaces():
             raise RefusalError(f"Device '{name}' not found.", _NO_SUCH)
         if name not in by_interface:
@@ -104,53 +104,53 @@ def _device(options: Options, words: list[str]) -> int:
             }
         )
     rows.append({"DEVICE": "lo", "TYPE": "loopback", "STATE": "unmanaged", "CONNECTION": ""})
-    table(options, options.fields or ["DEVICE", "TYPE", "STATE", "CONNECTION"], rows)
+    print_table(options, options.fields or ["DEVICE", "TYPE", "STATE", "CONNECTION"], rows)
     return 0
 
 
-def _connection(options: Options, words: list[str]) -> int:
-    verb = _one_of(words[0] if words else "show", ["show", "up", "down", "modify", "reload"])
-    words = words[1:]
+def _connection(options: Options, arguments: list[str]) -> int:
+    verb = _one_of(arguments[0] if arguments else "show", ["show", "up", "down", "modify", "reload"])
+    arguments = arguments[1:]
     if verb == "reload":
         boot_plan.load_keyfiles()
         return 0
     if verb == "show":
-        active = "--active" in words
-        words = [word for word in words if not word.startswith("-")]
-        if not words:
-            shown_connections(options, [p for p in connections() if p.is_active or not active])
+        active = "--active" in arguments
+        arguments = [word for word in arguments if not word.startswith("-")]
+        if not arguments:
+            print_connections(options, [p for p in connections() if p.is_active or not active])
             return 0
-        name = _name(words)
+        name = _name(arguments)
         profile = find(name)
         if profile is None:
             raise RefusalError(f"{name} - no such connection profile.", _NO_SUCH)
-        shown_profile(options, profile)
+        print_profile(options, profile)
         return 0
-    words = [word for word in words if word not in ("--temporary", "--ask", "--show-secrets")]
-    if not words:
+    arguments = [word for word in arguments if word not in ("--temporary", "--ask", "--show-secrets")]
+    if not arguments:
         raise RefusalError("neither a valid connection nor device given.", _NO_SUCH)
-    name = _name(words)
+    name = _name(arguments)
     profile = find(name)
     if profile is None:
         raise RefusalError(f"unknown connection '{name}'.", _NO_SUCH)
     if verb == "modify":
-        return _modify(profile, words[2 if words[0] in _KINDS_OF_NAMES else 1 :])
+        return _modify(profile, arguments[2 if arguments[0] in _KINDS_OF_NAMES else 1 :])
     return _up(profile) if verb == "up" else _down(profile)
 
 
 _KINDS_OF_NAMES = ("id", "uuid", "path")
 
 
-def _name(words: Sequence[str]) -> str:
-    if words[0] in _KINDS_OF_NAMES:
-        if len(words) < 2:
-            raise RefusalError(f"{words[0]} argument is missing.", _USAGE)
-        return words[1]
-    return words[0]
+def _name(arguments: Sequence[str]) -> str:
+    if arguments[0] in _KINDS_OF_NAMES:
+        if len(arguments) < 2:
+            raise RefusalError(f"{arguments[0]} argument is missing.", _USAGE)
+        return arguments[1]
+    return arguments[0]
 
 
-def _modify(profile: NmConnection, words: Sequence[str]) -> int:
-    text = modified(profile.text, words)
+def _modify(profile: NmConnection, arguments: Sequence[str]) -> int:
+    text = modified(profile.text, arguments)
     for directory in (node.KEYFILES, node.LOADED):
         boot_plan.put(directory / profile.path.name, text)
     return 0

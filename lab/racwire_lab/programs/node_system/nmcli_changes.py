@@ -1,11 +1,11 @@
-"""The effect of `nmcli connection modify` on a keyfile. Text in, text out."""
+"""The effect of `nmcli connection modify` on the text of a keyfile."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from .keyfile import changed
-from .nmcli_shown import RefusalError
+from .nmcli_output import RefusalError
 
 _SETTINGS = (
     *("connection", "802-3-ethernet", "802-1x", "dcb", "sriov", "ethtool", "match"),
@@ -34,11 +34,11 @@ _LARGEST = 2**32 - 1
 _USAGE = 2
 
 
-def modified(text: str, words: Sequence[str]) -> str:
-    """The keyfile after `PROPERTY VALUE …`. Raises RefusalError for what nmcli does not accept."""
-    if not words:
+def modified(text: str, arguments: Sequence[str]) -> str:
+    """Return the keyfile after `PROPERTY VALUE …`. Raises RefusalError for arguments that nmcli rejects."""
+    if not arguments:
         raise RefusalError("<setting>.<property> argument is missing.", _USAGE)
-    rest = list(words)
+    rest = list(arguments)
     while rest:
         name = rest.pop(0)
         setting, key = _resolved(name)
@@ -80,4 +80,4 @@ def _set(text: str, setting: str, key: str, value: str) -> str:
         return changed(text, "connection", "autoconnect", "false" if value in ("no", "false", "off") else None)
     if (setting, key) in (("connection", "id"), ("connection", "interface-name")):
         return changed(text, "connection", key, value)
-    raise RefusalError(f"the practice nmcli does not change {setting}.{key}.", _USAGE)
+    raise RefusalError(f"the nmcli of a practice node cannot change {setting}.{key}.", _USAGE)

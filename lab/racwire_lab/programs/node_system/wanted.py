@@ -1,4 +1,4 @@
-"""The configuration of an interface, as a file has it."""
+"""The configuration of an interface in a file."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Wanted:
-    """An interface as a file wants it; addresses carry their prefix length."""
+    """The configuration of an interface in a file. The addresses have a prefix length."""
 
     interface: str
     addresses: tuple[str, ...]
     mtu: int | None
-    """In bytes; None where the file does not say it."""
+    """The MTU in bytes; None when the file does not set it."""
     at_boot: bool = True
 
 
 def number(text: str) -> int | None:
-    """A positive number; None for anything else, as where a file has a typing error."""
+    """Return a positive number; None for any other text, such as a typing error in a file."""
     return int(text) if text.isascii() and text.isdigit() and int(text) > 0 else None
 
 
 def text_of(path: Path) -> str:
-    """The text of a file; empty when it cannot be read."""
+    """Return the text of a file; empty when it cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -31,7 +31,7 @@ def text_of(path: Path) -> str:
 
 
 def files_in(directory: Path) -> list[Path]:
-    """The files there, by name; none where there is no such directory."""
+    """Return the files in the directory, by name; none when there is no such directory."""
     try:
         return sorted(path for path in directory.iterdir() if path.is_file())
     except OSError:

@@ -13,10 +13,10 @@ _COLUMNS = ("NAME", "UUID", "TYPE", "AUTOCONNECT", "ACTIVE", "DEVICE", "STATE", 
 
 
 class RefusalError(Exception):
-    """A refusal in nmcli's own words, with its exit code."""
+    """An error message of nmcli, with its exit code."""
 
-    def __init__(self, words: str, code: int) -> None:
-        super().__init__(words)
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
         self.code = code
 
 
@@ -26,13 +26,13 @@ class Options:
 
     terse: bool = False
     values_only: bool = False
-    """As `-g` wants it: one value a line where a connection is shown."""
+    """Whether a connection is printed with one value a line, as `-g` does."""
     escape: bool = True
     fields: list[str] = field(default_factory=list)
 
 
-def shown_connections(options: Options, found: Iterable[NmConnection]) -> None:
-    """The list of connections."""
+def print_connections(options: Options, found: Iterable[NmConnection]) -> None:
+    """Print the list of connections."""
     rows = [
         {
             "NAME": profile.id,
@@ -49,11 +49,14 @@ def shown_connections(options: Options, found: Iterable[NmConnection]) -> None:
     chosen = [name.upper() for name in options.fields or ("NAME", "UUID", "TYPE", "DEVICE")]
     if chosen == ["ALL"]:
         chosen = list(_COLUMNS)
-    table(options, chosen, rows)
+    print_table(options, chosen, rows)
 
 
-def table(options: Options, columns: Sequence[str], rows: Sequence[Mapping[str, str]]) -> None:
-    """Rows under a head, or tersely with a colon between the values; a colon within one gets a backslash."""
+def print_table(options: Options, columns: Sequence[str], rows: Sequence[Mapping[str, str]]) -> None:
+    """Print rows under a heading, or tersely with a colon between the values; a colon in a value gets a backslash.
+
+    Raises RefusalError for an unknown field.
+    """
     known = rows[0] if rows else dict.fromkeys(_COLUMNS, "")
     for name in columns:
         if name not in known:
@@ -68,10 +71,10 @@ def table(options: Options, columns: Sequence[str], rows: Sequence[Mapping[str, 
         print("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)) + " ")
 
 
-def shown_profile(options: Options, profile: NmConnection) -> None:
-    """One connection with its properties, or those of them that were asked for."""
+def print_profile(options: Options, profile: NmConnection) -> None:
+    """Print one connection with its properties, or the requested ones."""
     properties = _properties(profile)
-    chosen = [name for wanted in options.fields or ("all",) for name in _chosen(wanted.lower(), properties)]
+    chosen = [name for wanted in options.fields or ("all",) for name in _matching(wanted.lower(), properties)]
     for name in chosen:
         value = properties[name]
         if options.values_only:
@@ -102,7 +105,7 @@ def _properties(profile: NmConnection) -> dict[str, str]:
     }
 
 
-def _chosen(wanted: str, properties: Mapping[str, str]) -> list[str]:
+def _matching(wanted: str, properties: Mapping[str, str]) -> list[str]:
     if wanted in ("all", "common"):
         return list(properties)
     wanted = f"802-3-ethernet{wanted.removeprefix('ethernet')}" if wanted.startswith("ethernet") else wanted
