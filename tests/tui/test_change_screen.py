@@ -113,7 +113,7 @@ async def test_without_a_change_the_screen_explains_and_n_plans_one(new_console:
         await answer(pilot, "1500")
         await settled(pilot, "step 1 of 4", "change-top")
         assert asked == [1500]
-        assert "a attests it by name" in rule(pilot) or "The change is open" in rule(pilot)
+        assert "press a to attest" in rule(pilot) or "The change is open" in rule(pilot)
 
 
 async def test_what_is_in_the_way_is_named_and_can_be_accepted_for_a_reason(
@@ -140,14 +140,14 @@ async def test_changes_that_are_over_can_be_looked_at(new_console: NewConsole, t
     journal(tmp_path, AGREED, Closed("abandoned", "Ann", "The window was taken."), of=plan("2026-11-18-a"))
     journal(tmp_path, Closed("abandoned", "Ann", "Another day is better."), of=plan("2026-11-19-a"))
     async with console(new_console, PaperChanges(tmp_path)) as pilot:
-        page = await settled(pilot, "Changes that lie here")
+        page = await settled(pilot, "Changes with a journal here")
         assert page.index("▸ 2026-11-19-a") < page.index("2026-11-18-a")
         await pilot.press("down", "enter")
         await settled(pilot, "2026-11-18-a", "change-top")
         assert "abandoned" in shown(pilot, "change-top")
         assert "verify" not in shown(pilot, "keys")
         await pilot.press("left_square_bracket", "escape", "escape")
-        await settled(pilot, "Changes that lie here")
+        await settled(pilot, "Changes with a journal here")
 
 
 async def test_a_journal_that_cannot_be_followed_is_told(new_console: NewConsole, changes: PaperChanges) -> None:
@@ -165,7 +165,7 @@ async def test_a_recording_has_no_change(new_console: NewConsole) -> None:
         pilot.app.state.feed.past = Past("recording mtu1500", None, is_saved=False)
         await concluded(pilot)
         await pilot.press("5")
-        await settled(pilot, "A recording is shown.")
+        await settled(pilot, "This is a recording.")
         await pilot.press("n", "v", "enter")
         assert isinstance(pilot.app.screen, ChangeScreen)
 
@@ -184,7 +184,7 @@ async def test_the_current_step_is_large_and_the_way_behind_and_ahead_small(
         assert seen[4] == "  ✓ 1 agree  ✓ 2 switch"
         assert seen[5] == " ▶ 3 set MTU"
         assert seen[21] == "  · 4 sign off"
-        assert "then v looks whether it is so" in seen[22]
+        assert "then v checks the gate" in seen[22]
         assert seen[23].startswith(" v verify  a attest  o override  n note  b way back  c copy")
 
 
@@ -255,7 +255,7 @@ async def test_v_looks_at_the_gate_which_is_brought_into_sight_until_it_passes(
         await pilot.press("v")
         await settled(pilot, "rac2 ✗ 1500")
         assert "kept-mtu     rac1 ✓ 9000 kept   rac2 ✗ 1500" in in_sight(pilot)
-        assert "waiting for rac2; v looks again" in rule(pilot)
+        assert "waiting for rac2; v checks again" in rule(pilot)
         await pilot.press("v")
         await settled(pilot, "▶ 4 sign off")
         assert pilot.app.screen.query_one("#change-page", Lines).above == 0
@@ -276,7 +276,7 @@ async def test_while_it_is_looked_at_progress_and_what_is_known_are_shown_and_es
         await pilot.press("a", "v")
         assert isinstance(pilot.app.screen, ChangeScreen)
         await pilot.press("escape")
-        await settled(pilot, "Given up; nothing was written.", "lower-rule")
+        await settled(pilot, "Cancelled; nothing was written.", "lower-rule")
         assert changes.conduct.closed
         assert len(written(changes).lines) == 3
 
@@ -290,7 +290,7 @@ async def test_enter_shows_all_that_the_gate_said(new_console: NewConsole, chang
         await pilot.press("enter")
         page = await settled(pilot, "eth1 of rac2 would come up at 1500.", "page")
         assert "✗ FAIL  rac2" in page
-        assert "looked at its gate" in page
+        assert "checked the gate" in page
         await pilot.press("escape")
         assert isinstance(pilot.app.screen, ChangeScreen)
 
@@ -319,7 +319,7 @@ async def test_leaving_does_not_wait_for_a_look(new_console: NewConsole, changes
         waited = loop.time() - began
         let_go.set()
         assert isinstance(pilot.app, ConsoleApp)
-        assert "is at step 3 of 4, set MTU; `racwire change` goes on with it." in pilot.app.state.changes.farewell()
+        assert "is at step 3 of 4, set MTU; `racwire change` continues it." in pilot.app.state.changes.farewell()
     assert waited < 2 * app_module.STOP_WITHIN_S
 
 
@@ -422,7 +422,7 @@ async def test_the_last_step_is_signed_off_with_enter_and_the_change_is_over(
         await settled(pilot, "signed off", "change-top")
         assert last(changes) == Closed("signed off", "Ann Lee")
         await pilot.press("escape")
-        await settled(pilot, "Changes that lie here")
+        await settled(pilot, "Changes with a journal here")
 
 
 async def test_nothing_is_signed_off_before_the_last_look(new_console: NewConsole, tmp_path: Path) -> None:
@@ -445,7 +445,7 @@ async def test_the_way_back_is_shown_before_it_is_begun(new_console: NewConsole,
     async with console(new_console, changes) as pilot:
         await settled(pilot, "3 set MTU")
         await pilot.press("b")
-        await settled(pilot, "The way back from here: back to MTU 1500", "page")
+        await settled(pilot, "The rollback from here: back to MTU 1500", "page")
         await answer(pilot, "Ann", "The window ends.", "yes")
         await settled(pilot, "back to MTU 1500", "change-top")
         assert written(changes).is_way_back

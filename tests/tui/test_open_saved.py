@@ -95,7 +95,7 @@ async def test_the_checks_and_paths_are_those_that_were_saved(new_console: NewCo
         await on.press("escape", "2")
         assert "1500 B" in shown(on.pilot, "path-matrix")
         await on.press("5")
-        assert "A saved state is shown." in text(on.pilot, "change-page")
+        assert "This is a saved state." in text(on.pilot, "change-page")
 
 
 async def test_what_needs_a_cluster_is_not_offered(new_console: NewConsole, tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ async def test_of_a_saved_state_too_pseudonyms_are_written_and_no_second_ones_fo
         await on.press("6")
         assert "d redact" not in shown(on.pilot, "keys")
         await on.press("d")
-        assert "pseudonyms, as it was saved" in shown(on.pilot, "report-done")
+        assert "pseudonyms, as in the saved file" in shown(on.pilot, "report-done")
         again = await write(on.pilot, SAVED)
         assert "-redacted" in again.name
     with open_saved(redacted) as first, open_saved(again) as second:

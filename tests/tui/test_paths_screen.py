@@ -136,7 +136,7 @@ async def test_where_nothing_was_probed_it_says_so_and_why(new_console: NewConso
     facts = msgspec.structs.replace(healthy(), paths=Unknown(reason))
     async with new_console(lambda: JudgedRecording(header_of(facts), discover(), Settings())).run_test() as pilot:
         await paths_of(pilot)
-        assert "nothing was probed" in shown(pilot, "path-matrix")
+        assert "not probed" in shown(pilot, "path-matrix")
         assert "0 of" not in shown(pilot, "path-matrix")
         assert told in " ".join(shown(pilot, "path-foot").split())
 
@@ -237,5 +237,5 @@ async def test_help_tells_its_keys_and_letters(new_console: NewConsole) -> None:
         await pilot.press("question_mark")
         await pilot.pause()
         text = shown(pilot, "page")
-        assert "The next private network." in text
+        assert "Select the next private network." in text
         assert "black hole" in text

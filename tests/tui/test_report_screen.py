@@ -67,7 +67,7 @@ async def test_e_shows_what_the_report_says_and_writes_nothing_yet(sick: Console
         said = shown(pilot, "report-says")
         assert "Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac3, both ways." in said
         assert "Every check has concluded." in said
-        assert "None yet: sampling begins with Traffic (3)." in said
+        assert "None yet: sampling starts when you open Traffic (3)." in said
         assert not list(here.glob("racwire-*"))  # noqa: ASYNC240 - a test waits for nothing else
 
 
@@ -155,7 +155,7 @@ async def test_how_far_it_is_stands_above_the_keys(sick: ConsoleApp, monkeypatch
         async with sick.run_test() as pilot:
             await report_screen(pilot)
             await pilot.press("j", "j", "j", "enter")
-            await until(pilot, lambda: "the report is being made" in shown(pilot, "lower-rule"))
+            await until(pilot, lambda: "making the report" in shown(pilot, "lower-rule"))
             made.set()
             await until(pilot, lambda: "B to ~/" in shown(pilot, "lower-rule"))
             assert re.search(rf"writing \d+ kB to ~/{STEM}.json", shown(pilot, "lower-rule"))
@@ -181,7 +181,7 @@ async def test_before_all_checks_have_concluded_the_report_says_which_have_not(n
     gate, paths = held_up()
     async with new_console(lambda: engine(black_hole(), UNCHANGING, paths=paths)).run_test() as pilot:  # type: ignore[arg-type]
         await pilot.press("6")
-        await until(pilot, lambda: "1 check has yet to conclude: df-ping." in shown(pilot, "report-says"))
+        await until(pilot, lambda: "1 check has not concluded yet: df-ping." in shown(pilot, "report-says"))
         report = from_json((await write(pilot, "json")).read_bytes())
         assert report.interrupted
         assert [(f.check, f.status) for f in report.findings if "had not concluded" in f.title] == [
@@ -213,7 +213,7 @@ async def test_while_nothing_is_known_there_is_nothing_to_write(new_console: New
         try:
             await pilot.press("6")
             await pilot.pause()
-            assert "Nothing has been found out yet" in shown(pilot, "report-says")
+            assert "There are no findings yet" in shown(pilot, "report-says")
             await pilot.press("enter")
             await until(pilot, lambda: "There is no report yet" in shown(pilot, "lower-rule"))
         finally:

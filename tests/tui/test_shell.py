@@ -178,7 +178,7 @@ async def test_a_fault_in_a_key_costs_that_key_and_is_told(
         await concluded(pilot)
         await pilot.press("c")
         await pilot.pause()
-        assert "A fault inside racwire: see /" in shown(pilot, "lower-rule")
+        assert "Internal error in racwire: see /" in shown(pilot, "lower-rule")
         assert app.log_path.name == "racwire.log"
         assert "the wheels came off" in caplog.text
         await pilot.press("p")

@@ -41,7 +41,7 @@ def test_without_a_terminal_the_checks_run_as_text(hurried: dict[str, str]) -> N
     done = subprocess.run(
         RACWIRE, env=hurried, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False
     )
-    assert done.stderr.startswith("racwire: no terminal here, so the checks run as text.\n")
+    assert done.stderr.startswith("racwire: there is no terminal, so the checks run as text.\n")
     assert "\x1b" not in done.stdout
     assert "UNKNOWN" in done.stdout
     assert done.returncode == 3
@@ -134,7 +134,7 @@ def test_a_fault_of_the_console_itself_goes_to_the_log_and_the_console_goes_on(
         assert terminal.ended() in (3, 130)
         log = tmp_path / ".local" / "state" / "racwire" / "racwire.log"
         said = terminal.seen.split(LEAVE_ALTERNATE_SCREEN)[-1]
-        assert b"racwire: something inside racwire broke while the console ran; the details are in" in said
+        assert b"racwire: an internal error occurred while the console ran; the details are in" in said
         assert b"Traceback" not in said
         assert "wheels" in log.read_text()
         assert log.stat().st_mode & 0o777 == 0o600
@@ -152,7 +152,7 @@ def test_a_console_that_cannot_begin_says_so_in_a_sentence(environment: dict[str
     try:
         terminal.ended()
         said = terminal.seen.split(LEAVE_ALTERNATE_SCREEN)[-1]
-        assert b"racwire: the console broke down; the details are in" in said
+        assert b"racwire: the console failed; the details are in" in said
         assert b"Traceback" not in said
         assert "wheels" in (tmp_path / ".local" / "state" / "racwire" / "racwire.log").read_text()
     finally:

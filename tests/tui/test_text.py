@@ -154,7 +154,7 @@ def test_colours_are_in_doubt_where_the_terminal_says_little(environment: dict[s
 
 
 def test_without_streams_there_is_no_console() -> None:
-    assert no_console({"TERM": "xterm"}, None, None) == "no terminal here"
+    assert no_console({"TERM": "xterm"}, None, None) == "there is no terminal"
 
 
 def test_a_log_that_cannot_be_written_says_so_and_harms_nothing(tmp_path: Path) -> None:

@@ -200,7 +200,7 @@ async def test_a_recording_is_looked_at_by_the_same_keys(new_console: NewConsole
         await on.press("end")
         await on.until(lambda: on.rule == end)
         await on.press("+")
-        await on.until(lambda: "a point is 2 s" in on.rule)
+        await on.until(lambda: "2 s per point" in on.rule)
         await on.press("space")
         assert "stands still" in on.below
         await on.press("w")
@@ -234,12 +234,12 @@ HELD = {"paths": NOT_GATHERED, "counters": NOT_GATHERED, "activity": NOT_GATHERE
 @pytest.mark.parametrize(
     ("facts", "paths", "database"),
     [
-        (healthy(), "nothing was probed", "This recording holds no database. No database connection is set"),
-        (asked(2), "nothing was probed", "What its instances counted is on the Traffic screen (3)."),
+        (healthy(), "not probed", "This recording contains no database. No database connection is set"),
+        (asked(2), "not probed", "The Traffic screen (3) shows the counters of the instances."),
         (
             msgspec.structs.replace(healthy(), networks=Unknown("oifcfg was not found.")),
-            "This recording holds no private networks. oifcfg was not found.",
-            "This recording holds no database.",
+            "This recording contains no private networks. oifcfg was not found.",
+            "This recording contains no database.",
         ),
     ],
 )

@@ -186,13 +186,13 @@ def gate_of(now: Change, work: Work | None = None, width: int = 80) -> str:
 
 def test_a_gate_that_was_not_looked_at_says_how_to_look():
     told = gate_of(change(AGREED, SWITCHED))
-    assert "not looked at yet; v looks." in told
+    assert "not checked yet; v checks it." in told
     assert "running-mtu  ·" in told
 
 
 def test_a_gate_names_each_check_and_node_by_sign_and_text_and_what_is_waited_for():
     told = gate_of(change(AGREED, SWITCHED, looked(Status.PASS, Status.FAIL)))
-    assert "looked at 18:04:31 by oracle@rac1: not passed" in told
+    assert "checked 18:04:31 by oracle@rac1: not passed" in told
     assert "kept-mtu     rac1 ✓ 9000 kept   rac2 ✗ 1500" in told
     assert "waiting for rac2: eth1 of rac2 would come up at 1500." in told
     assert "- Set it in its connection, too." in told
@@ -249,7 +249,7 @@ def test_what_was_proved_before_is_told_apart():
     )
     now = change(AGREED, SWITCHED, looked(Status.PASS), Verified("paths", False, results), of=of)
     told = gate_of(now)
-    assert told.index("df-ping") < told.index("What has to hold beside that:") < told.index("kept-mtu")
+    assert told.index("df-ping") < told.index("Conditions that must also hold:") < told.index("kept-mtu")
 
 
 # --- the step ---------------------------------------------------------------------------------------------------------
@@ -265,9 +265,9 @@ def test_a_step_is_told_in_full_with_the_marked_block_and_the_way_back():
     assert told.startswith(" ▶ 3 set MTU\n   Set eth1 on both nodes.\n   Why      MTU is not in the OCR.")
     marked = [line for line in told.splitlines() if line.endswith("c copies")]
     assert [line.split("  ")[0].strip() or line.split()[0:4] for line in marked] == [["As", "root", "on", "rac2:"]]
-    assert "racwire runs none of these commands; you do." in told
+    assert "racwire runs none of these commands; you run them." in told
     assert "Expected eth1 has 9000 on both." in told
-    assert told.endswith("Back     Both get 1500 back.")
+    assert told.endswith("Rollback Both get 1500 back.")
 
 
 def test_the_places_of_blocks_and_gate_are_known_for_scrolling():
@@ -289,18 +289,18 @@ def test_attestations_overrides_notes_and_reopening_stand_at_their_step_by_name(
     past = Overridden("set-mtu", "Ann", "rac2 is being replaced.")
     now = change(AGREED, SWITCHED, looked(Status.PASS, Status.FAIL), past)
     told = words(step_page(now, now.plan.step("set-mtu"), 0, Work(), 80).lines)
-    assert "! 3 set MTU gone past without proof" in told
-    assert "! Ann went past the gate at 2026-11-20 18:05: rac2 is being replaced." in told
+    assert "! 3 set MTU overridden without proof" in told
+    assert "! Ann overrode the gate at 2026-11-20 18:05: rac2 is being replaced." in told
     now = change(AGREED, SWITCHED, looked(Status.PASS), Reopened("set-mtu", "rac2 came back at 1500."))
-    assert "Again    to be done again: rac2 came back at 1500." in page(now)
+    assert "Again    this step must be done again: rac2 came back at 1500." in page(now)
 
 
 @pytest.mark.parametrize(
     ("events", "expected"),
     [
-        ((), "do this, then a attests it by name"),
-        ((AGREED, SWITCHED), "do this, then v looks whether it is so"),
-        ((AGREED, SWITCHED, looked(Status.PASS, Status.FAIL)), "waiting for rac2; v looks again"),
+        ((), "do this, then press a to attest"),
+        ((AGREED, SWITCHED), "do this, then v checks the gate"),
+        ((AGREED, SWITCHED, looked(Status.PASS, Status.FAIL)), "waiting for rac2; v checks again"),
         ((AGREED, SWITCHED, looked(Status.PASS)), "Enter signs the change off"),
         ((Closed("abandoned", "Ann"),), "This change is over: abandoned. Esc goes to the overview."),
     ],
@@ -390,16 +390,16 @@ LOST = Obstacle(code="IC-LOST-002", title="blocks lost", sentence="37 blocks wer
 
 def test_what_is_in_the_way_is_named_one_by_one_with_what_to_do():
     told = text(refused_page(Refused(9000, (UNREAD, LOST)), 1, 80).lines)
-    assert "2 of 2 in the way" in told
+    assert "2 of 2 obstacles left" in told
     assert "✗ CH-START-001  rac3 not read\n   rac3 could not be read.\n   - Mend ssh." in told
-    assert told.count("It can be accepted for a reason: o.") == 1
+    assert told.count("o accepts this obstacle, with a reason.") == 1
 
 
 def test_what_was_accepted_says_why_and_is_not_in_the_way_any_more():
     refused = Refused(9000, (UNREAD, LOST)).accepting(LOST, "An old loss, known.").accepting(LOST, "It is known.")
     assert [a.reason for a in refused.accepted] == ["It is known."]
     told = text(refused_page(refused, 0, 80).lines)
-    assert "1 of 2 in the way" in told
+    assert "1 of 2 obstacles left" in told
     assert "! IC-LOST-002  blocks lost" in told
     assert "Accepted: It is known." in told
 

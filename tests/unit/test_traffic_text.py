@@ -203,7 +203,7 @@ def test_before_the_first_sample_it_says_that_it_waits() -> None:
 def test_alone_an_interface_shows_everything_that_it_counts() -> None:
     shown = plain(page(list(cluster_events(5, 1)), view=TrafficView("alone", chosen="eth2")).lines)
     assert "eth2  ethernet  MTU 9000  10 Gb/s  private network 192.168.11.0/24" in shown
-    for words in ("drops in", "drops out", "errors in", "fifo overruns in", "frame errors in", "carrier lost out"):
+    for words in ("drops in", "drops out", "errors in", "fifo overruns in", "frame errors in", "carrier errors out"):
         assert words in shown
 
 

@@ -42,54 +42,58 @@ TABS = {
 }
 """The main screens: their mode and their tab, which begins with their key."""
 
-SHOW = tuple(Action(tab[0], f"app.show('{mode}')", tab[0], f"The {tab[2:]} screen.") for mode, tab in TABS.items())
+SHOW = tuple(Action(tab[0], f"app.show('{mode}')", tab[0], f"Show the {tab[2:]} screen.") for mode, tab in TABS.items())
 """The digits that change screens."""
 
-QUIT = Action("q,ctrl+q,ctrl+c", "app.quit", "q", "Leave racwire; a run is ended at once.", "quit")
-HELP = Action("question_mark,f1", "app.help", "?", "This page.", "help")
+QUIT = Action("q,ctrl+q,ctrl+c", "app.quit", "q", "Quit racwire; a run of the checks ends at once.", "quit")
+HELP = Action("question_mark,f1", "app.help", "?", "Show this page.", "help")
 PALETTE = Action(
     "colon,ctrl+p",
     "app.palette",
     ":",
-    "Find something that racwire can do by its words, and do it.",
+    "Search the commands by text, and run one.",
 )
 
-EXPORT = Action("e", "app.show('report')", "e", "The Report screen: choose how it is written, and for whom.", "export")
+EXPORT = Action(
+    "e", "app.show('report')", "e", "Show the Report screen, to write the report in one of several formats.", "export"
+)
 """On the screens that show what a report holds."""
 
 EVERYWHERE = (*SHOW, PALETTE, HELP, QUIT)
 """What can be done on every screen."""
 
 CHECKS = (
-    Action("up,k", "move(-1)", "↑ k", "The finding above."),
-    Action("down,j", "move(1)", "↓ j", "The finding below."),
-    Action("home,g", "edge(False)", "g Home", "The first finding, which is the worst."),
-    Action("end,G", "edge(True)", "G End", "The last finding."),
-    Action("pagedown,space", "page(1)", "PgDn Space", "Read on in the finding."),
-    Action("pageup,b", "page(-1)", "PgUp b", "Read back in the finding."),
-    Action("enter", "evidence", "Enter", "What was read and sent for this finding, as it was read.", "evidence"),
-    Action("slash", "filter", "/", "Show only findings with these words; Esc shows all again.", "filter"),
+    Action("up,k", "move(-1)", "↑ k", "Select the finding above."),
+    Action("down,j", "move(1)", "↓ j", "Select the finding below."),
+    Action("home,g", "edge(False)", "g Home", "Select the first finding, which is the worst."),
+    Action("end,G", "edge(True)", "G End", "Select the last finding."),
+    Action("pagedown,space", "page(1)", "PgDn Space", "Scroll the finding down."),
+    Action("pageup,b", "page(-1)", "PgUp b", "Scroll the finding up."),
+    Action(
+        "enter", "evidence", "Enter", "Show what racwire read and sent for this finding, with the output.", "evidence"
+    ),
+    Action("slash", "filter", "/", "Filter the findings by text; Esc shows all findings again.", "filter"),
     Action("p", "problems", "p", "Show only FAIL, UNKNOWN and WARN; p again shows all.", "problems"),
-    Action("c", "copy", "c", "Copy the finding's commands to the clipboard, and write them to a file.", "copy"),
+    Action("c", "copy", "c", "Copy the commands of the finding to the clipboard and to a file.", "copy"),
     Action("r", "rerun", "r", "Run all checks again and mark what changed.", "rerun"),
-    Action("R", "rerun_one", "R", "Run only the chosen finding's check again; everything else stays."),
+    Action("R", "rerun_one", "R", "Run only the check of the selected finding again; all other findings stay."),
     EXPORT,
-    Action("escape", "clear", "Esc", "Leave the filter."),
+    Action("escape", "clear", "Esc", "Clear the filter."),
 )
 
 SCROLLING = (
-    Action("up,k", "scroll(-1)", "↑ k", "A line back."),
-    Action("down,j", "scroll(1)", "↓ j", "A line on."),
-    Action("pagedown,space", "page(1)", "PgDn Space", "A screenful on."),
-    Action("pageup,b", "page(-1)", "PgUp b", "A screenful back."),
-    Action("home,g", "edge(False)", "g Home", "To the beginning."),
-    Action("end,G", "edge(True)", "G End", "To the end."),
+    Action("up,k", "scroll(-1)", "↑ k", "Scroll up one line."),
+    Action("down,j", "scroll(1)", "↓ j", "Scroll down one line."),
+    Action("pagedown,space", "page(1)", "PgDn Space", "Scroll down one screen."),
+    Action("pageup,b", "page(-1)", "PgUp b", "Scroll up one screen."),
+    Action("home,g", "edge(False)", "g Home", "Go to the start."),
+    Action("end,G", "edge(True)", "G End", "Go to the end."),
 )
 """The keys of a page of text."""
 
 READER = (
     *SCROLLING,
-    Action("escape,q,left", "back", "Esc q", "Back to the screen before.", "back"),
+    Action("escape,q,left", "back", "Esc q", "Go back to the previous screen.", "back"),
 )
 
 

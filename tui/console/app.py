@@ -199,7 +199,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
     async def on_console_screen_run_wanted(self, message: ConsoleScreen.RunWanted) -> None:
         """Run all checks or one of them again; a run that is going on is ended first."""
         if message.check and not self.state.run.is_whole:
-            self.notice("One check can be run again when all have concluded; r runs all of them.")
+            self.notice("A single check can run again after all checks have concluded; r runs all of them.")
             return
         await self._run.stop(STOP_WITHIN_S)
         self._start(message.check)

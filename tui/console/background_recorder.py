@@ -54,7 +54,9 @@ class BackgroundRecorder:
             self._delivery.put(event)
         since = self._in_hand_since
         if since is not None and time.monotonic() - since > STUCK_S:
-            self._break_off(f"The disk hangs: {self.path.name} ended {time.monotonic() - since:.0f} s ago.")
+            self._break_off(
+                f"The disk hangs: the recording {self.path.name} ended {time.monotonic() - since:.0f} s ago."
+            )
 
     def follow(self, cluster: Cluster) -> None:
         """Write what is known of the cluster now."""
@@ -86,8 +88,8 @@ class BackgroundRecorder:
     def _why(self, error: Exception) -> str:
         if isinstance(error, RecordingError):
             return str(error)
-        log.error("the recording broke down", exc_info=error)
-        return f"The recording to {self.path.name} broke down: {error or type(error).__name__}."
+        log.error("the recording failed", exc_info=error)
+        return f"The recording to {self.path.name} failed: {error or type(error).__name__}."
 
     def _write(self, items: list[Item]) -> None:
         self._in_hand_since = time.monotonic()

@@ -49,7 +49,9 @@ class Work(msgspec.Struct, frozen=True):
             case GatherProgress():
                 return msgspec.structs.replace(self, progress=f"{event.text}  {event.measure}".rstrip())
             case Gathered(group=group, problem=problem):
-                return msgspec.structs.replace(self, progress=f"{group} not known" if problem else f"{group} known")
+                return msgspec.structs.replace(
+                    self, progress=f"{group} not gathered" if problem else f"{group} gathered"
+                )
             case CheckConcluded(check=check, findings=findings):
                 return msgspec.structs.replace(self, found={**self.found, check: findings})
         return self
@@ -153,10 +155,10 @@ class Decision(Enum):
     """What a person can decide of a change."""
 
     ATTEST = "Attested."
-    OVERRIDE = "Gone past the gate; the report will say so."
+    OVERRIDE = "The gate was overridden; the report will say so."
     NOTE = "Noted."
-    ROLL_BACK = "The way back has begun."
-    ABANDON = "The change was given up."
+    ROLL_BACK = "The rollback has started."
+    ABANDON = "The change was abandoned."
     SIGN_OFF = "Signed off."
 
 
@@ -197,7 +199,7 @@ class ChangeState:
             return ""
         step, plan = self.change.current, self.change.plan
         where = f"step {plan.position(step.id) + 1} of {len(plan.steps)}, {step.title}" if step else "its end"
-        return f"The change {plan.id} is at {where}; `{command}` goes on with it."
+        return f"The change {plan.id} is at {where}; `{command}` continues it."
 
     def apply(self, news: ChangeNews) -> str:
         """Take over one piece of news. Returns what to say to the operator, where there is something to say."""

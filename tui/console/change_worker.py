@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_GIVEN_UP = "Given up; nothing was written."
+_CANCELLED = "Cancelled; nothing was written."
 
 
 class ChangeWorker:
@@ -64,7 +64,7 @@ class ChangeWorker:
             case GiveUp():
                 self._give_up()
             case _ if self._is_working:
-                self._post(Notice("Something is being done; Esc gives it up."))
+                self._post(Notice("Other work on the change is still running; Esc cancels it."))
             case LookAtGate():
                 self._work(self._look_at_gate(following), Doing.VERIFYING)
             case MakePlan():
@@ -103,14 +103,14 @@ class ChangeWorker:
         from checks.change.state import ChangeError
 
         self._post(WorkBegun(doing))
-        ended = WorkEnded(_GIVEN_UP)
+        ended = WorkEnded(_CANCELLED)
         try:
             ended = await work
         except (ChangeError, ChangeJournalError, PlanError) as error:
             ended = WorkEnded(str(error))
         except Exception as error:
-            log.exception("work on a change broke down")
-            ended = WorkEnded(f"This broke down: {error or type(error).__name__}. The details are in the log.")
+            log.exception("work on a change failed")
+            ended = WorkEnded(f"The work failed: {error or type(error).__name__}. The details are in the log.")
         finally:
             closed.set()
             self._post(ended)
@@ -121,7 +121,7 @@ class ChangeWorker:
         from checks.change.verifying import Concluded
 
         if following.conduct is None:
-            return WorkEnded("There is no change to look at.")
+            return WorkEnded("There is no change to verify.")
         concluded = None
         events = following.conduct.verify()
         try:
@@ -171,7 +171,7 @@ def _told(events: Sequence[AnyEvent]) -> str:
     looked = next((event for event in events if isinstance(event, Verified)), None)
     if looked is None or not looked.passed or any(isinstance(event, Surprised) for event in events):
         return ""
-    return "The gate passed." if looked.results else "Looked: nothing has changed under the change."
+    return "The gate passed." if looked.results else "Checked: nothing changed unexpectedly on the cluster."
 
 
 def _carry_out(conduct: ChangeSession, want: Decide) -> None:

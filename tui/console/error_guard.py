@@ -52,7 +52,7 @@ class FaultLog:
         place = _place(error)
         if place not in self._seen and len(self._seen) < _REMEMBERED:
             self._seen.add(place)
-            log.error("a fault inside racwire; the console goes on", exc_info=error)
+            log.error("an internal error in racwire; the console continues", exc_info=error)
 
 
 def _place(error: Exception) -> tuple[str, str, int]:
@@ -84,7 +84,7 @@ class GuardedApp(Guarded, App[None]):
             return  # the app is leaving, and its widgets go in any order
         self.faults.write(error)
         with suppress(Exception):  # what draws the notice may be what broke
-            self.notice(f"A fault inside racwire: see {short(self.log_path)}")
+            self.notice(f"Internal error in racwire: see {short(self.log_path)}")
 
     def _handle_exception(self, error: Exception) -> None:
         """What Textual would end the app for."""

@@ -36,18 +36,18 @@ def report_state(board: RunState) -> ReportState:
     """The newest report in which every check has concluded; before there is one, what is known by now."""
     report = board.in_header
     if report is None:
-        told = board.trouble or "Nothing has been found out yet: the checks are starting."
+        told = board.trouble or "There are no findings yet: the checks are starting."
         return ReportState(None, False, (), told)
     if not board.running and not board.is_whole:
-        return ReportState(report, False, (), f"{board.trouble} What had been found by then can be written.")
+        return ReportState(report, False, (), f"{board.trouble} The findings up to then can be written.")
     if not board.running:
         return ReportState(report, True, (), "Every check has concluded.")
     if report is not board.report or board.is_whole:
         told = f"The checks are running again; until they conclude, this is the run of {report.started_at[11:19]}."
         return ReportState(report, True, (), told)
     have = "has" if len(board.pending) == 1 else "have"
-    told = f"{counted(len(board.pending), 'check')} {have} yet to conclude: {few(board.pending)}."
-    return ReportState(report, False, board.pending, f"{told} What is written now says so.")
+    told = f"{counted(len(board.pending), 'check')} {have} not concluded yet: {few(board.pending)}."
+    return ReportState(report, False, board.pending, f"{told} A report written now says so.")
 
 
 # --- what the operator wants ------------------------------------------------------------------------------------------

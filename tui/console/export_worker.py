@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_BUSY = "The report is being written; the next one can be when that is done."
-_NONE_YET = "There is no report yet: nothing has been found out."
+_BUSY = "A report is being written; write the next one when it is done."
+_NONE_YET = "There is no report yet: there are no findings so far."
 
 
 class ExportWorker:
@@ -73,7 +73,7 @@ class ExportWorker:
         if there.report is None:
             return _NONE_YET
         report = there.report if there.is_whole else unfinished(there.report, there.pending)
-        self._post(Writing("the report is being made"))
+        self._post(Writing("making the report"))
         job = self._job(want, report)
         self._worker = self._app.run_worker(self._work(job), group="report", exit_on_error=False)
         return ""
@@ -192,4 +192,4 @@ def _why(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"The report could not be written: {error.strerror}."
     log.error("the report could not be written", exc_info=error)
-    return "The report could not be made: a fault inside racwire. The details are in the log."
+    return "The report could not be made: internal error in racwire. The details are in the log."

@@ -114,14 +114,14 @@ class LiveFeed:
         if not self.is_running:
             return "Nothing is sampled, so there is nothing to record."
         if state.cluster is None:
-            return "A recording begins with what the cluster is, which is not known yet."
+            return "A recording starts with the facts of the cluster: wait until the checks have gathered them."
         from tui.console.background_recorder import header_for, known_at
 
         now = time.time()
         path = recording_path(now, otherwise)
         self.record(path, header_for(state.cluster, settings, state.feed.interval_s), known_at(state.timeline, now))
         state.feed.recording = path
-        return f"Recording to {short(path)}; w ends it."
+        return f"Recording to {short(path)}; w stops it."
 
     async def stop_recording(self, within_s: float) -> str:
         """End the recording, whole, if there is one; what to tell the operator."""
@@ -156,8 +156,8 @@ class LiveFeed:
                 if self._recorder is not None:
                     self._recorder.put((event,))
         except Exception as error:
-            log.exception("the live feed broke down")
-            self._app.post_message(FeedFailed(f"The live samples broke down: {error or type(error).__name__}."))
+            log.exception("the live feed failed")
+            self._app.post_message(FeedFailed(f"The live sampling failed: {error or type(error).__name__}."))
 
 
 def recording_path(now: float, otherwise: Path) -> Path:

@@ -16,7 +16,7 @@ from checks.run.events import CheckConcluded, Event, Gathered, GatherProgress, R
 from checks.run.rerun import merged
 
 _CALM_GRAVITY = Status.INFO.gravity
-_CALM_GROUPS = {Status.INFO: "Worth knowing", Status.PASS: "Well", Status.SKIPPED: "Left out"}
+_CALM_GROUPS = {Status.INFO: "Worth knowing", Status.PASS: "Passed", Status.SKIPPED: "Skipped"}
 
 
 class RowMark(Enum):
@@ -126,7 +126,7 @@ class RunState:
                 return
             case Gathered(group=group, problem=problem):
                 self._gathered.append(group)
-                self.progress = f"{group} not known" if problem else f"{group} known"
+                self.progress = f"{group} not gathered" if problem else f"{group} gathered"
             case CheckConcluded(check=check):
                 self._concluded.add(check)
             case RunFinished(report=final):

@@ -73,9 +73,9 @@ class RunWorker:
             finally:
                 await events.aclose()
         except Exception as error:
-            log.exception("the run of the checks broke down")
+            log.exception("the run of the checks failed")
             self._app.post_message(
-                RunFailed(number, f"The run broke down: {error or type(error).__name__}. r runs it again.")
+                RunFailed(number, f"The run of the checks failed: {error or type(error).__name__}. r runs it again.")
             )
         finally:
             closed.set()

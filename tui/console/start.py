@@ -91,7 +91,7 @@ def run_console_on_saved(path: Path, settings: Settings, *, judged_by: Settings 
 def no_console(environment: Mapping[str, str], stdin: TextIO | None, stderr: TextIO | None) -> str:
     """Why the full screen cannot be shown; nothing when it can."""
     if stdin is None or stderr is None or not stdin.isatty() or not stderr.isatty():
-        return "no terminal here"
+        return "there is no terminal"
     if environment.get("TERM", "") in ("", "dumb", "unknown"):
         return f"the terminal type (TERM) is {environment.get('TERM') or 'not set'}"
     return ""
@@ -180,9 +180,9 @@ def _run_full_screen(
         _run_in_own_loop(app, mouse=settings.console.mouse)
     broke = app.return_code != 0
     if broke:
-        tell_unless_held(f"the console broke down; {log.told}.")
+        tell_unless_held(f"the console failed; {log.told}.")
     elif app.faults.count:
-        tell_unless_held(f"something inside racwire broke while the console ran; {log.told}.")
+        tell_unless_held(f"an internal error occurred while the console ran; {log.told}.")
     usual = "racwire change --lab" if os.environ.get(ENTERED) else "racwire change"
     if told := app.state.changes.farewell(again or usual):
         tell_unless_held(told)

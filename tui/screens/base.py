@@ -161,5 +161,7 @@ class BrokenScreen(ConsoleScreen):
 
 
 def _could_not_be_made(width: int) -> list[Line]:
-    text = "This screen could not be made: a fault inside racwire. The details are in the log; the other screens work."
+    text = (
+        "This screen could not be made: internal error in racwire. The details are in the log; the other screens work."
+    )
     return [[(part, "warn")] for part in wrapped(text, width)]

@@ -48,7 +48,7 @@ class PaletteScreen(StyledScreen[Action | None]):
         yield Lines(lambda width: [rule_line(width)], classes="bar")
         with Horizontal(id="words-line"):
             yield Lines(lambda width: [[(":", "accent")]], id="words-sign")
-            words = Input(id="words", placeholder="words to look for", compact=True)
+            words = Input(id="words", placeholder="text to search for", compact=True)
             words.cursor_blink = False
             yield words
         yield ChoiceList(id="choices")
@@ -92,5 +92,5 @@ def _line(action: Action, width: int) -> Line:
 
 
 def _keys(width: int) -> list[Line]:
-    keys = (("Enter", "do it"), ("↑ ↓", "choose"), ("Esc", "back"))
+    keys = (("Enter", "run"), ("↑ ↓", "select"), ("Esc", "back"))
     return [[span for key, word in keys for span in ((f" {key}", "accent"), (f" {word} ", ""))]]

@@ -15,11 +15,11 @@ from tui.screens.styled import StyledScreen
 from tui.text.evidence_lines import evidence_lines
 from tui.text.finding_lines import finding_lines
 from tui.text.line import sanitize_line
-from tui.widgets.bars import keys_line, rule_line
+from tui.widgets.bars import keys_line, lines_below, rule_line
 from tui.widgets.help_text import Legend, help_lines
 from tui.widgets.lines import Build, Lines
 
-_EVIDENCE = Action("enter", "evidence", "Enter", "What was read and sent for this finding.", "evidence")
+_EVIDENCE = Action("enter", "evidence", "Enter", "Show what racwire read and sent for this finding.", "evidence")
 
 
 class ReaderScreen(StyledScreen[None]):
@@ -46,7 +46,7 @@ class ReaderScreen(StyledScreen[None]):
     @on(Lines.Scrolled, "#page")
     def say_where(self) -> None:
         """Say how much there is to come."""
-        left = f"PgDn: {self._page.below} more lines" if self._page.below else ""
+        left = lines_below(self._page.below)
         self._rule.show(lambda width: [rule_line(width, right=left)])
 
     def action_scroll(self, lines: int) -> None:

@@ -12,7 +12,7 @@ from tui.text.line import Line, command_lines, folded, hanging, sanitize_line
 def evidence_lines(entries: Sequence[Entry], width: int) -> Iterator[Line]:
     """The entries in the order in which they were made."""
     if not entries:
-        yield from hanging([], "Nothing was read or sent for this finding in particular.", width)
+        yield from hanging([], "racwire read and sent nothing for this finding in particular.", width)
     for number, entry in enumerate(entries):
         if number:
             yield []

@@ -16,7 +16,7 @@ _SENTENCE_ENDS = (".", ":", "!", "?")
 def gate_lines(results: Sequence[GateResult], verified: JournalLine, width: int) -> Iterator[Line]:
     """What a gate said, check by check: in few words where it holds, in full where it does not."""
     passed = isinstance(verified.event, Verified) and verified.event.passed
-    yield [(f"Gate, looked at {minute(verified.at)}: {gate_word(results, passed)}", "title")]
+    yield [(f"Gate, checked {minute(verified.at)}: {gate_word(results, passed)}", "title")]
     held = said_by_check(result for result in results if result.holds)
     room = max(map(len, held), default=0)
     for check, said in held.items():

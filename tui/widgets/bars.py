@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rich.cells import cell_len
 
+from checks.model.wording import counted
 from tui.console.actions import HELP, QUIT, Action
 from tui.text.line import Line, fitted
 
@@ -24,6 +25,11 @@ def rule_line(width: int, left: str = "", right: str = "", *, joint: int = -1, s
         (right, ""),
         (rule[width - 1 :], "faint"),
     ]
+
+
+def lines_below(number: int) -> str:
+    """Return how many lines are hidden below, for a rule: `PgDn: 1 more line`; nothing where none is."""
+    return f"PgDn: {counted(number, 'more line')}" if number else ""
 
 
 def tabs_line(tabs: Mapping[str, str], shown: str, width: int) -> Line:

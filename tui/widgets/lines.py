@@ -22,7 +22,7 @@ Build = Callable[[int], Sequence[Line]]
 WHEEL = 3
 """Lines that one step of the mouse wheel scrolls."""
 
-BROKEN = "This could not be drawn; the details are in the log."
+BROKEN = "This part could not be drawn; the details are in the log."
 
 log = logging.getLogger(__name__)
 

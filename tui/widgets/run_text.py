@@ -39,9 +39,9 @@ def note_on(row: FindingRow) -> str:
     """How a finding stands to the run before, where that is worth a word."""
     time = sanitize_line(row.report.found_at(row.finding.check)[11:19])
     return {
-        RowMark.GONE: f"Gone: the run of {time} found this, the latest did not.",
-        RowMark.UNSEEN: f"The run of {time} found this; the latest could not look there, so it may well be so still.",
+        RowMark.GONE: f"Gone: the run of {time} found this, the latest run did not.",
+        RowMark.UNSEEN: f"The run of {time} found this; the latest run could not check it, so it may still exist.",
         RowMark.BEFORE: f"From the run of {time}; being checked again.",
-        RowMark.NEW: "New: the run before did not find this.",
+        RowMark.NEW: "New: the previous run did not find this.",
         RowMark.NONE: "",
     }[row.mark]

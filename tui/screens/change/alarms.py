@@ -39,7 +39,7 @@ def alarm_lines(change: Change, width: int) -> Iterator[Line]:
     for alarm in alarms[:_MOST]:
         yield from _alarm(alarm, change, width)
     if len(alarms) > _MOST:
-        yield [(f" ! and {len(alarms) - _MOST} more that came as a surprise: Enter shows all.", "warn")]
+        yield [(f" ! and {len(alarms) - _MOST} more unexpected changes: Enter shows all.", "warn")]
 
 
 def all_alarm_lines(change: Change, width: int) -> Iterator[Line]:

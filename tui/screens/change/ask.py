@@ -14,7 +14,7 @@ from textual.widgets import Input
 from tui.screens.change.questions import ChangeQuestion
 from tui.screens.styled import StyledScreen
 from tui.text.line import Line, sanitize_line
-from tui.widgets.bars import rule_line
+from tui.widgets.bars import lines_below, rule_line
 from tui.widgets.lines import Lines
 
 Answer = tuple[str, ...]
@@ -107,14 +107,14 @@ class AskScreen(StyledScreen[Answer | None]):
 
     def _rule(self, width: int) -> list[Line]:
         below = self.query_one("#page", Lines).below
-        return [rule_line(width, self._trouble, f"PgDn: {below} more lines" if below else "")]
+        return [rule_line(width, self._trouble, lines_below(below))]
 
     def _keys(self, width: int) -> list[Line]:
-        keys = [("Enter", f"next, at the end {self._question.does}"), ("Esc", "leave it")]
+        keys = [("Enter", f"next field, then {self._question.does}"), ("Esc", "cancel")]
         if len(self._question.fields) == 1:
             keys[0] = ("Enter", self._question.does)
         else:
-            keys.insert(1, ("↑ ↓", "other line"))
+            keys.insert(1, ("↑ ↓", "other field"))
         return [[span for key, word in keys for span in ((f" {key}", "accent"), (f" {word} ", ""))]]
 
     def action_go_on(self) -> None:
@@ -142,7 +142,7 @@ class AskScreen(StyledScreen[Answer | None]):
     @on(_OneLine.Overfull)
     def say_full(self) -> None:
         """A paste that is cut off is not to be found out from the report."""
-        self.call_later(self._say, f"What was pasted is cut off at {_LONGEST} characters.")
+        self.call_later(self._say, f"The pasted text is cut off at {_LONGEST} characters.")
 
     @on(Lines.Scrolled, "#page")
     def say_where(self) -> None:

@@ -18,7 +18,7 @@ from tui.screens.change.view import ShownChange
 from tui.screens.reader import ReaderScreen
 from tui.text.line import sanitize_line
 
-_SOME_REASON = "a reason in words"
+_SOME_REASON = "a long enough reason"
 _USUAL = 9000
 """Offered until it is known what this cluster can carry."""
 
@@ -45,7 +45,7 @@ class Deciding(ShownChange):
     def _fits(self, decide: Callable[[], object]) -> bool:
         """Whether it could be decided now; says why not."""
         if not self.desk.is_free:
-            self.notice("Something is being done for the change; Esc gives it up.")
+            self.notice("Other work on the change is still running; Esc cancels it.")
             return False
         try:
             decide()
@@ -78,7 +78,7 @@ class Deciding(ShownChange):
             return
         obstacle = refused.obstacles[self._chosen]
         if not obstacle.acceptable:
-            self.notice(f"{sanitize_line(obstacle.code)} cannot be accepted: it has to be mended first.")
+            self.notice(f"{sanitize_line(obstacle.code)} cannot be accepted: fix it first.")
             return
 
         def then(answer: Answer) -> None:
@@ -159,4 +159,6 @@ def _signed_off(change: Change) -> None:
     elif step.attest and not change.mark(step).attested:
         decisions.attest(change, step.id, "name")
     else:
-        raise ChangeError(f"Look first (`racwire change verify`): {step.id} is done once its gate has passed.")
+        raise ChangeError(
+            f"Check the gate first (`racwire change verify`): step {step.id} is done once its gate has passed."
+        )

@@ -39,7 +39,7 @@ def gate_lines(change: Change, step: Step, work: Work, width: int) -> Iterator[L
     room = max((len(check) for check in [*checks, *others]), default=0) + 2
     for check in [*checks, *others]:
         if others and check == others[0] and checks:
-            yield [(" " * _WITHIN + "What has to hold beside that:", "faint")]
+            yield [(" " * _WITHIN + "Conditions that must also hold:", "faint")]
         told = [result for result in results if result.check == check]
         yield from _check(check, told, room, change, width, is_looking=is_looking)
     if not is_looking:
@@ -87,10 +87,10 @@ def detail_lines(change: Change, step: Step, width: int) -> Iterator[Line]:
     """All that the gate of a step said last, in full."""
     mark = change.mark(step)
     if mark.verified is None:
-        yield from hanging([], "The gate of this step has not been looked at yet.", width)
+        yield from hanging([], "The gate of this step has not been checked yet.", width)
         return
     yield from hanging(
-        [], f"Looked at {sanitize_line(mark.verified.at[:19].replace('T', ' '))} by {mark.verified.who}.", width
+        [], f"Checked {sanitize_line(mark.verified.at[:19].replace('T', ' '))} by {mark.verified.who}.", width
     )
     for check, results in by_check(mark.results).items():
         yield []
@@ -111,12 +111,12 @@ def detail_lines(change: Change, step: Step, width: int) -> Iterator[Line]:
 
 def _state(change: Change, step: Step, work: Work, *, is_looking: bool) -> str:
     if is_looking:
-        return f"being looked at: {work.progress or 'starting'}. Esc gives the look up."
+        return f"being checked: {work.progress or 'starting'}. Esc cancels the check."
     mark = change.mark(step)
     if mark.verified is None:
-        return "not looked at yet; v looks."
+        return "not checked yet; v checks it."
     told = gate_word(mark.results, mark.passed)
-    return f"looked at {mark.verified.at[11:19]} by {mark.verified.who}: {told}"
+    return f"checked {mark.verified.at[11:19]} by {mark.verified.who}: {told}"
 
 
 def _labelled(label: str, text: str, width: int) -> Iterator[Line]:
@@ -129,7 +129,7 @@ def _check(
     """A check with what it said of each node, in as many lines as that takes."""
     start: Line = [(" " * _WITHIN + f"{sanitize_line(check):<{room}}", "label")]
     if not results:
-        yield [*start, ("· being looked at" if is_looking else "·", "faint")]
+        yield [*start, ("· being checked" if is_looking else "·", "faint")]
     elif len(change.plan.nodes) > _FEW_NODES:
         yield from _grouped(start, results, width)
     else:
@@ -175,16 +175,16 @@ def details_lines(change: Change, step: Step, report: Report | None, width: int)
     if step.gates or change.mark(step).verified:
         yield from detail_lines(change, step, width)
         yield []
-    yield [("What happened in this step", "title")]
+    yield [("Events of this step", "title")]
     told = [line for line in change.lines if getattr(line.event, "step", None) == step.id]
     for line in told:
         # What a gate said stands above in full.
-        said = "looked at its gate" if isinstance(line.event, Verified) else sentence_of(line.event)
+        said = "checked the gate" if isinstance(line.event, Verified) else sentence_of(line.event)
         yield from hanging([(f" {minute(line.at)}  ", "label"), (f"{sanitize_line(line.who)}  ", "")], said, width)
     if not told:
         yield [(" Nothing yet.", "faint")]
     looked = next((line.event.step for line in reversed(change.lines) if isinstance(line.event, Verified)), "")
     if report is not None and looked == step.id:
         yield []
-        yield [("What was read and sent for the last look", "title")]
+        yield [("What racwire read and sent for the last check of the gate", "title")]
         yield from evidence_lines(report.journal, width)

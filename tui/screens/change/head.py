@@ -15,7 +15,7 @@ from tui.text.step_lines import sign_of_step
 def head_line(change: Change, width: int) -> Line:
     """Which change, from what to what, and how far it is; what there is no room for is left out, the owner first."""
     plan = change.opened
-    what = f"back to MTU {plan.mtu_before}" if change.is_way_back else f"MTU {plan.mtu_before} → {plan.mtu_after}"
+    what = f"rollback to MTU {plan.mtu_before}" if change.is_way_back else f"MTU {plan.mtu_before} → {plan.mtu_after}"
     owner, size = sanitize_line(plan.made_by), f"{len(plan.nodes)} nodes"
     state = place_of(change)
     for parts in ((what, size, f"owner {owner}"), (what, size, owner), (what, size), (what,)):
@@ -38,7 +38,7 @@ def behind_line(change: Change, shown: Step | None, width: int) -> Line:
     """The steps before the one that is shown: the last ones by name, those before them by number."""
     steps = _around(change, shown)[0]
     if not steps:
-        return [(" Nothing is behind: this is the first step.", "faint")]
+        return [(" This is the first step.", "faint")]
     for named in range(len(steps), -1, -1):
         small, full = steps[: len(steps) - named], steps[len(steps) - named :]
         line = [
@@ -54,7 +54,7 @@ def ahead_line(change: Change, shown: Step | None, width: int) -> Line:
     """The steps after the one that is shown: as many as there is room for, and always the last."""
     steps = _around(change, shown)[1]
     if not steps:
-        return [(" Nothing comes after this step.", "faint")]
+        return [(" This is the last step.", "faint")]
     last = _named(change, steps[-1])
     for shown_first in range(len(steps) - 1, -1, -1):
         gap: Sequence[Span] = [("  …", "faint")] if shown_first < len(steps) - 1 else []

@@ -8,18 +8,19 @@ from checks.change.change_journal import FoundJournal
 from checks.change.change_text import headline
 from checks.change.state import Change
 from checks.model.facts import Cluster, Unknown
+from checks.model.wording import counted
 from tui.console.change_state import ChangeState, Doing, Refused
 from tui.screens.change.step_page import StepPage
 from tui.text.line import Line, Span, fitted, hanging, sanitize_line, width_of
 
 _WHAT = (
-    "racwire leads through a planned change of the MTU of the private networks, one step after the other: what to do "
-    "and why, the commands for each node of this cluster, and a gate that racwire looks at on all nodes before the "
-    "next step comes. From each step there is a way back.",
-    "racwire runs none of the commands and changes nothing; you do. Clusterware is down on all nodes for a while: it "
-    "takes a maintenance window. What happens is kept in a journal, so that you can leave and go on later.",
+    "racwire leads through a planned change of the MTU of the private networks, step by step: what to do and why, the "
+    "commands for each node of this cluster, and a gate that racwire checks on all nodes before the next step. You "
+    "can roll back from every step.",
+    "racwire runs none of the commands and changes nothing; you run them. Clusterware is down on all nodes for a "
+    "while: plan a maintenance window. A journal records each step, so that you can leave and continue later.",
 )
-_ELSEWHERE = "A change is made on the cluster itself: leave, and begin with `racwire change` on one of its nodes."
+_ELSEWHERE = "A change is made on the cluster itself: quit, and start `racwire change` on one of its nodes."
 _INDENT = 1
 
 
@@ -27,9 +28,11 @@ def overview_page(desk: ChangeState, cluster: Cluster | None, chosen: int, width
     """What is shown where no change is; `chosen` is the number of the journal that Enter opens."""
     lines: list[Line] = []
     if desk.work.doing is Doing.READING:
-        return StepPage([*_text("The journals of changes are being read.", width, "faint")])
+        return StepPage([*_text("Reading the journals of changes.", width, "faint")])
     if desk.work.doing is Doing.PLANNING:
-        lines += _text("A plan is being made: all checks are run first, since a sick cluster is not changed.", width)
+        lines += _text(
+            "Planning the change: all checks run first, because a cluster with problems must not be changed.", width
+        )
         return StepPage(lines)
     lines += [[(" No change of the MTU is open here.", "title")]] if not desk.problem else []
     lines += _text(desk.problem, width, "warn") if desk.problem else []
@@ -41,7 +44,7 @@ def overview_page(desk: ChangeState, cluster: Cluster | None, chosen: int, width
     lines += hanging([(" Next     ", "label"), ("n", "accent"), ("  ", "")], _next(desk), width)
     blocks: list[tuple[int, int]] = []
     if desk.others:
-        lines += [[], [(" Changes that lie here", "title")]]
+        lines += [[], [(" Changes with a journal here", "title")]]
     for number, found in enumerate(desk.others):
         blocks.append((len(lines), len(lines)))
         lines.append(_other(found, number == chosen, width))
@@ -51,9 +54,13 @@ def overview_page(desk: ChangeState, cluster: Cluster | None, chosen: int, width
 def refused_page(refused: Refused, chosen: int, width: int) -> StepPage:
     """What stands in the way of a plan, each with what to do; `chosen` is the number of the one that `o` accepts."""
     to = f" to {refused.target}" if refused.target else ""
-    lines: list[Line] = [[(f" The change{to} cannot begin yet", "title")]]
+    lines: list[Line] = [[(f" The change{to} cannot start yet", "title")]]
     left = [o for o in refused.obstacles if not refused.reason_for(o)]
-    lines += _text(f"{len(left)} of {len(refused.obstacles)} in the way. n tries again; Esc leaves it.", width, "faint")
+    lines += _text(
+        f"{len(left)} of {counted(len(refused.obstacles), 'obstacle')} left. n plans again; Esc closes this list.",
+        width,
+        "faint",
+    )
     blocks: list[tuple[int, int]] = []
     for number, obstacle in enumerate(refused.obstacles):
         reason = refused.reason_for(obstacle)
@@ -68,7 +75,10 @@ def refused_page(refused: Refused, chosen: int, width: int) -> StepPage:
             lines += hanging([("   Accepted: ", "warn")], reason, width)
         elif obstacle.acceptable:
             lines += hanging(
-                [("   ", "")], "It can be accepted for a reason: o.", width, "accent" if number == chosen else "faint"
+                [("   ", "")],
+                "o accepts this obstacle, with a reason.",
+                width,
+                "accent" if number == chosen else "faint",
             )
         blocks.append((first, len(lines) - 1))
     return StepPage(lines, tuple(blocks))
@@ -76,14 +86,14 @@ def refused_page(refused: Refused, chosen: int, width: int) -> StepPage:
 
 def past_page(*, is_saved: bool, width: int) -> StepPage:
     """Where a saved state or a recording is shown instead of a cluster."""
-    return StepPage([*_text(f"A {'saved state' if is_saved else 'recording'} is shown. {_ELSEWHERE}", width)])
+    return StepPage([*_text(f"This is a {'saved state' if is_saved else 'recording'}. {_ELSEWHERE}", width)])
 
 
 def mtus_of(cluster: Cluster | None) -> str:
     """The MTU of each private network as it is, in words; empty where nothing is known."""
     if cluster is None or isinstance(cluster.networks, Unknown):
         return ""
-    told = [f"{n.interface} {n.mtu if isinstance(n.mtu, int) else 'not the same everywhere'}" for n in cluster.networks]
+    told = [f"{n.interface} {n.mtu if isinstance(n.mtu, int) else 'differs between nodes'}" for n in cluster.networks]
     return ", ".join(sanitize_line(text) for text in told)
 
 
@@ -94,8 +104,8 @@ def _mtus(cluster: Cluster | None, width: int) -> Iterator[Line]:
 
 def _next(desk: ChangeState) -> str:
     if desk.problem:
-        return "plans a change; the line above says why none is shown."
-    return "plans a change for this cluster. Nothing is changed by that."
+        return "plans a change; the sentence above says why no change is shown."
+    return "plans a change for this cluster. Planning changes nothing."
 
 
 def _other(found: FoundJournal, is_chosen: bool, width: int) -> Line:

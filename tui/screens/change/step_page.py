@@ -40,7 +40,7 @@ def step_page(change: Change, step: Step, chosen: int, work: Work, width: int) -
         lines += [[], *block_lines(block, INDENT, width, role=role, right=right)]
         blocks.append((first, len(lines) - 1))
     if step.commands:
-        lines += _paragraph("", "racwire runs none of these commands; you do.", width, "faint")
+        lines += _paragraph("", "racwire runs none of these commands; you run them.", width, "faint")
     lines += [[]] if step.commands or step.why else []
     lines += _part("Expected", step.expected, width)
     first = len(lines)
@@ -49,7 +49,7 @@ def step_page(change: Change, step: Step, chosen: int, work: Work, width: int) -
     lines += _people(change, step, width)
     if step is change.plan.steps[0]:
         lines += _of_plan(change.plan, width)
-    lines += _part("Back", step.if_rolled_back if change.is_open else "", width, "faint")
+    lines += _part("Rollback", step.if_rolled_back if change.is_open else "", width, "faint")
     return StepPage(lines, tuple(blocks), gate)
 
 
@@ -63,13 +63,13 @@ def next_words(change: Change) -> str:
     mark = change.mark(step)
     if not change.is_proved(step):
         if told := waiting_for(mark):
-            return f"{told}; v looks again"
+            return f"{told}; v checks again"
         if step is change.plan.steps[-1]:
-            return "v looks once more, then Enter signs the change off"
-        return f"{'do this' if step.commands or step.attest else 'ready'}, then v looks whether it is so"
+            return "v checks once more, then Enter signs the change off"
+        return f"{'do this, then' if step.commands or step.attest else 'ready:'} v checks the gate"
     if step is change.plan.steps[-1]:
         return "Enter signs the change off"
-    return "the gate passed; a attests it by name" if step.gates else "do this, then a attests it by name"
+    return "the gate passed; press a to attest" if step.gates else "do this, then press a to attest"
 
 
 def block_text(plan_id: str, block: Commands) -> str:
@@ -101,14 +101,14 @@ def _heading(change: Change, step: Step, width: int) -> Iterator[Line]:
     yield line
     yield from _paragraph("", in_keys(step.what), width)
     if why := why_again(change, step):
-        yield from _paragraph("Again", f"to be done again: {why}", width, "warn")
+        yield from _paragraph("Again", f"this step must be done again: {why}", width, "warn")
     yield from _part("Why", step.why, width, "faint")
 
 
 def _standing_words(standing: StepStatus) -> str:
     return {
         StepStatus.DONE: "done",
-        StepStatus.OVERRIDDEN: "gone past without proof",
+        StepStatus.OVERRIDDEN: "overridden without proof",
         StepStatus.AHEAD: "not reached yet",
         StepStatus.CURRENT: "",
     }[standing]
@@ -117,10 +117,10 @@ def _standing_words(standing: StepStatus) -> str:
 def _of_plan(plan: Plan, width: int) -> Iterator[Line]:
     """What the plan means on this cluster, and in spite of what it was begun: to be read before the first step."""
     for number, remark in enumerate(plan.remarks):
-        yield from _paragraph(" " if number else "Here", remark, width)
+        yield from _paragraph(" " if number else "Remarks", remark, width)
     for finding in plan.accepted:
-        text = f"{finding.code} {finding.title}, accepted: {finding.reason}"
-        yield from _paragraph("In spite", f"of {text}", width, "warn")
+        text = f"{finding.code} {finding.title}: {finding.reason}"
+        yield from _paragraph("Accepted", text, width, "warn")
 
 
 def _people(change: Change, step: Step, width: int) -> Iterator[Line]:
@@ -131,7 +131,7 @@ def _people(change: Change, step: Step, width: int) -> Iterator[Line]:
         yield from _paragraph(" ", _attested(change, step, mark), width, "pass" if mark.attested else "accent")
     if mark.overridden and isinstance(mark.overridden.event, Overridden):
         past = mark.overridden.event
-        text = f"! {past.by} went past the gate at {minute(mark.overridden.at)}: {past.reason}"
+        text = f"! {past.by} overrode the gate at {minute(mark.overridden.at)}: {past.reason}"
         yield from _paragraph("Override", text, width, "warn")
     for number, line in enumerate(change.notes(step)):
         if isinstance(line.event, Noted):
@@ -143,7 +143,7 @@ def _attested(change: Change, step: Step, mark: StepRecord) -> str:
     if mark.attested and isinstance(mark.attested.event, Attested):
         told = mark.attested.event
         return f"✓ {told.by}, {minute(mark.attested.at)}{': ' + told.note if told.note else ''}"
-    return "a attests it by name." if step is change.current and change.is_open else "Not attested."
+    return "Press a to attest." if step is change.current and change.is_open else "Not attested."
 
 
 def _part(label: str, text: str, width: int, role: str = "") -> Iterable[Line]:

@@ -22,7 +22,7 @@ from tui.screens.change.head import ahead_line, behind_line, head_line
 from tui.screens.change.overview import overview_page, past_page, refused_page
 from tui.screens.change.step_page import StepPage, next_words, step_page
 from tui.text.line import Line, hanging
-from tui.widgets.bars import keys_line, rule_line
+from tui.widgets.bars import keys_line, lines_below, rule_line
 from tui.widgets.help_text import Legend
 from tui.widgets.lines import Lines
 
@@ -191,10 +191,10 @@ class ShownChange(ConsoleScreen):
         below = self._body.below
         words = next_words(self.change) if self.change else ""
         if self._looked_at:
-            words = "only looking: [ and ] go on, Esc goes to the current step"
+            words = "viewing another step: [ and ] move, Esc goes to the current step"
         if self.desk.work.progress:
-            words = f"{self.desk.work.progress}  Esc gives it up"
-        return [rule_line(width, words, f"PgDn: {below} more lines" if below else "")]
+            words = f"{self.desk.work.progress}  Esc cancels"
+        return [rule_line(width, words, lines_below(below))]
 
     def notice(self, text: str) -> None:
         """Say something until the next key: in the rule, or above the step where it is longer."""

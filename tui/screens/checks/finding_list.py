@@ -124,7 +124,7 @@ class FindingList(Lines):
             lines.append([(fitted(" Running", width), "faint")])
         lines += [[(fitted(f" · {sanitize_line(check)}", width), "faint")] for check in self._pending]
         if self._ended:
-            lines.append([(fitted(" Waivers that do not hold", width), "faint")])
+            lines.append([(fitted(" Waivers not in force", width), "faint")])
         for waiver in self._ended:
             told = sanitize_line(f"{waiver.standing}: {waiver.code} {waiver.subject}")
             lines.append([(fitted(f"   {told}", width), "")])

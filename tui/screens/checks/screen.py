@@ -20,7 +20,7 @@ from tui.screens.checks.finding_list import FindingList
 from tui.terminal.clipboard import commands_text
 from tui.text.finding_lines import finding_lines
 from tui.text.line import Line, wrapped
-from tui.widgets.bars import rule_line
+from tui.widgets.bars import lines_below, rule_line
 from tui.widgets.help_text import MARKS, PATHS, STATUSES, Legend
 from tui.widgets.lines import Lines
 from tui.widgets.run_text import counts_line, note_on, state_of
@@ -30,7 +30,7 @@ class _Filter(Input):
     """The line for the words of the filter. Enter leaves it at once: the next key may be here already."""
 
     def __init__(self, leave: Callable[[], None]) -> None:
-        super().__init__(id="filter", placeholder="words to look for", compact=True)
+        super().__init__(id="filter", placeholder="text to search for", compact=True)
         self.cursor_blink = False
         self._leave = leave
 
@@ -98,7 +98,7 @@ class ChecksScreen(ConsoleScreen):
     def lower_rule(self, width: int) -> list[Line]:
         """How far the run is, and how much of the finding lies below."""
         below = self._finding.below if self._joint >= 0 else 0
-        more = f"PgDn: {below} more lines" if below else ""
+        more = lines_below(below)
         return [rule_line(width, state_of(self.board), more, joint=self._joint, sign="┴")]
 
     @on(FindingList.Chosen)
@@ -118,7 +118,7 @@ class ChecksScreen(ConsoleScreen):
     def _nothing(self) -> str:
         if self._words or self._problems_only:
             return "No finding matches; Esc shows all again."
-        return "The checks are running." if self.board.running else "Nothing was found out."
+        return "The checks are running." if self.board.running else "There are no findings."
 
     @on(Lines.Scrolled, "#finding")
     def say_how_much_is_below(self) -> None:

@@ -69,7 +69,7 @@ def history_lines(
     lost = [_lost(history, database, names[n], n, slots, limits) for n in names]
     times = [_times(history, names[n], n, slots, limits) for n in names]
     longest = max((cell_len(t.text) for t in (*lost, *times)), default=0)
-    for title, trends in (("blocks lost in each", lost), ("receive time in each, ms", times)):
+    for title, trends in (("blocks lost per interval", lost), ("receive time per interval, ms", times)):
         yield [(f" {title}"[:width], "label")]
         yield from _trend_lines(trends, width, longest, style)
     yield []
@@ -78,7 +78,7 @@ def history_lines(
 
 def _range(history: History, parts: int) -> str:
     length = max((_seconds(p) for p in history.periods), default=0.0)
-    of = f", {counted(parts, 'part')} of {_length(length)}" if parts and length else ""
+    of = f", {counted(parts, 'interval')} of {_length(length)}" if parts and length else ""
     return f"{history.source}, {moment(history.begin)} to {moment(history.end)}{of}"
 
 
@@ -131,17 +131,17 @@ def _lost(
     past = next((loss for loss in history.losses if loss.instance == instance and loss.lost > 0), None)
     most = max(own.values(), key=lambda p: p.lost, default=None)
     total = past.lost if past else sum(p.lost for p in own.values())
-    text = f"{count(total)} in all"
+    text = f"{count(total)} in total"
     if most is not None and most.lost > 0:
-        text += f", most {count(most.lost)} from {moment(most.begin)}"
+        text += f", peak {count(most.lost)} from {moment(most.begin)}"
     if past is not None:
-        text += f"; last until {moment(past.last_end)}"
+        text += f"; last loss until {moment(past.last_end)}"
     values = [own[at].lost if at in own else None for at in slots]
     return _Trend(
         name,
         values,
         past_loss_status(history, database, past, limits) if past else None,
-        text if own or past else "nothing is kept of it",
+        text if own or past else "no data",
     )
 
 
@@ -150,10 +150,10 @@ def _times(history: History, name: str, instance: int, slots: Sequence[str], lim
     own = {at: time for at, p in periods.items() if (time := _receive_ms(p)) is not None}
     values = [own.get(at) for at in slots]
     if not own:
-        return _Trend(name, values, None, "no block came")
+        return _Trend(name, values, None, "no blocks received")
     worst = max(own, key=lambda at: own[at])
     highest, newest = (ms(own[at], blocks=periods[at].received) for at in (worst, max(own)))
-    text = f"at most {highest} from {moment(worst)}, lately {newest}"
+    text = f"peak {highest} from {moment(worst)}, latest {newest}"
     return _Trend(name, values, past_time_status(own[worst], limits), text)
 
 
@@ -211,12 +211,12 @@ def _whole_lines(history: History, database: Database, names: Mapping[int, str],
         rows.append(TableRow(names[own.instance], values))
     if not rows:
         return
-    note = "the whole range: blocks, averages, buffers from other instances and from disk"
-    note += f"; what went over the interconnect by its user ({', '.join(map(sanitize_line, shown))})" if shown else ""
+    note = "The whole range: blocks, average receive times, buffers from other instances and from disk"
+    note += f"; interconnect traffic by client ({', '.join(map(sanitize_line, shown))})" if shown else ""
     yield from hanging([(" ", "")], note, width, "faint")
     yield from table_lines("", [Head(sanitize_line(head)) for head in heads], rows, width)
     if isinstance(history.clients, Unknown):
-        text = f"Who uses the interconnect is not known: {history.clients.reason}"
+        text = f"The interconnect traffic by client is not known: {history.clients.reason}"
         yield from hanging([(" ", ""), ("? ", "unknown")], text, width)
 
 

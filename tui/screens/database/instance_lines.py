@@ -67,7 +67,7 @@ def figures_of(
     if live.instances or (live.gaps and not live.trouble):
         gaps = {**{n: reason for n, reason in gaps.items() if n not in live.instances}, **live.gaps}
         missing = [n for n in names.values() if n not in live.instances and n not in gaps]
-        return live.instances, gaps | dict.fromkeys(missing, f"No {live.word} sample of it yet.")
+        return live.instances, gaps | dict.fromkeys(missing, f"No {live.word} sample yet.")
     if not isinstance(activity, Activity):
         return {}, gaps
     samples = {}
@@ -120,14 +120,14 @@ def serving_lines(database: Database, activity: Activity, width: int) -> Iterato
     """Where an instance's blocks come from, and what handing blocks to others costs it."""
     told = [own for own in activity.instances if isinstance(own, InstanceActivity)]
     names = [database.instance_name(own.instance) for own in told]
-    text = "Traffic as AWR estimates it, in steps of 1000 as on the Traffic screen; where buffers came from."
+    text = "Traffic as AWR estimates it, in units of 1000; share of buffers from the own cache, other caches and disk."
     yield from hanging([(" ", "")], text, width, "faint")
     heads = [Head(head) for head in ("traffic/s", "own %", "others %", "disk %")]
     rows = [TableRow(name, [Value(v) for v in _buffers(database, own)]) for name, own in zip(names, told, strict=True)]
     yield from table_lines("", heads, rows, width)
     text = (
-        "Of CR blocks served ms to build and to send, the share that waited for a log flush, and ms of it; of current "
-        "ones ms to pin, and the same. A sender that waits for its log makes blocks late on any network."
+        "CR block served: build time and send time in ms, share that waited for a log flush, flush time in ms. Current "
+        "block served: pin time, then the same. A sender that waits for its log delays blocks on any network."
     )
     yield from hanging([(" ", "")], text, width, "faint")
     of_each = ("send", "flushed %", "flush")

@@ -55,7 +55,7 @@ def sections_of(known: DatabaseFacts, width: int) -> list[DatabaseSection]:
     statuses = RunStatuses(msgspec.structs.replace(known.cluster, database=database, activity=activity))
     first = [*_head(database, width), *instances_lines(database, activity, live, statuses, width)]
     if known.held_by and not known.is_saved:
-        first += hanging([(" ", "")], "What its instances counted is on the Traffic screen (3).", width)
+        first += hanging([(" ", "")], "The Traffic screen (3) shows the counters of the instances.", width)
     sections = [DatabaseSection("Instances", first, when(activity, live))]
     names, pairs = names_of(database, live), known_pairs(activity, live)
     if pairs is None:
@@ -105,7 +105,8 @@ def _head(database: Database, width: int) -> Iterator[Line]:
     yield from hanging([(" ", "")], f"{text}; reached at {database.reached}{user}", width)
     if database.in_pluggable:
         text = (
-            f"Connected to the pluggable database {database.container}, not to CDB$ROOT: the figures are what it sees."
+            f"Connected to the pluggable database {database.container}, not to CDB$ROOT: the figures are those that "
+            "this container sees."
         )
         yield from hanging([(" ", ""), ("? ", "unknown")], text, width)
 
@@ -114,8 +115,10 @@ def _why_not(group: Fact, known: DatabaseFacts, width: int) -> Iterator[Line]:
     """Why a group is not there; what would help, as commands."""
     reason = group.reason if isinstance(group, Unknown | NotAsked) else ""
     if known.held_by:
-        text = reason if isinstance(known.database, Database) else f"{known.held_by} holds no database. {reason}"
-        yield from hanging([(" ", ""), ("? ", "unknown")], text or f"{known.held_by} does not hold it.", width)
+        text = reason if isinstance(known.database, Database) else f"{known.held_by} contains no database. {reason}"
+        yield from hanging(
+            [(" ", ""), ("? ", "unknown")], text or f"{known.held_by} does not contain these facts.", width
+        )
         return
     if isinstance(group, NotAsked):
         yield from hanging([(" ", "")], reason, width)
@@ -132,5 +135,5 @@ def _why_not(group: Fact, known: DatabaseFacts, width: int) -> Iterator[Line]:
             yield [(f" {line}", "faint")]
         return
     yield from hanging([(" ", ""), ("? ", "unknown")], reason or "Not known.", width)
-    advice = "The Checks screen (1) tells what to do about it; r runs the checks again."
+    advice = "The Checks screen (1) shows what to do; r runs the checks again."
     yield from hanging([("   ", "")], advice, width, "faint")

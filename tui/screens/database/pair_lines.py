@@ -55,22 +55,23 @@ def lost_lines(
         yield from _why_not(pairs.transfers, width)
         return
     found = _together(pairs.transfers)
-    heard = {receiver for receiver, _ in found}
-    unknown = [names[n] for n in names if names[n] in silent and n not in heard]
+    receivers = {receiver for receiver, _ in found}
+    unknown = [names[n] for n in names if names[n] in silent and n not in receivers]
     if unknown:
-        doubt = f"What {few(unknown)} received is not known: {len(unknown)} of {counted(len(names), 'instance')}."
+        of = f"{len(unknown)} of {counted(len(names), 'instance')}"
+        doubt = f"The blocks that {few(unknown)} received are not known: {of}."
         yield from hanging([(" ", ""), ("? ", "unknown")], doubt, width)
     if not found:
         if not unknown:
-            yield from _nothing("No instance had blocks of another.", width)
+            yield from _nothing("No instance received blocks from another instance.", width)
         return
     lost, came = sum(t.lost for t in found.values()), sum(t.cr_blocks + t.current_blocks for t in found.values())
     worst = max(found.values(), key=lambda t: t.lost)
-    to = f" to {few(_name(names, n) for n in sorted(heard))}" if unknown else ""
-    text = f"{count(lost)} lost of {count(came + lost)} that were sent{to}."
+    to = f" to {few(_name(names, n) for n in sorted(receivers))}" if unknown else ""
+    text = f"{count(lost)} lost of {count(came + lost)} sent{to}."
     if lost:
         text += (
-            f" Most: {count(worst.lost)} of those from {_name(names, worst.sender)} to {_name(names, worst.receiver)}."
+            f" Most of them from {_name(names, worst.sender)} to {_name(names, worst.receiver)}: {count(worst.lost)}."
         )
     losses = statuses.losses(pairs.judged)
     grave = {pair: losses.get(t.receiver, Status.UNKNOWN) if t.lost > 0 else None for pair, t in found.items()}
@@ -91,13 +92,13 @@ def time_lines(pairs: Pairs, names: Names, statuses: RunStatuses, width: int) ->
         return
     found = _together(pairs.transfers)
     if not found:
-        yield from _nothing("No instance had blocks of another.", width)
+        yield from _nothing("No instance received blocks from another instance.", width)
         return
     roomy = {pair: Value(f"{ms(_cr_ms(t))} / {ms(_current_ms(t))}", statuses.pair_time(t)) for pair, t in found.items()}
     tight = {pair: Value(ms(_both_ms(t)), statuses.pair_time(t)) for pair, t in found.items()}
     ways = (
-        Cells(roomy, "ms from the request to the block, on average: CR / current"),
-        Cells(tight, "ms from the request to the block, on average of both kinds"),
+        Cells(roomy, "average ms from the request to the block: CR / current"),
+        Cells(tight, "average ms from the request to the block, both kinds"),
     )
     yield from pairs_lines(("to", "from"), _all(names, found), ways, width)
 
@@ -109,7 +110,7 @@ def ping_lines(pairs: Pairs, names: Names, statuses: RunStatuses, width: int) ->
         return
     found = {(p.instance, p.target): p for p in pairs.pings if p.instance != p.target}
     if not found:
-        yield from _nothing("No instance pinged another.", width)
+        yield from _nothing("No instance pinged another instance.", width)
         return
     if few := sum(map(statuses.too_few, found.values())):
         enough = enough_pings(statuses.cluster.thresholds)
@@ -119,9 +120,9 @@ def ping_lines(pairs: Pairs, names: Names, statuses: RunStatuses, width: int) ->
     both = {pair: Value(f"{_small(p)}/{_large(p)}", statuses.ping(p)) for pair, p in found.items()}
     large = {pair: Value(_large(p), statuses.ping(p)) for pair, p in found.items()}
     ways = (
-        Cells(full, "ms there and back, on average: 500 bytes, 8 KB, and how many times as long"),
-        Cells(both, "ms there and back, on average: 500 bytes/8 KB"),
-        Cells(large, "ms there and back, on average, of 8 KB; letters are of 500 bytes too"),
+        Cells(full, "average round trip in ms: 500 bytes, 8 KB, and 8 KB as a multiple of 500 bytes"),
+        Cells(both, "average round trip in ms: 500 bytes/8 KB"),
+        Cells(large, "average round trip in ms of 8 KB; the letters judge 500 bytes too"),
     )
     yield from pairs_lines(("from", "to"), _all(names, found), ways, width)
 

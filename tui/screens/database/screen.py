@@ -19,15 +19,15 @@ from tui.screens.database.lines import DatabaseFacts as Facts
 from tui.screens.database.lines import page_of, sections_of
 from tui.screens.database.live_source import live_of
 from tui.text.line import Line, wrapped
-from tui.widgets.bars import rule_line
+from tui.widgets.bars import lines_below, rule_line
 from tui.widgets.help_text import Legend, LegendEntry
 from tui.widgets.lines import Lines
 from tui.widgets.run_text import state_of
 
 DATABASE = (
     *SCROLLING,
-    Action("n,tab", "section(1)", "n Tab", "The next section.", "next section"),
-    Action("N,shift+tab", "section(-1)", "N", "The section before."),
+    Action("n,tab", "section(1)", "n Tab", "Go to the next section.", "next section"),
+    Action("N,shift+tab", "section(-1)", "N", "Go to the previous section."),
     Action("r", "rerun", "r", "Run all checks again.", "rerun"),
     EXPORT,
 )
@@ -59,11 +59,13 @@ class DatabaseScreen(ConsoleScreen):
             Legend(
                 "Database",
                 [
-                    LegendEntry("F", "worse than a check's limit for a failure", Status.FAIL.value.lower()),
-                    LegendEntry("W", "worse than a check's limit for a warning", Status.WARN.value.lower()),
-                    LegendEntry("I", "worth knowing: in the past, or likely miscounted", Status.INFO.value.lower()),
+                    LegendEntry("F", "worse than the check's limit for FAIL", Status.FAIL.value.lower()),
+                    LegendEntry("W", "worse than the check's limit for WARN", Status.WARN.value.lower()),
+                    LegendEntry(
+                        "I", "worth knowing: happened earlier, or was likely miscounted", Status.INFO.value.lower()
+                    ),
                     LegendEntry("?", "not known", Status.UNKNOWN.value.lower()),
-                    LegendEntry("-", "nothing to tell: no block, no ping"),
+                    LegendEntry("-", "no value: there was no block or no ping"),
                     LegendEntry("·", "the instance itself"),
                 ],
             )
@@ -107,9 +109,9 @@ class DatabaseScreen(ConsoleScreen):
         facts = self._facts()
         if facts is None:
             self._begins = ()
-            text = "Nothing is known of the database yet: the checks are running."
+            text = "The database is not known yet: the checks are running."
             if held_by := self.state.feed.held_by:
-                text = f"{held_by} is being looked at."
+                text = f"{held_by} is being read."
             return [[(f" {line}", "faint")] for line in wrapped(text, width - 1)]
         sections = sections_of(facts, width)
         lines, self._begins = page_of(sections, width)
@@ -138,7 +140,7 @@ class DatabaseScreen(ConsoleScreen):
     def lower_rule(self, width: int) -> list[Line]:
         """How far the run is, and how much there is to come."""
         below = self._page.below
-        return [rule_line(width, state_of(self.state.run), f"PgDn: {below} more lines" if below else "")]
+        return [rule_line(width, state_of(self.state.run), lines_below(below))]
 
     @on(Lines.Scrolled, "#database-page")
     def say_how_much_is_below(self) -> None:

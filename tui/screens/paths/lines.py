@@ -60,9 +60,9 @@ def _title(grid: PathMatrix) -> str:
     network, ways = grid.network, grid.ways
     mtu = f"MTU {network.mtu}" if isinstance(network.mtu, int) else "MTU not known"
     well = sum(not cell.is_problem for cell in ways)
-    passing = f"{well} of {counted(len(ways), 'path')} pass" if grid.is_probed else "nothing was probed"
+    passing = f"{well} of {counted(len(ways), 'path')} pass" if grid.is_probed else "not probed"
     if not ways:
-        passing = "no paths: there is one node"
+        passing = "no paths: there is only one node"
     name = network.name if network.name.startswith(network.interface) else f"{network.interface} {network.name}"
     return f"{sanitize_line(name)}  {mtu}  {passing}"
 
@@ -122,9 +122,9 @@ def _legend(grids: Sequence[PathMatrix], width: int) -> list[Line]:
 
 def waiting_lines(running: bool, progress: str, width: int, *, held_by: str = "") -> list[Line]:
     """What is being waited for, while no paths are known yet; of a recording nothing is."""
-    text = "The paths are not known: the checks have not run to their end. r runs them again."
+    text = "The paths are not known: the checks did not finish. r runs them again."
     if held_by:
-        text = f"{held_by} holds no paths."
+        text = f"{held_by} contains no paths."
     elif running:
         text = f"The paths are not known yet: the checks are running ({sanitize_line(progress)})."
     return [[(f" {line}", "faint")] for line in wrapped(text, width - 1)]
@@ -133,12 +133,12 @@ def waiting_lines(running: bool, progress: str, width: int, *, held_by: str = ""
 def no_networks_lines(cluster: Cluster, width: int, *, held_by: str = "") -> list[Line]:
     """Why there is no private network to show, and what to do; of a recording nothing can be done."""
     if held_by:
-        reason = cluster.networks.reason if isinstance(cluster.networks, Unknown) else "oifcfg named none."
-        return list(hanging([(" ? ", "unknown")], f"{held_by} holds no private networks. {reason}", width))
+        reason = cluster.networks.reason if isinstance(cluster.networks, Unknown) else "oifcfg listed none."
+        return list(hanging([(" ? ", "unknown")], f"{held_by} contains no private networks. {reason}", width))
     if isinstance(cluster.networks, Unknown):
         text = f"The private networks are not known. {cluster.networks.reason}"
     else:
         text = "No private network is configured: oifcfg names none as cluster_interconnect."
     lines: list[Line] = list(hanging([(" ? ", "unknown")], text, width))
-    advice = "The Checks screen (1) tells what to do about it; r runs the checks again."
+    advice = "The Checks screen (1) shows what to do; r runs the checks again."
     return [*lines, [], *hanging([("   ", "")], advice, width)]

@@ -26,21 +26,21 @@ from tui.widgets.lines import Lines
 from tui.widgets.run_text import state_of
 
 PATHS = (
-    Action("up,k", "move(-1, 0)", "↑ k", "The path above: from another node."),
-    Action("down,j", "move(1, 0)", "↓ j", "The path below."),
-    Action("left,h", "move(0, -1)", "← h", "The path to the left: to another node."),
-    Action("right,l", "move(0, 1)", "→ l", "The path to the right."),
-    Action("home,g", "edge(False)", "g Home", "The first node's paths."),
-    Action("end,G", "edge(True)", "G End", "The last node's paths."),
+    Action("up,k", "move(-1, 0)", "↑ k", "Select the path above, from another node."),
+    Action("down,j", "move(1, 0)", "↓ j", "Select the path below."),
+    Action("left,h", "move(0, -1)", "← h", "Select the path on the left, to another node."),
+    Action("right,l", "move(0, 1)", "→ l", "Select the path on the right."),
+    Action("home,g", "edge(False)", "g Home", "Select the paths of the first node."),
+    Action("end,G", "edge(True)", "G End", "Select the paths of the last node."),
     Action(
         "enter",
         "read",
         "Enter",
-        "The path both ways in words, with everything that was sent; so does a second click.",
+        "Show the path in both directions, with all that racwire sent; so does a second click.",
         "read",
     ),
-    Action("p", "problem", "p", "The next path that has a problem or is not known.", "next problem"),
-    Action("n", "network", "n", "The next private network.", "next network"),
+    Action("p", "problem", "p", "Select the next path that has a problem or is not known.", "next problem"),
+    Action("n", "network", "n", "Select the next private network.", "next network"),
     Action("r", "rerun", "r", "Run all checks again.", "rerun"),
     EXPORT,
 )

@@ -79,7 +79,7 @@ def samples_told(track: Track | None, feed: FeedState, zone: tzinfo | None = Non
             return "None were saved."
         if feed.replayed:
             return "There are none in this recording."
-        return "None yet: sampling begins with Traffic (3)."
+        return "None yet: sampling starts when you open Traffic (3)."
     of = [told for noun in ("node", "instance") if (told := _sampled(track, noun))]
     until = f" to {clock(span[1], zone, told=False)}" if feed.replayed else ""
     return f"Of {' and '.join(of) or 'no node'}, from {clock(span[0], zone, told=False)}{until or ' on'}."
@@ -132,8 +132,8 @@ def _place(path: Path) -> str:
 def names_told(standing: ReportState, outbox: ExportState, *, is_redacted: bool) -> str:
     """How names are written."""
     if standing.report is not None and standing.report.is_redacted:
-        return "pseudonyms, as it was saved"
+        return "pseudonyms, as in the saved file"
     if not is_redacted:
-        return "as they are; d writes pseudonyms"
-    kept = f"; {_place(outbox.mapping)} tells you which" if outbox.mapping else ""
-    return f"as pseudonyms{kept}. Look through the file before you hand it on."
+        return "real names; d writes pseudonyms"
+    kept = f"; {_place(outbox.mapping)} lists them" if outbox.mapping else ""
+    return f"pseudonyms{kept}. Read the file before you hand it on."

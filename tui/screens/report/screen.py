@@ -29,20 +29,28 @@ from tui.console.takeaway import short
 from tui.screens.base import ConsoleScreen
 from tui.screens.report.lines import Room, done_lines, form_line, names_told, samples_told, says_lines
 from tui.text.line import Line, sanitize_line
-from tui.widgets.bars import keys_line, rule_line
+from tui.widgets.bars import keys_line, lines_below, rule_line
 from tui.widgets.choice_list import ChoiceList
 from tui.widgets.lines import Lines
 from tui.widgets.run_text import state_of
 
 REPORT = (
-    Action("up,k", "move(-1)", "↑ k", "The form above."),
-    Action("down,j", "move(1)", "↓ j", "The form below."),
-    Action("home,g", "move(-100)", "g Home", "The first form."),
-    Action("end,G", "move(100)", "G End", "The last one: everything in one file, for `racwire open`."),
-    Action("enter", "write", "Enter", "Write the report in that form to a new file; so does a second click.", "write"),
-    Action("d", "redact", "d", "Write pseudonyms for names and addresses, for others to read; again: not.", "redact"),
-    Action("pagedown,space", "page(1)", "PgDn Space", "Read on in what the report says."),
-    Action("pageup,b", "page(-1)", "PgUp b", "Read back in it."),
+    Action("up,k", "move(-1)", "↑ k", "Select the format above."),
+    Action("down,j", "move(1)", "↓ j", "Select the format below."),
+    Action("home,g", "move(-100)", "g Home", "Select the first format."),
+    Action("end,G", "move(100)", "G End", "Select the last format: everything in one file, for `racwire open`."),
+    Action(
+        "enter",
+        "write",
+        "Enter",
+        "Write the report in the selected format to a new file; so does a second click.",
+        "write",
+    ),
+    Action(
+        "d", "redact", "d", "Write pseudonyms instead of names and addresses; again: write the real ones.", "redact"
+    ),
+    Action("pagedown,space", "page(1)", "PgDn Space", "Scroll the summary down."),
+    Action("pageup,b", "page(-1)", "PgUp b", "Scroll the summary up."),
 )
 
 _BARS = 6
@@ -114,7 +122,7 @@ class ReportScreen(ConsoleScreen):
         if news is News.PROGRESS:
             self.draw_lower_rule()
             return
-        samples = self._outbox.recorded or "They are being looked at."
+        samples = self._outbox.recorded or "Reading the samples."
         if not self.state.feed.replayed:
             samples = samples_told(self.state.timeline, self.state.feed, self.state.zone)
         if news is News.SAMPLES and samples == self._samples:
@@ -161,11 +169,11 @@ class ReportScreen(ConsoleScreen):
         """What the file will be called, and where it will be."""
         report, directory = self._standing.report, self._outbox.directory
         if report is None:
-            return [rule_line(width, "write it")]
+            return [rule_line(width, "write the report")]
         name = stem_of(report, self._is_redacted) + self._form.ending
         path = directory / name if directory is not None else None
         where = short(self._outbox.free(path)) if path is not None else name
-        return [rule_line(width, f"write it to {sanitize_line(where)}")]
+        return [rule_line(width, f"write to {sanitize_line(where)}")]
 
     def upper_rule(self, width: int) -> list[Line]:
         """Of when the report is."""
@@ -176,7 +184,7 @@ class ReportScreen(ConsoleScreen):
         """How far what is being written is, or the run of the checks."""
         below = self.query_one("#report-says", Lines).below
         told = sanitize_line(self._outbox.progress) or (state_of(self.state.run) if self.state.run.running else "")
-        return [rule_line(width, told, f"PgDn: {below} more lines" if below else "")]
+        return [rule_line(width, told, lines_below(below))]
 
     @on(Lines.Scrolled, "#report-says")
     def say_how_much_is_below(self) -> None:

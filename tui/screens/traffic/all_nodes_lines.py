@@ -90,7 +90,7 @@ def _glance(window: RateWindow, places: KnownNodes, node: str) -> _Glance:
     graphed = samples.of(("bits in", names), lambda sample: _bits_in(sample, names))
     instances = [instance_series(window, instance) for instance in places.instances_on(node)]
     return _Glance(
-        trouble=samples.trouble or ("" if links else "its private interfaces are not known"),
+        trouble=samples.trouble or ("" if links else "private interfaces not known"),
         bits_in=_total([port.now(lambda p: p.rates.rx.bits_per_s) for port in ports]),
         bits_out=_total([port.now(lambda p: p.rates.tx.bits_per_s) for port in ports]),
         share=max((share for share in map(_busier, ports) if share is not None), default=None),

@@ -71,13 +71,13 @@ IP: Group[KernelRates] = Group(
     first=(
         RowMetric("fragments in", lambda r: r.fragments_in_per_s),
         RowMetric("reassembled", lambda r: r.reassembled_per_s),
-        RowMetric("made", lambda r: r.fragments_made_per_s),
+        RowMetric("created", lambda r: r.fragments_made_per_s),
     ),
     second=(
         RowMetric("FAILED", lambda r: r.reassembly_failed_per_s, role="fail"),
         RowMetric("timed out", lambda r: r.reassembly_timed_out_per_s, role="fail"),
     ),
-    further=(RowMetric("not fragmented", lambda r: r.fragmenting_failed_per_s, role="warn"),),
+    further=(RowMetric("fragmenting failed", lambda r: r.fragmenting_failed_per_s, role="warn"),),
 )
 UDP: Group[KernelRates] = Group(
     first=(
@@ -87,7 +87,7 @@ UDP: Group[KernelRates] = Group(
         RowMetric("no port", lambda r: r.udp_no_port_per_s),
     ),
     second=(RowMetric("receive-buffer errors", lambda r: r.udp_receive_buffer_errors_per_s, role="fail"),),
-    further=(RowMetric("errors in, all", lambda r: r.udp_in_errors_per_s, role="warn"),),
+    further=(RowMetric("all input errors", lambda r: r.udp_in_errors_per_s, role="warn"),),
 )
 CPU: Group[KernelRates] = Group(
     first=(
@@ -98,7 +98,7 @@ CPU: Group[KernelRates] = Group(
     ),
     second=(
         RowMetric("softirq", lambda r: r.softirq_percent, units.share),
-        RowMetric("on one CPU", lambda r: r.busiest_softirq_percent, units.share),
+        RowMetric("busiest CPU", lambda r: r.busiest_softirq_percent, units.share),
     ),
 )
 INSTANCE: Group[InstanceRates] = Group(
@@ -142,7 +142,7 @@ INTERFACE: tuple[RowMetric[InterfacePoint], ...] = (
     _count("fifo overruns in", lambda c: c.rx_fifo, "fail"),
     _count("fifo overruns out", lambda c: c.tx_fifo, "fail"),
     _count("frame errors in", lambda c: c.rx_frame, "fail"),
-    _count("carrier lost out", lambda c: c.tx_carrier, "fail"),
+    _count("carrier errors out", lambda c: c.tx_carrier, "fail"),
     _count("collisions out", lambda c: c.tx_collisions, "fail"),
     _count("multicast in", lambda c: c.rx_multicast),
 )

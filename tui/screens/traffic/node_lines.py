@@ -55,7 +55,7 @@ class InterfaceBlock:
         """What it is, in words."""
         link = self.link
         if link is None:
-            return f"{sanitize_line(self.title)}  what it is was not read"
+            return f"{sanitize_line(self.title)}  its kind and MTU were not read"
         words = [
             sanitize_line(self.title),
             sanitize_line(link.kind),
@@ -63,7 +63,7 @@ class InterfaceBlock:
             f"MTU {link.mtu}" if link.mtu else "",
         ]
         words += [units.speed(link.speed_mbps), f"member of {sanitize_line(link.master)}" if link.master else ""]
-        words += [f"private network {sanitize_line(link.network)}" if link.network else "not a private network's"]
+        words += [f"private network {sanitize_line(link.network)}" if link.network else "not a private network"]
         return "  ".join(word for word in words if word)
 
     def lines(self, columns: Columns, look: DrawingStyle) -> Iterator[Line]:

@@ -266,7 +266,7 @@ def _trouble(last: Event | None, stretch: GraphSpan, following: Event | None) ->
     """Why nothing can be told now. Time that no sample covers is missing; while more may come, only once that is
     late."""
     if last is None:
-        return "no sample of it"
+        return "no sample"
     if isinstance(last, Gap):
         return last.reason
     length = max(stretch.interval_s, last.seconds) if isinstance(last, Sample) else stretch.interval_s

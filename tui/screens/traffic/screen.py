@@ -11,6 +11,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
+from checks.model.wording import counted
 from checks.traffic.recording import RecordingError
 from checks.traffic.timeline import Track
 from tui.console.actions import bindings
@@ -144,7 +145,7 @@ class TrafficScreen(ConsoleScreen):
     def lower_rule(self, width: int) -> list[Line]:
         """What is being recorded, and how much lies below."""
         recording = self.state.feed.recording if self._cursor.is_live else None
-        more = f"↓ {self._body.below} more lines" if self.is_mounted and self._body.below else ""
+        more = f"↓ {counted(self._body.below, 'more line')}" if self.is_mounted and self._body.below else ""
         return [rule_line(width, f"recording to {sanitize_line(recording.name)}" if recording else "", more)]
 
     def _every_minute(self) -> None:
@@ -199,7 +200,7 @@ class TrafficScreen(ConsoleScreen):
             self._cursor.pause()
             self._draw()
         else:
-            self.notice("A recording stands still; the arrows move in it.")
+            self.notice("A recording cannot be paused; the arrow keys move in it.")
 
     def action_step(self, by: int) -> None:
         """Move in time by points of the graph."""

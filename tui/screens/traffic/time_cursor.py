@@ -205,10 +205,10 @@ class TimeCursor:
     def about(self, what: str) -> str:
         """What is shown, and of when: `what` is its own name."""
         if self._header is not None:
-            return f"recording  {what}  a point is {duration(self.step_s)}"
+            return f"recording  {what}  {duration(self.step_s)} per point"
         if self._paused_at is not None:
             return f"{what}  paused at {clock(self._paused_at)}{self._pause_length(self._paused_at)}"
-        return f"{what}  every {duration(self.interval_s)}" if self.goes_on else f"{what}  as it was"
+        return f"{what}  every {duration(self.interval_s)}" if self.goes_on else f"{what}  earlier"
 
     @property
     def moment(self) -> str:
