@@ -124,7 +124,7 @@ async def test_what_is_in_the_way_is_named_and_can_be_accepted_for_a_reason(
     async with console(new_console, PaperChanges(tmp_path, begins=refuses(unread, lost))) as pilot:
         await settled(pilot, "No change of the MTU is open here.")
         await pilot.press("n", "enter")
-        await settled(pilot, "2 of 2 in the way")
+        await settled(pilot, "2 of 2 obstacles left")
         await pilot.press("o")
         assert "CH-START-001 cannot be accepted" in rule(pilot)
         await pilot.press("tab", "o")
@@ -185,7 +185,7 @@ async def test_the_current_step_is_large_and_the_way_behind_and_ahead_small(
         assert seen[5] == " ▶ 3 set MTU"
         assert seen[21] == "  · 4 sign off"
         assert "then v checks the gate" in seen[22]
-        assert seen[23].startswith(" v verify  a attest  o override  n note  b way back  c copy")
+        assert seen[23].startswith(" v verify  a attest  o override  n note  b rollback  c copy")
 
 
 async def test_tab_marks_a_block_that_c_copies_and_big_c_copies_all_as_comments(
@@ -221,7 +221,7 @@ async def test_other_steps_can_be_looked_at_and_esc_leads_back(new_console: NewC
         await settled(pilot, "3 set MTU")
         await pilot.press("left_square_bracket")
         assert "✓ Bob of the network team" in await settled(pilot, "2 switch done")
-        assert "only looking" in rule(pilot)
+        assert "viewing: [ and ] move" in rule(pilot)
         await pilot.press("right_square_bracket", "right_square_bracket", "right_square_bracket")
         await settled(pilot, "4 sign off not reached yet")
         await pilot.press("escape")
@@ -354,7 +354,7 @@ async def test_going_past_a_gate_takes_a_look_a_reason_and_a_yes(
         await pilot.press("o")
         assert "eth1 of rac2 would come up at 1500." in shown(pilot, "page")
         await answer(pilot, "Ann", "because")
-        assert "in words" in shown(pilot, "ask-rule")
+        assert "Type a reason of at least 10 characters" in shown(pilot, "ask-rule")
         await answer(pilot, "rac2 is being replaced.", "y")
         assert isinstance(pilot.app.screen, AskScreen)
         await answer(pilot, "yes")
@@ -431,7 +431,7 @@ async def test_nothing_is_signed_off_before_the_last_look(new_console: NewConsol
     still = GateResult(check="running-mtu", status=Status.PASS, text="9000", node="rac1")
     async with console(new_console, PaperChanges(tmp_path, (Verified("sign-off", True, (still,)),))) as pilot:
         await settled(pilot, "▶ 1 sign off")
-        assert "v looks once more" in rule(pilot)
+        assert "v checks once more" in rule(pilot)
         await pilot.press("a")
         assert "Look first (v)" in rule(pilot)
         await pilot.press("v")
@@ -457,7 +457,7 @@ async def test_the_way_back_is_shown_before_it_is_begun(new_console: NewConsole,
 async def test_what_somebody_else_writes_is_shown_by_itself_and_nothing_is_told_while_nobody_does(
     new_console: NewConsole, changes: PaperChanges, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journal_watcher, "LOOK_EVERY_S", 0.02)
+    monkeypatch.setattr(journal_watcher, "POLL_EVERY_S", 0.02)
     looks: list[object] = []
     stamp = JournalWatcher._stamp
 

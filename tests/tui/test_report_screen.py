@@ -274,7 +274,7 @@ async def test_the_saved_file_has_the_samples_so_far(new_console: NewConsole) ->
 async def test_pseudonyms_are_written_on_demand_and_the_place_of_the_names_is_told(sick: ConsoleApp) -> None:
     async with sick.run_test() as pilot:
         await report_screen(pilot)
-        assert "as they are" in shown(pilot, "report-done")
+        assert "real names; d writes pseudonyms" in shown(pilot, "report-done")
         assert "d redact" in shown(pilot, "keys")
         await pilot.press("d")
         assert "~/.local/state/racwire/redaction.json" in shown(pilot, "report-done")

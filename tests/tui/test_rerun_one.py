@@ -104,7 +104,7 @@ async def test_while_the_first_run_goes_on_there_is_nothing_to_add_to(new_consol
         await reached.wait()
         await pilot.press("R")
         await pilot.pause()
-        assert "when all have concluded" in shown(pilot, "lower-rule")
+        assert "after all checks have concluded" in shown(pilot, "lower-rule")
         gate.set()
         await concluded(pilot)
         assert "P df-ping" in "\n".join(listed(pilot))

@@ -141,7 +141,7 @@ async def test_the_palette_is_left_without_doing_anything(new_console: NewConsol
 async def test_a_command_of_the_palette_works_on_the_screen_it_was_opened_from(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(black_hole())).run_test() as pilot:
         await concluded(pilot)
-        await pilot.press("enter", "colon", *"before", "enter")
+        await pilot.press("enter", "colon", *"previous", "enter")
         await pilot.pause()
         assert checks_screen(pilot)
 

@@ -105,7 +105,7 @@ def test_it_leaves_no_files_behind_when_all_goes_well(console: Terminal, tmp_pat
 def test_when_nothing_changes_nothing_is_sent(hurried: dict[str, str]) -> None:
     """Over many looks at whether the terminal is still there, once the checks have run."""
     program = (
-        "import sys\nfrom tui.console import hangup\nhangup.LOOK_EVERY_S = 0.05\n"
+        "import sys\nfrom tui.console import hangup\nhangup.CHECK_EVERY_S = 0.05\n"
         "from tui.cli.main import main\nsys.exit(main([]))\n"
     )
     terminal = Terminal(hurried, [sys.executable, "-c", program])
@@ -129,7 +129,7 @@ def test_a_fault_of_the_console_itself_goes_to_the_log_and_the_console_goes_on(
     try:
         terminal.read_until(b"UNKNOWN")
         terminal.send(b"c")
-        terminal.read_until(b"A fault inside racwire")
+        terminal.read_until(b"Internal error in racwire")
         terminal.send(b"q")
         assert terminal.ended() in (3, 130)
         log = tmp_path / ".local" / "state" / "racwire" / "racwire.log"

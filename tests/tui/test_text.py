@@ -108,7 +108,7 @@ def test_evidence_tells_where_when_how_long_and_how_it_ended() -> None:
 
 
 def test_evidence_that_is_not_there_is_said_to_be_missing() -> None:
-    assert "Nothing was read or sent" in plain(evidence_lines([], 78))
+    assert "racwire read and sent nothing" in plain(evidence_lines([], 78))
 
 
 @pytest.mark.parametrize(("text", "width"), [("漢字" * 20, 11), ("word " * 9, 10), ("", 5), ("a" * 50, 12)])

@@ -118,7 +118,7 @@ async def test_a_disk_that_hangs_ends_the_recording_and_sampling_goes_on(
             await on.press("w")
             await on.until(hangs.is_set)
             await on.tell(node_sample("rac1", BEGIN + 4, NOISE, Ip_ReasmFails=212))
-            await on.until(lambda: "The disk hangs: racwire-" in on.below)
+            await on.until(lambda: "The disk hangs: the recording racwire-" in on.below)
             assert " rec" not in shown(on.pilot, "header")
             assert "FAILED  212/s" in on.body
         finally:
@@ -202,7 +202,7 @@ async def test_a_recording_is_looked_at_by_the_same_keys(new_console: NewConsole
         await on.press("+")
         await on.until(lambda: "2 s per point" in on.rule)
         await on.press("space")
-        assert "stands still" in on.below
+        assert "cannot be paused" in on.below
         await on.press("w")
         assert "recording already" in on.below
         for words in ("pause", "record"):

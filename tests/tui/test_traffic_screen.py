@@ -261,5 +261,5 @@ async def test_help_tells_the_keys_and_signs_of_this_screen(new_console: NewCons
     async with console(new_console, cluster_events(2)) as on:
         await on.press("question_mark")
         page = shown(on.pilot, "page")
-        for words in ("Stay at this moment", "a gap in a graph", "drop+err"):
+        for words in ("Pause the display", "in a graph, a gap", "drop+err"):
             assert words in " ".join(page.split())

@@ -41,7 +41,7 @@ from tui.screens.change.gate_page import detail_lines, gate_lines
 from tui.screens.change.head import ahead_line, behind_line, head_line
 from tui.screens.change.overview import overview_page, refused_page
 from tui.screens.change.questions import ChangeQuestion, ask_note, ask_override, ask_target
-from tui.screens.change.step_page import all_blocks_text, block_text, next_words, step_page
+from tui.screens.change.step_page import all_blocks_text, block_text, next_action, step_page
 from tui.text.line import Line as Drawn
 from tui.text.line import command_lines, plain
 
@@ -306,7 +306,7 @@ def test_attestations_overrides_notes_and_reopening_stand_at_their_step_by_name(
     ],
 )
 def test_what_to_do_next_is_always_said(events: tuple[AnyEvent, ...], expected: str):
-    assert next_words(change(*events)) == expected
+    assert next_action(change(*events)) == expected
 
 
 @pytest.mark.parametrize("width", [30, 60, 80, 120])

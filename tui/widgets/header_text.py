@@ -33,7 +33,7 @@ def _ends(report: Report | None, feed: FeedState | None) -> Iterator[list[Line]]
     room does the next one count."""
     past = feed.past if feed is not None else None
     if past is not None and past.is_saved:  # it is told when that was, and another time would confuse
-        yield [[(sanitize_line(words), "accent")] for words in (past.longer, past.words) if words]
+        yield [[(sanitize_line(words), "accent")] for words in (past.longer, past.label) if words]
         yield [[(sanitize_line(past.shorter), "accent")]]
         return
     time: Line = [(sanitize_line(report.started_at[11:19]), "faint")] if report else []

@@ -1,4 +1,4 @@
-"""The keys of the Change screen: what they do depends on whether a change goes on."""
+"""The keys of the Change screen, which depend on the state of the change."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from checks.model.finding import Status
 from tui.console.actions import SCROLLING, Action
 from tui.widgets.help_text import Legend, LegendEntry
 
-_BACK_AND_ON = tuple(a for a in SCROLLING if a.name != "page")
+_SCROLLING = tuple(a for a in SCROLLING if a.name != "page")
 _PAGES = (
     Action("pagedown,space", "page(1)", "PgDn Space", "Scroll down one screen."),
     Action("pageup", "page(-1)", "PgUp", "Scroll up one screen."),
 )
 _NEXT = Action("tab", "choose(1)", "Tab", "Mark the next block of commands, which c copies; in a list, the next entry.")
-_BEFORE = Action("shift+tab", "choose(-1)", "Shift-Tab", "Mark the previous block or entry.")
-_MOVING = (*_BACK_AND_ON, *_PAGES, _NEXT, _BEFORE)
+_PREVIOUS = Action("shift+tab", "choose(-1)", "Shift-Tab", "Mark the previous block or entry.")
+_MOVING = (*_SCROLLING, *_PAGES, _NEXT, _PREVIOUS)
 _ESCAPE = Action("escape", "leave", "Esc", "Cancel the running work; else go back to the current step or the overview.")
 _PLAN = Action("n", "plan", "n", "Plan a change of the MTU; planning changes nothing.", "plan a change")
-_LOOKING = (
+_VIEWING = (
     Action("c", "copy", "c", "Copy the marked block of commands to the clipboard and to a file.", "copy"),
     Action("C", "copy_all", "C", "Copy all commands of the step as comments, for a ticket or a runbook."),
     Action("right_square_bracket", "step(1)", "]", "View the next step; viewing changes nothing."),
@@ -33,22 +33,22 @@ OPEN = (
     Action("a", "attest", "a", "Attest, with your name, what racwire cannot see of this step.", "attest"),
     Action("o", "override", "o", "Override a gate that does not pass; the report shows your reason.", "override"),
     Action("n", "note", "n", "Write a note for the report and for the next operator.", "note"),
-    Action("b", "way_back", "b", "Show the rollback from here, and start it.", "rollback"),
+    Action("b", "rollback", "b", "Show the rollback from here, and start it.", "rollback"),
     Action("x", "abandon", "x", "Abandon the change, while nothing has been changed yet.", ""),
-    *_LOOKING,
+    *_VIEWING,
     *_MOVING,
     _ESCAPE,
 )
-"""While a change goes on."""
+"""The keys while a change is open."""
 
-OVER = (*_LOOKING, *_MOVING, _PLAN, Action("escape", "leave", "Esc", "Go to the overview.", "overview"))
-"""Where one that is over is looked at."""
+OVER = (*_VIEWING, *_MOVING, _PLAN, Action("escape", "leave", "Esc", "Go to the overview.", "overview"))
+"""The keys for a change that is over."""
 
 NONE = (_PLAN, *_MOVING, _ESCAPE)
-"""Where there is none, and was none."""
+"""The keys where no journal exists."""
 
 OVERVIEW = (Action("enter", "open", "Enter", "Open the marked change.", "open"), *NONE)
-"""Where there were some."""
+"""The keys for the list of journals."""
 
 REFUSED = (
     Action("n", "plan", "n", "Plan again.", "plan again"),
@@ -56,10 +56,10 @@ REFUSED = (
     *_MOVING,
     Action("escape", "leave", "Esc", "Close this list.", "close"),
 )
-"""Where no plan can be made."""
+"""The keys for the list of obstacles."""
 
 ALL = tuple(dict.fromkeys((*OPEN, *OVER, *OVERVIEW, *REFUSED)))
-"""What is bound; which of them can be done is said by the table of the moment."""
+"""All bound keys; the table of the moment decides which of them work."""
 
 SIGNS: Sequence[Legend] = (
     Legend(

@@ -1,4 +1,4 @@
-"""The Change screen where no change is followed: what a change is, what there was before, why none can begin."""
+"""The Change screen without a change: what a change is, earlier changes, and why a change cannot start."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tui.console.change_state import ChangeState, Doing, Refused
 from tui.screens.change.step_page import StepPage
 from tui.text.line import Line, Span, fitted, hanging, sanitize_line, width_of
 
-_WHAT = (
+_ABOUT = (
     "racwire leads through a planned change of the MTU of the private networks, step by step: what to do and why, the "
     "commands for each node of this cluster, and a gate that racwire checks on all nodes before the next step. You "
     "can roll back from every step.",
@@ -25,7 +25,7 @@ _INDENT = 1
 
 
 def overview_page(desk: ChangeState, cluster: Cluster | None, chosen: int, width: int) -> StepPage:
-    """What is shown where no change is; `chosen` is the number of the journal that Enter opens."""
+    """Return the page where there is no change; `chosen` is the number of the journal that Enter opens."""
     lines: list[Line] = []
     if desk.work.doing is Doing.READING:
         return StepPage([*_text("Reading the journals of changes.", width, "faint")])
@@ -37,7 +37,7 @@ def overview_page(desk: ChangeState, cluster: Cluster | None, chosen: int, width
     lines += [[(" No change of the MTU is open here.", "title")]] if not desk.problem else []
     lines += _text(desk.problem, width, "warn") if desk.problem else []
     lines.append([])
-    for text in _WHAT:
+    for text in _ABOUT:
         lines += _text(text, width)
     lines.append([])
     lines += _mtus(cluster, width)
@@ -52,7 +52,7 @@ def overview_page(desk: ChangeState, cluster: Cluster | None, chosen: int, width
 
 
 def refused_page(refused: Refused, chosen: int, width: int) -> StepPage:
-    """What stands in the way of a plan, each with what to do; `chosen` is the number of the one that `o` accepts."""
+    """Return the obstacles to a plan, each with what to do; `chosen` is the number of the one that `o` accepts."""
     to = f" to {refused.target}" if refused.target else ""
     lines: list[Line] = [[(f" The change{to} cannot start yet", "title")]]
     left = [o for o in refused.obstacles if not refused.reason_for(o)]
@@ -84,22 +84,22 @@ def refused_page(refused: Refused, chosen: int, width: int) -> StepPage:
     return StepPage(lines, tuple(blocks))
 
 
-def past_page(*, is_saved: bool, width: int) -> StepPage:
-    """Where a saved state or a recording is shown instead of a cluster."""
+def replay_page(*, is_saved: bool, width: int) -> StepPage:
+    """Return the page for a saved state or a recording."""
     return StepPage([*_text(f"This is a {'saved state' if is_saved else 'recording'}. {_ELSEWHERE}", width)])
 
 
 def mtus_of(cluster: Cluster | None) -> str:
-    """The MTU of each private network as it is, in words; empty where nothing is known."""
+    """Return the present MTU of each private network as text; empty where they are not known."""
     if cluster is None or isinstance(cluster.networks, Unknown):
         return ""
-    told = [f"{n.interface} {n.mtu if isinstance(n.mtu, int) else 'differs between nodes'}" for n in cluster.networks]
-    return ", ".join(sanitize_line(text) for text in told)
+    texts = [f"{n.interface} {n.mtu if isinstance(n.mtu, int) else 'differs between nodes'}" for n in cluster.networks]
+    return ", ".join(sanitize_line(text) for text in texts)
 
 
 def _mtus(cluster: Cluster | None, width: int) -> Iterator[Line]:
-    if told := mtus_of(cluster):
-        yield from hanging([(" MTU now  ", "label")], told, width)
+    if mtus := mtus_of(cluster):
+        yield from hanging([(" MTU now  ", "label")], mtus, width)
 
 
 def _next(desk: ChangeState) -> str:
@@ -110,14 +110,16 @@ def _next(desk: ChangeState) -> str:
 
 def _other(found: FoundJournal, is_chosen: bool, width: int) -> Line:
     sign: Span = ("▸ ", "accent") if is_chosen else ("  ", "")
-    told = _told(found.change) if found.change else f"{sanitize_line(found.path.name)}  {sanitize_line(found.problem)}"
+    text = (
+        _summary(found.change) if found.change else f"{sanitize_line(found.path.name)}  {sanitize_line(found.problem)}"
+    )
     line: list[Span] = [(" ", ""), sign]
-    return [*line, (fitted(told, max(width - width_of(line), 0)).rstrip(), "" if found.change else "warn")]
+    return [*line, (fitted(text, max(width - width_of(line), 0)).rstrip(), "" if found.change else "warn")]
 
 
-def _told(change: Change) -> str:
-    how = change.outcome if not change.is_open else "open"
-    return sanitize_line(f"{change.opened.id}  {change.opened.cluster}  {headline(change.opened)}  {how}")
+def _summary(change: Change) -> str:
+    outcome = change.outcome if not change.is_open else "open"
+    return sanitize_line(f"{change.opened.id}  {change.opened.cluster}  {headline(change.opened)}  {outcome}")
 
 
 def _text(text: str, width: int, role: str = "") -> Sequence[Line]:

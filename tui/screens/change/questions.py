@@ -1,4 +1,4 @@
-"""What a person is asked before something is decided of a change: what it means, in full, and what is to be typed."""
+"""The questions before a decision on a change: what the decision means, in full, and the input fields."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from tui.screens.change.gate_page import detail_lines
 from tui.text.line import Line, hanging, sanitize_line
 
 _FEW_CHARACTERS = 10
-"""As the decisions have it: a reason shorter than this is none."""
+"""Fewest characters of a reason, as in `checks.change.decisions`."""
 SMALLEST, LARGEST = 1280, 65_520
-"""What an MTU can be at all: the least that IPv6 asks for, and the most of IP over InfiniBand. What this cluster can
-carry is found out when the plan is made."""
+"""Limits of any MTU: the minimum of IPv6, and the maximum of IP over InfiniBand. Planning finds out the limits of this
+cluster."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """Something to be typed on one line."""
+    """An input field of one line."""
 
     name: str
     value: str = ""
     hint: str = ""
     wrong: Callable[[str], str] = lambda text: ""
-    """Why what was typed will not do; empty where it will."""
+    """Returns why a text is not valid; empty where it is."""
 
 
 @dataclass(frozen=True)
 class ChangeQuestion:
-    """A page to read, and what to type below it."""
+    """A page to read, and the input fields below it."""
 
     title: str
     page: Callable[[int], Iterable[Line]]
     fields: tuple[Field, ...]
     does: str
-    """What Enter does at the end, in a word for the keys."""
+    """What Enter does on the last field, in a word for the keys."""
 
 
 def login() -> str:
-    """Who is at the keyboard, as the system has it; empty where it does not know."""
+    """Return the login name of the operator; empty where the system does not know it."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):
@@ -52,7 +52,7 @@ def login() -> str:
 
 
 def ask_target(mtus: str, offered: int | None) -> ChangeQuestion:
-    """To which MTU the change is to lead."""
+    """Return the question for the new MTU."""
 
     def page(width: int) -> Iterator[Line]:
         if mtus:
@@ -74,7 +74,7 @@ def ask_target(mtus: str, offered: int | None) -> ChangeQuestion:
 
 
 def ask_attest(change: Change, step: Step) -> ChangeQuestion:
-    """Who says that what racwire cannot see is so."""
+    """Return the question for an attestation of what racwire cannot see."""
     number = change.plan.position(step.id) + 1
 
     def page(width: int) -> Iterator[Line]:
@@ -89,7 +89,7 @@ def ask_attest(change: Change, step: Step) -> ChangeQuestion:
 
 
 def ask_sign_off(change: Change) -> ChangeQuestion:
-    """Who signs the change off, or ends the way back."""
+    """Return the question for the sign-off of a change or of a rollback."""
     step = change.plan.steps[-1]
 
     def page(width: int) -> Iterator[Line]:
@@ -105,7 +105,7 @@ def ask_sign_off(change: Change) -> ChangeQuestion:
 
 
 def ask_override(change: Change, step: Step) -> ChangeQuestion:
-    """Who goes past a gate that did not pass, and why."""
+    """Return the question for an override of a gate that did not pass."""
 
     def page(width: int) -> Iterator[Line]:
         text = (
@@ -122,7 +122,7 @@ def ask_override(change: Change, step: Step) -> ChangeQuestion:
 
 
 def ask_note(change: Change) -> ChangeQuestion:
-    """A remark."""
+    """Return the question for a note."""
     step = change.current or change.plan.steps[-1]
 
     def page(width: int) -> Iterator[Line]:
@@ -132,14 +132,14 @@ def ask_note(change: Change) -> ChangeQuestion:
     return ChangeQuestion("Note", page, (Field("Note", wrong=_empty("Type a note, or Esc.")),), "write the note")
 
 
-def ask_way_back(change: Change, way_back: Plan) -> ChangeQuestion:
-    """Whether to go back, and why; with what that would be."""
+def ask_rollback(change: Change, rollback: Plan) -> ChangeQuestion:
+    """Return the question for a rollback, with the steps of the rollback."""
 
     def page(width: int) -> Iterator[Line]:
         yield from hanging(
-            [], f"The rollback from here: {headline(way_back)}, {counted(len(way_back.steps), 'step')}.", width
+            [], f"The rollback from here: {headline(rollback)}, {counted(len(rollback.steps), 'step')}.", width
         )
-        for number, step in enumerate(way_back.steps, 1):
+        for number, step in enumerate(rollback.steps, 1):
             yield []
             yield [(f" {number:>2} {sanitize_line(step.title)}", "title")]
             yield from hanging([("    ", "")], step.what, width)
@@ -151,7 +151,7 @@ def ask_way_back(change: Change, way_back: Plan) -> ChangeQuestion:
 
 
 def ask_abandon(change: Change) -> ChangeQuestion:
-    """Whether to give the change up, and why."""
+    """Return the question for abandoning a change."""
 
     def page(width: int) -> Iterator[Line]:
         text = "Nothing was stopped or changed yet, so the change can be abandoned here. Its journal stays."
@@ -163,7 +163,7 @@ def ask_abandon(change: Change) -> ChangeQuestion:
 
 
 def ask_accept(obstacle: Obstacle) -> ChangeQuestion:
-    """Why a change is to begin in spite of something."""
+    """Return the question for the acceptance of an obstacle."""
 
     def page(width: int) -> Iterator[Line]:
         yield [(f"{sanitize_line(obstacle.code)}  {sanitize_line(obstacle.title)}", "title")]
@@ -186,14 +186,14 @@ def _reason() -> Field:
     return Field("Reason", hint="a sentence: others read it months later", wrong=_no_reason)
 
 
-def _yes(what: str) -> Field:
+def _yes(purpose: str) -> Field:
     return Field(
-        "Sure?", hint=f"type yes {what}", wrong=lambda text: "" if text.lower() == "yes" else f"Type yes {what}."
+        "Sure?", hint=f"type yes {purpose}", wrong=lambda text: "" if text.lower() == "yes" else f"Type yes {purpose}."
     )
 
 
-def _empty(told: str) -> Callable[[str], str]:
-    return lambda text: "" if text else told
+def _empty(problem: str) -> Callable[[str], str]:
+    return lambda text: "" if text else problem
 
 
 def _no_reason(text: str) -> str:

@@ -70,7 +70,7 @@ def _problems(found: Sequence[Finding], width: int) -> Iterator[Line]:
         yield [(f"   and {len(found) - _MOST_NAMED} more", "faint")]
 
 
-def samples_told(track: Track | None, feed: FeedState, zone: tzinfo | None = None) -> str:
+def samples_text(track: Track | None, feed: FeedState, zone: tzinfo | None = None) -> str:
     """What samples go with the report, since when; of those that are being taken only what does not change with each.
     Times are in that zone, which the rule above names. Raises RecordingError."""
     span = track.span() if track is not None else None

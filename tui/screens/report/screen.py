@@ -18,7 +18,7 @@ from tui.console.export_state import (
     SAVED,
     SAVED_ENDING,
     ExportState,
-    LookWhere,
+    FindDirectory,
     ReportState,
     WriteReport,
     report_state,
@@ -27,7 +27,7 @@ from tui.console.export_state import (
 from tui.console.messages import ExportWanted
 from tui.console.takeaway import short
 from tui.screens.base import ConsoleScreen
-from tui.screens.report.lines import Room, done_lines, form_line, names_told, samples_told, says_lines
+from tui.screens.report.lines import Room, done_lines, form_line, names_told, samples_text, says_lines
 from tui.text.line import Line, sanitize_line
 from tui.widgets.bars import keys_line, lines_below, rule_line
 from tui.widgets.choice_list import ChoiceList
@@ -105,7 +105,7 @@ class ReportScreen(ConsoleScreen):
         """It is shown: find out where files go."""
         super().on_screen_resume(event)
         if self.is_current:
-            self.post_message(ExportWanted(LookWhere()))
+            self.post_message(ExportWanted(FindDirectory()))
 
     # --- drawing ------------------------------------------------------------------------------------------------------
 
@@ -124,7 +124,7 @@ class ReportScreen(ConsoleScreen):
             return
         samples = self._outbox.recorded or "Reading the samples."
         if not self.state.feed.replayed:
-            samples = samples_told(self.state.timeline, self.state.feed, self.state.zone)
+            samples = samples_text(self.state.timeline, self.state.feed, self.state.zone)
         if news is News.SAMPLES and samples == self._samples:
             return
         self._samples, self._standing = samples, report_state(self.state.run)
