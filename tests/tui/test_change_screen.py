@@ -129,9 +129,9 @@ async def test_what_is_in_the_way_is_named_and_can_be_accepted_for_a_reason(
         assert "CH-START-001 cannot be accepted" in rule(pilot)
         await pilot.press("tab", "o")
         await answer(pilot, "It is a known old loss.")
-        assert "Accepted: It is a known old loss." in await settled(pilot, "1 of 2 in the way")
+        assert "Accepted: It is a known old loss." in await settled(pilot, "1 of 2 obstacles left")
         await pilot.press("n", "enter")
-        assert "IC-LOST-002" not in await settled(pilot, "1 of 1 in the way")
+        assert "IC-LOST-002" not in await settled(pilot, "1 of 1 obstacle left")
         await pilot.press("escape")
         await settled(pilot, "No change of the MTU is open here.")
 

@@ -208,8 +208,8 @@ async def test_a_recording_is_looked_at_by_the_same_keys(new_console: NewConsole
         for words in ("pause", "record"):
             assert words not in shown(pilot, "keys"), "what cannot be done here is not offered"
         await on.press("question_mark")
-        assert "Write the samples" not in shown(pilot, "page")
-        assert "Back in time" in shown(pilot, "page")
+        assert "Record the samples" not in shown(pilot, "page")
+        assert "Go one graph width earlier." in shown(pilot, "page")
 
 
 async def test_a_recording_that_is_damaged_meanwhile_says_so(new_console: NewConsole, recorded: Path) -> None:

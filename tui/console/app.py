@@ -120,7 +120,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
         self.run_worker(self._screens.make_ahead(), group="screens", exit_on_error=False)
         self._start()
 
-    # --- the current screen ------------------------------------------------------------------------------------------------
+    # --- the current screen -------------------------------------------------------------------------------------------
 
     async def action_show(self, mode: str) -> None:
         """Change to a main screen."""
@@ -143,7 +143,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
         if self._shown is not None:
             self._shown.notice(text)
 
-    # --- reports of the workers ----------------------------------------------------------------------------------------
+    # --- reports of the workers ---------------------------------------------------------------------------------------
 
     def on_engine_reported(self, message: EngineReported) -> None:
         """Apply an event of the current run."""
@@ -191,7 +191,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
             self.notice(notice)
         self._show_news(News.REPORT)
 
-    # --- requests of the screens ----------------------------------------------------------------------------------------
+    # --- requests of the screens --------------------------------------------------------------------------------------
 
     def _start(self, check: str = "") -> None:
         self.state.run.start(check)

@@ -77,7 +77,7 @@ class Refused(msgspec.Struct, frozen=True):
         return next((a.reason for a in self.accepted if (a.code, a.title) == (obstacle.code, obstacle.title)), "")
 
 
-# --- reports of the worker -----------------------------------------------------------------------------
+# --- reports of the worker --------------------------------------------------------------------------------------------
 
 
 class JournalsRead(msgspec.Struct, frozen=True):
@@ -124,7 +124,7 @@ class Notice(msgspec.Struct, frozen=True):
 ChangeNews = JournalsRead | WorkStarted | WorkProgressed | WorkEnded | Notice
 
 
-# --- requests of the operator ------------------------------------------------------------------------------------------
+# --- requests of the operator -----------------------------------------------------------------------------------------
 
 
 class Follow(msgspec.Struct, frozen=True):

@@ -52,7 +52,7 @@ def report_state(board: RunState) -> ReportState:
     return ReportState(report, False, board.pending, f"{completeness} A report written now says so.")
 
 
-# --- requests of the operator ------------------------------------------------------------------------------------------
+# --- requests of the operator -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class WriteReport:
 ExportRequest = FindDirectory | WriteReport
 
 
-# --- reports of the worker -----------------------------------------------------------------------------
+# --- reports of the worker --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ class ChangeView(ConsoleScreen):
         """The signs of steps and gates."""
         return keys.SIGNS
 
-    # --- the state ------------------------------------------------------------------------------------------------
+    # --- the state ----------------------------------------------------------------------------------------------------
 
     @property
     def desk(self) -> ChangeState:

@@ -1,4 +1,4 @@
-"""What the instances have of each other: who lost whose blocks, how long they took, and their pings."""
+"""The figures of pairs of instances: lost blocks, receive times, and pings."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ Names = Mapping[int, str]
 
 @dataclass(frozen=True)
 class Pairs:
-    """What is known of the pairs, and of which time."""
+    """The figures of the pairs, and their time."""
 
     transfers: Sequence[BlockTransfer] | Unknown
     pings: Sequence[InstancePing] | Unknown
     when: str
     judged: Activity
-    """The same as the checks have it."""
+    """The same figures in the form that the rules take."""
     doubts: Sequence[str] = ()
-    """What is missing in it, in sentences."""
+    """What is missing in the figures, in sentences."""
 
 
 def known_pairs(activity: Activity | Unknown | NotAsked, live: LiveFigures) -> Pairs | None:
-    """By the live samples of the last minute where there are any, else between the two of the run; None where neither
-    is there."""
-    told = live.trouble or not live.pairs_trouble  # a trouble of all instances stands above them already
-    doubts = [] if told else [f"No {live.word} figures: {live.pairs_trouble}"]
+    """Return the pairs of the live samples of the last minute, otherwise those of the run; None where there are
+    neither."""
+    is_displayed = live.trouble or not live.pairs_trouble  # the reason for all instances is above them already
+    doubts = [] if is_displayed else [f"No {live.word} figures: {live.pairs_trouble}"]
     if live.pairs is not None:
         when = f"{live.word}, {span(live.pairs.seconds)} to {clock(live.pairs.at, live.zone, told=False)}"
         return Pairs(live.pairs.transfers, live.pairs.pings, when, sampled_pairs(live.pairs), doubts)
@@ -49,12 +49,12 @@ def known_pairs(activity: Activity | Unknown | NotAsked, live: LiveFigures) -> P
 def lost_lines(
     pairs: Pairs, names: Names, statuses: RunStatuses, width: int, silent: Collection[str] = ()
 ) -> Iterator[Line]:
-    """Lost blocks, receiver by sender, of those that came. `silent`: the instances that told nothing; what those
-    received is not known."""
+    """Yield lost blocks of the sent ones, receiver by sender. `silent` are the instances without figures, whose
+    received blocks are not known."""
     if isinstance(pairs.transfers, Unknown):
         yield from _why_not(pairs.transfers, width)
         return
-    found = _together(pairs.transfers)
+    found = _by_pair(pairs.transfers)
     receivers = {receiver for receiver, _ in found}
     unknown = [names[n] for n in names if names[n] in silent and n not in receivers]
     if unknown:
@@ -86,11 +86,11 @@ def lost_lines(
 
 
 def time_lines(pairs: Pairs, names: Names, statuses: RunStatuses, width: int) -> Iterator[Line]:
-    """How long blocks took on average, receiver by sender."""
+    """Yield the average receive times of blocks, receiver by sender."""
     if isinstance(pairs.transfers, Unknown):
         yield from _why_not(pairs.transfers, width)
         return
-    found = _together(pairs.transfers)
+    found = _by_pair(pairs.transfers)
     if not found:
         yield from _nothing("No instance received blocks from another instance.", width)
         return
@@ -104,7 +104,7 @@ def time_lines(pairs: Pairs, names: Names, statuses: RunStatuses, width: int) ->
 
 
 def ping_lines(pairs: Pairs, names: Names, statuses: RunStatuses, width: int) -> Iterator[Line]:
-    """The instances' own pings: 500 bytes, 8 KB, and how many times as long that takes."""
+    """Yield the pings of the instances: 500 bytes, 8 KB, and the ratio of the two."""
     if isinstance(pairs.pings, Unknown):
         yield from _why_not(pairs.pings, width)
         return
@@ -130,12 +130,12 @@ def ping_lines(pairs: Pairs, names: Names, statuses: RunStatuses, width: int) ->
 # --- figures ----------------------------------------------------------------------------------------------------------
 
 
-def _together(transfers: Sequence[BlockTransfer]) -> dict[tuple[int, int], BlockTransfer]:
+def _by_pair(transfers: Sequence[BlockTransfer]) -> dict[tuple[int, int], BlockTransfer]:
     return {(t.receiver, t.sender): t for t in transfers if t.receiver != t.sender}
 
 
 def _all(names: Names, found: Mapping[tuple[int, int], object]) -> dict[int, str]:
-    """Every instance that is known, or occurs in a pair."""
+    """Return the name of every instance that is known or occurs in a pair."""
     return {n: _name(names, n) for n in sorted({*names, *(n for pair in found for n in pair)})}
 
 

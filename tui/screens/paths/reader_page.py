@@ -1,4 +1,4 @@
-"""One path to read: what was sent each way, what came back, and what was noted when it was."""
+"""A path in detail: the packets sent in each direction, the answers, and the journal entries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HEADS = ("payload", "packet", "answered", "round trip ms", "ttl", "")
 
 
 def reader_lines(report: Report, grid: PathMatrix, cell: Cell, width: int) -> Iterator[Line]:
-    """The path, the way back, and the journal's entries of both."""
+    """Yield the path, the opposite path, and the journal entries of both."""
     back = grid.cells[cell.to_node, cell.from_node]
     for number, way in enumerate(dict.fromkeys((cell, back))):
         if number:
@@ -103,14 +103,14 @@ def _row(probe: PathProbe, series: PingSeries) -> tuple[str, ...]:
 
 
 def _odd(probe: PathProbe, series: PingSeries) -> str:
-    """What else happened to packets of that size."""
-    told = ["one byte more than should pass"] if series.payload == full_payload(probe) + 1 else []
+    """Return further facts about the packets of that size."""
+    facts = ["one byte more than should pass"] if series.payload == full_payload(probe) + 1 else []
     if series.refused_locally:
         mtu = f" (MTU {series.local_mtu})" if series.local_mtu else ""
-        told.append(f"{series.refused_locally} refused by {sanitize_line(probe.from_node)}'s own kernel{mtu}")
+        facts.append(f"{series.refused_locally} refused by {sanitize_line(probe.from_node)}'s own kernel{mtu}")
     if series.too_big_mtu is not None:
         router = sanitize_line(series.too_big_from) or "a router"
-        told.append(f"{router} reports fragmentation needed (MTU {series.too_big_mtu})")
+        facts.append(f"{router} reports fragmentation needed (MTU {series.too_big_mtu})")
     if series.unreachable_from:
-        told.append(f"{sanitize_line(series.unreachable_from)} reports unreachable")
-    return "; ".join([*told, *(sanitize_line(error) for error in series.errors)])
+        facts.append(f"{sanitize_line(series.unreachable_from)} reports unreachable")
+    return "; ".join([*facts, *(sanitize_line(error) for error in series.errors)])

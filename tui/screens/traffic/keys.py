@@ -1,4 +1,4 @@
-"""What can be done on the Traffic screen, and what its signs mean."""
+"""The commands of the Traffic screen, and the legend of its signs."""
 
 from __future__ import annotations
 
