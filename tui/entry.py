@@ -1,4 +1,4 @@
-"""Where the `racwire` command begins: so little that Ctrl-C finds a handler while the rest is still being loaded."""
+"""Where the `racwire` command starts: so little that Ctrl-C finds a handler while the rest is still being loaded."""
 
 
 def main() -> int:

@@ -80,7 +80,7 @@ def test_what_gives_the_terminal_back_is_never_left_out(line: Line) -> None:
     line.output.write("x" * MOST_WAITING)
     for _ in range(3):
         line.output.write("x" * MOST_WAITING)
-    line.output.leave()
+    line.output.start_restoring()
     line.output.write("back")
     assert not line.output.end(0.1)
     line.go_on()

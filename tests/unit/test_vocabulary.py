@@ -74,13 +74,7 @@ CEILINGS: dict[str, int] = {
     "checks/sources": 194,
     "checks/traffic": 161,
     "lab/racwire_lab": 109,
-    "tui": 1,
     "tui/cli": 156,
-    "tui/console": 84,
-    "tui/screens": 187,
-    "tui/terminal": 18,
-    "tui/text": 8,
-    "tui/widgets": 19,
 }
 
 

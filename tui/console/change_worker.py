@@ -1,4 +1,4 @@
-"""The worker of the Change screen: it checks gates, makes plans, writes decisions, and reports all of it to the app."""
+"""The worker of the Change screen: it checks gates, makes plans, writes decisions, and reports to the app."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Abandoned(Exception):  # noqa: N818 - no error
 
 @dataclass(frozen=True)
 class ReportJob:
-    """A report to write. None of it changes, so that the console can continue meanwhile."""
+    """A report to write. Its parts are frozen, so that the console can continue meanwhile."""
 
     form: str
     """A name of `tui.cli.report_formats.FORMATS`, or `SAVED`."""

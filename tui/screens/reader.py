@@ -23,7 +23,7 @@ _EVIDENCE = Action("enter", "evidence", "Enter", "Show what racwire read and sen
 
 
 class ReaderScreen(StyledScreen[None]):
-    """A title, a text, and how much of it lies below."""
+    """A title, a text, and how many lines lie below."""
 
     NAME = "Reading"
     ACTIONS: ClassVar[tuple[Action, ...]] = READER

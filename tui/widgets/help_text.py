@@ -1,4 +1,4 @@
-"""The help screen: the keys, from the tables that also make them work, and what the letters mean."""
+"""The text of the help screen: the keys, from the tables that also bind them, and the meanings of letters and signs."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _HEADER = Legend(
 
 
 def help_lines(title: str, actions: Sequence[Action], signs: Iterable[Legend], width: int) -> Iterator[Line]:
-    """The whole page for a screen of that name: its keys, those that work everywhere, and the signs."""
+    """Yield the help page of a screen: its keys, the keys of every screen, and the signs."""
     own = [action for action in actions if action not in EVERYWHERE]
     if own:
         yield from _keys(title, own, width)

@@ -9,7 +9,7 @@ from checks.change.change_report import ChangeReport, ReportedOverride, Reported
 from checks.change.change_text import GATE_SIGNS, STEP_SIGNS, gate_word, minute
 from checks.model.facts import Unknown
 from checks.model.finding import Status
-from tui.text.gate_lines import said_by_check
+from tui.text.gate_lines import texts_by_check
 from tui.text.line import Line, hanging, sanitize_line
 
 _SIGNS = {str(standing): sign for standing, sign in STEP_SIGNS.items()} | {"left": "·"}
@@ -143,7 +143,7 @@ def _steps(steps: Iterable[ReportedStep], width: int) -> Iterator[Line]:
 def _results(results: Sequence[GateResult], width: int) -> Iterator[Line]:
     """What does not hold first; what else was seen after it."""
     for status in sorted(Status, key=lambda s: s.gravity):
-        for check, said in said_by_check(result for result in results if result.status is status).items():
+        for check, said in texts_by_check(result for result in results if result.status is status).items():
             yield from hanging([(f"        - {GATE_SIGNS[status]} ", "")], f"{check}: {', '.join(said)}", width)
 
 

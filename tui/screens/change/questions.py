@@ -170,8 +170,7 @@ def ask_accept(obstacle: Obstacle) -> ChangeQuestion:
         yield from hanging([], obstacle.sentence, width)
         yield []
         text = (
-            "If you accept this obstacle, the change may start in spite of it. "
-            "The plan and the report show your reason."
+            "If you accept this obstacle, the change may start nevertheless. The plan and the report show your reason."
         )
         yield from hanging([], text, width, "warn")
 

@@ -103,7 +103,7 @@ class ChecksScreen(ConsoleScreen):
 
     @on(FindingList.Chosen)
     def show_finding(self, message: FindingList.Chosen) -> None:
-        """Show the selected finding; a mere update of it keeps its scroll position."""
+        """Show the selected finding; an update of the same finding keeps the scroll position."""
         row, shown = message.row, self._shown
         self._shown = row
         same = row is not None and shown is not None and row.key == shown.key

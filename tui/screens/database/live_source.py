@@ -50,7 +50,7 @@ def live_of(timeline: Timeline, feed_trouble: str = "", word: str = "live", zone
     trouble = feed_trouble or next((e.reason for e in whole if isinstance(e, Gap) and e.at >= last), "")
     for name, sample in list(samples.items()):
         if last - sample.at > max(_LATE * sample.seconds, 10.0):
-            gaps[name] = f"No sample since {clock(sample.at, zone, told=False)}."
+            gaps[name] = f"No sample since {clock(sample.at, zone, has_zone=False)}."
             del samples[name]
     of_pairs = timeline.window("pairs", -inf, inf) if "pairs" in sources else []
     silent = of_pairs[-1] if of_pairs and isinstance(of_pairs[-1], Gap) else None

@@ -38,7 +38,7 @@ def known_pairs(activity: Activity | Unknown | NotAsked, live: LiveFigures) -> P
     is_displayed = live.trouble or not live.pairs_trouble  # the reason for all instances is above them already
     doubts = [] if is_displayed else [f"No {live.word} figures: {live.pairs_trouble}"]
     if live.pairs is not None:
-        when = f"{live.word}, {span(live.pairs.seconds)} to {clock(live.pairs.at, live.zone, told=False)}"
+        when = f"{live.word}, {span(live.pairs.seconds)} to {clock(live.pairs.at, live.zone, has_zone=False)}"
         return Pairs(live.pairs.transfers, live.pairs.pings, when, sampled_pairs(live.pairs), doubts)
     if not isinstance(activity, Activity):
         return None

@@ -83,8 +83,8 @@ def samples_text(track: Track | None, feed: FeedState, zone: tzinfo | None = Non
             return "There are none in this recording."
         return "None yet: sampling starts when you open Traffic (3)."
     of = [text for noun in ("node", "instance") if (text := _sampled(track, noun))]
-    until = f" to {clock(span[1], zone, told=False)}" if feed.replayed else ""
-    return f"Of {' and '.join(of) or 'no node'}, from {clock(span[0], zone, told=False)}{until or ' on'}."
+    until = f" to {clock(span[1], zone, has_zone=False)}" if feed.replayed else ""
+    return f"Of {' and '.join(of) or 'no node'}, from {clock(span[0], zone, has_zone=False)}{until or ' on'}."
 
 
 def _sampled(track: Track, noun: str) -> str:
