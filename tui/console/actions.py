@@ -55,9 +55,7 @@ PALETTE = Action(
     "Search the commands by text, and run one.",
 )
 
-EXPORT = Action(
-    "e", "app.show('report')", "e", "Show the Report screen, to write the report in one of several formats.", "export"
-)
+EXPORT = Action("e", "app.show('report')", "e", "Show the Report screen, to write the report to a file.", "export")
 """A command of the screens whose content is part of a report."""
 
 EVERYWHERE = (*SHOW, PALETTE, HELP, QUIT)
@@ -77,7 +75,7 @@ CHECKS = (
     Action("p", "problems", "p", "Show only FAIL, UNKNOWN and WARN; p again shows all.", "problems"),
     Action("c", "copy", "c", "Copy the commands of the finding to the clipboard and to a file.", "copy"),
     Action("r", "rerun", "r", "Run all checks again and mark what changed.", "rerun"),
-    Action("R", "rerun_one", "R", "Run only the check of the selected finding again; all other findings stay."),
+    Action("R", "rerun_one", "R", "Run only the check of the selected finding again; the others stay."),
     EXPORT,
     Action("escape", "clear", "Esc", "Clear the filter."),
 )

@@ -28,7 +28,7 @@ def state_of(board: RunState) -> str:
         return ""
     new, gone = board.changes()
     compared = f"  {new} new  {gone} gone" if board.compares else ""
-    text = f"{sanitize_line(board.report.started_at[11:19])}   {board.report.duration_s:.1f} s"
+    text = f"{sanitize_line(board.report.started_at[11:19])}  {board.report.duration_s:.1f} s"
     if board.report.reruns:
         again = board.report.reruns[-1]
         text = f"{sanitize_line(again.check)} again {sanitize_line(again.started_at[11:19])}  {again.duration_s:.1f} s"
