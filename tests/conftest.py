@@ -42,11 +42,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-<<<<<<< ours
     """Leave out the cases and walks on the practice cluster that are not in the sample, unless `--all-cases` is set."""
-=======
-    """Leave out the cases of the practice cluster outside the sample, unless `--all-cases` is set."""
->>>>>>> theirs
     for item in items:
         # Coverage doubles the time of a line: property tests repeat the same lines, and tests of a terminal or a
         # practice cluster run lines that unit tests have run.
@@ -77,14 +73,7 @@ def signals_as_they_were() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def threads_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-<<<<<<< ours
-    """A command ends its process where a thread hangs. One that another test has left must not end all tests."""
-    others = set(streams.joined_threads())
-    told = streams.joined_threads
-    monkeypatch.setattr(streams, "joined_threads", lambda: [t for t in told() if t not in others])
-=======
     """Hide the threads of other tests: a command ends its process when a thread hangs, which would end all tests."""
-    others = set(streams.waited_for())
-    told = streams.waited_for
-    monkeypatch.setattr(streams, "waited_for", lambda: [t for t in told() if t not in others])
->>>>>>> theirs
+    others = set(streams.joined_threads())
+    all_threads = streams.joined_threads
+    monkeypatch.setattr(streams, "joined_threads", lambda: [t for t in all_threads() if t not in others])

@@ -102,15 +102,9 @@ def signal_verification(pipe: int) -> None:
     tui.cli.progress.Progress.__call__ = signalling
 
 
-<<<<<<< .merge_file_wEeDw6
-def wait_once_told() -> None:
-    """Go no further than the result; then the signal comes."""
-    tui.cli.change.verify.print_message = lambda _: signal.pause()
-=======
 def wait_after_report() -> None:
     """Stop after the result: the signal comes then."""
-    tui.cli.change.verify.tell = lambda _: signal.pause()
->>>>>>> .merge_file_eZZG2W
+    tui.cli.change.verify.print_message = lambda _: signal.pause()
 
 
 def load() -> None:

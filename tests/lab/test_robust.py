@@ -40,11 +40,7 @@ def test_a_directory_that_was_removed_under_the_operator_is_named(practice: racw
     said = run.communicate(timeout=60)[1]
     assert (run.returncode, said) == (
         ExitCode.USAGE,
-<<<<<<< ours
         "racwire: The current directory no longer exists; change to another one.\n",
-=======
-        "racwire: The current directory has been removed: change to an existing directory.\n",
->>>>>>> theirs
     )
 
 

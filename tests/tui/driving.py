@@ -1,14 +1,11 @@
 """Helpers of the console's tests: what the operator sees and does."""
 
 from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path
-
-from textual.pilot import Pilot
-
 from tests.tui.terminal import PATIENCE_S
+from textual.pilot import Pilot
 from tui.console.app import ConsoleApp
 from tui.console.export_state import Written
 from tui.screens.checks.finding_list import FindingList
@@ -17,7 +14,7 @@ from tui.screens.report.screen import FORMS
 from tui.widgets.choice_list import ChoiceList
 from tui.widgets.lines import Lines
 
-HEADINGS = ("Problems", "Waived", "Gone", "Worth knowing", "Well", "Left out", "Running")
+HEADINGS = ("Problems", "Waived", "Gone", "Worth knowing", "Passed", "Skipped", "Running")
 
 
 def shown(pilot: Pilot[None], part: str) -> str:

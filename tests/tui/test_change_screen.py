@@ -1,49 +1,35 @@
 """The Change screen, operated by keys, on changes with real journals and with verifications that a test specifies."""
 
 from __future__ import annotations
-
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from pathlib import Path
-from typing import Any
-
 import msgspec
 import pytest
-from textual.events import Key
-from textual.pilot import Pilot
-from textual.widgets import Input
-
-from checks.change.change_events import (
-    AnyEvent,
-    Attested,
-    Closed,
-    GateResult,
-    Noted,
-    Overridden,
-    Surprise,
-    Surprised,
-    Verified,
-)
+from checks.change.change_events import AnyEvent, Attested, Closed, GateResult, Noted, Overridden, Surprise, Surprised, Verified
 from checks.change.change_journal import ChangeJournal, find
 from checks.change.change_plan import Accepted, Gate
 from checks.change.obstacles import Obstacle
 from checks.change.state import Change
 from checks.model.finding import Finding, Status
 from checks.run.events import Event
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
 from tests.tui.change_driving import PaperChanges, PaperConduct, in_sight, refuses, settled
 from tests.tui.clusters import UNCHANGING, black_hole, engine
 from tests.tui.conftest import NewConsole
 from tests.tui.driving import concluded, running, shown, until
 from tests.unit.change_journals import STEPS, journal, looked, plan
-from tui.console import app as app_module
-from tui.console import journal_watcher
+from textual.events import Key
+from textual.pilot import Pilot
+from textual.widgets import Input
+from tui.console import app as app_module, journal_watcher
 from tui.console.app import ConsoleApp
 from tui.console.journal_watcher import JournalWatcher
 from tui.console.live import Past
 from tui.screens.change.ask import AskScreen
 from tui.screens.change.screen import ChangeScreen
 from tui.widgets.lines import Lines
+from typing import Any
 
 AGREED = Attested("agree", "Ann Lee", "CHG-4711")
 SWITCHED = Attested("switch", "Bob of the network team")
@@ -112,7 +98,7 @@ async def test_without_a_change_the_screen_explains_and_n_plans_one(new_console:
         await answer(pilot, "1500")
         await settled(pilot, "step 1 of 4", "change-top")
         assert asked == [1500]
-        assert "a attests it by name" in rule(pilot) or "The change is open" in rule(pilot)
+        assert "press a to attest" in rule(pilot) or "The change is open" in rule(pilot)
 
 
 async def test_what_is_in_the_way_is_named_and_can_be_accepted_for_a_reason(
@@ -123,14 +109,14 @@ async def test_what_is_in_the_way_is_named_and_can_be_accepted_for_a_reason(
     async with console(new_console, PaperChanges(tmp_path, begins=refuses(unread, lost))) as pilot:
         await settled(pilot, "No change of the MTU is open here.")
         await pilot.press("n", "enter")
-        await settled(pilot, "2 of 2 in the way")
+        await settled(pilot, "2 of 2 obstacles left")
         await pilot.press("o")
         assert "CH-START-001 cannot be accepted" in rule(pilot)
         await pilot.press("tab", "o")
         await answer(pilot, "It is a known old loss.")
-        assert "Accepted: It is a known old loss." in await settled(pilot, "1 of 2 in the way")
+        assert "Accepted: It is a known old loss." in await settled(pilot, "1 of 2 obstacles left")
         await pilot.press("n", "enter")
-        assert "IC-LOST-002" not in await settled(pilot, "1 of 1 in the way")
+        assert "IC-LOST-002" not in await settled(pilot, "1 of 1 obstacle left")
         await pilot.press("escape")
         await settled(pilot, "No change of the MTU is open here.")
 
@@ -139,14 +125,14 @@ async def test_changes_that_are_over_can_be_looked_at(new_console: NewConsole, t
     journal(tmp_path, AGREED, Closed("abandoned", "Ann", "The window was taken."), of=plan("2026-11-18-a"))
     journal(tmp_path, Closed("abandoned", "Ann", "Another day is better."), of=plan("2026-11-19-a"))
     async with console(new_console, PaperChanges(tmp_path)) as pilot:
-        page = await settled(pilot, "Changes that lie here")
+        page = await settled(pilot, "Changes with a journal here")
         assert page.index("▸ 2026-11-19-a") < page.index("2026-11-18-a")
         await pilot.press("down", "enter")
         await settled(pilot, "2026-11-18-a", "change-top")
         assert "abandoned" in shown(pilot, "change-top")
         assert "verify" not in shown(pilot, "keys")
         await pilot.press("left_square_bracket", "escape", "escape")
-        await settled(pilot, "Changes that lie here")
+        await settled(pilot, "Changes with a journal here")
 
 
 async def test_a_journal_that_cannot_be_followed_is_told(new_console: NewConsole, changes: PaperChanges) -> None:
@@ -164,7 +150,7 @@ async def test_a_recording_has_no_change(new_console: NewConsole) -> None:
         pilot.app.state.feed.past = Past("recording mtu1500", None, is_saved=False)
         await concluded(pilot)
         await pilot.press("5")
-        await settled(pilot, "A recording is shown.")
+        await settled(pilot, "This is a recording.")
         await pilot.press("n", "v", "enter")
         assert isinstance(pilot.app.screen, ChangeScreen)
 
@@ -183,8 +169,8 @@ async def test_the_current_step_is_large_and_the_way_behind_and_ahead_small(
         assert seen[4] == "  ✓ 1 agree  ✓ 2 switch"
         assert seen[5] == " ▶ 3 set MTU"
         assert seen[21] == "  · 4 sign off"
-        assert "then v looks whether it is so" in seen[22]
-        assert seen[23].startswith(" v verify  a attest  o override  n note  b way back  c copy")
+        assert "then v checks the gate" in seen[22]
+        assert seen[23].startswith(" v verify  a attest  o override  n note  b rollback  c copy")
 
 
 async def test_tab_marks_a_block_that_c_copies_and_big_c_copies_all_as_comments(
@@ -220,7 +206,7 @@ async def test_other_steps_can_be_looked_at_and_esc_leads_back(new_console: NewC
         await settled(pilot, "3 set MTU")
         await pilot.press("left_square_bracket")
         assert "✓ Bob of the network team" in await settled(pilot, "2 switch done")
-        assert "only looking" in rule(pilot)
+        assert "viewing: [ and ] move" in rule(pilot)
         await pilot.press("right_square_bracket", "right_square_bracket", "right_square_bracket")
         await settled(pilot, "4 sign off not reached yet")
         await pilot.press("escape")
@@ -254,7 +240,7 @@ async def test_v_looks_at_the_gate_which_is_brought_into_sight_until_it_passes(
         await pilot.press("v")
         await settled(pilot, "rac2 ✗ 1500")
         assert "kept-mtu     rac1 ✓ 9000 kept   rac2 ✗ 1500" in in_sight(pilot)
-        assert "waiting for rac2; v looks again" in rule(pilot)
+        assert "waiting for rac2; v checks again" in rule(pilot)
         await pilot.press("v")
         await settled(pilot, "▶ 4 sign off")
         assert pilot.app.screen.query_one("#change-page", Lines).above == 0
@@ -275,7 +261,7 @@ async def test_while_it_is_looked_at_progress_and_what_is_known_are_shown_and_es
         await pilot.press("a", "v")
         assert isinstance(pilot.app.screen, ChangeScreen)
         await pilot.press("escape")
-        await settled(pilot, "Given up; nothing was written.", "lower-rule")
+        await settled(pilot, "Cancelled; nothing was written.", "lower-rule")
         assert changes.conduct.closed
         assert len(written(changes).lines) == 3
 
@@ -289,7 +275,7 @@ async def test_enter_shows_all_that_the_gate_said(new_console: NewConsole, chang
         await pilot.press("enter")
         page = await settled(pilot, "eth1 of rac2 would come up at 1500.", "page")
         assert "✗ FAIL  rac2" in page
-        assert "looked at its gate" in page
+        assert "checked the gate" in page
         await pilot.press("escape")
         assert isinstance(pilot.app.screen, ChangeScreen)
 
@@ -318,7 +304,7 @@ async def test_leaving_does_not_wait_for_a_look(new_console: NewConsole, changes
         waited = loop.time() - began
         let_go.set()
         assert isinstance(pilot.app, ConsoleApp)
-        assert "is at step 3 of 4, set MTU; `racwire change` goes on with it." in pilot.app.state.changes.farewell()
+        assert "is at step 3 of 4, set MTU; `racwire change` continues it." in pilot.app.state.changes.farewell()
     assert waited < 2 * app_module.STOP_WITHIN_S
 
 
@@ -353,7 +339,7 @@ async def test_going_past_a_gate_takes_a_look_a_reason_and_a_yes(
         await pilot.press("o")
         assert "eth1 of rac2 would come up at 1500." in shown(pilot, "page")
         await answer(pilot, "Ann", "because")
-        assert "in words" in shown(pilot, "ask-rule")
+        assert "Type a reason of at least 10 characters" in shown(pilot, "ask-rule")
         await answer(pilot, "rac2 is being replaced.", "y")
         assert isinstance(pilot.app.screen, AskScreen)
         await answer(pilot, "yes")
@@ -421,7 +407,7 @@ async def test_the_last_step_is_signed_off_with_enter_and_the_change_is_over(
         await settled(pilot, "signed off", "change-top")
         assert last(changes) == Closed("signed off", "Ann Lee")
         await pilot.press("escape")
-        await settled(pilot, "Changes that lie here")
+        await settled(pilot, "Changes with a journal here")
 
 
 async def test_nothing_is_signed_off_before_the_last_look(new_console: NewConsole, tmp_path: Path) -> None:
@@ -430,7 +416,7 @@ async def test_nothing_is_signed_off_before_the_last_look(new_console: NewConsol
     still = GateResult(check="running-mtu", status=Status.PASS, text="9000", node="rac1")
     async with console(new_console, PaperChanges(tmp_path, (Verified("sign-off", True, (still,)),))) as pilot:
         await settled(pilot, "▶ 1 sign off")
-        assert "v looks once more" in rule(pilot)
+        assert "v checks once more" in rule(pilot)
         await pilot.press("a")
         assert "Look first (v)" in rule(pilot)
         await pilot.press("v")
@@ -444,7 +430,7 @@ async def test_the_way_back_is_shown_before_it_is_begun(new_console: NewConsole,
     async with console(new_console, changes) as pilot:
         await settled(pilot, "3 set MTU")
         await pilot.press("b")
-        await settled(pilot, "The way back from here: back to MTU 1500", "page")
+        await settled(pilot, "The rollback from here: back to MTU 1500", "page")
         await answer(pilot, "Ann", "The window ends.", "yes")
         await settled(pilot, "back to MTU 1500", "change-top")
         assert written(changes).is_way_back
@@ -456,7 +442,7 @@ async def test_the_way_back_is_shown_before_it_is_begun(new_console: NewConsole,
 async def test_what_somebody_else_writes_is_shown_by_itself_and_nothing_is_told_while_nobody_does(
     new_console: NewConsole, changes: PaperChanges, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journal_watcher, "LOOK_EVERY_S", 0.02)
+    monkeypatch.setattr(journal_watcher, "POLL_EVERY_S", 0.02)
     looks: list[object] = []
     stamp = JournalWatcher._stamp
 

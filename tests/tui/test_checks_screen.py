@@ -220,8 +220,8 @@ async def test_help_lists_every_key_of_the_footer(new_console: NewConsole) -> No
         page = shown(pilot, "page")
         for entry in footer.strip().split("  "):
             assert f" {entry.split()[0]} " in page
-        assert page.index("Run all checks again") < page.index("The Traffic screen.") < page.index("black hole")
-        assert page.count("Leave racwire") == 1
+        assert page.index("Run all checks again") < page.index("Show the Traffic screen.") < page.index("black hole")
+        assert page.count("Quit racwire") == 1
         await pilot.press("q")
         assert checks_screen(pilot)
 

@@ -1,20 +1,12 @@
 """`racwire open`: the console with a saved file, without a cluster."""
 
 from __future__ import annotations
-
+import msgspec
 import os
+import pytest
 import re
 import subprocess
 import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from datetime import datetime
-from pathlib import Path
-
-import msgspec
-import pytest
-from textual.pilot import Pilot
-
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Cluster
 from checks.model.report import Report
@@ -23,6 +15,10 @@ from checks.run.check_discovery import discover
 from checks.saved import open_saved, save
 from checks.saved.saved_replay import Replay
 from checks.traffic.samples import Event
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from pathlib import Path
 from tests.fixtures.databases import asked
 from tests.tui.clusters import black_hole, engine
 from tests.tui.conftest import FakeFeed, NewConsole
@@ -31,6 +27,7 @@ from tests.tui.terminal import LEAVE_ALTERNATE_SCREEN, RACWIRE, Terminal, nobody
 from tests.tui.test_traffic_recordings import record
 from tests.tui.traffic_driving import Console
 from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events
+from textual.pilot import Pilot
 from tui.console.actions import TABS
 from tui.console.export_state import SAVED
 from tui.console.live import of_saved
@@ -95,7 +92,7 @@ async def test_the_checks_and_paths_are_those_that_were_saved(new_console: NewCo
         await on.press("escape", "2")
         assert "1500 B" in shown(on.pilot, "path-matrix")
         await on.press("5")
-        assert "A saved state is shown." in text(on.pilot, "change-page")
+        assert "This is a saved state." in text(on.pilot, "change-page")
 
 
 async def test_what_needs_a_cluster_is_not_offered(new_console: NewConsole, tmp_path: Path) -> None:
@@ -196,7 +193,7 @@ async def test_of_a_saved_state_too_pseudonyms_are_written_and_no_second_ones_fo
         await on.press("6")
         assert "d redact" not in shown(on.pilot, "keys")
         await on.press("d")
-        assert "pseudonyms, as it was saved" in shown(on.pilot, "report-done")
+        assert "pseudonyms, as in the saved file" in shown(on.pilot, "report-done")
         again = await write(on.pilot, SAVED)
         assert "-redacted" in again.name
     with open_saved(redacted) as first, open_saved(again) as second:

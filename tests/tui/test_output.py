@@ -1,17 +1,14 @@
 """The output to a terminal that reads, that stops reading, and that is gone."""
 
 from __future__ import annotations
-
 import os
+import pytest
 import signal
 import termios
 import threading
 import tty
 from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
-
 from tests.tui.terminal import PATIENCE_S, Terminal, nobody
 from tui.terminal.terminal_output import MOST_WAITING, TerminalOutput
 
@@ -80,7 +77,7 @@ def test_what_gives_the_terminal_back_is_never_left_out(line: Line) -> None:
     line.output.write("x" * MOST_WAITING)
     for _ in range(3):
         line.output.write("x" * MOST_WAITING)
-    line.output.leave()
+    line.output.start_restoring()
     line.output.write("back")
     assert not line.output.end(0.1)
     line.go_on()

@@ -1,11 +1,8 @@
 """The Paths screen, driven by keys."""
 
 from __future__ import annotations
-
 import msgspec
 import pytest
-from textual.pilot import Pilot
-
 from checks.model.facts import Cluster, Unknown
 from checks.model.settings import Settings
 from checks.run.check_discovery import discover
@@ -16,6 +13,7 @@ from tests.tui.clusters import black_hole, engine, healthy, node_unread, without
 from tests.tui.conftest import NewConsole
 from tests.tui.driving import concluded, shown
 from tests.tui.test_checks_screen import Gate
+from textual.pilot import Pilot
 from tui.screens.paths.screen import PathsScreen
 from tui.screens.reader import ReaderScreen
 from tui.widgets.lines import Lines
@@ -136,7 +134,7 @@ async def test_where_nothing_was_probed_it_says_so_and_why(new_console: NewConso
     facts = msgspec.structs.replace(healthy(), paths=Unknown(reason))
     async with new_console(lambda: JudgedRecording(header_of(facts), discover(), Settings())).run_test() as pilot:
         await paths_of(pilot)
-        assert "nothing was probed" in shown(pilot, "path-matrix")
+        assert "not probed" in shown(pilot, "path-matrix")
         assert "0 of" not in shown(pilot, "path-matrix")
         assert told in " ".join(shown(pilot, "path-foot").split())
 
@@ -237,5 +235,5 @@ async def test_help_tells_its_keys_and_letters(new_console: NewConsole) -> None:
         await pilot.press("question_mark")
         await pilot.pause()
         text = shown(pilot, "page")
-        assert "The next private network." in text
+        assert "Select the next private network." in text
         assert "black hole" in text

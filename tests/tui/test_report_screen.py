@@ -1,19 +1,13 @@
 """The Report screen: the text of the report, and its files."""
 
 from __future__ import annotations
-
 import asyncio
 import dataclasses
+import msgspec
+import pytest
 import re
 import tempfile
 import threading
-from collections.abc import Callable
-from pathlib import Path
-
-import msgspec
-import pytest
-from textual.pilot import Pilot
-
 from checks.model.facts import Cluster
 from checks.model.report import Report
 from checks.report.json_report import from_json, to_json
@@ -22,11 +16,14 @@ from checks.saved import open_saved
 from checks.sources.nodes.session import Session
 from checks.traffic.samples import Links
 from checks.whole_files import OutputError
+from collections.abc import Callable
+from pathlib import Path
 from tests.tui.clusters import UNCHANGING, black_hole, engine, healthy
 from tests.tui.conftest import FakeFeed, NewConsole
 from tests.tui.driving import checks_screen, concluded, shown, until, write
 from tests.tui.traffic_driving import Console
 from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events
+from textual.pilot import Pilot
 from tui.cli.report_formats import FORMATS
 from tui.console import report_file
 from tui.console.app import ConsoleApp
@@ -67,7 +64,7 @@ async def test_e_shows_what_the_report_says_and_writes_nothing_yet(sick: Console
         said = shown(pilot, "report-says")
         assert "Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac3, both ways." in said
         assert "Every check has concluded." in said
-        assert "None yet: sampling begins with Traffic (3)." in said
+        assert "None yet: sampling starts when you open Traffic (3)." in said
         assert not list(here.glob("racwire-*"))  # noqa: ASYNC240 - a test waits for nothing else
 
 
@@ -155,7 +152,7 @@ async def test_how_far_it_is_stands_above_the_keys(sick: ConsoleApp, monkeypatch
         async with sick.run_test() as pilot:
             await report_screen(pilot)
             await pilot.press("j", "j", "j", "enter")
-            await until(pilot, lambda: "the report is being made" in shown(pilot, "lower-rule"))
+            await until(pilot, lambda: "making the report" in shown(pilot, "lower-rule"))
             made.set()
             await until(pilot, lambda: "B to ~/" in shown(pilot, "lower-rule"))
             assert re.search(rf"writing \d+ kB to ~/{STEM}.json", shown(pilot, "lower-rule"))
@@ -181,7 +178,7 @@ async def test_before_all_checks_have_concluded_the_report_says_which_have_not(n
     gate, paths = held_up()
     async with new_console(lambda: engine(black_hole(), UNCHANGING, paths=paths)).run_test() as pilot:  # type: ignore[arg-type]
         await pilot.press("6")
-        await until(pilot, lambda: "1 check has yet to conclude: df-ping." in shown(pilot, "report-says"))
+        await until(pilot, lambda: "1 check has not concluded yet: df-ping." in shown(pilot, "report-says"))
         report = from_json((await write(pilot, "json")).read_bytes())
         assert report.interrupted
         assert [(f.check, f.status) for f in report.findings if "had not concluded" in f.title] == [
@@ -213,7 +210,7 @@ async def test_while_nothing_is_known_there_is_nothing_to_write(new_console: New
         try:
             await pilot.press("6")
             await pilot.pause()
-            assert "Nothing has been found out yet" in shown(pilot, "report-says")
+            assert "There are no findings yet" in shown(pilot, "report-says")
             await pilot.press("enter")
             await until(pilot, lambda: "There is no report yet" in shown(pilot, "lower-rule"))
         finally:
@@ -274,7 +271,7 @@ async def test_the_saved_file_has_the_samples_so_far(new_console: NewConsole) ->
 async def test_pseudonyms_are_written_on_demand_and_the_place_of_the_names_is_told(sick: ConsoleApp) -> None:
     async with sick.run_test() as pilot:
         await report_screen(pilot)
-        assert "as they are" in shown(pilot, "report-done")
+        assert "real names; d writes pseudonyms" in shown(pilot, "report-done")
         assert "d redact" in shown(pilot, "keys")
         await pilot.press("d")
         assert "~/.local/state/racwire/redaction.json" in shown(pilot, "report-done")

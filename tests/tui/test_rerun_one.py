@@ -1,17 +1,14 @@
 """The key R: run only the selected finding's check again."""
 
 from __future__ import annotations
-
 import asyncio
-from pathlib import Path
-
 import msgspec
 import pytest
-
 from checks.model.facts import Cluster
 from checks.run.check_discovery import discover
 from checks.run.engine import Engine
 from checks.sources.nodes.session import Session
+from pathlib import Path
 from tests.fixtures.clusters import cluster, node, with_interface
 from tests.tui.clusters import black_hole, engine, healthy
 from tests.tui.conftest import NewConsole
@@ -104,7 +101,7 @@ async def test_while_the_first_run_goes_on_there_is_nothing_to_add_to(new_consol
         await reached.wait()
         await pilot.press("R")
         await pilot.pause()
-        assert "when all have concluded" in shown(pilot, "lower-rule")
+        assert "after all checks have concluded" in shown(pilot, "lower-rule")
         gate.set()
         await concluded(pilot)
         assert "P df-ping" in "\n".join(listed(pilot))

@@ -2,27 +2,24 @@
 fault in racwire."""
 
 from __future__ import annotations
-
 import asyncio
-import re
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from pathlib import Path
-
 import pytest
-from textual import events
-from textual.app import ComposeResult
-from textual.pilot import Pilot
-from textual.widgets import Input
-
+import re
 from checks.model.settings import Settings
 from checks.run.check_discovery import discover
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Header, Recording
 from checks.traffic.recording_replay import JudgedRecording
 from checks.traffic.samples import Event, Gap, NodeSample
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from pathlib import Path
 from tests.tui.clusters import black_hole, engine, healthy
 from tests.tui.conftest import FakeFeed, NewConsole
 from tests.tui.driving import checks_screen, chosen, concluded, listed, running, shown, until
+from textual import events
+from textual.app import ComposeResult
+from textual.pilot import Pilot
+from textual.widgets import Input
 from tui.console import main_screens
 from tui.console.actions import EVERYWHERE, TABS
 from tui.console.app import ConsoleApp
@@ -142,7 +139,7 @@ async def test_the_palette_is_left_without_doing_anything(new_console: NewConsol
 async def test_a_command_of_the_palette_works_on_the_screen_it_was_opened_from(new_console: NewConsole) -> None:
     async with new_console(lambda: engine(black_hole())).run_test() as pilot:
         await concluded(pilot)
-        await pilot.press("enter", "colon", *"before", "enter")
+        await pilot.press("enter", "colon", *"previous", "enter")
         await pilot.pause()
         assert checks_screen(pilot)
 
@@ -179,7 +176,7 @@ async def test_a_fault_in_a_key_costs_that_key_and_is_told(
         await concluded(pilot)
         await pilot.press("c")
         await pilot.pause()
-        assert "A fault inside racwire: see /" in shown(pilot, "lower-rule")
+        assert "Internal error in racwire: see /" in shown(pilot, "lower-rule")
         assert app.log_path.name == "racwire.log"
         assert "the wheels came off" in caplog.text
         await pilot.press("p")

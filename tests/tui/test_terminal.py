@@ -1,17 +1,14 @@
 """The console as a process: without a terminal, in a terminal, and when the terminal is taken from it."""
 
 from __future__ import annotations
-
 import os
+import pytest
 import signal
 import subprocess
 import sys
 import termios
 from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
-
 from tests.tui.terminal import LEAVE_ALTERNATE_SCREEN, MADE_UP, PATIENCE_S, RACWIRE, Terminal, nobody
 
 
@@ -41,7 +38,7 @@ def test_without_a_terminal_the_checks_run_as_text(hurried: dict[str, str]) -> N
     done = subprocess.run(
         RACWIRE, env=hurried, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False
     )
-    assert done.stderr.startswith("racwire: no terminal here, so the checks run as text.\n")
+    assert done.stderr.startswith("racwire: there is no terminal, so the checks run as text.\n")
     assert "\x1b" not in done.stdout
     assert "UNKNOWN" in done.stdout
     assert done.returncode == 3
@@ -105,7 +102,7 @@ def test_it_leaves_no_files_behind_when_all_goes_well(console: Terminal, tmp_pat
 def test_when_nothing_changes_nothing_is_sent(hurried: dict[str, str]) -> None:
     """During many checks whether the terminal still exists, after the checks have run."""
     program = (
-        "import sys\nfrom tui.console import hangup\nhangup.LOOK_EVERY_S = 0.05\n"
+        "import sys\nfrom tui.console import hangup\nhangup.CHECK_EVERY_S = 0.05\n"
         "from tui.cli.main import main\nsys.exit(main([]))\n"
     )
     terminal = Terminal(hurried, [sys.executable, "-c", program])
@@ -129,12 +126,12 @@ def test_a_fault_of_the_console_itself_goes_to_the_log_and_the_console_goes_on(
     try:
         terminal.read_until(b"UNKNOWN")
         terminal.send(b"c")
-        terminal.read_until(b"A fault inside racwire")
+        terminal.read_until(b"Internal error in racwire")
         terminal.send(b"q")
         assert terminal.ended() in (3, 130)
         log = tmp_path / ".local" / "state" / "racwire" / "racwire.log"
         said = terminal.seen.split(LEAVE_ALTERNATE_SCREEN)[-1]
-        assert b"racwire: something inside racwire broke while the console ran; the details are in" in said
+        assert b"racwire: an internal error occurred while the console ran; the details are in" in said
         assert b"Traceback" not in said
         assert "wheels" in log.read_text()
         assert log.stat().st_mode & 0o777 == 0o600
@@ -152,7 +149,7 @@ def test_a_console_that_cannot_begin_says_so_in_a_sentence(environment: dict[str
     try:
         terminal.ended()
         said = terminal.seen.split(LEAVE_ALTERNATE_SCREEN)[-1]
-        assert b"racwire: the console broke down; the details are in" in said
+        assert b"racwire: the console failed; the details are in" in said
         assert b"Traceback" not in said
         assert "wheels" in (tmp_path / ".local" / "state" / "racwire" / "racwire.log").read_text()
     finally:

@@ -105,7 +105,7 @@ def test_evidence_tells_where_when_how_long_and_how_it_ended() -> None:
 
 
 def test_evidence_that_is_not_there_is_said_to_be_missing() -> None:
-    assert "Nothing was read or sent" in plain(evidence_lines([], 78))
+    assert "racwire read and sent nothing" in plain(evidence_lines([], 78))
 
 
 @pytest.mark.parametrize(("text", "width"), [("漢字" * 20, 11), ("word " * 9, 10), ("", 5), ("a" * 50, 12)])
@@ -151,7 +151,7 @@ def test_colours_are_in_doubt_where_the_terminal_says_little(environment: dict[s
 
 
 def test_without_streams_there_is_no_console() -> None:
-    assert no_console({"TERM": "xterm"}, None, None) == "no terminal here"
+    assert no_console({"TERM": "xterm"}, None, None) == "there is no terminal"
 
 
 def test_a_log_that_cannot_be_written_says_so_and_harms_nothing(tmp_path: Path) -> None:

@@ -1,16 +1,10 @@
 """The Traffic screen records samples, and displays recordings."""
 
 from __future__ import annotations
-
-import random
-import threading
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager, closing
-from pathlib import Path
-
 import msgspec
 import pytest
-
+import random
+import threading
 from checks.model.facts import Cluster, NotGathered, Unknown
 from checks.model.settings import Settings
 from checks.run.check_discovery import discover
@@ -18,6 +12,9 @@ from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Header, Recording
 from checks.traffic.recording_replay import JudgedRecording
 from checks.traffic.samples import Event, Gap
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
 from tests.fixtures.databases import asked
 from tests.tui.clusters import engine, healthy
 from tests.tui.conftest import FakeFeed, NewConsole
@@ -118,7 +115,7 @@ async def test_a_disk_that_hangs_ends_the_recording_and_sampling_goes_on(
             await on.press("w")
             await on.until(hangs.is_set)
             await on.tell(node_sample("rac1", BEGIN + 4, NOISE, Ip_ReasmFails=212))
-            await on.until(lambda: "The disk hangs: racwire-" in on.below)
+            await on.until(lambda: "The disk hangs: the recording racwire-" in on.below)
             assert " rec" not in shown(on.pilot, "header")
             assert "FAILED  212/s" in on.body
         finally:
@@ -200,16 +197,16 @@ async def test_a_recording_is_looked_at_by_the_same_keys(new_console: NewConsole
         await on.press("end")
         await on.until(lambda: on.rule == end)
         await on.press("+")
-        await on.until(lambda: "a point is 2 s" in on.rule)
+        await on.until(lambda: "2 s per point" in on.rule)
         await on.press("space")
-        assert "stands still" in on.below
+        assert "cannot be paused" in on.below
         await on.press("w")
         assert "recording already" in on.below
         for words in ("pause", "record"):
             assert words not in shown(pilot, "keys"), "what cannot be done here is not offered"
         await on.press("question_mark")
-        assert "Write the samples" not in shown(pilot, "page")
-        assert "Back in time" in shown(pilot, "page")
+        assert "Record the samples" not in shown(pilot, "page")
+        assert "Go one graph width earlier." in shown(pilot, "page")
 
 
 async def test_a_recording_that_is_damaged_meanwhile_says_so(new_console: NewConsole, recorded: Path) -> None:
@@ -234,12 +231,12 @@ HELD = {"paths": NOT_GATHERED, "counters": NOT_GATHERED, "activity": NOT_GATHERE
 @pytest.mark.parametrize(
     ("facts", "paths", "database"),
     [
-        (healthy(), "nothing was probed", "This recording holds no database. No database connection is set"),
-        (asked(2), "nothing was probed", "What its instances counted is on the Traffic screen (3)."),
+        (healthy(), "not probed", "This recording contains no database. No database connection is set"),
+        (asked(2), "not probed", "The Traffic screen (3) shows the counters of the instances."),
         (
             msgspec.structs.replace(healthy(), networks=Unknown("oifcfg was not found.")),
-            "This recording holds no private networks. oifcfg was not found.",
-            "This recording holds no database.",
+            "This recording contains no private networks. oifcfg was not found.",
+            "This recording contains no database.",
         ),
     ],
 )

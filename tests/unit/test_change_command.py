@@ -244,7 +244,7 @@ def test_the_exit_code_of_verify_says_whether_the_next_step_may_come(
     monkeypatch.setattr(change_context, "ChangeSession", conduct_that_sees(looked(*statuses)))
     found, out, told = racwire("verify")
     assert found == code
-    assert out.startswith("Step 3 of 4: set MTU\nGate, looked at ")
+    assert out.startswith("Step 3 of 4: set MTU\nGate, checked ")
     assert f": {word}\n" in out
     assert ("next: step 4, sign off" in told) == (code == ExitCode.PASS)
     _, out, _ = racwire("status", "--format", "json")

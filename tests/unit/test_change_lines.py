@@ -1,38 +1,20 @@
 """The Change screen as lines: the heading, the steps before and after, the current step, its gate, and surprises."""
 
 from __future__ import annotations
-
-import shlex
-from collections.abc import Callable, Iterable
-
 import msgspec
 import pytest
-from rich.cells import cell_len
-from rich.segment import Segment
-from textual.color import Color
-
-from checks.change.change_events import (
-    AnyEvent,
-    Attested,
-    Closed,
-    GateResult,
-    JournalLine,
-    Noted,
-    ObservedState,
-    Opened,
-    Overridden,
-    Reopened,
-    RolledBack,
-    Surprise,
-    Surprised,
-    Verified,
-)
+import shlex
+from checks.change.change_events import AnyEvent, Attested, Closed, GateResult, JournalLine, Noted, ObservedState, Opened, Overridden, Reopened, RolledBack, Surprise, Surprised, Verified
 from checks.change.change_plan import ChangeKind, Commands, Gate, Plan, Step
 from checks.change.change_text import GATE_SIGNS, STEP_SIGNS
 from checks.change.obstacles import Obstacle
 from checks.change.state import Change, fold
 from checks.model.finding import Status
+from collections.abc import Callable, Iterable
+from rich.cells import cell_len
+from rich.segment import Segment
 from tests.unit.change_journals import LOOK, WHO, looked, plan
+from textual.color import Color
 from tui.console.change_state import ChangeState, JournalsRead, Refused, Work
 from tui.console.theme import filters_for
 from tui.screens.change.alarms import alarm_lines, standing_alarms
@@ -41,9 +23,8 @@ from tui.screens.change.gate_page import detail_lines, gate_lines
 from tui.screens.change.head import ahead_line, behind_line, head_line
 from tui.screens.change.overview import overview_page, refused_page
 from tui.screens.change.questions import ChangeQuestion, ask_note, ask_override, ask_target
-from tui.screens.change.step_page import all_blocks_text, block_text, next_words, step_page
-from tui.text.line import Line as Drawn
-from tui.text.line import command_lines, plain
+from tui.screens.change.step_page import all_blocks_text, block_text, next_action, step_page
+from tui.text.line import Line as Drawn, command_lines, plain
 
 BLACK = Color(0, 0, 0)
 AGREED = Attested("agree", "Ann Lee", "CHG-4711")
@@ -186,13 +167,13 @@ def gate_of(now: Change, work: Work | None = None, width: int = 80) -> str:
 
 def test_a_gate_that_was_not_looked_at_says_how_to_look():
     told = gate_of(change(AGREED, SWITCHED))
-    assert "not looked at yet; v looks." in told
+    assert "not checked yet; v checks it." in told
     assert "running-mtu  ·" in told
 
 
 def test_a_gate_names_each_check_and_node_by_sign_and_text_and_what_is_waited_for():
     told = gate_of(change(AGREED, SWITCHED, looked(Status.PASS, Status.FAIL)))
-    assert "looked at 18:04:31 by oracle@rac1: not passed" in told
+    assert "checked 18:04:31 by oracle@rac1: not passed" in told
     assert "kept-mtu     rac1 ✓ 9000 kept   rac2 ✗ 1500" in told
     assert "waiting for rac2: eth1 of rac2 would come up at 1500." in told
     assert "- Set it in its connection, too." in told
@@ -249,7 +230,7 @@ def test_what_was_proved_before_is_told_apart():
     )
     now = change(AGREED, SWITCHED, looked(Status.PASS), Verified("paths", False, results), of=of)
     told = gate_of(now)
-    assert told.index("df-ping") < told.index("What has to hold beside that:") < told.index("kept-mtu")
+    assert told.index("df-ping") < told.index("Conditions that must also hold:") < told.index("kept-mtu")
 
 
 # --- the step ---------------------------------------------------------------------------------------------------------
@@ -265,9 +246,9 @@ def test_a_step_is_told_in_full_with_the_marked_block_and_the_way_back():
     assert told.startswith(" ▶ 3 set MTU\n   Set eth1 on both nodes.\n   Why      MTU is not in the OCR.")
     marked = [line for line in told.splitlines() if line.endswith("c copies")]
     assert [line.split("  ")[0].strip() or line.split()[0:4] for line in marked] == [["As", "root", "on", "rac2:"]]
-    assert "racwire runs none of these commands; you do." in told
+    assert "racwire runs none of these commands; you run them." in told
     assert "Expected eth1 has 9000 on both." in told
-    assert told.endswith("Back     Both get 1500 back.")
+    assert told.endswith("Rollback Both get 1500 back.")
 
 
 def test_the_places_of_blocks_and_gate_are_known_for_scrolling():
@@ -289,24 +270,24 @@ def test_attestations_overrides_notes_and_reopening_stand_at_their_step_by_name(
     past = Overridden("set-mtu", "Ann", "rac2 is being replaced.")
     now = change(AGREED, SWITCHED, looked(Status.PASS, Status.FAIL), past)
     told = words(step_page(now, now.plan.step("set-mtu"), 0, Work(), 80).lines)
-    assert "! 3 set MTU gone past without proof" in told
-    assert "! Ann went past the gate at 2026-11-20 18:05: rac2 is being replaced." in told
+    assert "! 3 set MTU overridden without proof" in told
+    assert "! Ann overrode the gate at 2026-11-20 18:05: rac2 is being replaced." in told
     now = change(AGREED, SWITCHED, looked(Status.PASS), Reopened("set-mtu", "rac2 came back at 1500."))
-    assert "Again    to be done again: rac2 came back at 1500." in page(now)
+    assert "Again    this step must be done again: rac2 came back at 1500." in page(now)
 
 
 @pytest.mark.parametrize(
     ("events", "expected"),
     [
-        ((), "do this, then a attests it by name"),
-        ((AGREED, SWITCHED), "do this, then v looks whether it is so"),
-        ((AGREED, SWITCHED, looked(Status.PASS, Status.FAIL)), "waiting for rac2; v looks again"),
+        ((), "do this, then press a to attest"),
+        ((AGREED, SWITCHED), "do this, then v checks the gate"),
+        ((AGREED, SWITCHED, looked(Status.PASS, Status.FAIL)), "waiting for rac2; v checks again"),
         ((AGREED, SWITCHED, looked(Status.PASS)), "Enter signs the change off"),
         ((Closed("abandoned", "Ann"),), "This change is over: abandoned. Esc goes to the overview."),
     ],
 )
 def test_what_to_do_next_is_always_said(events: tuple[AnyEvent, ...], expected: str):
-    assert next_words(change(*events)) == expected
+    assert next_action(change(*events)) == expected
 
 
 @pytest.mark.parametrize("width", [30, 60, 80, 120])
@@ -390,16 +371,16 @@ LOST = Obstacle(code="IC-LOST-002", title="blocks lost", sentence="37 blocks wer
 
 def test_what_is_in_the_way_is_named_one_by_one_with_what_to_do():
     told = text(refused_page(Refused(9000, (UNREAD, LOST)), 1, 80).lines)
-    assert "2 of 2 in the way" in told
+    assert "2 of 2 obstacles left" in told
     assert "✗ CH-START-001  rac3 not read\n   rac3 could not be read.\n   - Mend ssh." in told
-    assert told.count("It can be accepted for a reason: o.") == 1
+    assert told.count("o accepts this obstacle, with a reason.") == 1
 
 
 def test_what_was_accepted_says_why_and_is_not_in_the_way_any_more():
     refused = Refused(9000, (UNREAD, LOST)).accepting(LOST, "An old loss, known.").accepting(LOST, "It is known.")
     assert [a.reason for a in refused.accepted] == ["It is known."]
     told = text(refused_page(refused, 0, 80).lines)
-    assert "1 of 2 in the way" in told
+    assert "1 of 2 obstacles left" in told
     assert "! IC-LOST-002  blocks lost" in told
     assert "Accepted: It is known." in told
 

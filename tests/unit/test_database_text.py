@@ -1,27 +1,9 @@
 """The Database screen as text: its content for two to sixteen instances; its letters agree with the checks."""
 
 from __future__ import annotations
-
-from datetime import timedelta, timezone
-
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-
-from checks.model.facts import (
-    ActivityGap,
-    BlockTransfer,
-    ClientTraffic,
-    HistoryPeriod,
-    InstanceHistory,
-    InstancePing,
-    NotAsked,
-    NotGathered,
-    UnaskedInstance,
-    Unknown,
-    UnreadView,
-)
+from checks.model.facts import ActivityGap, BlockTransfer, ClientTraffic, HistoryPeriod, InstanceHistory, InstancePing, NotAsked, NotGathered, UnaskedInstance, Unknown, UnreadView
 from checks.model.finding import Status
 from checks.plugins.gc_blocks_lost import gc_blocks_lost
 from checks.plugins.gc_receive_time import gc_receive_time
@@ -29,19 +11,9 @@ from checks.plugins.instance_ping import instance_ping
 from checks.rules.instance_pings import judge_ping
 from checks.traffic.samples import Gap, InstanceSample, NodeSample, PairsSample
 from checks.traffic.timeline import Timeline
-from tests.fixtures.databases import (
-    activity,
-    asked,
-    database,
-    event,
-    history,
-    losing,
-    own_activity,
-    past_loss,
-    period,
-    pings,
-    transfers,
-)
+from datetime import timedelta, timezone
+from hypothesis import HealthCheck, given, settings, strategies as st
+from tests.fixtures.databases import activity, asked, database, event, history, losing, own_activity, past_loss, period, pings, transfers
 from tests.unit.test_check_any_facts import clusters
 from tui.screens.database.figures import ms, percent, rate, span, volume
 from tui.screens.database.lines import DatabaseFacts, page_of, sections_of
@@ -104,17 +76,17 @@ def test_without_live_samples_the_run_is_told_and_named():
     assert part(text, "Instances")[0] == " Instances  by the checks, 30 s to 14:02:31 +01:00"
     assert row_of(text, "Instances", "prod2")[:6] == ["413", "?", "1.23", "F", "0.40", "0.40"]
     assert row_of(text, "Lost blocks", "prod2")[:4] == ["37", "of", "12,437", "F"]
-    assert "Most: 37 of those from prod1 to prod2." in text
+    assert "Most of them from prod1 to prod2: 37." in text
 
 
 def test_what_receivers_that_could_not_be_asked_lost_is_not_known_and_never_none():
     hung = [ActivityGap(n, "prod1 does not answer.") for n in (1, 2)]
     only = tuple(t for t in transfers(3) if t.receiver == 3)
     text = " ".join(text_of(asked(3, activity=activity(3, *hung, transfers=only)), width=200).split())
-    assert "? What prod1 and prod2 received is not known: 2 of 3 instances." in text
-    assert "0 lost of 12,400 that were sent to prod3." in text
+    assert "? The blocks that prod1 and prod2 received are not known: 2 of 3 instances." in text
+    assert "0 lost of 12,400 sent to prod3." in text
     nothing = " ".join(text_of(asked(3, activity=activity(3, *hung, transfers=())), width=200).split())
-    assert "No instance had blocks of another." not in nothing.partition("Receive times")[0]
+    assert "No instance received blocks from another instance." not in nothing.partition("Receive times")[0]
     assert "received is not known" not in text_of(asked(3), width=200)
 
 
@@ -148,7 +120,7 @@ def test_an_instance_whose_samples_ceased_is_not_shown_as_if_it_were_now():
     timeline.add([sample(2), *(sample(1, NOON + n) for n in range(12))])
     live = live_of(timeline)
     assert list(live.instances) == ["prod1"]
-    assert live.gaps["prod2"].startswith("No sample of it since ")
+    assert live.gaps["prod2"].startswith("No sample since ")
 
 
 def test_where_the_whole_database_hangs_the_run_is_told_and_the_reason():
@@ -252,12 +224,12 @@ def test_trends_show_the_peak_its_time_and_holes_as_holes():
     periods = tuple(period(1, day, 402 if day == 18 else 0) for day in (14, 15, 17, 18, 19))
     built = asked(1, history=history(1, [past_loss(1)], periods=periods))
     lines = part(text_of(built, 120), "History")
-    assert lines[1] == " AWR, 2026-11-13 14:00 to 2026-11-20 14:00, 6 parts of 1 day"
+    assert lines[1] == " AWR, 2026-11-13 14:00 to 2026-11-20 14:00, 6 intervals of 1 day"
     graph, _, words = lines[3].removeprefix("   prod1 ").partition("  ")
     assert len(graph) == 6
     assert graph[2] == " "
     assert graph[4] == max(graph)
-    assert words.startswith("W 1,204 in all, most 402 from 2026-11-18 00:00; last until 2026-11-20 14:00")
+    assert words.startswith("W 1,204 in total, peak 402 from 2026-11-18 00:00; last loss until 2026-11-20 14:00")
 
 
 def test_of_many_parts_in_little_room_the_peak_is_kept():

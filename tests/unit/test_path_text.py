@@ -1,17 +1,14 @@
 """The Paths screen as text: readable for two to sixteen nodes, and in agreement with the checks."""
 
 from __future__ import annotations
-
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-
 from checks.model.facts import Cluster, Leg, PathProbe, PingSeries, Port, PrivateNetwork, Unknown, UnreadNode, Verdict
 from checks.model.finding import Status
 from checks.model.report import make_report
 from checks.plugins.df_ping import df_ping
 from checks.report.path_lines import path_line
 from checks.rules.path_matrix import PathMatrix, path_matrices, problems
+from hypothesis import HealthCheck, given, settings, strategies as st
 from tests.fixtures.clusters import cluster, clusterware, node, path, with_paths
 from tui.screens.paths.lines import foot_lines, page_of
 from tui.screens.paths.matrix import matrix_lines
@@ -181,7 +178,7 @@ def test_the_reader_tells_both_ways_and_every_size():
     text = " ".join(plain(list(reader_lines(report_of(built), grid, grid.cells["rac1", "rac3"], 80))).split())
     assert "rac1 → rac3 B black hole" in text
     assert "rac3 → rac1 P passes" in text
-    assert "The largest packet that passes has 1500 bytes; 9000 ought to pass." in text
+    assert "The largest packet that passes has 1500 bytes; 9000 bytes should pass." in text
     assert "Full-size packets get lost on the way there" in text
     assert "No router on the way back." in text
     assert "1 refused by rac1's own kernel (MTU 9000)" in text

@@ -1,18 +1,15 @@
 """The texts of the Report screen: the samples in the report, and the names of its files."""
 
 from __future__ import annotations
-
-from datetime import timedelta, timezone
-
 import msgspec
-
 from checks.traffic.samples import Gap, InstanceSample, NodeSample
 from checks.traffic.timeline import Timeline
+from datetime import timedelta, timezone
 from tests.fixtures.reports import black_hole, report_of
 from tui.console.app_state import FeedState
 from tui.console.export_state import stem_of
 from tui.console.live import Past
-from tui.screens.report.lines import samples_told
+from tui.screens.report.lines import samples_text
 from tui.text.line import plain
 from tui.widgets.header_text import header_line
 
@@ -28,8 +25,8 @@ def test_what_was_never_sampled_does_not_count_as_sampled():
     timeline.add(NodeSample(f"rac{n}", NOON, 1.0) for n in (1, 2))
     timeline.add([Gap("node rac3", NOON, "ssh asked for a password."), Gap("node rac2", NOON + 1, "rac2 hangs.")])
     timeline.add([InstanceSample("prod1", 1, "rac1", NOON, 1.0, {}), Gap("instance prod2", NOON, "It hangs.")])
-    assert samples_told(timeline, FeedState(), EAST) == "Of 2 of 3 nodes and 1 of 2 instances, from 21:00:00 on."
-    assert samples_told(timeline, FeedState(past=SAVED), EAST).endswith(", from 21:00:00 to 21:00:01.")
+    assert samples_text(timeline, FeedState(), EAST) == "Of 2 of 3 nodes and 1 of 2 instances, from 21:00:00 on."
+    assert samples_text(timeline, FeedState(past=SAVED), EAST).endswith(", from 21:00:00 to 21:00:01.")
 
 
 def test_a_file_with_pseudonyms_is_known_by_its_name():

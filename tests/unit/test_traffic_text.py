@@ -1,28 +1,16 @@
 """The figures and lines of the Traffic screen."""
 
 from __future__ import annotations
-
 import math
-import random
-import re
-from collections.abc import Sequence
-
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
+import random
+import re
 from checks.traffic.samples import Event, Gap, InterfaceCounts, NodeSample
 from checks.traffic.timeline import Timeline
-from tests.tui.traffic_samples import (
-    BEGIN,
-    HOSTILE,
-    cluster_events,
-    hostile_events,
-    instance_sample,
-    links,
-    node_sample,
-)
+from collections.abc import Sequence
+from hypothesis import given, settings, strategies as st
+from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events, hostile_events, instance_sample, links, node_sample
 from tui.screens.traffic.lines import TrafficPage, TrafficView, page_of
 from tui.screens.traffic.node_lines import KnownNodes
 from tui.screens.traffic.peaks import Peaks
@@ -203,7 +191,7 @@ def test_before_the_first_sample_it_says_that_it_waits() -> None:
 def test_alone_an_interface_shows_everything_that_it_counts() -> None:
     shown = plain(page(list(cluster_events(5, 1)), view=TrafficView("alone", chosen="eth2")).lines)
     assert "eth2  ethernet  MTU 9000  10 Gb/s  private network 192.168.11.0/24" in shown
-    for words in ("drops in", "drops out", "errors in", "fifo overruns in", "frame errors in", "carrier lost out"):
+    for words in ("drops in", "drops out", "errors in", "fifo overruns in", "frame errors in", "carrier errors out"):
         assert words in shown
 
 

@@ -70,17 +70,6 @@ CEILINGS: dict[str, int] = {
     "checks/saved": 13,
     "checks/sources": 194,
     "checks/traffic": 161,
-<<<<<<< ours
-    "lab/racwire_lab": 109,
-=======
-    "tui": 1,
-    "tui/cli": 150,
->>>>>>> theirs
-    "tui/console": 84,
-    "tui/screens": 187,
-    "tui/terminal": 18,
-    "tui/text": 8,
-    "tui/widgets": 19,
 }
 
 

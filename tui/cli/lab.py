@@ -1,8 +1,4 @@
-<<<<<<< .merge_file_Eco8ee
 """`racwire lab …`: run the practice cluster from the command line."""
-=======
-"""Run `racwire lab …`: the practice cluster from the command line."""
->>>>>>> .merge_file_E3fSg8
 
 from __future__ import annotations
 
@@ -31,7 +27,6 @@ from tui.cli.errors import UsageError
 from tui.cli.options import ENTERED
 
 _EXIT_OK, _EXIT_FAILED, _EXIT_USAGE = 0, 2, 64
-<<<<<<< .merge_file_Eco8ee
 _NO_LAB = "There is no practice cluster; start one with `racwire lab up`."
 _WHICH_NODE = "node, such as rac1 or 1"
 _NODE_HELP = "node of the fault, such as rac2 or 2"
@@ -61,38 +56,10 @@ examples:
   racwire lab down                stop the cluster and remove all its files
 
 exit codes: 0 done; 2 not possible; 64 no such fault, node or network."""
-=======
-_NO_LAB = "There is no practice cluster: run `racwire lab up`."
-_WHICH_NODE = "the node, for example rac1 or 1"
-_NODE_HELP = "the node that gets the fault, for example rac2 or 2"
-_NETWORK_HELP = "the private network that gets the fault: 1 or eth1, 2 or eth2"
-
-_ABOUT = """\
-The practice cluster runs on this machine. Each RAC node is a set of Linux namespaces with real NICs, a real network
-and ssh to the other nodes. The commands oifcfg, olsnodes, crsctl, srvctl and ocrconfig answer and act as in Oracle
-Grid Infrastructure 19c. The database instances send real blocks over the private networks, count them, and answer
-a real Oracle client. The practice cluster changes nothing else on this machine. `racwire lab down` removes the cluster.
-
-With --lab, racwire reads the settings file of the practice cluster, not your own. `racwire lab status` prints its
-path. --settings FILE selects another file.
-
-  racwire lab up                    start two nodes; it takes about a second
-  racwire check --lab               check the healthy cluster: racwire finds no fault
-  racwire lab break switch-mtu      make a switch port drop jumbo frames
-  racwire check --lab               check again: racwire reports the fault
-  racwire lab shell rac1            open a shell on a node
-  racwire lab mend                  fix all faults
-  racwire lab reboot rac2           boot a node from its own configuration files
-  racwire lab down                  stop the cluster and remove its files
-
-Exit codes: 0 the command succeeded, 2 the command failed, 64 the fault, node, network or port does not exist.
-"""
->>>>>>> .merge_file_E3fSg8
 
 
 def add_options(lab: argparse.ArgumentParser) -> None:
     """Add the commands of `racwire lab`."""
-<<<<<<< .merge_file_Eco8ee
     lab.description = _ABOUT
     lab.epilog = _EXAMPLES
     commands = lab.add_subparsers(title="commands", dest="lab_command", metavar="COMMAND")
@@ -109,14 +76,6 @@ racwire lab up --no-database""",
     nodes = up_.add_argument_group("nodes and networks")
     nodes.add_argument("--nodes", type=int, default=2, metavar="N", help="number of nodes: 2 to 16 (default 2)")
     nodes.add_argument(
-=======
-    lab.description = f"Practise on a cluster of your own that you can break and fix.\n\n{_ABOUT}".strip()
-    commands = lab.add_subparsers(dest="lab_command", metavar="COMMAND")
-
-    command = _command(commands, "up", "start the practice cluster", "Example: racwire lab up --nodes 4 --mtu 9000")
-    command.add_argument("--nodes", type=int, default=2, metavar="N", help="number of nodes, 2 to 16 (default 2)")
-    command.add_argument(
->>>>>>> .merge_file_E3fSg8
         "--mtu", type=int, default=9000, metavar="BYTES", help="MTU of the private networks (default 9000)"
     )
     nodes.add_argument(
@@ -124,28 +83,14 @@ racwire lab up --no-database""",
         type=int,
         default=SWITCH_MTU,
         metavar="BYTES",
-<<<<<<< .merge_file_Eco8ee
         help=f"MTU of the switch ports on the private networks (default {SWITCH_MTU}); see `racwire lab switch`",
-=======
-        help=f"MTU of the switch's ports on the private networks (default {SWITCH_MTU}); see `racwire lab switch`",
-    )
-    command.add_argument(
-        "--no-database", action="store_true", help="start the nodes and their networks without a database"
-    )
-    command.add_argument(
-        "--database-version",
-        choices=DATABASE_VERSIONS,
-        default="19c",
-        help="version of the practice database (default 19c)",
->>>>>>> .merge_file_E3fSg8
     )
     nodes.add_argument(
         "--keeper",
-<<<<<<< .merge_file_Eco8ee
-        choices=(*KEEPERS, MIXED),
-        default=KEEPERS[0],
+        choices=(*NETWORK_SERVICES, MIXED),
+        default=NETWORK_SERVICES[0],
         help="network service whose files configure the nodes: NetworkManager's keyfiles, ifcfg, systemd-networkd, or "
-        f"each of them in turn (default {KEEPERS[0]})",
+        f"each of them in turn (default {NETWORK_SERVICES[0]})",
     )
     database = up_.add_argument_group("database")
     database.add_argument("--no-database", action="store_true", help="start the nodes and their networks only")
@@ -171,31 +116,10 @@ racwire lab status --format json""",
         codes="0 printed; 2 there is no practice cluster",
     )
     status.add_argument("--format", choices=("text", "json"), default="text", help="format (default text)")
-=======
-        choices=(*NETWORK_SERVICES, MIXED),
-        default=NETWORK_SERVICES[0],
-        help="network configuration files of the nodes: keyfile (NetworkManager), ifcfg (network service), networkd "
-        f"(systemd-networkd), or mixed: another one for each node in turn (default {NETWORK_SERVICES[0]})",
-    )
-    _command(
-        commands,
-        "down",
-        "stop the practice cluster and remove its files",
-        "Succeeds also when there is no practice cluster.",
-    )
-    command = _command(
-        commands,
-        "status",
-        "print the nodes, the database and the active faults",
-        "Exit code 2: there is no practice cluster.",
-    )
-    command.add_argument("--format", choices=("text", "json"), default="text", help="output format (default text)")
->>>>>>> .merge_file_E3fSg8
 
     break_ = _command(
         commands,
         "break",
-<<<<<<< .merge_file_Eco8ee
         "add a fault to the practice cluster",
         """\
 racwire lab break switch-mtu
@@ -225,23 +149,6 @@ racwire lab mend""",
 racwire lab faults
 racwire lab faults | less""",
     )
-=======
-        "break the practice cluster: add one fault",
-        "Several faults can be active at once, also at the same place.\n\n"
-        "  racwire lab break switch-mtu\n"
-        "  racwire lab break link-down --node rac1 --network eth1\n\n"
-        f"`racwire lab faults` explains the faults:\n{textwrap.fill(', '.join(FAULTS), 100)}",
-    )
-    command.add_argument("fault", metavar="FAULT", help="the fault to add; `racwire lab faults` lists all faults")
-    command.add_argument("--node", metavar="N", help=_NODE_HELP)
-    command.add_argument("--network", metavar="N", help=_NETWORK_HELP)
-
-    command = _command(
-        commands, "mend", "fix one fault at every place, or fix all faults", "Example: racwire lab mend loss"
-    )
-    command.add_argument("fault", metavar="FAULT", nargs="?", help="the fault to fix (default: all faults)")
-    _command(commands, "faults", "list the faults: the effect and the default place of each", "")
->>>>>>> .merge_file_E3fSg8
 
     shell = _command(
         commands,
@@ -258,23 +165,17 @@ racwire lab shell rac2 ip -br address""",
         commands,
         "reboot",
         "reboot a node",
-<<<<<<< .merge_file_Eco8ee
         """\
 racwire lab reboot rac2
 racwire lab shell rac2 reboot""",
         "The node starts with the configuration in its files. It loses every process, and\n"
         "every configuration that its files do not contain. Both examples do the same.",
-=======
-        "The node boots from its own configuration files. It loses every process and every setting that is not in\n"
-        "these files. `reboot` in a shell on the node does the same. Example: racwire lab reboot rac2",
->>>>>>> .merge_file_E3fSg8
     )
     reboot.add_argument("node", metavar="NODE", help=_WHICH_NODE)
 
     switch = _command(
         commands,
         "switch",
-<<<<<<< .merge_file_Eco8ee
         "list the switch ports on the private networks, or change their MTU",
         """\
 racwire lab switch
@@ -289,22 +190,6 @@ racwire lab switch all mtu 9216""",
 
 def run(args: argparse.Namespace) -> int:
     """Run a parsed `lab` command and return its exit code: 0 done, 2 not possible, 64 usage."""
-=======
-        "list the switch's ports on the private networks, or change their MTU",
-        "A port drops packets larger than its MTU, in both directions and without an error message, as a real switch\n"
-        "does.\n\n"
-        "  racwire lab switch\n"
-        "  racwire lab switch rac2-eth1 mtu 1500\n"
-        "  racwire lab switch all mtu 9216",
-    )
-    command.add_argument("port", metavar="PORT", nargs="?", help="the port, for example rac2-eth1, or all")
-    command.add_argument("setting", metavar="mtu", nargs="?", choices=("mtu",), help="the setting to change: mtu")
-    command.add_argument("bytes", metavar="BYTES", nargs="?", type=int, help="the new MTU of the port in bytes")
-
-
-def run(args: argparse.Namespace) -> int:
-    """Run a parsed `lab` command. Return the exit code: 0 success, 2 failure, 64 wrong usage."""
->>>>>>> .merge_file_E3fSg8
     commands: dict[str, Callable[[argparse.Namespace], int]] = {
         "up": _up,
         "down": _down,
@@ -317,34 +202,17 @@ def run(args: argparse.Namespace) -> int:
         "switch": _switch,
     }
     if args.lab_command != "shell":
-<<<<<<< .merge_file_Eco8ee
         os.environ.pop("RACWIRE_DB_PASSWORD", None)  # the processes of the practice cluster must not inherit it
     if args.lab_command is None:
         _print_status(f"No command for the practice cluster: run racwire lab {'|'.join(commands)}.")
         return _EXIT_USAGE
     if "RACWIRE_LAB" in os.environ and args.lab_command != "faults":
         _print_status("This shell is inside a practice node: leave it with `exit`, and run the command outside.")
-=======
-        os.environ.pop(
-            "RACWIRE_DB_PASSWORD", None
-        )  # processes started here outlive this command and must not hold the password
-    if args.lab_command is None:
-        _report_status(f"`racwire lab` needs a command: racwire lab {'|'.join(commands)}.")
-        return _EXIT_USAGE
-    if "RACWIRE_LAB" in os.environ and args.lab_command != "faults":
-        _report_status(
-            "`racwire lab` does not run inside a practice node: leave this shell with `exit`, then try again."
-        )
->>>>>>> .merge_file_E3fSg8
         return _EXIT_FAILED
     try:
         return commands[args.lab_command](args)
     except LabError as error:
-<<<<<<< .merge_file_Eco8ee
         _print_status(str(error))
-=======
-        _report_status(str(error))
->>>>>>> .merge_file_E3fSg8
         return _EXIT_USAGE if isinstance(error, LabUsageError) else _EXIT_FAILED
 
 
@@ -353,28 +221,17 @@ def _up(args: argparse.Namespace) -> int:
     lab = up(
         args.nodes,
         args.mtu,
-<<<<<<< .merge_file_Eco8ee
         _print_status,
-=======
-        _report_status,
->>>>>>> .merge_file_E3fSg8
         database=not args.no_database,
         database_version=args.database_version,
         keeper=args.keeper,
         switch_mtu=args.switch_mtu,
     )
     if running is not None:
-<<<<<<< .merge_file_Eco8ee
         _print_status(f"The practice cluster is already up: {', '.join(lab.nodes)}.")
     database = f" and database {lab.database_version}" if lab.database else ""
     print(f"{', '.join(lab.nodes)} are up, with MTU {lab.mtu} on the private networks{database}.")
     _print_status("Next: `racwire check --lab`, `racwire lab break switch-mtu`, and at the end `racwire lab down`.")
-=======
-        _report_status(f"The practice cluster is already up: {', '.join(lab.nodes)}.")
-    database = f" and database {lab.database_version}" if lab.database else ""
-    print(f"{', '.join(lab.nodes)} are up, with MTU {lab.mtu} on the private networks{database}.")
-    _report_status("Next: `racwire check --lab`, `racwire lab break switch-mtu`, and at the end `racwire lab down`.")
->>>>>>> .merge_file_E3fSg8
     return _EXIT_OK
 
 
@@ -390,11 +247,7 @@ def _status(args: argparse.Namespace) -> int:
     elif lab is not None:
         print("\n".join(status_lines(lab)))
     if lab is None:
-<<<<<<< .merge_file_Eco8ee
         _print_status(_NO_LAB)
-=======
-        _report_status(_NO_LAB)
->>>>>>> .merge_file_E3fSg8
         return _EXIT_FAILED
     return _EXIT_OK
 
@@ -405,15 +258,9 @@ def _break(args: argparse.Namespace) -> int:
     new = [fault for fault in after.faults if fault not in before.faults]
     if new:
         print(f"Broken: {new[0]}. {FAULTS[new[0].fault].summary}")
-<<<<<<< .merge_file_Eco8ee
         _print_status(f"Next: `racwire check --lab`; to fix the fault: `racwire lab mend {args.fault}`.")
     else:
         print(f"The fault {args.fault} is already there.")
-=======
-        _report_status(f"Next: `racwire check --lab`; `racwire lab mend {args.fault}` fixes the fault.")
-    else:
-        print(f"{args.fault} is already active there.")
->>>>>>> .merge_file_E3fSg8
     return _EXIT_OK
 
 
@@ -449,15 +296,9 @@ def _shell(args: argparse.Namespace) -> int:
 
 def _reboot(args: argparse.Namespace) -> int:
     node = _running().reboot(args.node)
-<<<<<<< .merge_file_Eco8ee
     print(f"{node} is up again, with the configuration in its files.")
     _print_status(
         f"Next: `racwire lab shell {node} ip -br link`. Clusterware starts by itself if its autostart is enabled."
-=======
-    print(f"{node} has rebooted from its own configuration files.")
-    _report_status(
-        f"Next: `racwire lab shell {node} ip -br link`; Clusterware starts on {node} if its autostart is enabled."
->>>>>>> .merge_file_E3fSg8
     )
     return _EXIT_OK
 
@@ -466,13 +307,7 @@ def _switch(args: argparse.Namespace) -> int:
     lab = _running()
     if args.port is not None:
         if args.setting != "mtu" or args.bytes is None:
-<<<<<<< .merge_file_Eco8ee
             raise LabUsageError("The command needs a port and its MTU: `racwire lab switch rac2-eth1 mtu 9216`.")
-=======
-            raise LabUsageError(
-                "The MTU of the port is missing: run, for example, `racwire lab switch rac2-eth1 mtu 9216`."
-            )
->>>>>>> .merge_file_E3fSg8
         lab = lab.set_port_mtu(args.port, args.bytes)
     print("\n".join(port_lines(lab)))
     return _EXIT_OK
@@ -485,11 +320,7 @@ def _running() -> Lab:
     return lab
 
 
-<<<<<<< .merge_file_Eco8ee
 def _print_status(text: str) -> None:
-=======
-def _report_status(text: str) -> None:
->>>>>>> .merge_file_E3fSg8
     print(f"racwire: {text}", file=sys.stderr)
 
 
@@ -510,24 +341,16 @@ def _command(
     )
 
 
-<<<<<<< .merge_file_Eco8ee
 def enter_lab(argv: list[str]) -> None:
     """Replace this process by `racwire` on the first practice node. In the shell of a practice node, do nothing.
 
     Raises UsageError where no practice cluster runs, or the current directory does not exist.
-=======
-def enter_lab(arguments: list[str]) -> None:
-    """Replace this process by `racwire` inside the lab's first node. Return at once in the shell of a node.
-
-    Raises UsageError when there is no lab, and when the current directory has been removed.
->>>>>>> .merge_file_E3fSg8
     """
     if "RACWIRE_LAB" in os.environ:
         return
     try:
         os.getcwd()
     except FileNotFoundError:
-<<<<<<< .merge_file_Eco8ee
         raise UsageError("The current directory no longer exists; change to another one.") from None
     try:
         lab = find()
@@ -535,15 +358,6 @@ def enter_lab(arguments: list[str]) -> None:
             raise UsageError("No practice cluster is running; start one with `racwire lab up`.")
         node = lab.nodes[0]
         command = lab.enter(node, [sys.executable, "-P", "-m", "tui", *(a for a in argv if a != "--lab")])
-=======
-        raise UsageError("The current directory has been removed: change to an existing directory.") from None
-    try:
-        lab = find()
-        if lab is None:
-            raise UsageError("No practice cluster is running: start one with `racwire lab up`.")
-        node = lab.nodes[0]
-        command = lab.enter(node, [sys.executable, "-P", "-m", "tui", *(arg for arg in arguments if arg != "--lab")])
->>>>>>> .merge_file_E3fSg8
         os.execvpe(command[0], command, {**os.environ, **lab.environment(node), ENTERED: "1"})
     except LabError as error:
         raise UsageError(str(error)) from error

@@ -1,5 +1,6 @@
-"""The keys of each screen, once: the footer, the help screen and the bindings are all made from these tables. And the
-order in which they are done, which is that in which they were typed."""
+"""The tables of keys: the footer, the help screen and the bindings of each screen are made from them.
+
+`KeysInOrder` handles keys in the order in which they were typed."""
 
 from __future__ import annotations
 
@@ -14,17 +15,17 @@ from textual.widgets import Input
 
 @dataclass(frozen=True)
 class Action:
-    """Something the operator can do by a key."""
+    """A command with its keys."""
 
     keys: str
-    """As Textual names them, comma-separated."""
+    """Textual's names of the keys, comma-separated."""
     action: str
     key: str
-    """As the operator knows it."""
+    """The key as the footer and the help screen display it."""
     help: str
-    """What it does, in a sentence for the help screen."""
+    """What the command does: a sentence for the help screen and the palette."""
     label: str = ""
-    """What it does, in a word for the footer; empty where it is not shown there."""
+    """What the command does: a word for the footer; empty where the footer leaves it out."""
 
     @property
     def name(self) -> str:
@@ -40,91 +41,93 @@ TABS = {
     "change": "5 Change",
     "report": "6 Report",
 }
-"""The main screens: their mode and their tab, which begins with their key."""
+"""The main screens: the mode of each and its tab, whose first character is its key."""
 
-SHOW = tuple(Action(tab[0], f"app.show('{mode}')", tab[0], f"The {tab[2:]} screen.") for mode, tab in TABS.items())
-"""The digits that change screens."""
+SHOW = tuple(Action(tab[0], f"app.show('{mode}')", tab[0], f"Show the {tab[2:]} screen.") for mode, tab in TABS.items())
+"""The keys that change to a main screen."""
 
-QUIT = Action("q,ctrl+q,ctrl+c", "app.quit", "q", "Leave racwire; a run is ended at once.", "quit")
-HELP = Action("question_mark,f1", "app.help", "?", "This page.", "help")
+QUIT = Action("q,ctrl+q,ctrl+c", "app.quit", "q", "Quit racwire; a run of the checks ends at once.", "quit")
+HELP = Action("question_mark,f1", "app.help", "?", "Show this page.", "help")
 PALETTE = Action(
     "colon,ctrl+p",
     "app.palette",
     ":",
-    "Find something that racwire can do by its words, and do it.",
+    "Search the commands by text, and run one.",
 )
 
-EXPORT = Action("e", "app.show('report')", "e", "The Report screen: choose how it is written, and for whom.", "export")
-"""On the screens that show what a report holds."""
+EXPORT = Action("e", "app.show('report')", "e", "Show the Report screen, to write the report to a file.", "export")
+"""A command of the screens whose content is part of a report."""
 
 EVERYWHERE = (*SHOW, PALETTE, HELP, QUIT)
-"""What can be done on every screen."""
+"""The commands of every screen."""
 
 CHECKS = (
-    Action("up,k", "move(-1)", "↑ k", "The finding above."),
-    Action("down,j", "move(1)", "↓ j", "The finding below."),
-    Action("home,g", "edge(False)", "g Home", "The first finding, which is the worst."),
-    Action("end,G", "edge(True)", "G End", "The last finding."),
-    Action("pagedown,space", "page(1)", "PgDn Space", "Read on in the finding."),
-    Action("pageup,b", "page(-1)", "PgUp b", "Read back in the finding."),
-    Action("enter", "evidence", "Enter", "What was read and sent for this finding, as it was read.", "evidence"),
-    Action("slash", "filter", "/", "Show only findings with these words; Esc shows all again.", "filter"),
+    Action("up,k", "move(-1)", "↑ k", "Select the finding above."),
+    Action("down,j", "move(1)", "↓ j", "Select the finding below."),
+    Action("home,g", "edge(False)", "g Home", "Select the first finding, which is the worst."),
+    Action("end,G", "edge(True)", "G End", "Select the last finding."),
+    Action("pagedown,space", "page(1)", "PgDn Space", "Scroll the finding down."),
+    Action("pageup,b", "page(-1)", "PgUp b", "Scroll the finding up."),
+    Action(
+        "enter", "evidence", "Enter", "Show what racwire read and sent for this finding, with the output.", "evidence"
+    ),
+    Action("slash", "filter", "/", "Filter the findings by text; Esc shows all findings again.", "filter"),
     Action("p", "problems", "p", "Show only FAIL, UNKNOWN and WARN; p again shows all.", "problems"),
-    Action("c", "copy", "c", "Copy the finding's commands to the clipboard, and write them to a file.", "copy"),
+    Action("c", "copy", "c", "Copy the commands of the finding to the clipboard and to a file.", "copy"),
     Action("r", "rerun", "r", "Run all checks again and mark what changed.", "rerun"),
-    Action("R", "rerun_one", "R", "Run only the chosen finding's check again; everything else stays."),
+    Action("R", "rerun_one", "R", "Run only the check of the selected finding again; the others stay."),
     EXPORT,
-    Action("escape", "clear", "Esc", "Leave the filter."),
+    Action("escape", "clear", "Esc", "Clear the filter."),
 )
 
 SCROLLING = (
-    Action("up,k", "scroll(-1)", "↑ k", "A line back."),
-    Action("down,j", "scroll(1)", "↓ j", "A line on."),
-    Action("pagedown,space", "page(1)", "PgDn Space", "A screenful on."),
-    Action("pageup,b", "page(-1)", "PgUp b", "A screenful back."),
-    Action("home,g", "edge(False)", "g Home", "To the beginning."),
-    Action("end,G", "edge(True)", "G End", "To the end."),
+    Action("up,k", "scroll(-1)", "↑ k", "Scroll up one line."),
+    Action("down,j", "scroll(1)", "↓ j", "Scroll down one line."),
+    Action("pagedown,space", "page(1)", "PgDn Space", "Scroll down one screen."),
+    Action("pageup,b", "page(-1)", "PgUp b", "Scroll up one screen."),
+    Action("home,g", "edge(False)", "g Home", "Go to the start."),
+    Action("end,G", "edge(True)", "G End", "Go to the end."),
 )
-"""The keys of a page of text."""
+"""The commands of a page of text."""
 
 READER = (
     *SCROLLING,
-    Action("escape,q,left", "back", "Esc q", "Back to the screen before.", "back"),
+    Action("escape,q,left", "back", "Esc q", "Go back to the previous screen.", "back"),
 )
 
 
 def in_footer(actions: Iterable[Action]) -> tuple[Action, ...]:
-    """The actions of a screen as its footer names them: its own, then help and quit."""
+    """Return the commands of a screen in the order of its footer: its own, then help and quit."""
     return (*(a for a in actions if a not in EVERYWHERE), HELP, QUIT)
 
 
 def bindings(actions: Iterable[Action]) -> list[Binding]:
-    """The bindings of a screen; none of them is shown by Textual itself."""
+    """Return the bindings of a screen; Textual itself displays none of them."""
     return [Binding(a.keys, a.action, a.label or a.help, show=False) for a in actions]
 
 
 class KeysInOrder(App[None]):
-    """An app that does what a key asks for before it looks at the next key.
+    """An app that finishes the command of a key before it reads the next key.
 
     Textual posts a key from queue to queue, from the focused widget up to the app. Of several keys that arrive at once,
     as over a slow line, those with a priority overtake the others, and letters overtake Backspace.
     """
 
     _early_keys: list[events.Key | events.Paste] | None = None
-    """Keys that arrived before the first screen was there; None once they are done."""
+    """Keys that arrived before the first screen existed; None once they are handled."""
 
     def on_load(self) -> None:
-        """Keep keys until there is a screen for them."""
+        """Start to keep keys until there is a screen that can handle them."""
         self._early_keys = []
 
     def take_early_keys(self) -> None:
-        """Do what was typed before the first screen was there, and from then on each key at once."""
+        """Handle the keys that were typed before the first screen existed; handle later keys at once."""
         keys, self._early_keys = self._early_keys or [], None
         for key in keys:
             self.post_message(key)
 
     async def on_event(self, event: events.Event) -> None:
-        """Handle keys and pasted text here and now, all other events as Textual does."""
+        """Handle keys and pasted text immediately, all other events as Textual does."""
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             await super().on_event(event)
             return
@@ -134,7 +137,7 @@ class KeysInOrder(App[None]):
         if isinstance(event, events.Key) and await self._check_bindings(event.key, priority=True):
             return
         target = self.focused or self.screen
-        event.stop()  # else it would come back to the app from there
+        event.stop()  # otherwise the event would bubble up to the app again
         with target._context():
             await target._dispatch_message(event)
         is_typed = isinstance(target, Input) and isinstance(event, events.Key) and event.is_printable

@@ -1,4 +1,4 @@
-"""The console: which screens there are, what they are told, and how it is left."""
+"""The console app: its screens, the reports of its workers, and how it ends."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ if TYPE_CHECKING:
     from tui.console.live import Past
 
 STOP_WITHIN_S = 0.4
-"""How long leaving waits for a run to close its connections; what hangs longer is left behind."""
+"""How long quitting waits for a run to close its connections; racwire abandons what hangs longer."""
 
 _FOLLOWED = frozenset({"nodes", "networks", "database"})
-"""Groups of facts that tell the live feed what there is to sample."""
+"""Groups of facts from which the live feed knows what to sample."""
 
 
 class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
-    """The full-screen form of racwire."""
+    """The full-screen console of racwire."""
 
     TITLE = "racwire"
     CSS_PATH = "app.tcss"
@@ -70,7 +70,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
         *,
         new_feed: Callable[[], Feed],
         state_directory: Path,
-        settings: Settings = Settings(),  # noqa: B008 - it cannot be changed
+        settings: Settings = Settings(),  # noqa: B008 - settings are frozen
         warm_up: Callable[[], None] | None = None,
         encoding: str = "utf-8",
         terminal_colours: bool = False,
@@ -80,9 +80,11 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
         changes: ChangeSource | None = None,
         first: str = "checks",
     ) -> None:
-        """`new_engine` makes an engine for one check, or for all where none is named; `warm_up` is called in a thread
-        before, to load what it needs. With a `past` that is shown, and nothing is sampled. `changes` is where the
-        journals of changes are, `first` the screen that is shown first."""
+        """Create the app.
+
+        `new_engine` creates an engine for one check, or for all checks where none is named. A thread calls `warm_up`
+        before that, to load the modules that the engine needs. With a `past` the console displays that and samples
+        nothing. `changes` gives access to the journals of changes. `first` is the mode of the first screen."""
         self.DEFAULT_MODE = first  # type: ignore[misc]
         super().__init__(driver_class=driver_class, ansi_color=terminal_colours)
         self.faults = FaultLog()
@@ -101,34 +103,34 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
         self.put_on(terminal_colours=terminal_colours, encoding=encoding)
 
     def get_default_screen(self) -> ConsoleScreen:
-        """The first screen. Not as a mode like the others: for that Textual reads all style sheets a second time."""
+        """Return the first screen. It is no mode like the others: for a mode Textual reads all style sheets again."""
         return self._screens.new(self.DEFAULT_MODE)
 
     def on_mount(self) -> None:
-        """Run the checks; of a recording, let them judge it."""
+        """Start the checks; where a recording is open, they judge the recording."""
         if self._hangup is not None:
-            self._hangup.watch(self._leave_soon)
+            self._hangup.watch(self._quit_soon)
         self._screens.add_modes()
         self.goes_on_after_faults = True
-        self.call_after_refresh(self._begin)
+        self.call_after_refresh(self._start_up)
 
-    def _begin(self) -> None:
-        """The first screen is there: take keys, make the other screens, and run the checks."""
+    def _start_up(self) -> None:
+        """Handle early keys, make the other screens, and start the checks, once the first screen exists."""
         self.take_early_keys()
         self.run_worker(self._screens.make_ahead(), group="screens", exit_on_error=False)
         self._start()
 
-    # --- what is shown ------------------------------------------------------------------------------------------------
+    # --- the current screen -------------------------------------------------------------------------------------------
 
     async def action_show(self, mode: str) -> None:
         """Change to a main screen."""
         await self.switch_mode(mode)
-        if mode in SAMPLED and self._live.begin(self.state):
+        if mode in SAMPLED and self._live.start(self.state):
             self._show_news()
 
     @property
     def _shown(self) -> ConsoleScreen | None:
-        """The main screen that is shown, if one is and what it consists of is there: it draws itself when it comes."""
+        """The current main screen, once its widgets exist; None before that: a screen draws itself when it resumes."""
         screen = self.screen
         return screen if isinstance(screen, ConsoleScreen) and screen.is_mounted and screen.children else None
 
@@ -137,14 +139,14 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
             self._shown.refresh_state(news)
 
     def notice(self, text: str) -> None:
-        """Tell the operator, where a main screen is shown."""
+        """Display a notice on the current main screen, if there is one."""
         if self._shown is not None:
             self._shown.notice(text)
 
-    # --- what the workers tell ----------------------------------------------------------------------------------------
+    # --- reports of the workers ---------------------------------------------------------------------------------------
 
     def on_engine_reported(self, message: EngineReported) -> None:
-        """Take over what the current run tells."""
+        """Apply an event of the current run."""
         if message.run != self._run.number:
             return
         event = message.event
@@ -156,92 +158,92 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, ThemeMixin):
         self._show_news(News.PROGRESS if isinstance(event, GatherProgress) else News.RUN)
 
     def on_run_failed(self, message: RunFailed) -> None:
-        """Take over that the current run broke down."""
+        """Apply that the current run failed."""
         if message.run == self._run.number:
             self.state.run.fail(message.reason)
             self._show_news(News.RUN)
 
     def on_samples_reported(self, message: SamplesReported) -> None:
-        """Take over samples."""
+        """Add samples to the timeline."""
         self.state.timeline.add(message.events)
         self._show_news(News.SAMPLES)
 
     def on_feed_failed(self, message: FeedFailed) -> None:
-        """Take over that the live feed broke down."""
+        """Apply that the live feed failed."""
         self.state.feed.is_running, self.state.feed.trouble = False, message.reason
         self._show_news()
 
     def on_recording_ended(self, message: RecordingEnded) -> None:
-        """Take over that the recording ended by itself."""
+        """Apply that the recording ended by itself."""
         self.state.feed.recording = None
         self._show_news()
         self.notice(message.reason)
 
     def on_change_reported(self, message: ChangeReported) -> None:
-        """Take over what the work on a change tells."""
+        """Apply news of the work on a change."""
         if notice := self.state.changes.apply(message.news):
             self.notice(notice)
         self._show_news(News.CHANGE)
 
     def on_export_reported(self, message: ExportReported) -> None:
-        """Take over what the work on a file of the report tells."""
+        """Apply news of the work on a file of the report."""
         if notice := self.state.exports.apply(message.news):
             self.notice(notice)
         self._show_news(News.REPORT)
 
-    # --- what the screens want ----------------------------------------------------------------------------------------
+    # --- requests of the screens --------------------------------------------------------------------------------------
 
     def _start(self, check: str = "") -> None:
-        self.state.run.begin(check)
+        self.state.run.start(check)
         self._run.start(check)
         self._show_news()
 
     async def on_console_screen_run_wanted(self, message: ConsoleScreen.RunWanted) -> None:
-        """Run all checks or one of them again; a run that is going on is ended first."""
+        """Run all checks or one of them again; a run in progress is stopped first."""
         if message.check and not self.state.run.is_whole:
-            self.notice("One check can be run again when all have concluded; r runs all of them.")
+            self.notice("A single check can run again after all checks have concluded; r runs all of them.")
             return
         await self._run.stop(STOP_WITHIN_S)
         self._start(message.check)
 
     def on_copy_wanted(self, message: CopyWanted) -> None:
-        """Give a text to the terminal's clipboard, and write it to a file in any case."""
+        """Copy a text to the clipboard of the terminal, and write it to a file in any case."""
         self.notice(keep_commands(message.text, self._state_directory))
         self.copy_to_clipboard(message.text)
 
     def on_export_wanted(self, message: ExportWanted) -> None:
-        """Do something about a file of the report."""
+        """Pass a request about a file of the report to its worker."""
         if notice := self._exporting.do(message.want):
             self.notice(notice)
 
     def on_interval_wanted(self, message: IntervalWanted) -> None:
-        """Sample at another pace."""
+        """Change the sampling interval."""
         self.state.feed.interval_s = message.seconds
         self._live.set_interval(message.seconds)
         self._show_news()
 
     async def on_record_wanted(self, message: RecordWanted) -> None:
-        """Record the samples to a file too, or no longer."""
+        """Start or stop the recording of the samples."""
         notice = await self._live.toggle_recording(self.state, self._settings, self._state_directory)
         self._show_news()
         self.notice(notice)
 
     def on_change_wanted(self, message: ChangeWanted) -> None:
-        """Do something about a change."""
+        """Pass a request about a change to its worker."""
         self._changing.do(message.want)
 
-    # --- leaving ------------------------------------------------------------------------------------------------------
+    # --- quitting -----------------------------------------------------------------------------------------------------
 
     @property
     def running(self) -> bool:
-        """Whether a run of the checks is going on."""
-        return self._run.is_going_on
+        """Whether a run of the checks is in progress."""
+        return self._run.is_in_progress
 
-    def _leave_soon(self) -> None:
+    def _quit_soon(self) -> None:
         self.call_later(self.action_quit)
 
     async def action_quit(self) -> None:
-        """Leave: end the run and the feed at the same time, close what they hold open, give the terminal back."""
+        """Quit: stop all workers at the same time, close their connections and files, restore the terminal."""
         parts = (self._run, self._live, self._changing, self._exporting)
         ending = [asyncio.create_task(part.stop(STOP_WITHIN_S)) for part in parts]
         try:

@@ -1,4 +1,4 @@
-"""What the console knows by now. The app keeps it up to date; the screens only draw it."""
+"""The state of the console. The app updates it; the screens only draw it."""
 
 from __future__ import annotations
 
@@ -21,58 +21,58 @@ if TYPE_CHECKING:
 
 
 class News(Enum):
-    """What became known, so that a screen can draw no more than that."""
+    """The part of the state that changed, so that a screen redraws no more than that."""
 
     PROGRESS = auto()
-    """How far the run of the checks is."""
+    """The progress of the run of the checks."""
     RUN = auto()
     """Findings or facts of the run."""
     SAMPLES = auto()
     """Samples of the live feed, or its state."""
     CHANGE = auto()
-    """Where a change stands, or what is being done for it."""
+    """The state of a change, or of the work on it."""
     REPORT = auto()
-    """What is written of the report."""
+    """The files of the report."""
 
 
 @dataclass
 class FeedState:
-    """How the live feed stands."""
+    """State of the live feed."""
 
     interval_s: float = 1.0
     past: Past | None = None
-    """What is shown instead of the cluster as it is now."""
+    """The saved state or recording that the console displays instead of the live cluster; None for the cluster."""
     is_running: bool = False
     trouble: str = ""
-    """Why it ended, where it broke down."""
+    """Why the feed failed; empty where it did not fail."""
     recording: Path | None = None
-    """The file that its samples are also written to."""
+    """The recording that the feed also writes its samples to; None where there is none."""
 
     @property
     def replayed(self) -> str:
-        """What is shown instead of the cluster as it is now: `recording mtu1500`; `saved 2026-11-20 14:02, 3 d ago`.
-        Empty where it is the cluster."""
-        return self.past.words if self.past else ""
+        """The name of the open recording or saved state: `recording mtu1500`; `saved 2026-11-20 14:02, 3 d ago`.
+        Empty for the live cluster."""
+        return self.past.label if self.past else ""
 
     @property
     def word(self) -> str:
-        """What figures of samples are called."""
+        """The adjective for figures of samples: `live` or `recorded`."""
         return "recorded" if self.replayed else "live"
 
     @property
     def is_saved(self) -> bool:
-        """Whether that is a saved state: it holds all that a run found, with samples or without."""
+        """Whether a saved state is open: it contains the full report of a run, with or without samples."""
         return self.past is not None and self.past.is_saved
 
     @property
     def held_by(self) -> str:
-        """What all that is known is from, to begin a sentence with; empty where the cluster itself is looked at."""
+        """The source of all facts, as the subject of a sentence; empty for the live cluster."""
         return ("The saved state" if self.is_saved else "This recording") if self.replayed else ""
 
 
 @dataclass
 class AppState:
-    """What the screens draw from."""
+    """The state that the screens draw."""
 
     run: RunState = field(default_factory=RunState)
     timeline: Timeline = field(default_factory=Timeline)
@@ -80,16 +80,17 @@ class AppState:
     changes: ChangeState = field(default_factory=ChangeState)
     exports: ExportState = field(default_factory=ExportState)
     graphs: Literal["blocks", "braille"] = "blocks"
-    """How graphs are drawn, as the settings have it."""
+    """The style of the graphs, from the settings."""
 
     @property
     def report(self) -> Report | None:
-        """The newest report: of the run that goes on, or of the last one."""
+        """The newest report: of the run in progress, or of the last run."""
         return self.run.report or self.run.before
 
     @property
     def zone(self) -> tzinfo | None:
-        """The zone that times of samples are told in: this node's; of what was saved or recorded, that of its run."""
+        """The time zone for the times of samples: that of this node; for a saved state or a recording, that of its
+        run."""
         if self.feed.replayed:
             return zone_of(self.report.started_at) if self.report else None
         return datetime.now().astimezone().tzinfo

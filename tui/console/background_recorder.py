@@ -1,4 +1,4 @@
-"""A recording that is written beside the console, by a thread of its own, since a disk can be slow, or hang."""
+"""A recording that a thread of its own writes, because a disk can be slow or hang."""
 
 from __future__ import annotations
 
@@ -23,45 +23,49 @@ from tui.console.batch_writer import BatchWriter, Item, record
 log = logging.getLogger(__name__)
 
 BATCH_S = 0.8
-"""How long events are gathered for one write: at most that much is lost when racwire is killed."""
+"""How many seconds of events one write contains: a kill of racwire loses at most these."""
 
 STUCK_S = 30.0
-"""A disk that has taken nothing for so long hangs, and the recording has ended whether that is said or not: what waits
-for it is in memory only, and would grow."""
+"""Seconds after which a disk that accepts no data counts as hung. The recording ends then: the waiting events would
+fill the memory."""
 
 
 class BackgroundRecorder:
-    """Writes what it is given, in order. The file is begun by the thread too."""
+    """Writes events to a recording, in order. The thread creates the file too."""
 
     def __init__(self, path: Path, header: Header, broke: Callable[[str], None]) -> None:
-        """`broke` is called in the loop, with one sentence, when nothing more can be written."""
+        """Create the recorder and start its thread. The event loop calls `broke` with one sentence when writing
+        fails."""
         self.path = path
         self._header = header
         self._broke = broke
         self._recorder: Recorder | None = None
-        self._in_hand_since: float | None = None
-        """When the disk was given what it has not taken yet; None while there is no such thing."""
+        self._writing_since: float | None = None
+        """When the pending write started; None while no write is pending."""
         self._has_ended = False
         self._delivery = BatchWriter(self._write, BATCH_S, at_end=self._close)
-        self._delivery.put(header.cluster)  # the file is begun at once
+        self._delivery.put(header.cluster)  # the file is created at once
         self._task = asyncio.create_task(self._run(), name="racwire recording")
 
     def put(self, events: Iterable[Event]) -> None:
-        """Write these, soon. Where the disk hangs the recording ends."""
+        """Queue events for the file. Where the disk hangs, end the recording."""
         if self._has_ended:
             return
         for event in events:
             self._delivery.put(event)
-        since = self._in_hand_since
+        since = self._writing_since
         if since is not None and time.monotonic() - since > STUCK_S:
-            self._break_off(f"The disk hangs: {self.path.name} ended {time.monotonic() - since:.0f} s ago.")
+            self._break_off(
+                f"The disk hangs: the recording {self.path.name} ended {time.monotonic() - since:.0f} s ago."
+            )
 
     def follow(self, cluster: Cluster) -> None:
-        """Write what is known of the cluster now."""
+        """Queue the facts of the cluster for the file."""
         self._delivery.put(cluster)
 
     async def end(self, within_s: float) -> bool:
-        """Write what there still is and close the file; False where that takes longer, and goes on by itself."""
+        """Write the queued events and close the file. Return False where that takes longer than `within_s` seconds; the
+        thread then finishes by itself."""
         self._task.cancel()
         try:
             return await self._delivery.end(within_s) == 0
@@ -86,11 +90,11 @@ class BackgroundRecorder:
     def _why(self, error: Exception) -> str:
         if isinstance(error, RecordingError):
             return str(error)
-        log.error("the recording broke down", exc_info=error)
-        return f"The recording to {self.path.name} broke down: {error or type(error).__name__}."
+        log.error("the recording failed", exc_info=error)
+        return f"The recording to {self.path.name} failed: {error or type(error).__name__}."
 
     def _write(self, items: list[Item]) -> None:
-        self._in_hand_since = time.monotonic()
+        self._writing_since = time.monotonic()
         try:
             if self._recorder is None:
                 self._recorder = Recorder.create(self.path, self._header)
@@ -98,9 +102,9 @@ class BackgroundRecorder:
         except BaseException:
             self._close()
             raise
-        if self._has_ended:  # the disk goes on, and nobody waits for it any more
+        if self._has_ended:  # the disk works again after the recording was given up
             self._close()
-        self._in_hand_since = None
+        self._writing_since = None
 
     def _close(self) -> None:
         if self._recorder is not None:
@@ -108,7 +112,7 @@ class BackgroundRecorder:
 
 
 def header_for(cluster: Cluster, settings: Settings, interval_s: float) -> Header:
-    """What a recording that begins now is of."""
+    """Return the header of a recording that starts now."""
     return Header(
         racwire_version=racwire_version(),
         started_at=datetime.now().astimezone().isoformat(timespec="milliseconds"),
@@ -119,8 +123,8 @@ def header_for(cluster: Cluster, settings: Settings, interval_s: float) -> Heade
 
 
 def known_at(timeline: Timeline, now: float) -> Iterator[Event]:
-    """What a recording that begins now is told at once, since no source will tell it again: the interfaces, and of
-    which sources nothing can be told, and why."""
+    """Yield the events that a new recording needs first, because no source sends them again: the interfaces of each
+    node, and the current gaps with their reasons."""
     sources = timeline.sources()
     for source in sources:
         if source.startswith("node ") and (links := timeline.links(source.removeprefix("node "), now)):
@@ -128,6 +132,6 @@ def known_at(timeline: Timeline, now: float) -> Iterator[Event]:
     newest = {source: event for source in sources if (event := timeline.newest(source)) is not None}
     answered = max((e.at for s, e in newest.items() if s.startswith("instance ") and not isinstance(e, Gap)), default=0)
     for source, event in newest.items():
-        # A database tells no samples of its own: it is there again with the first one of an instance.
+        # A database has no samples of its own: a later sample of an instance ends its gap.
         if isinstance(event, Gap) and not (source == "database" and event.at < answered):
             yield msgspec.structs.replace(event, at=now)

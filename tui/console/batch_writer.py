@@ -1,4 +1,4 @@
-"""What is sampled, handed on to something that blocks: a file on a slow disk, a pipe whose reader takes its time."""
+"""Batches of samples for a consumer that blocks: a file on a slow disk, or a pipe with a slow reader."""
 
 from __future__ import annotations
 
@@ -12,74 +12,75 @@ from checks.traffic.samples import Event
 
 Item = Event | Cluster
 _MOST = 5_000
-"""Items that wait; while there are as many, no more are taken from the feed, which keeps the newest of its own."""
+"""Most items in the queue; while it is full, no more are read from the feed, which keeps its newest samples itself."""
 
 
 class BatchWriter:
-    """Calls `take` with what came, in order, in one thread; at most once in `every_s` seconds."""
+    """Calls `take` with the queued items, in order, in one thread; at most once every `every_s` seconds."""
 
     def __init__(
         self, take: Callable[[list[Item]], None], every_s: float, at_end: Callable[[], None] = lambda: None
     ) -> None:
-        """`at_end` is called in that thread when everything was handed on."""
+        """Create the writer. Its thread calls `at_end` after the last batch."""
         self._take = take
         self._at_end = at_end
         self._every_s = every_s
         self._waiting: list[Item] = []
-        self._there = asyncio.Event()
+        self._has_items = asyncio.Event()
         self._room = asyncio.Event()
         self._room.set()
-        self._one = ThreadPoolExecutor(max_workers=1, thread_name_prefix="delivery")
-        self._under_way: asyncio.Future[None] | None = None
-        self._in_hand = 0
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="delivery")
+        self._running: asyncio.Future[None] | None = None
+        self._in_progress = 0
 
     async def room(self) -> None:
-        """Wait while so much waits that no more should be put."""
+        """Wait until the queue has room."""
         await self._room.wait()
 
     def put(self, item: Item) -> None:
-        """Hand this on, soon."""
+        """Queue an item."""
         self._waiting.append(item)
-        self._there.set()
+        self._has_items.set()
         if len(self._waiting) >= _MOST:
             self._room.clear()
 
     async def run(self) -> None:
-        """Hand on until cancelled. Raises what `take` raises."""
+        """Write batches until cancelled. Raises whatever exception `take` raises."""
         while True:
-            await self._there.wait()
+            await self._has_items.wait()
             await self._flush()
             await asyncio.sleep(self._every_s)
 
     async def end(self, within_s: float) -> int:
-        """Hand on what is left; how many items were not taken within that time. Raises what `take` raises."""
+        """Write the rest of the queue; return how many items were not written within that time. Raises whatever
+        exception `take` raises."""
         try:
             async with asyncio.timeout(within_s):
-                if self._under_way is not None:
-                    await asyncio.shield(self._under_way)
+                if self._running is not None:
+                    await asyncio.shield(self._running)
                 await self._flush()
-                await asyncio.get_running_loop().run_in_executor(self._one, self._at_end)
+                await asyncio.get_running_loop().run_in_executor(self._thread, self._at_end)
         except TimeoutError:
-            return max(self._in_hand + len(self._waiting), 1)
+            return max(self._in_progress + len(self._waiting), 1)
         return 0
 
     def close(self) -> None:
-        """Hand on nothing more; a call of `take` that hangs is left behind."""
-        self._one.shutdown(wait=False, cancel_futures=True)
+        """Stop writing; a call of `take` that hangs is abandoned."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
 
     async def _flush(self) -> None:
-        self._there.clear()
+        self._has_items.clear()
         items, self._waiting = self._waiting, []
         self._room.set()
         if items:
-            self._in_hand = len(items)
-            self._under_way = asyncio.get_running_loop().run_in_executor(self._one, self._take, items)
-            await asyncio.shield(self._under_way)  # cancelled, it still is awaited at the end
-            self._in_hand = 0
+            self._in_progress = len(items)
+            self._running = asyncio.get_running_loop().run_in_executor(self._thread, self._take, items)
+            await asyncio.shield(self._running)  # after a cancellation, end() awaits it
+            self._in_progress = 0
 
 
 def record(recorder: Recorder, items: list[Item]) -> None:
-    """Hand on to a recording: the newest cluster, and all events. Raises RecordingError."""
+    """Write the newest cluster and all events to a recording. Raises RecordingError where it cannot be written."""
     for cluster in [item for item in items if isinstance(item, Cluster)][-1:]:
         recorder.follow(cluster)
     recorder.write(item for item in items if not isinstance(item, Cluster))

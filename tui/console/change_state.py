@@ -1,4 +1,4 @@
-"""What the Change screen draws from: the change that is followed, what is done about it now, and what there is else."""
+"""The state of the Change screen: the followed change, the work in progress, and the other journals."""
 
 from __future__ import annotations
 
@@ -20,148 +20,150 @@ if TYPE_CHECKING:
 
 
 class Doing(Enum):
-    """What racwire does for the change just now."""
+    """The work on the change in progress."""
 
     NOTHING = auto()
     READING = auto()
-    """The journals are being read, for the first time."""
+    """The journals are being read for the first time."""
     VERIFYING = auto()
-    """The gates of the current step are looked at."""
+    """The gates of the current step are being checked."""
     PLANNING = auto()
-    """All checks are run, to make a plan."""
+    """All checks run, to make a plan."""
     WRITING = auto()
-    """What was decided is written to the journal."""
+    """A decision is being written to the journal."""
 
 
 class Work(msgspec.Struct, frozen=True):
-    """What is being done, and how far it is."""
+    """The work in progress, and how far it is."""
 
     doing: Doing = Doing.NOTHING
     progress: str = ""
     found: dict[str, tuple[Finding, ...]] = msgspec.field(default_factory=dict)
-    """What the checks that have concluded said, by check."""
+    """The findings of the concluded checks, by check."""
 
     def after(self, event: Event) -> Work:
-        """How far it is after one more event of the engine."""
+        """Return the work after one more event of the engine."""
         match event:
             case RunStarted():
                 return msgspec.structs.replace(self, progress="starting")
             case GatherProgress():
                 return msgspec.structs.replace(self, progress=f"{event.text}  {event.measure}".rstrip())
             case Gathered(group=group, problem=problem):
-                return msgspec.structs.replace(self, progress=f"{group} not known" if problem else f"{group} known")
+                return msgspec.structs.replace(
+                    self, progress=f"{group} not gathered" if problem else f"{group} gathered"
+                )
             case CheckConcluded(check=check, findings=findings):
                 return msgspec.structs.replace(self, found={**self.found, check: findings})
         return self
 
 
 class Refused(msgspec.Struct, frozen=True):
-    """Why no plan could be made, and to which MTU it was to lead."""
+    """Why no plan could be made, and the MTU that it was for."""
 
     target: int | None
     obstacles: tuple[Obstacle, ...]
     accepted: tuple[Accepted, ...] = ()
-    """Those of them that somebody has accepted since, with a reason: for the next try."""
+    """The obstacles that the operator has accepted since, with a reason: for the next attempt."""
 
     def accepting(self, obstacle: Obstacle, reason: str) -> Refused:
-        """The same with one of them accepted."""
+        """Return this refusal with one obstacle accepted."""
         from checks.change.change_plan import Accepted  # late: the first screen does not wait for it
 
         others = tuple(a for a in self.accepted if (a.code, a.title) != (obstacle.code, obstacle.title))
         return msgspec.structs.replace(self, accepted=(*others, Accepted(obstacle.code, obstacle.title, reason)))
 
     def reason_for(self, obstacle: Obstacle) -> str:
-        """Why it was accepted; empty where it is not."""
+        """Return why an obstacle was accepted; empty where it is not accepted."""
         return next((a.reason for a in self.accepted if (a.code, a.title) == (obstacle.code, obstacle.title)), "")
 
 
-# --- what the work behind the screen tells ----------------------------------------------------------------------------
+# --- reports of the worker --------------------------------------------------------------------------------------------
 
 
 class JournalsRead(msgspec.Struct, frozen=True):
-    """What the journals say now."""
+    """The current content of the journals."""
 
     change: Change | None
-    """The change that is followed, or looked at; None where there is none."""
+    """The change on the screen; None where there is none."""
     path: Path | None = None
     others: tuple[FoundJournal, ...] = ()
-    """All journals that lie in the directory, the newest first."""
+    """All journals in the directory, the newest first."""
     problem: str = ""
-    """Why there is no change to see though there are journals; a sentence."""
+    """Why no change can be displayed although there are journals; a sentence."""
 
 
-class WorkBegun(msgspec.Struct, frozen=True):
-    """Something is being done."""
+class WorkStarted(msgspec.Struct, frozen=True):
+    """Work has started."""
 
     doing: Doing
 
 
-class WorkGoesOn(msgspec.Struct, frozen=True):
-    """The engine told something."""
+class WorkProgressed(msgspec.Struct, frozen=True):
+    """The engine reported an event."""
 
     event: Event
 
 
 class WorkEnded(msgspec.Struct, frozen=True):
-    """Nothing is being done any more."""
+    """The work has ended."""
 
     notice: str = ""
     """A sentence for the operator."""
     report: Report | None = None
-    """What a look at the gates read and found."""
+    """The report of the run that checked the gates."""
     refused: Refused | None = None
-    """What stands in the way of a plan."""
+    """The obstacles that prevent the plan."""
 
 
 class Notice(msgspec.Struct, frozen=True):
-    """A sentence for the operator; what is being done goes on."""
+    """A sentence for the operator; the work continues."""
 
     text: str
 
 
-ChangeNews = JournalsRead | WorkBegun | WorkGoesOn | WorkEnded | Notice
+ChangeNews = JournalsRead | WorkStarted | WorkProgressed | WorkEnded | Notice
 
 
-# --- what the operator wants ------------------------------------------------------------------------------------------
+# --- requests of the operator -----------------------------------------------------------------------------------------
 
 
 class Follow(msgspec.Struct, frozen=True):
-    """The screen is shown: read the journals, and again whenever somebody else writes to them."""
+    """Read the journals when the screen opens, and again whenever another process writes to them."""
 
     path: Path | None = None
-    """The journal to show; None: the one that was followed, or the only open one."""
-    afresh: bool = False
-    """Leave the journal that was followed."""
+    """The journal to display; None for the followed one, or for the only open one."""
+    is_reset: bool = False
+    """Whether to stop following the present journal first."""
 
 
-class LookAtGate(msgspec.Struct, frozen=True):
-    """Look at the gate of the current step."""
+class CheckGate(msgspec.Struct, frozen=True):
+    """Check the gate of the current step."""
 
 
 class MakePlan(msgspec.Struct, frozen=True):
-    """Begin a change."""
+    """Plan and open a change."""
 
     target: int | None
     accepted: tuple[Accepted, ...] = ()
 
 
-class GiveUp(msgspec.Struct, frozen=True):
-    """End what is being done; nothing is written."""
+class Cancel(msgspec.Struct, frozen=True):
+    """Stop the work in progress; nothing is written."""
 
 
 class Decision(Enum):
-    """What a person can decide of a change."""
+    """The decisions of an operator about a change, each with the notice that confirms it."""
 
     ATTEST = "Attested."
-    OVERRIDE = "Gone past the gate; the report will say so."
+    OVERRIDE = "The gate was overridden; the report will say so."
     NOTE = "Noted."
-    ROLL_BACK = "The way back has begun."
-    ABANDON = "The change was given up."
+    ROLL_BACK = "The rollback has started."
+    ABANDON = "The change was abandoned."
     SIGN_OFF = "Signed off."
 
 
 class Decide(msgspec.Struct, frozen=True):
-    """Somebody decides."""
+    """Record a decision of the operator."""
 
     decision: Decision
     by: str
@@ -169,11 +171,11 @@ class Decide(msgspec.Struct, frozen=True):
     """The reason, or the note."""
 
 
-ChangeRequest = Follow | LookAtGate | MakePlan | GiveUp | Decide
+ChangeRequest = Follow | CheckGate | MakePlan | Cancel | Decide
 
 
 class ChangeState:
-    """What is known of changes: kept up to date by `apply`; the screen only reads it."""
+    """The known state of changes: `apply` updates it, the screen only reads it."""
 
     def __init__(self) -> None:
         self.change: Change | None = None
@@ -182,31 +184,31 @@ class ChangeState:
         self.problem = ""
         self.work = Work(Doing.READING)
         self.report: Report | None = None
-        """What the last look at the gates read and found, where it was made from here."""
+        """The report of the last check of the gates in this console; None where there was none."""
         self.refused: Refused | None = None
 
     @property
     def is_free(self) -> bool:
-        """Whether something can be begun."""
+        """Whether new work can start."""
         return self.work.doing is Doing.NOTHING
 
     def farewell(self, command: str = "racwire change") -> str:
-        """What is said when racwire is left in the middle of a change, which that command goes on with; nothing where
-        none goes on."""
+        """Return the sentence for an operator who quits in the middle of a change; `command` continues the change.
+        Empty where no change is open."""
         if self.change is None or not self.change.is_open:
             return ""
         step, plan = self.change.current, self.change.plan
         where = f"step {plan.position(step.id) + 1} of {len(plan.steps)}, {step.title}" if step else "its end"
-        return f"The change {plan.id} is at {where}; `{command}` goes on with it."
+        return f"The change {plan.id} is at {where}; `{command}` continues it."
 
     def apply(self, news: ChangeNews) -> str:
-        """Take over one piece of news. Returns what to say to the operator, where there is something to say."""
+        """Apply news. Return a notice for the operator; empty where there is none."""
         match news:
             case JournalsRead():
                 self._read(news)
-            case WorkBegun(doing=doing):
+            case WorkStarted(doing=doing):
                 self.work, self.refused = Work(doing, "starting"), None
-            case WorkGoesOn(event=event):
+            case WorkProgressed(event=event):
                 self.work = self.work.after(event)
             case WorkEnded():
                 self.work = Work()

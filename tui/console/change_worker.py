@@ -1,5 +1,4 @@
-"""The work on a change behind the screen: looking at gates, planning, carrying out what people decide. It only tells
-the app of it."""
+"""The worker of the Change screen: it checks gates, makes plans, writes decisions, and reports to the app."""
 
 from __future__ import annotations
 
@@ -14,20 +13,20 @@ from textual.worker import Worker
 
 from tui.console.app_state import AppState
 from tui.console.change_state import (
+    Cancel,
     ChangeNews,
     ChangeRequest,
+    CheckGate,
     Decide,
     Decision,
     Doing,
     Follow,
-    GiveUp,
-    LookAtGate,
     MakePlan,
     Notice,
     Refused,
-    WorkBegun,
     WorkEnded,
-    WorkGoesOn,
+    WorkProgressed,
+    WorkStarted,
 )
 from tui.console.journal_watcher import ChangeSource, JournalWatcher
 from tui.console.messages import ChangeReported
@@ -38,14 +37,14 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_GIVEN_UP = "Given up; nothing was written."
+_CANCELLED = "Cancelled; nothing was written."
 
 
 class ChangeWorker:
-    """One thing at a time is done for a change."""
+    """Does one piece of work on a change at a time."""
 
     def __init__(self, app: App[None], state: AppState, source: ChangeSource | None) -> None:
-        """Without a source, as where a recording is shown, nothing can be done."""
+        """Create the worker; without a `source`, as for a recording, it does nothing."""
         self._app = app
         self._source = source
         self._watcher = JournalWatcher(app, state, source) if source is not None else None
@@ -54,30 +53,30 @@ class ChangeWorker:
         self._closed = asyncio.Event()
 
     def do(self, want: ChangeRequest) -> None:
-        """Do what the operator wants, where it can be done now."""
+        """Carry out a request of the operator, or report why that is not possible now."""
         source, following = self._source, self._watcher
         if source is None or following is None:
             return
         match want:
             case Follow():
                 following.follow(want)
-            case GiveUp():
-                self._give_up()
+            case Cancel():
+                self._cancel()
             case _ if self._is_working:
-                self._post(Notice("Something is being done; Esc gives it up."))
-            case LookAtGate():
-                self._work(self._look_at_gate(following), Doing.VERIFYING)
+                self._post(Notice("Other work on the change is still running; Esc cancels it."))
+            case CheckGate():
+                self._work(self._check_gate(following), Doing.VERIFYING)
             case MakePlan():
                 self._work(self._make_plan(source, following, want), Doing.PLANNING)
             case Decide():
                 self._work(self._decide(following, want), Doing.WRITING)
 
     async def stop(self, within_s: float) -> None:
-        """End what is being done and let it close its connections; what hangs longer is left behind."""
+        """Cancel the work and wait until it has closed its connections; what hangs longer is abandoned."""
         if self._watcher is not None:
             self._watcher.stop()
         if self._is_working:
-            self._give_up()
+            self._cancel()
             with suppress(TimeoutError):
                 async with asyncio.timeout(within_s):
                     await self._closed.wait()
@@ -86,42 +85,42 @@ class ChangeWorker:
     def _is_working(self) -> bool:
         return self._worker is not None and not self._worker.is_finished
 
-    def _give_up(self) -> None:
-        """End a look or a plan. What was decided is written to its end: nobody can say how far that is."""
+    def _cancel(self) -> None:
+        """Cancel a check of the gate or a plan. A decision is always written to its end."""
         if self._worker is not None and self._is_working and self._doing is not Doing.WRITING:
             self._worker.cancel()
 
     def _work(self, work: Coroutine[None, None, WorkEnded], doing: Doing) -> None:
         self._closed, self._doing = asyncio.Event(), doing
-        told_of = self._told_of(work, doing, self._closed)
-        self._worker = self._app.run_worker(told_of, group="change", exit_on_error=False)
+        reported = self._reported(work, doing, self._closed)
+        self._worker = self._app.run_worker(reported, group="change", exit_on_error=False)
 
-    async def _told_of(self, work: Coroutine[None, None, WorkEnded], doing: Doing, closed: asyncio.Event) -> None:
-        """However it ends, that is told, and what it held open is closed by then."""
+    async def _reported(self, work: Coroutine[None, None, WorkEnded], doing: Doing, closed: asyncio.Event) -> None:
+        """Run the work and report how it ended, after its connections are closed."""
         from checks.change.change_journal import ChangeJournalError
         from checks.change.obstacles import PlanError
         from checks.change.state import ChangeError
 
-        self._post(WorkBegun(doing))
-        ended = WorkEnded(_GIVEN_UP)
+        self._post(WorkStarted(doing))
+        ended = WorkEnded(_CANCELLED)
         try:
             ended = await work
         except (ChangeError, ChangeJournalError, PlanError) as error:
             ended = WorkEnded(str(error))
         except Exception as error:
-            log.exception("work on a change broke down")
-            ended = WorkEnded(f"This broke down: {error or type(error).__name__}. The details are in the log.")
+            log.exception("work on a change failed")
+            ended = WorkEnded(f"The work failed: {error or type(error).__name__}. The details are in the log.")
         finally:
             closed.set()
             self._post(ended)
             if self._watcher is not None:
-                self._watcher.look()
+                self._watcher.poll()
 
-    async def _look_at_gate(self, following: JournalWatcher) -> WorkEnded:
+    async def _check_gate(self, following: JournalWatcher) -> WorkEnded:
         from checks.change.verifying import Concluded
 
         if following.conduct is None:
-            return WorkEnded("There is no change to look at.")
+            return WorkEnded("There is no change to verify.")
         concluded = None
         events = following.conduct.verify()
         try:
@@ -129,11 +128,11 @@ class ChangeWorker:
                 if isinstance(event, Concluded):
                     concluded = event
                 else:
-                    self._post(WorkGoesOn(event))
+                    self._post(WorkProgressed(event))
         finally:
             await events.aclose()
         await following.read()
-        return WorkEnded(_told(concluded.events), concluded.report) if concluded else WorkEnded()
+        return WorkEnded(_outcome(concluded.events), concluded.report) if concluded else WorkEnded()
 
     async def _make_plan(self, source: ChangeSource, following: JournalWatcher, want: MakePlan) -> WorkEnded:
         from checks.change.obstacles import PlanError
@@ -145,7 +144,7 @@ class ChangeWorker:
                 if isinstance(event, OpeningResult):
                     following.take(event.conduct)
                 else:
-                    self._post(WorkGoesOn(event))
+                    self._post(WorkProgressed(event))
         except PlanError as error:
             return WorkEnded(refused=Refused(want.target, error.obstacles, want.accepted))
         finally:
@@ -160,18 +159,18 @@ class ChangeWorker:
         await following.read()
         return WorkEnded(want.decision.value)
 
-    def _post(self, told: ChangeNews) -> None:
-        self._app.post_message(ChangeReported(told))
+    def _post(self, news: ChangeNews) -> None:
+        self._app.post_message(ChangeReported(news))
 
 
-def _told(events: Sequence[AnyEvent]) -> str:
-    """How a look ended, where the screen does not say it by itself."""
+def _outcome(events: Sequence[AnyEvent]) -> str:
+    """Return a notice on how a check of the gate ended; empty where the screen displays that itself."""
     from checks.change.change_events import Surprised, Verified
 
-    looked = next((event for event in events if isinstance(event, Verified)), None)
-    if looked is None or not looked.passed or any(isinstance(event, Surprised) for event in events):
+    verified = next((event for event in events if isinstance(event, Verified)), None)
+    if verified is None or not verified.passed or any(isinstance(event, Surprised) for event in events):
         return ""
-    return "The gate passed." if looked.results else "Looked: nothing has changed under the change."
+    return "The gate passed." if verified.results else "Checked: nothing changed unexpectedly on the cluster."
 
 
 def _carry_out(conduct: ChangeSession, want: Decide) -> None:
@@ -187,7 +186,7 @@ def _carry_out(conduct: ChangeSession, want: Decide) -> None:
 
 
 def _sign_off(conduct: ChangeSession, want: Decide) -> None:
-    """Attest the last step where that is still to be done, and end the change."""
+    """Attest the last step where that is missing, and close the change."""
     if conduct.change.current is not None:
         conduct.attest(want.by, want.text)
     if conduct.change.is_open:

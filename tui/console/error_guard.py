@@ -1,4 +1,4 @@
-"""A fault inside racwire costs what it happened in, and not the console: the rest goes on, and the log has the details.
+"""Keeps the console alive after an internal error: only the failed part is lost, and the log has the details.
 
 Textual ends the whole app at the first error of any handler. During an incident that would take away what still works.
 """
@@ -23,10 +23,10 @@ _REMEMBERED = 100
 
 
 class Breakable(Protocol):
-    """An app that is told of faults."""
+    """An app that handles internal errors."""
 
     def broke(self, error: Exception) -> None:
-        """Something broke; tell the operator and go on."""
+        """Report an error to the operator and continue."""
 
 
 class Guarded(MessagePump):
@@ -40,19 +40,19 @@ class Guarded(MessagePump):
 
 
 class FaultLog:
-    """Writes each fault to the log once: one that comes back with every sample must not fill the disk."""
+    """Writes each error to the log once: an error that repeats with every sample must not fill the disk."""
 
     def __init__(self) -> None:
         self.count = 0
         self._seen: set[tuple[str, str, int]] = set()
 
     def write(self, error: Exception) -> None:
-        """Log a fault with where it happened, unless it is known from there."""
+        """Log an error, unless one from the same place is in the log already."""
         self.count += 1
         place = _place(error)
         if place not in self._seen and len(self._seen) < _REMEMBERED:
             self._seen.add(place)
-            log.error("a fault inside racwire; the console goes on", exc_info=error)
+            log.error("an internal error in racwire; the console continues", exc_info=error)
 
 
 def _place(error: Exception) -> tuple[str, str, int]:
@@ -64,28 +64,28 @@ def _place(error: Exception) -> tuple[str, str, int]:
 
 
 class GuardedApp(Guarded, App[None]):
-    """An app that goes on after faults, once there is a screen to go on with; before that it ends."""
+    """An app that continues after an error, once it has a screen; before that it ends."""
 
     goes_on_after_faults = False
     faults: FaultLog
     log_path: Path
-    """Where faults are written to."""
+    """The log file for errors."""
 
     def notice(self, text: str) -> None:
-        """Tell the operator."""
+        """Display a notice for the operator. Raises NotImplementedError: the app defines it."""
         raise NotImplementedError
 
     def broke(self, error: Exception) -> None:
-        """Something inside racwire broke: to the log, a notice, and on."""
+        """Write an error to the log, display a notice, and continue."""
         if not self.goes_on_after_faults:
             super()._handle_exception(error)
             return
         if self._exit and isinstance(error, NoMatches):
             return  # the app is leaving, and its widgets go in any order
         self.faults.write(error)
-        with suppress(Exception):  # what draws the notice may be what broke
-            self.notice(f"A fault inside racwire: see {short(self.log_path)}")
+        with suppress(Exception):  # the notice itself may fail for the same reason
+            self.notice(f"Internal error in racwire: see {short(self.log_path)}")
 
     def _handle_exception(self, error: Exception) -> None:
-        """What Textual would end the app for."""
+        """Handle an error for which Textual would end the app."""
         self.broke(error)

@@ -1,4 +1,4 @@
-"""What the Report screen draws from: which report there is to hand on, what is being written of it, and what was."""
+"""The state of the Report screen: the report, the file in progress, and the written files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tui.console.run_state import RunState
 from tui.console.takeaway import short
 
 SAVED = "saved file"
-"""What the saved file is called beside the formats of the report."""
+"""The name of the saved file in the list of formats."""
 SAVED_ENDING = ".racwire"
 
 
@@ -23,39 +23,41 @@ class ReportState:
     """The report as it would be written now."""
 
     report: Report | None
-    """None where nothing has been found yet."""
+    """None before the first facts and findings."""
     is_whole: bool
     """Whether every check of its run has concluded."""
     pending: tuple[str, ...]
-    """Of one that is not whole, the checks that have yet to conclude."""
+    """The checks that have not concluded yet, for an incomplete report."""
     completeness: str
-    """How complete it is; a sentence."""
+    """How complete the report is; a sentence."""
 
 
 def report_state(board: RunState) -> ReportState:
-    """The newest report in which every check has concluded; before there is one, what is known by now."""
+    """Return the newest report in which every check has concluded; before there is one, the incomplete report."""
     report = board.in_header
     if report is None:
-        told = board.trouble or "Nothing has been found out yet: the checks are starting."
-        return ReportState(None, False, (), told)
+        completeness = board.trouble or "There are no findings yet: the checks are starting."
+        return ReportState(None, False, (), completeness)
     if not board.running and not board.is_whole:
-        return ReportState(report, False, (), f"{board.trouble} What had been found by then can be written.")
+        return ReportState(report, False, (), f"{board.trouble} The findings up to then can be written.")
     if not board.running:
         return ReportState(report, True, (), "Every check has concluded.")
     if report is not board.report or board.is_whole:
-        told = f"The checks are running again; until they conclude, this is the run of {report.started_at[11:19]}."
-        return ReportState(report, True, (), told)
+        completeness = (
+            f"The checks are running again; until they conclude, this is the run of {report.started_at[11:19]}."
+        )
+        return ReportState(report, True, (), completeness)
     have = "has" if len(board.pending) == 1 else "have"
-    told = f"{counted(len(board.pending), 'check')} {have} yet to conclude: {few(board.pending)}."
-    return ReportState(report, False, board.pending, f"{told} What is written now says so.")
+    completeness = f"{counted(len(board.pending), 'check')} {have} not concluded yet: {few(board.pending)}."
+    return ReportState(report, False, board.pending, f"{completeness} A report written now says so.")
 
 
-# --- what the operator wants ------------------------------------------------------------------------------------------
+# --- requests of the operator -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class LookWhere:
-    """The screen is shown: find out where files can be written."""
+class FindDirectory:
+    """Find out where files can be written, when the screen opens."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +69,10 @@ class WriteReport:
     is_redacted: bool
 
 
-ExportRequest = LookWhere | WriteReport
+ExportRequest = FindDirectory | WriteReport
 
 
-# --- what the work behind the screen tells ----------------------------------------------------------------------------
+# --- reports of the worker --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -79,16 +81,16 @@ class Where:
 
     directory: Path
     mapping: Path
-    """What pseudonyms are kept in."""
+    """The file with the pseudonyms."""
     recorded: str
-    """Where a recording is shown, or what was saved, what samples it holds; a sentence."""
+    """The samples that an open recording or saved state contains; a sentence. Empty for the live cluster."""
 
 
 @dataclass(frozen=True)
 class Writing:
-    """Something is being written, and how far that is."""
+    """A file is being written."""
 
-    words: str
+    progress: str
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ class Written:
 
 @dataclass(frozen=True)
 class NotWritten:
-    """Nothing was written; a sentence says why."""
+    """No file was written; `reason` is a sentence."""
 
     reason: str
     at: datetime
@@ -114,27 +116,27 @@ ExportNews = Where | Writing | Written | NotWritten
 
 
 class ExportState:
-    """What was written of the report: kept up to date by `apply`; the screen only reads it."""
+    """The files of the report: `apply` updates it, the screen only reads it."""
 
     def __init__(self) -> None:
         self.directory: Path | None = None
-        """Where files are written; None while that is being found out."""
+        """Where files are written; None until that is known."""
         self.mapping: Path | None = None
-        """Where pseudonyms are kept, once that is known too."""
+        """The file with the pseudonyms; None until that is known."""
         self.recorded = ""
-        """Where a recording is shown, or what was saved, what samples it holds; a sentence, once that is known."""
+        """The samples that an open recording or saved state contains; a sentence, once that is known."""
         self.progress = ""
-        """What is being written, and how far that is; empty where nothing is."""
+        """The progress of the file in progress; empty where there is none."""
         self.done: tuple[Written | NotWritten, ...] = ()
-        """What was written since racwire was started, and what could not be; the newest first."""
+        """The files written since racwire was started, and the failures; the newest first."""
 
     def apply(self, news: ExportNews) -> str:
-        """Take over one piece of news. Returns what to say to the operator, where there is something to say."""
+        """Apply news. Return a notice for the operator; empty where there is none."""
         match news:
             case Where():
                 self.directory, self.mapping, self.recorded = news.directory, news.mapping, news.recorded
-            case Writing(words=words):
-                self.progress = words
+            case Writing(progress=progress):
+                self.progress = progress
             case Written() | NotWritten():
                 self.progress = ""
                 self.done = (news, *self.done)
@@ -142,29 +144,29 @@ class ExportState:
         return ""
 
     def free(self, path: Path) -> Path:
-        """That file, or with a number where one was written since racwire was started: files that were there before
-        are seen when it is written."""
+        """Return that path, with a number where this console has written it already. Files from before are noticed when
+        the file is written."""
         taken = {done.path for done in self.done if isinstance(done, Written)}
         return new_name(path.parent, path.stem, path.suffix, taken.__contains__)
 
 
 def new_name(directory: Path, stem: str, ending: str, is_taken: Callable[[Path], bool]) -> Path:
-    """The first file of that name, or with a number after it, that is not there."""
+    """Return the first free path of that name: without a number, else with one."""
     names = (f"{stem}{f'-{number}' if number > 1 else ''}{ending}" for number in count(1))
     return next(path for name in names if not is_taken(path := directory / name))
 
 
 def has_pseudonyms(report: Report, is_redacted: bool) -> bool:
-    """Whether a file of the report has pseudonyms for names, where they are wanted or not."""
+    """Return whether a file of the report contains pseudonyms: requested ones, or those of the report itself."""
     return is_redacted or report.is_redacted
 
 
 def stem_of(report: Report, is_redacted: bool) -> str:
-    """What the file of a report is called, without its ending: by when its run began, in the zone of the cluster; and
-    whether it can be handed to others."""
+    """Return the file name of a report without its ending: the start of its run in the zone of the cluster, and
+    `-redacted` where it has pseudonyms."""
     marked = "-redacted" if has_pseudonyms(report, is_redacted) else ""
     try:
-        begun = datetime.fromisoformat(report.started_at)
+        started = datetime.fromisoformat(report.started_at)
     except ValueError:
-        return f"racwire-report{marked}"  # of a saved file, which somebody may have written by hand
-    return f"racwire-{begun:%Y%m%d-%H%M%S}{marked}"
+        return f"racwire-report{marked}"  # of a saved file that was edited by hand
+    return f"racwire-{started:%Y%m%d-%H%M%S}{marked}"

@@ -1,5 +1,4 @@
-"""Writing the report behind the screen, in a thread, since disks can be slow and pages take a moment to make. It only
-tells the app of it."""
+"""The worker of the Report screen: it writes files in a thread, because a disk can be slow, and reports to the app."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ from tui.console.app_state import AppState
 from tui.console.export_state import (
     ExportNews,
     ExportRequest,
-    LookWhere,
+    FindDirectory,
     NotWritten,
     Where,
     WriteReport,
@@ -38,8 +37,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_BUSY = "The report is being written; the next one can be when that is done."
-_NONE_YET = "There is no report yet: nothing has been found out."
+_BUSY = "A report is being written; write the next one when it is done."
+_NONE_YET = "There is no report yet: there are no findings so far."
 
 
 class ExportWorker:
@@ -48,55 +47,55 @@ class ExportWorker:
     def __init__(
         self, app: App[None], state: AppState, settings: Settings, elsewhere: Path, recording: Recording | None
     ) -> None:
-        """Files go to the working directory; where that cannot be written, to `elsewhere`. With a `recording` that has
-        the samples."""
+        """Create the worker. Files go to the working directory; where that is not writable, to `elsewhere`. A
+        `recording` supplies the samples instead of the timeline."""
         self._app = app
         self._state = state
         self._settings = settings
         self._elsewhere = elsewhere
         self._recording = recording
-        self._looking: Worker[None] | None = None
+        self._finder: Worker[None] | None = None
         self._worker: Worker[None] | None = None
-        self._desk: TemporaryDirectory[str] | None = None
-        """For what is needed only while something is written."""
-        self._is_left = False
+        self._scratch: TemporaryDirectory[str] | None = None
+        """The directory for temporary files while a report is written."""
+        self._is_stopped = False
 
     def do(self, want: ExportRequest) -> str:
-        """Do what the operator wants; a sentence where that cannot be done now."""
-        if isinstance(want, LookWhere):
-            if self._looking is None or self._looking.is_finished:  # one thread is enough where a file server is dead
-                self._looking = self._app.run_worker(self._look_where(), group="report-where", exit_on_error=False)
+        """Carry out a request of the operator; return a sentence where that is not possible now."""
+        if isinstance(want, FindDirectory):
+            if self._finder is None or self._finder.is_finished:  # one thread is enough where a file server is dead
+                self._finder = self._app.run_worker(self._find_directory(), group="report-where", exit_on_error=False)
             return ""
         if self._is_working:
             return _BUSY
-        there = report_state(self._state.run)
-        if there.report is None:
+        current = report_state(self._state.run)
+        if current.report is None:
             return _NONE_YET
-        report = there.report if there.is_whole else unfinished(there.report, there.pending)
-        self._post(Writing("the report is being made"))
+        report = current.report if current.is_whole else unfinished(current.report, current.pending)
+        self._post(Writing("making the report"))
         job = self._job(want, report)
         self._worker = self._app.run_worker(self._work(job), group="report", exit_on_error=False)
         return ""
 
     async def stop(self, within_s: float) -> None:
-        """Give a file that is being written a moment; one that takes longer is left behind."""
+        """Wait up to `within_s` seconds for the file in progress; one that takes longer is abandoned."""
         with suppress(Exception):
             async with asyncio.timeout(within_s):
                 if self._worker is not None and self._is_working:
                     await self._worker.wait()
-        self._is_left = True
-        if self._desk is not None:
-            self._desk.cleanup()
+        self._is_stopped = True
+        if self._scratch is not None:
+            self._scratch.cleanup()
 
     @property
     def _is_working(self) -> bool:
         return self._worker is not None and not self._worker.is_finished
 
-    async def _look_where(self) -> None:
+    async def _find_directory(self) -> None:
         self._post(await asyncio.to_thread(self._where))
 
     def _where(self) -> Where:
-        """In a thread."""
+        """Runs in a thread."""
         from tui.cli.redaction import map_path
         from tui.console.report_file import directories
 
@@ -104,12 +103,12 @@ class ExportWorker:
 
     def _recorded(self) -> str:
         from checks.traffic.recording import RecordingError
-        from tui.screens.report.lines import samples_told
+        from tui.screens.report.lines import samples_text
 
         if not self._state.feed.replayed:
             return ""
         try:
-            return samples_told(self._recording, self._state.feed, self._state.zone)
+            return samples_text(self._recording, self._state.feed, self._state.zone)
         except RecordingError as error:
             return str(error)
 
@@ -129,7 +128,7 @@ class ExportWorker:
         )
 
     async def _work(self, job: ReportJob) -> None:
-        """However it ends, that is told."""
+        """Write the file and report how that ended."""
         from tui.console.report_file import Abandoned
 
         try:
@@ -140,34 +139,35 @@ class ExportWorker:
             self._post(NotWritten(_why(error), datetime.now(self._state.zone)))
 
     def _write(self, job: ReportJob) -> Written:
-        """In a thread."""
+        """Runs in a thread."""
         from tui.console.report_file import write_report
 
-        self._desk = TemporaryDirectory(prefix="racwire-", ignore_cleanup_errors=True)
-        with self._desk as desk:
-            path = write_report(job, Path(desk), self._elsewhere, self._tell)
+        self._scratch = TemporaryDirectory(prefix="racwire-", ignore_cleanup_errors=True)
+        with self._scratch as scratch:
+            path = write_report(job, Path(scratch), self._elsewhere, self._report_progress)
         return Written(
             path, path.stat().st_size, datetime.now(self._state.zone), has_pseudonyms(job.report, job.is_redacted)
         )
 
-    def _tell(self, words: str) -> None:
-        """From the thread."""
+    def _report_progress(self, progress: str) -> None:
+        """Post the progress, from the thread. Raises Abandoned where racwire is quitting."""
         from tui.console.report_file import Abandoned
 
-        if self._is_left:
+        if self._is_stopped:
             raise Abandoned
-        self._post(Writing(words))
+        self._post(Writing(progress))
 
-    def _post(self, told: ExportNews) -> None:
-        self._app.post_message(ExportReported(told))
+    def _post(self, news: ExportNews) -> None:
+        self._app.post_message(ExportReported(news))
 
 
 def unfinished(report: Report, pending: tuple[str, ...]) -> Report:
-    """The report of a run that goes on, or that broke down: what has not concluded is not known, and it says so."""
+    """Return the report of a run in progress or of a failed run, with an UNKNOWN finding for each check that has not
+    concluded."""
     from checks.model.finding import Status, worst_first
     from checks.run.engine import INTERRUPTED
 
-    waited_for = [
+    not_concluded = [
         msgspec.structs.replace(
             INTERRUPTED.finding(
                 Status.UNKNOWN, f"{check} had not concluded when the report was written.", subject="not concluded"
@@ -176,12 +176,12 @@ def unfinished(report: Report, pending: tuple[str, ...]) -> Report:
         )
         for check in pending
     ]
-    findings = tuple(worst_first([*report.findings, *waited_for]))
+    findings = tuple(worst_first([*report.findings, *not_concluded]))
     return msgspec.structs.replace(report, interrupted=True, findings=findings)
 
 
 def _why(error: Exception) -> str:
-    """What went wrong, in a sentence: of files that cannot be written and samples that cannot be read, their own."""
+    """Return why the report was not written: a sentence."""
     from checks.saved import SavedError
     from checks.traffic.recording import RecordingError
     from checks.whole_files import OutputError
@@ -192,4 +192,4 @@ def _why(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"The report could not be written: {error.strerror}."
     log.error("the report could not be written", exc_info=error)
-    return "The report could not be made: a fault inside racwire. The details are in the log."
+    return "The report could not be made: internal error in racwire. The details are in the log."

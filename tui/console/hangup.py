@@ -1,8 +1,8 @@
-"""Notices that the terminal is gone.
+"""Detects that the terminal is gone.
 
-When an SSH line breaks, the kernel sends SIGHUP, which ends the console as `tui.cli.interrupts` says. A process started
-through nohup or some `sudo su` chains never gets it, and reading a lost terminal returns at once, for ever: without a
-look of its own the console would keep a CPU busy until somebody kills it.
+When an SSH line breaks, the kernel sends SIGHUP, which ends the console as `tui.cli.interrupts` describes. A process
+started through nohup or some `sudo su` chains never receives SIGHUP, and a read from a lost terminal returns at once,
+again and again: without its own check the console would keep a CPU busy until an administrator kills it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 
-LOOK_EVERY_S = 2.0
+CHECK_EVERY_S = 2.0
 
 
 class HangupWatcher:
-    """Calls back once, when the terminal is lost or the process is asked to end."""
+    """Calls back once, when the terminal is lost or a signal requests the end of the process."""
 
     def __init__(self, terminal: int) -> None:
         self._terminal = terminal
@@ -25,23 +25,23 @@ class HangupWatcher:
         self._is_lost = False
 
     def watch(self, call_back: Callable[[], None]) -> None:
-        """Begin to watch, in the running event loop."""
+        """Start to watch, in the running event loop."""
         self._call_back = call_back
         self._loop = asyncio.get_running_loop()
         if self._is_lost:
             self._loop.call_soon(self._lost)
-        self._loop.call_later(LOOK_EVERY_S, self._look)
+        self._loop.call_later(CHECK_EVERY_S, self._check)
 
     def end(self) -> None:
-        """Take the terminal for lost, as a signal demands; from any code of the main thread."""
+        """Treat the terminal as lost, as a signal demands; callable from any code of the main thread."""
         self._is_lost = True
         if self._loop is not None:
             with suppress(RuntimeError):  # the loop is closed: it has ended
                 self._loop.call_soon_threadsafe(self._lost)
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         if os.isatty(self._terminal):
-            asyncio.get_running_loop().call_later(LOOK_EVERY_S, self._look)
+            asyncio.get_running_loop().call_later(CHECK_EVERY_S, self._check)
         else:
             self._lost()
 

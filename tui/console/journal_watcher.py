@@ -1,6 +1,6 @@
-"""The journal of a change behind the screen: read, and read again whenever somebody else has written to it.
+"""Reads the journal of a change, and reads it again whenever another process has written to it.
 
-Journals can lie on a file system that hangs, so that nothing here waits for a file in the loop that draws.
+A journal can be on a file system that hangs: the event loop never waits for a file here.
 """
 
 from __future__ import annotations
@@ -33,33 +33,34 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-LOOK_EVERY_S = 2.0
-"""How often a journal is looked at while it is shown, whether somebody else wrote to it."""
+POLL_EVERY_S = 2.0
+"""How often the displayed journal is checked for changes by other processes."""
 
 
 class ChangeSource(Protocol):
-    """Where changes come from. All of it may read files, and raises ChangeError and ChangeJournalError."""
+    """Access to changes. Every method may read files, and raises ChangeError or ChangeJournalError."""
 
     @property
     def directory(self) -> Path:
-        """Where the journals are."""
+        """The directory of the journals."""
 
     def journals(self) -> tuple[FoundJournal, ...]:
-        """All that lie there."""
+        """Return all journals in the directory."""
 
     def follow(self, cluster: str | None, path: Path | None, node: str) -> ChangeSession:
-        """The change in that journal, or else the only open one of that cluster, as it is conducted on that node."""
+        """Return the session, on that node, of the change in that journal, or else of the only open change of the
+        cluster."""
 
     def begin(self, target: int | None, accepted: tuple[Accepted, ...]) -> AsyncGenerator[Event | OpeningResult, None]:
-        """Plan and begin one. Raises PlanError too."""
+        """Plan and open a change. Raises PlanError too."""
 
 
 class JournalWatcher:
-    """Follows one change, and tells the app what its journal says as long as its screen is shown."""
+    """Follows one change, and reports the content of its journal to the app while the Change screen is open."""
 
     def __init__(self, app: App[None], state: AppState, source: ChangeSource) -> None:
         self.conduct: ChangeSession | None = None
-        """The change that is followed."""
+        """The session of the followed change."""
         self._app = app
         self._state = state
         self._source = source
@@ -67,31 +68,31 @@ class JournalWatcher:
         self._poke = asyncio.Event()
         self._worker: Worker[None] | None = None
         self._failed = False
-        """Whether the journals could not be read: then that is tried again and again."""
+        """Whether the last read of the journals failed: then every poll reads them again."""
 
     def follow(self, want: Follow) -> None:
-        """Follow what is wanted from now on."""
-        if want.afresh or want.path is not None:
+        """Follow the requested journal."""
+        if want.is_reset or want.path is not None:
             self.conduct, self._path = None, want.path
-        self.look()
+        self.poll()
         if self._worker is None or self._worker.is_finished:
             self._worker = self._app.run_worker(self._watch(), group="change-watch", exit_on_error=False)
 
     def take(self, conduct: ChangeSession) -> None:
-        """Follow the change that was just begun."""
+        """Follow the change that was just opened."""
         self.conduct, self._path = conduct, None
 
-    def look(self) -> None:
-        """Look at once whether the journal is another than it was."""
+    def poll(self) -> None:
+        """Check at once whether the journal has changed."""
         self._poke.set()
 
     def stop(self) -> None:
-        """Look no more."""
+        """Stop watching."""
         if self._worker is not None:
             self._worker.cancel()
 
     async def read(self) -> None:
-        """Read the journals, where they are others than they were, and tell what they say."""
+        """Read the journals and report their content."""
         facts = self._state.cluster
         clusterware = facts.clusterware if facts else None
         name = clusterware.cluster_name if isinstance(clusterware, Clusterware) else None
@@ -101,26 +102,26 @@ class JournalWatcher:
         self._app.post_message(ChangeReported(read))
 
     async def _watch(self) -> None:
-        """While the screen is shown, look whether the journal, or the directory, is another than it was."""
+        """Watch the journal and the directory for changes while the screen is open."""
         seen: object = None
         while self._app.current_mode == "change":
-            asked = self._poke.is_set()
+            is_requested = self._poke.is_set()
             self._poke.clear()
             stamp = await asyncio.to_thread(self._stamp)
-            if (asked and self.conduct is None) or stamp != seen or self._failed:
+            if (is_requested and self.conduct is None) or stamp != seen or self._failed:
                 await self.read()
                 seen = await asyncio.to_thread(self._stamp)
             with suppress(TimeoutError):
-                async with asyncio.timeout(LOOK_EVERY_S):
+                async with asyncio.timeout(POLL_EVERY_S):
                     await self._poke.wait()
 
     def _stamp(self) -> tuple[object, ...]:
-        """What is another as soon as somebody has written: times and sizes, so that nothing has to be read."""
+        """Return times and sizes of the files, which differ after every write, so that no file has to be read."""
         conduct = self.conduct
         try:
             paths = (self._source.directory, *([conduct.path] if conduct else []))
         except Exception:
-            return ()  # reading tells why
+            return ()  # the read reports why
         return tuple(map(_stamp_of, paths))
 
     def _read(self, cluster: str | None, node: str) -> JournalsRead:
@@ -146,50 +147,51 @@ class JournalWatcher:
 
 
 def _may_be_open(found: FoundJournal, cluster: str | None) -> bool:
-    """Whether it is of a change that goes on; one that is broken may be."""
+    """Whether a journal may be of an open change; a broken journal may be."""
     change = found.change
     return change is None or (change.is_open and cluster in (None, change.opened.cluster))
 
 
 def _stamp_of(path: Path) -> object:
     try:
-        told = path.stat()
+        stat = path.stat()
     except OSError as error:
         return error.errno
-    return told.st_mtime_ns, told.st_size, told.st_ino
+    return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
 
 class ClusterChanges:
-    """What `tui.console.journal_watcher` asks for. What it needs is loaded in the threads that call it."""
+    """The changes of the live cluster. Its methods load the modules that they need in the calling thread."""
 
     def __init__(self, settings: Settings, found: Callable[[], Checks], password: Secret | None) -> None:
-        """`found` finds the checks that are run before a change is planned."""
+        """Create the source; `found` returns the checks that run before a change is planned."""
         self._settings = settings
         self._found = found
         self._password = password
 
     @property
     def directory(self) -> Path:
-        """Where the journals are."""
+        """The directory of the journals."""
         from checks.change.journal_files import directory_of
 
         return directory_of(self._settings)
 
     def journals(self) -> tuple[FoundJournal, ...]:
-        """All that lie there."""
+        """Return all journals in the directory."""
         from checks.change.journal_files import journals
 
         return journals(self._settings)
 
     def follow(self, cluster: str | None, path: Path | None, node: str) -> ChangeSession:
-        """The change in that journal, or else the only open one of that cluster, as it is conducted on that node."""
+        """Return the session, on that node, of the change in that journal, or else of the only open change of the
+        cluster."""
         from checks.change.change_session import ChangeSession
         from checks.change.journal_files import current
 
         return ChangeSession(current(self._settings, cluster, path), self._settings, self._password, node)
 
     def begin(self, target: int | None, accepted: tuple[Accepted, ...]) -> AsyncGenerator[Event | OpeningResult, None]:
-        """Plan and begin one."""
+        """Plan and open a change."""
         from checks.change.opening import open_change
 
         return open_change(self._settings, self._found(), target=target, accepted=accepted, password=self._password)

@@ -1,4 +1,4 @@
-"""The live feed behind the screens: begun when a screen first wants it, then going on until racwire is left."""
+"""The live feed behind the screens: it starts when a screen first needs it, and runs until racwire quits."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SAMPLED = frozenset({"traffic", "database"})
-"""Screens that show samples: the feed begins with the first of them, and again with them where it broke down."""
+"""Modes of the screens with samples: the first visit to one starts the feed; after a failure, the next visit does."""
 
 _END_WITHIN_S = 2.0
-"""How long the operator's ending a recording waits for the disk; then it ends by itself."""
+"""How long stopping a recording waits for the disk; after that the recording finishes by itself."""
 
 
 class LiveFeed:
     """Runs a feed in a worker that only posts messages to the app, and records it on demand."""
 
     def __init__(self, app: App[None], new_feed: Callable[[], Feed], past: Past | None = None) -> None:
-        """With a `past` nothing is sampled."""
+        """Create the feed; with a `past` it samples nothing."""
         self._app = app
         self._past = past
         self._new_feed = new_feed
@@ -61,14 +61,16 @@ class LiveFeed:
         """Whether samples are being taken."""
         return self._worker is not None and not self._worker.is_finished
 
-    def begin(self, state: AppState) -> bool:
-        """Begin to sample, and say so in what is known; False where that goes on already. Of the past, what was sampled
-        last of the database is told once."""
+    def start(self, state: AppState) -> bool:
+        """Start to sample, and note that in the state. Return False where sampling runs already, or where a recording
+        or saved state is open. A saved state reports its last samples of the database once."""
         if self.is_running:
             return False
         if self._past is not None:
             if self._past.is_saved and self._worker is None:
-                self._worker = self._app.run_worker(self._look_back(self._past), group="feed", exit_on_error=False)
+                self._worker = self._app.run_worker(
+                    self._report_last_samples(self._past), group="feed", exit_on_error=False
+                )
             return False
         self._feed = self._new_feed()
         self._feed.interval_s = state.feed.interval_s
@@ -79,21 +81,21 @@ class LiveFeed:
         return True
 
     def follow(self, cluster: Cluster) -> None:
-        """Sample what is known of the cluster now."""
+        """Sample the nodes and instances of these facts, and add the facts to the recording."""
         if self._feed is not None and self.is_running:
             self._feed.follow(cluster)
         if self._recorder is not None:
             self._recorder.follow(cluster)
 
     def set_interval(self, seconds: float) -> None:
-        """From now on, a sample of each source every so many seconds."""
+        """Set how many seconds apart the samples of a source are."""
         if self._feed is not None:
             self._feed.interval_s = seconds
 
     def record(self, path: Path, header: Header, known: Iterable[Event]) -> None:
-        """Write the samples to a new file too, from now on; `known` is what is so already and is not told again.
+        """Start to write the samples to a new file too; `known` are events that no source sends again.
 
-        What goes wrong is told by `RecordingEnded`, and sampling goes on.
+        `RecordingEnded` reports a failure; sampling continues.
         """
         from tui.console.background_recorder import BackgroundRecorder
 
@@ -106,25 +108,25 @@ class LiveFeed:
         recorder.put(known)
 
     async def toggle_recording(self, state: AppState, settings: Settings, otherwise: Path) -> str:
-        """Begin to record to a new file in the working directory, or in `otherwise` where that cannot be written; or
-        end the recording that goes on. What to tell the operator."""
+        """Start a recording to a new file in the working directory, or in `otherwise` where that is not writable; or
+        stop the current recording. Return a notice for the operator."""
         if self._recorder is not None:
             state.feed.recording = None
             return await self.stop_recording(_END_WITHIN_S)
         if not self.is_running:
             return "Nothing is sampled, so there is nothing to record."
         if state.cluster is None:
-            return "A recording begins with what the cluster is, which is not known yet."
+            return "A recording starts with the facts of the cluster: wait until the checks have gathered them."
         from tui.console.background_recorder import header_for, known_at
 
         now = time.time()
         path = recording_path(now, otherwise)
         self.record(path, header_for(state.cluster, settings, state.feed.interval_s), known_at(state.timeline, now))
         state.feed.recording = path
-        return f"Recording to {short(path)}; w ends it."
+        return f"Recording to {short(path)}; w stops it."
 
     async def stop_recording(self, within_s: float) -> str:
-        """End the recording, whole, if there is one; what to tell the operator."""
+        """Stop the recording, if there is one, and complete its file. Return a notice for the operator."""
         recorder, self._recorder = self._recorder, None
         if recorder is None:
             return ""
@@ -134,7 +136,7 @@ class LiveFeed:
         return f"The disk is slow: the end of {short(recorder.path)} is still being written."
 
     async def stop(self, within_s: float) -> None:
-        """End feed and recording; what does not end in that time is left behind."""
+        """Stop the feed and the recording; what does not end within that time is abandoned."""
         feed, self._feed = self._feed, None
         async with asyncio.TaskGroup() as group:
             group.create_task(self.stop_recording(within_s))
@@ -143,10 +145,10 @@ class LiveFeed:
         if self._worker is not None:
             self._worker.cancel()
 
-    async def _look_back(self, past: Past) -> None:
+    async def _report_last_samples(self, past: Past) -> None:
         from checks.traffic.recording import RecordingError
 
-        with suppress(RecordingError):  # the Traffic screen tells what is wrong with it
+        with suppress(RecordingError):  # the Traffic screen displays the error
             self._app.post_message(SamplesReported(await asyncio.to_thread(past.last_of_the_database)))
 
     async def _work(self, feed: Feed) -> None:
@@ -156,17 +158,17 @@ class LiveFeed:
                 if self._recorder is not None:
                     self._recorder.put((event,))
         except Exception as error:
-            log.exception("the live feed broke down")
-            self._app.post_message(FeedFailed(f"The live samples broke down: {error or type(error).__name__}."))
+            log.exception("the live feed failed")
+            self._app.post_message(FeedFailed(f"The live sampling failed: {error or type(error).__name__}."))
 
 
 def recording_path(now: float, otherwise: Path) -> Path:
-    """Where a recording that begins now is written, a file that is not there yet: in the working directory, or in
-    another where that cannot be written."""
+    """Return the path of a new recording, which does not exist yet: in the working directory, or in `otherwise` where
+    that is not writable."""
     directory = Path.cwd()
     if not os.access(directory, os.W_OK):
         directory = otherwise
-        with suppress(OSError):  # the recording itself says what is wrong with the directory
+        with suppress(OSError):  # the recording itself reports what is wrong with the directory
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     stem = time.strftime("racwire-%Y%m%d-%H%M%S", time.localtime(now))
     names = chain([f"{stem}.rec"], (f"{stem}-{number}.rec" for number in count(2)))
@@ -184,18 +186,19 @@ async def _close(feed: Feed, within_s: float) -> None:
 
 @dataclass(frozen=True)
 class Past:
-    """What is shown. Nothing is read, sent, asked or sampled."""
+    """A recording or a saved state that the console displays. racwire then reads, sends, queries and samples
+    nothing."""
 
-    words: str
-    """What the header says of it."""
+    label: str
+    """The name of the recording or saved state in the header."""
     recording: Recording | None
-    """Where the samples are; None where none were saved."""
+    """The samples; None where none were saved."""
     is_saved: bool
-    """Whether it holds all that a run found, and not only samples."""
+    """Whether this is a saved state with the full report of a run, and not only samples."""
     longer: str = ""
-    """The words where there is much room; empty where there are no others."""
+    """A longer label for a wide header; empty where there is none."""
     shorter: str = ""
-    """The words where there is little."""
+    """A shorter label for a narrow header; empty where there is none."""
 
     @property
     def track(self) -> Track:
@@ -203,46 +206,47 @@ class Past:
         return NoSamples() if self.recording is None else self.recording
 
     def last_of_the_database(self) -> tuple[Event, ...]:
-        """The last minute of what the instances told. Reads a file. Raises RecordingError."""
+        """Return the events of the database of the last minute. Reads a file. Raises RecordingError where it cannot be
+        read."""
         track = self.track
         span = track.span()
         if span is None:
             return ()
-        told = (s for s in track.sources() if s.partition(" ")[0] in ("instance", "database", "pairs"))
-        return tuple(event for source in told for event in track.window(source, span[1] - PAIRS_S, span[1]))
+        sources = (s for s in track.sources() if s.partition(" ")[0] in ("instance", "database", "pairs"))
+        return tuple(event for source in sources for event in track.window(source, span[1] - PAIRS_S, span[1]))
 
 
 def of_recording(recording: Recording) -> Past:
-    """A recording by itself."""
+    """Return what the console displays for a recording."""
     header = recording.header
     return Past(f"recording {header.label or header.started_at[:10]}", recording, is_saved=False)
 
 
 def of_saved(saved: Saved, now: datetime) -> Past:
-    """What was saved, as it is looked at now, a time with a zone."""
-    longer, words, shorter = state_in_brief(saved.report, now)
-    return Past(words, saved.recording, is_saved=True, longer=longer, shorter=shorter)
+    """Return what the console displays for a saved state; `now`, a time with a zone, is for its age."""
+    longer, label, shorter = state_in_brief(saved.report, now)
+    return Past(label, saved.recording, is_saved=True, longer=longer, shorter=shorter)
 
 
 class NoSamples:
-    """A `Track` that nothing was sampled on."""
+    """A `Track` without samples."""
 
     def sources(self) -> tuple[str, ...]:
-        """None."""
+        """Return no sources."""
         return ()
 
     def window(self, source: str, begin: float, end: float) -> list[Event]:
-        """None."""
+        """Return no events."""
         return []
 
     def newest(self, source: str) -> Event | None:
-        """None."""
+        """Return None: there is no event."""
         return None
 
     def links(self, node: str, at: float) -> Links | None:
-        """None."""
+        """Return None: there are no interfaces."""
         return None
 
     def span(self) -> tuple[float, float] | None:
-        """None."""
+        """Return None: there is no time span."""
         return None

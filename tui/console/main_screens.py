@@ -1,5 +1,5 @@
-"""The main screens, made ahead one after the other so that their keys are answered at once; and what the one that is
-shown offers: its help, and its keys by words."""
+"""The main screens, made in advance so that each key responds at once; and the help and the palette of the current
+screen."""
 
 from __future__ import annotations
 
@@ -30,41 +30,43 @@ SCREENS = {
 
 
 class MainScreens:
-    """Makes each of them once, as a mode of the app."""
+    """Makes each main screen once, as a mode of the app."""
 
     def __init__(self, app: App[None], state: AppState, past: Past | None, broke: Callable[[Exception], None]) -> None:
-        """With a `past` that is shown. `broke` is told why a screen could not be made."""
+        """Prepare the screens, of a `past` where there is one. `broke` receives the error when a screen cannot be
+        made."""
         self._app = app
         self._state = state
         self._past = past
         self._broke = broke
 
     def new(self, mode: str) -> ConsoleScreen:
-        """A main screen; one that says so where it cannot be made."""
+        """Return a new main screen; a `BrokenScreen` where it cannot be made."""
         try:
             of = (self._past.track,) if mode == "traffic" and self._past is not None else ()
             screen = _class_of(mode)(self._state, *of)
         except Exception as error:
             self._broke(error)
             return BrokenScreen(self._state, mode)
-        # Else Textual takes it for one that has to be styled anew, and reads all style sheets twice: 40 ms. They are
-        # those that the first screen was drawn with.
+        # Otherwise Textual takes the screen for unstyled and reads all style sheets twice: 40 ms. They are the ones
+        # of the first screen.
         screen._css_update_count = self._app._css_update_count
         return screen
 
     def add_modes(self) -> None:
-        """Let the app change to each of them; what was not made ahead by then is made when it is first shown."""
+        """Register every main screen as a mode; a screen that is not made in advance is made when it is first
+        opened."""
         for mode in TABS:
             self._app.add_mode(mode, lambda mode=mode: self.new(mode))  # type: ignore[misc]
 
     async def make_ahead(self) -> None:
-        """Make all that are not there yet, the modules they need loaded in a thread meanwhile."""
+        """Make all screens that do not exist yet, and load their modules in a thread."""
         for mode in TABS:
             try:
                 await asyncio.to_thread(_class_of, mode)
-            except Exception:  # noqa: S112 - told of when it is shown
+            except Exception:  # noqa: S112 - reported when the screen is opened
                 continue
-            # What changing to a mode does first; Textual, whose version is pinned, has no other name for it.
+            # The first part of a change to a mode; Textual, whose version is pinned, has no public name for it.
             await self._app._init_mode(mode)
 
 
@@ -75,11 +77,10 @@ def _class_of(mode: str) -> type[ConsoleScreen]:
 
 
 class HelpMixin(App[None]):
-    """An app that shows the keys of the screen that is shown, and finds them by words. Both are loaded when they are
-    first asked for."""
+    """An app with a help screen and a palette for the commands of the current screen. Both are loaded at first use."""
 
     def action_help(self) -> None:
-        """Show the keys and the signs; of the help itself there is no help."""
+        """Show the keys and signs of the current screen; the help screen itself has no help."""
         from tui.screens.reader import HelpScreen, ReaderScreen
 
         screen = self.screen
@@ -89,8 +90,7 @@ class HelpMixin(App[None]):
             self.push_screen(HelpScreen(screen.NAME, screen.ACTIONS, ()))
 
     async def action_palette(self) -> None:
-        """Let the operator find an action by its words, and do it on the screen that is shown now: one of its own, or
-        of those of every screen."""
+        """Let the operator search the commands of the current screen and of every screen, and run one."""
         from tui.screens.palette import PaletteScreen
 
         screen = self.screen
@@ -103,8 +103,8 @@ class HelpMixin(App[None]):
         others = (a for a in EVERYWHERE if a not in own and a.action != "app.palette")
         palette = PaletteScreen((*own, *others))
         await self.push_screen(palette, act)
-        palette.set_focus(palette.query_one("#words"))  # the next key may be here already, and is a letter of the words
+        palette.set_focus(palette.query_one("#query"))  # the next key may be here already, and belongs to the query
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether the action can be done now, as the screen that is shown has it."""
+        """Return whether the current screen allows the action now."""
         return self.screen.check_action(action, parameters)

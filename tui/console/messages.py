@@ -1,5 +1,6 @@
-"""What the workers report to the app, and what the screens want of it. A run's messages carry its number: those of a
-former run are dropped."""
+"""Messages: reports of the workers to the app, and requests of the screens.
+
+The messages of a run carry its number, so that the app can drop those of an earlier run."""
 
 from __future__ import annotations
 
@@ -9,11 +10,11 @@ from checks.model.report import Report
 from checks.run.events import Event, GatherProgress
 from checks.traffic.samples import Event as Sample
 from tui.console import export_state
-from tui.console.change_state import ChangeNews, ChangeRequest, WorkGoesOn
+from tui.console.change_state import ChangeNews, ChangeRequest, WorkProgressed
 
 
 class EngineReported(Message):
-    """The engine reported an event; `report` is all that was known then."""
+    """The engine reported an event; `report` holds all facts and findings at that moment."""
 
     def __init__(self, run: int, event: Event, report: Report) -> None:
         super().__init__()
@@ -22,7 +23,7 @@ class EngineReported(Message):
         self.report = report
 
     def can_replace(self, message: Message) -> bool:
-        """Of several progress events in a row only the last need be shown."""
+        """Return whether only the later of two progress events needs to be drawn."""
         return (
             isinstance(self.event, GatherProgress)
             and isinstance(message, EngineReported)
@@ -32,7 +33,7 @@ class EngineReported(Message):
 
 
 class RunFailed(Message):
-    """The engine itself broke down; what it had found stays."""
+    """The engine itself failed; its findings up to then stay."""
 
     def __init__(self, run: int, reason: str) -> None:
         super().__init__()
@@ -49,7 +50,7 @@ class SamplesReported(Message):
 
 
 class FeedFailed(Message):
-    """The live feed itself broke down; its samples stay."""
+    """The live feed itself failed; its samples stay."""
 
     def __init__(self, reason: str) -> None:
         super().__init__()
@@ -57,7 +58,7 @@ class FeedFailed(Message):
 
 
 class RecordingEnded(Message):
-    """The recording of the live samples ended by itself; what was written before is whole."""
+    """The recording of the live samples ended by itself; its file is complete up to then."""
 
     def __init__(self, reason: str) -> None:
         super().__init__()
@@ -73,7 +74,7 @@ class IntervalWanted(Message):
 
 
 class RecordWanted(Message):
-    """The operator wants the live samples to be recorded; or no longer, where they are."""
+    """The operator wants to start or stop the recording of the live samples."""
 
 
 class CopyWanted(Message):
@@ -92,20 +93,20 @@ class ChangeReported(Message):
         self.news = news
 
     def can_replace(self, message: Message) -> bool:
-        """Of several progress events in a row only the last need be shown."""
+        """Return whether only the later of two progress events needs to be drawn."""
         return _is_progress(self) and _is_progress(message)
 
 
 def _is_progress(message: Message) -> bool:
     return (
         isinstance(message, ChangeReported)
-        and isinstance(message.news, WorkGoesOn)
+        and isinstance(message.news, WorkProgressed)
         and isinstance(message.news.event, GatherProgress)
     )
 
 
 class ChangeWanted(Message):
-    """The operator wants something of a change."""
+    """The operator has a request about a change."""
 
     def __init__(self, want: ChangeRequest) -> None:
         super().__init__()
@@ -121,7 +122,7 @@ class ExportReported(Message):
 
 
 class ExportWanted(Message):
-    """The operator wants something of the report."""
+    """The operator has a request about the report."""
 
     def __init__(self, want: export_state.ExportRequest) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""A report made into a file: in a format, or saved with everything that it rests on. Blocking; called in a thread."""
+"""Writes a report to a file: in a format, or as a saved file with all its evidence. Blocking; called in a thread."""
 
 from __future__ import annotations
 
@@ -23,34 +23,35 @@ if TYPE_CHECKING:
 
 
 class Abandoned(Exception):  # noqa: N818 - no error
-    """racwire is being left; nothing was written."""
+    """racwire is quitting; nothing was written."""
 
 
 @dataclass(frozen=True)
 class ReportJob:
-    """What is to be written. All of it is at rest, so that the console can go on meanwhile."""
+    """A report to write. Its parts are frozen, so that the console can continue meanwhile."""
 
     form: str
     """A name of `tui.cli.report_formats.FORMATS`, or `SAVED`."""
     is_redacted: bool
     report: Report
     samples: Timeline | None
-    """What was sampled; None where nothing was."""
+    """The samples; None where there are none."""
     recording: Recording | None
-    """Where the samples are instead, where a recording is shown."""
+    """The recording with the samples, where one is open."""
     header: Header
-    """Of a recording of the samples."""
+    """The header for a recording of the samples."""
 
 
-def write_report(job: ReportJob, desk: Path, elsewhere: Path, tell: Callable[[str], None]) -> Path:
-    """Write it to a new file in the working directory, or `elsewhere` where that cannot be written; the file. `desk` is
-    an empty directory for what is needed meanwhile.
+def write_report(job: ReportJob, scratch: Path, elsewhere: Path, report_progress: Callable[[str], None]) -> Path:
+    """Write a report to a new file in the working directory, or in `elsewhere` where that is not writable; return its
+    path. `scratch` is an empty directory for temporary files.
 
-    `tell` is told how far it is, and ends it before anything is written by raising `Abandoned`. Raises OutputError,
-    RecordingError, SavedError, and UsageError where pseudonyms cannot be kept.
+    `report_progress` receives the progress; it stops the work by raising `Abandoned`, before anything is written.
+    Raises OutputError or SavedError where the file cannot be written, RecordingError where the samples cannot be read,
+    and UsageError where the pseudonyms cannot be stored.
     """
     if job.form == SAVED:
-        return _save(job, desk, elsewhere, tell)
+        return _save(job, scratch, elsewhere, report_progress)
     from tui.cli.report_formats import FORMATS
 
     form = FORMATS[job.form]
@@ -62,14 +63,14 @@ def write_report(job: ReportJob, desk: Path, elsewhere: Path, tell: Callable[[st
     data = form.write(evidence)
 
     def write(path: Path) -> None:
-        tell(f"writing {size_of(len(data))} to {short(path)}")
+        report_progress(f"writing {size_of(len(data))} to {short(path)}")
         write_whole(path, data, replace=False)
 
     return _to_new_file(job, form.ending, elsewhere, write)
 
 
 def directories(elsewhere: Path) -> list[Path]:
-    """Where files are written: the working directory, and where that cannot be written, the other one."""
+    """Return the directories to write to: the working directory if it is writable, then `elsewhere`."""
     try:
         here = Path.cwd()
     except OSError:  # it was removed
@@ -78,7 +79,7 @@ def directories(elsewhere: Path) -> list[Path]:
 
 
 def _to_new_file(job: ReportJob, ending: str, elsewhere: Path, write: Callable[[Path], None]) -> Path:
-    """Where the first directory takes no file, the next may; why the first did not is told where none does."""
+    """Write to the first directory that accepts the file. Raises the error of the first directory where none does."""
     first: OutputError | None = None
     for directory in directories(elsewhere):
         try:
@@ -94,26 +95,26 @@ def _to_new_file(job: ReportJob, ending: str, elsewhere: Path, write: Callable[[
     raise first or OutputError("There is no directory to write to.")
 
 
-def _save(job: ReportJob, desk: Path, elsewhere: Path, tell: Callable[[str], None]) -> Path:
+def _save(job: ReportJob, scratch: Path, elsewhere: Path, report_progress: Callable[[str], None]) -> Path:
     from checks.saved import save
 
-    report, samples = job.report, _samples(job, desk / "samples.rec")
+    report, samples = job.report, _samples(job, scratch / "samples.rec")
     if job.is_redacted and not report.is_redacted:
         from tui.cli.redaction import redact_recording, redacted
 
         report = redacted(Evidence(report), None).report
         if samples is not None:
-            samples = redact_recording(samples, desk / "redacted.rec", None)
+            samples = redact_recording(samples, scratch / "redacted.rec", None)
 
     def write(path: Path) -> None:
-        tell(f"saving everything to {short(path)}")
+        report_progress(f"saving everything to {short(path)}")
         save(path, report, samples, replace=False)
 
     return _to_new_file(job, SAVED_ENDING, elsewhere, write)
 
 
 def _samples(job: ReportJob, path: Path) -> Path | None:
-    """The samples as a recording; None where there are none."""
+    """Return the samples as a recording; None where there are none."""
     if job.recording is not None:
         job.recording.copy_to(path)
         return path
@@ -127,7 +128,7 @@ def _samples(job: ReportJob, path: Path) -> Path | None:
 
 
 def _events(samples: Timeline) -> Iterator[Event]:
-    """All of them; the interfaces of each node first, since its rates are measured against them."""
+    """Yield all events; the interfaces of each node first, because its rates are relative to their speed."""
     for source in samples.sources():
         if source.startswith("node ") and (links := samples.links(source.removeprefix("node "), float("inf"))):
             yield links

@@ -1,4 +1,4 @@
-"""What the Checks screen shows, as plain state: the run that is going on or done, and the one before it."""
+"""The state of the Checks screen: the current or last run, and the previous one."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from checks.run.events import CheckConcluded, Event, Gathered, GatherProgress, R
 from checks.run.rerun import merged
 
 _CALM_GRAVITY = Status.INFO.gravity
-_CALM_GROUPS = {Status.INFO: "Worth knowing", Status.PASS: "Well", Status.SKIPPED: "Left out"}
+_CALM_GROUPS = {Status.INFO: "Worth knowing", Status.PASS: "Passed", Status.SKIPPED: "Skipped"}
 
 
 class RowMark(Enum):
-    """How a finding stands to the run before."""
+    """How a finding compares with the previous run."""
 
     NONE = ""
     NEW = "new"
-    """The run before did not have it."""
+    """The previous run did not have the finding."""
     GONE = "gone"
-    """Only the run before had it, and this one looked there again."""
+    """Only the previous run had the finding; this run checked the same and did not find it."""
     UNSEEN = "unseen"
-    """Only the run before had it, and this one could not look there: it may well be so still."""
+    """Only the previous run had the finding; this run could not check it, so it may still exist."""
     BEFORE = "before"
-    """From the run before: its check has not concluded again yet."""
+    """The finding is from the previous run: its check has not concluded again yet."""
 
     @property
     def sign(self) -> str:
-        """The sign before a finding in the list."""
+        """The sign in front of a finding in the list."""
         return {RowMark.NEW: "+", RowMark.GONE: "-", RowMark.UNSEEN: "~"}.get(self, " ")
 
 
@@ -46,39 +46,38 @@ class FindingRow:
     finding: Finding
     mark: RowMark
     report: Report
-    """The run it comes from."""
+    """The report of the run that found it."""
 
     @property
     def rank(self) -> float:
-        """Worst first; what is waived, and after it what is gone, stands after what is wrong and before what is
-        well."""
+        """The sort key of the list: problems, worst first, then waived findings, gone findings, and the rest."""
         if self.mark is RowMark.GONE:
             return _CALM_GRAVITY - 0.25
         return _CALM_GRAVITY - 0.5 if self.finding.waived else self.finding.status.gravity
 
     @property
     def group(self) -> str:
-        """Under which heading it stands; in the order of the ranks each group stands together."""
+        """The heading above the finding; the order of the ranks keeps each group together."""
         if self.mark is RowMark.GONE:
             return "Gone"
         if self.finding.waived:
             return "Waived"
         return "Problems" if self.finding.status in PROBLEMS else _CALM_GROUPS[self.finding.status]
 
-    def matches(self, words: str) -> bool:
-        """Whether every word occurs in what the finding is and is about."""
+    def matches(self, query: str) -> bool:
+        """Return whether every word of the query occurs in the codes, names and title of the finding."""
         finding = self.finding
         text = f"{finding.status} {finding.code} {finding.check} {finding.subject} {finding.title} {self.mark.value}"
         text = f"{text} {finding.network} {' '.join(finding.nodes)} {'waived' if finding.waived else ''}".casefold()
-        return all(word in text for word in words.casefold().split())
+        return all(word in text for word in query.casefold().split())
 
     def evidence(self) -> list[Entry]:
-        """The journal entries that the finding points at."""
+        """Return the journal entries behind the finding."""
         return self.report.evidence(self.finding)
 
 
 class RunState:
-    """The runs, told event by event."""
+    """The current and the previous run, updated event by event."""
 
     def __init__(self) -> None:
         self.report: Report | None = None
@@ -90,16 +89,16 @@ class RunState:
         self._checks: tuple[str, ...] = ()
         self._concluded: set[str] = set()
         self._again = ""
-        """The check that is run alone."""
+        """The check that runs alone; empty where all checks run."""
         self._whole: Report | None = None
-        """The report that it is run again for."""
+        """The full report that a check that runs alone adds to."""
         self._gathered: list[str] = []
         self._before_of: dict[str, Report] = {}
-        """Checks that were run alone since: what there was before that."""
+        """By check that ran alone since the last full run: the report before that."""
 
-    def begin(self, check: str = "") -> None:
-        """A run begins, of all checks or of one of those that the last finished run had; what that found is kept to
-        compare with. Raises ValueError where one check shall be run again and there is no finished run."""
+    def start(self, check: str = "") -> None:
+        """Note the start of a run, of all checks or of one check of the last finished run, whose findings are kept for
+        comparison. Raises ValueError where one check is to run again and there is no finished run."""
         known = self.report if self._finished else self._whole if self._again else None
         if check:
             if known is None:
@@ -117,7 +116,7 @@ class RunState:
         self._concluded = set()
 
     def apply(self, event: Event, report: Report) -> None:
-        """Take over an event and what the run knows by now."""
+        """Apply an event and the report of the run at that moment."""
         match event:
             case RunStarted(checks=checks):
                 self._checks = checks
@@ -126,7 +125,7 @@ class RunState:
                 return
             case Gathered(group=group, problem=problem):
                 self._gathered.append(group)
-                self.progress = f"{group} not known" if problem else f"{group} known"
+                self.progress = f"{group} not gathered" if problem else f"{group} gathered"
             case CheckConcluded(check=check):
                 self._concluded.add(check)
             case RunFinished(report=final):
@@ -136,7 +135,7 @@ class RunState:
         self.report = merged(self._whole, report, self._again, self._gathered) if self._whole else report
 
     def fail(self, reason: str) -> None:
-        """The run broke down. Where it was of one check, what was known before stays."""
+        """Note that the run failed. Where it was a run of one check, the report before it stays."""
         self.running = False
         self.trouble = reason
         if self._whole:
@@ -144,54 +143,53 @@ class RunState:
 
     @property
     def is_whole(self) -> bool:
-        """Whether there is a report of all checks, to which one that is run again can be added."""
+        """Whether there is a report of all checks, to which a single check can add."""
         return self._finished or self._whole is not None
 
     @property
     def compares(self) -> bool:
-        """Whether there is a run before to compare with."""
+        """Whether there is a previous run to compare with."""
         return self.before is not None or bool(self._before_of)
 
     @property
     def in_header(self) -> Report | None:
-        """The run that the header tells of: while one goes on, the one before, which knows of all problems."""
+        """The report for the header: during a run, that of the previous run, which has all problems."""
         return self._whole or self.before or self.report if self.running else self.report
 
     @property
     def pending(self) -> tuple[str, ...]:
-        """The checks that have yet to conclude."""
+        """The checks that have not concluded yet."""
         checks = self._checks or ((self._again,) if self._again else ())
         return tuple(c for c in checks if c not in self._concluded) if self.running else ()
 
-    def rows(self, words: str = "", *, problems_only: bool = False) -> list[FindingRow]:
-        """The findings to show, worst first."""
+    def rows(self, query: str = "", *, problems_only: bool = False) -> list[FindingRow]:
+        """Return the findings that match the query, worst first."""
         rows = [
             row
             for row in self._all_rows()
-            if row.matches(words) and not (problems_only and row.finding.status not in PROBLEMS)
+            if row.matches(query) and not (problems_only and row.finding.status not in PROBLEMS)
         ]
         return sorted(rows, key=lambda row: row.rank)
 
     def counts(self) -> list[tuple[Status, int]]:
-        """How many findings that are not waived ended how, worst first; what is being checked again counts as it last
-        was."""
+        """Return the number of findings of each status, worst first, without waived ones. A finding that is being
+        checked again counts with its last status."""
         shown = [row for row in self._all_rows() if row.mark is not RowMark.GONE and not row.finding.waived]
         count = Counter(row.finding.status for row in shown)
         return [(status, count[status]) for status in sorted(count, key=lambda s: s.gravity)]
 
     @property
     def waived(self) -> int:
-        """How many findings are waived."""
+        """The number of waived findings."""
         return sum(bool(row.finding.waived) for row in self._all_rows() if row.mark is not RowMark.GONE)
 
     @property
     def ended_waivers(self) -> tuple[WaiverStanding, ...]:
-        """The waivers that cover nothing any more, or not all that they covered; while a run goes on, of the one
-        before."""
+        """The waivers that have ended, or cover less than before; during a run, those of the previous run."""
         return ended(self.in_header.waivers) if self.in_header else ()
 
     def changes(self) -> tuple[int, int]:
-        """How many problems are new, and how many are gone."""
+        """Return how many problems are new, and how many are gone."""
         marks = Counter(row.mark for row in self._all_rows())
         return marks[RowMark.NEW], marks[RowMark.GONE]
 
@@ -207,8 +205,8 @@ class RunState:
             new = compared and changed and finding.status in PROBLEMS and not finding.waived
             yield FindingRow(key, finding, RowMark.NEW if new else RowMark.NONE, self.report)
         for key, (finding, report) in before.items():
-            waited_for = finding.check in self.pending or (self.running and not self._checks and not self._again)
-            if waited_for:
+            is_pending = finding.check in self.pending or (self.running and not self._checks and not self._again)
+            if is_pending:
                 yield FindingRow(key, finding, RowMark.BEFORE, report)
             elif key not in now and finding.status in PROBLEMS and not self.trouble:
                 unseen = could_not_look(self.report.findings if self.report else (), finding)
@@ -216,11 +214,11 @@ class RunState:
 
     @property
     def _being_rechecked(self) -> tuple[str, ...]:
-        """The check that is run alone, until it has concluded: what it found before stands for it."""
+        """The check that runs alone, until it has concluded: its previous findings count until then."""
         return self.pending if self._again else ()
 
     def _found_before(self) -> Iterator[tuple[Key, tuple[Finding, Report]]]:
-        """What there was before: of each check since it was last run."""
+        """Yield the previous findings of each check, from the run before its last one."""
         if self.before:
             for key, finding in keyed(self.before.findings):
                 if finding.check not in self._before_of:
@@ -231,8 +229,8 @@ class RunState:
 
 
 def report_with(board: RunState, group: str) -> Report | None:
-    """The newest run that knows that group of facts, or why it is not known: while it is being gathered anew, what the
-    run before knew stays. None where none knows yet."""
+    """Return the report of the newest run that has gathered that group of facts, or has a reason why not. While the
+    group is being gathered again, the previous run counts. None where no run has the group yet."""
     for report in (board.report, board.before):
         if report is not None and not (_lacks(report.cluster, group) and _may_come(board, report)):
             return report
@@ -244,5 +242,5 @@ def _lacks(cluster: Cluster, group: str) -> bool:
 
 
 def _may_come(board: RunState, report: Report) -> bool:
-    """Whether a group that is not there was not left out, but is still to be gathered, or never was."""
+    """Whether a missing group was not left out on purpose: it is still to be gathered, or the run failed before."""
     return report is board.report and (board.running or bool(board.trouble))

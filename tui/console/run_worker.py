@@ -1,4 +1,4 @@
-"""The run of the checks behind the screens: a worker that tells the app what the engine tells, and how it is ended."""
+"""The worker that runs the checks: it passes the events of the engine to the app."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 class RunWorker:
-    """One run at a time; each has a number, so that what a former one still tells is not taken for news."""
+    """Executes one run at a time. Each run has a number, so that late events of an earlier run can be ignored."""
 
     def __init__(
         self, app: App[None], new_engine: Callable[[str], Engine], warm_up: Callable[[], None] | None = None
@@ -34,12 +34,12 @@ class RunWorker:
         self._closed = asyncio.Event()
 
     @property
-    def is_going_on(self) -> bool:
+    def is_in_progress(self) -> bool:
         """Whether the checks are running."""
         return self._worker is not None and not self._worker.is_finished
 
     def start(self, check: str = "") -> None:
-        """Run all checks, or the one that is named. A run that goes on has to be stopped first."""
+        """Run all checks, or the named one. The caller stops a run in progress first."""
         self.number += 1
         self._closed = asyncio.Event()
         self._worker = self._app.run_worker(
@@ -47,15 +47,15 @@ class RunWorker:
         )
 
     async def stop(self, within_s: float) -> None:
-        """End the run and let it close its connections; what hangs longer is left behind."""
-        if self._worker is not None and self.is_going_on:
+        """Cancel the run and wait until it has closed its connections; what hangs longer is abandoned."""
+        if self._worker is not None and self.is_in_progress:
             self._worker.cancel()
             with suppress(TimeoutError):
                 async with asyncio.timeout(within_s):
                     await self._closed.wait()
 
     async def _work(self, number: int, check: str, closed: asyncio.Event) -> None:
-        """Run the checks and only tell of it. However this ends, the engine has closed its connections by then."""
+        """Run the checks and post their events. The engine has closed its connections when this ends, in any case."""
         try:
             if self._warm_up is not None:
                 await asyncio.to_thread(self._warm_up)
@@ -67,15 +67,15 @@ class RunWorker:
                 async for event in events:
                     if isinstance(event, RunFinished):
                         report = event.report
-                    elif not isinstance(event, GatherProgress):  # many, and they change nothing that is known
+                    elif not isinstance(event, GatherProgress):  # there are many of these, and they change no fact
                         report = engine.report()
                     self._app.post_message(EngineReported(number, event, report))
             finally:
                 await events.aclose()
         except Exception as error:
-            log.exception("the run of the checks broke down")
+            log.exception("the run of the checks failed")
             self._app.post_message(
-                RunFailed(number, f"The run broke down: {error or type(error).__name__}. r runs it again.")
+                RunFailed(number, f"The run of the checks failed: {error or type(error).__name__}. r runs it again.")
             )
         finally:
             closed.set()

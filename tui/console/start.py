@@ -1,32 +1,30 @@
-"""`racwire` without a command: the console where there is a terminal for it, else the checks as text.
+"""Starts `racwire` without a command: the console on a suitable terminal, otherwise the checks as text.
 
-What must be decided before Textual is imported is decided here: Textual draws to stderr whatever that is, and reads
-its environment once.
+This module decides what must be decided before Textual is imported: Textual draws to stderr whatever that is, and
+reads its environment once.
 """
 
 from __future__ import annotations
-
 import asyncio
 import gc
 import logging
 import os
 import sys
+from checks.model.exit_codes import ExitCode
+from checks.model.report import exit_code
+from checks.model.settings import Settings
+from checks.run.directories import state_directory
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, TextIO, cast
-
-from checks.model.exit_codes import ExitCode
-from checks.model.report import exit_code
-from checks.model.settings import Settings
-from checks.run.directories import state_directory
 from tui.cli.interrupts import graceful_stop
 from tui.cli.log_file import LogFile, log_path
 from tui.cli.options import ENTERED
 from tui.cli.own_loop import own_loop
 from tui.cli.streams import exit_past_hung_threads, print_message, print_message_unless_blocked
+from typing import IO, TYPE_CHECKING, TextIO, cast
 
 if TYPE_CHECKING:
     from checks.model.check import Check
@@ -37,15 +35,15 @@ if TYPE_CHECKING:
     from tui.console.live import Past
 
 _LITTLE_GARBAGE = 20_000
-"""Objects in cycles that may wait to be cleared away: a few megabytes."""
+"""Objects in cycles that may wait for the garbage collector: a few megabytes."""
 DRAIN_S = 0.3
-"""How long what is still running may take to end once the screen is closed."""
+"""Seconds that running tasks have to end after the screen is closed."""
 
 
 def run_console(settings: Settings, *, first: str = "checks", again: str = "") -> int:
-    """Run the console, beginning with that screen; returns the exit code of the last finished report.
+    """Run the console with that first screen; return the exit code of the last finished report.
 
-    `again` is the command that goes on with the change that is shown, where it is more than the usual.
+    `again` is the command that continues the displayed change, where it differs from `racwire change`.
     """
     if reason := no_console(os.environ, sys.__stdin__, sys.__stderr__):
         print_message(f"{reason}, so the checks run as text.")
@@ -55,8 +53,8 @@ def run_console(settings: Settings, *, first: str = "checks", again: str = "") -
 
 
 def run_console_on_recording(path: Path, settings: Settings) -> int:
-    """Show a recording in the console, where `no_console` has nothing against it; returns 0 once it is left, whatever
-    is in it. Raises RecordingError where it cannot be read."""
+    """Show a recording in the console; return 0 at the end, whatever it contains. The caller asks `no_console` first.
+    Raises RecordingError where the file cannot be read."""
     prepare(os.environ)
     from checks.traffic.recording import Recording
     from checks.traffic.recording_replay import JudgedRecording
@@ -73,9 +71,9 @@ def run_console_on_recording(path: Path, settings: Settings) -> int:
 
 
 def run_console_on_saved(path: Path, settings: Settings, *, judged_by: Settings | None) -> int:
-    """Show what was saved in the console, where `no_console` has nothing against it; returns the exit code of its
-    report. With `judged_by` its thresholds and waivers hold, and not those of the run. Raises SavedError where it
-    cannot be read."""
+    """Show a saved state in the console; return the exit code of its report. The caller asks `no_console` first. With
+    `judged_by` the thresholds and waivers of these settings apply, and not those of the run. Raises SavedError where
+    the file cannot be read."""
     prepare(os.environ)
     from checks.saved import open_saved
     from checks.saved.saved_replay import Replay
@@ -89,27 +87,28 @@ def run_console_on_saved(path: Path, settings: Settings, *, judged_by: Settings 
 
 
 def no_console(environment: Mapping[str, str], stdin: TextIO | None, stderr: TextIO | None) -> str:
-    """Why the full screen cannot be shown; nothing when it can."""
+    """Return why the full screen cannot be used; empty when it can."""
     if stdin is None or stderr is None or not stdin.isatty() or not stderr.isatty():
-        return "no terminal here"
+        return "there is no terminal"
     if environment.get("TERM", "") in ("", "dumb", "unknown"):
         return f"the terminal type (TERM) is {environment.get('TERM') or 'not set'}"
     return ""
 
 
 def prepare(environment: dict[str, str] | os._Environ[str]) -> None:
-    """Set what Textual reads from the environment when it is imported."""
+    """Set the environment variables that Textual reads when it is imported."""
     environment.setdefault("TEXTUAL_ANIMATIONS", "none")
     if "SSH_CONNECTION" in environment:
-        # The bytes of an arrow key can arrive apart on a slow line; one that is cut in two must not count as Esc.
+        # On a slow line the bytes of an arrow key can arrive apart; the first of them must not count as Esc.
         environment.setdefault("ESCDELAY", "300")
     if "STY" in environment and "TMUX" not in environment:
-        # GNU screen inherits COLORTERM=truecolor from the terminal around it and garbles what it then is sent.
+        # GNU screen inherits COLORTERM=truecolor from the terminal around it, but garbles such colours.
         environment.setdefault("TEXTUAL_COLOR_SYSTEM", "256")
 
 
 def colours_in_doubt(environment: Mapping[str, str]) -> bool:
-    """Whether only the terminal's own sixteen colours are sure: PuTTY says `xterm` and nothing more. Or none wanted."""
+    """Return whether only the sixteen colours of the terminal are certain (PuTTY sets just `xterm`), or colours are
+    unwanted (NO_COLOR)."""
     if environment.get("NO_COLOR"):
         return True
     rich = environment.get("COLORTERM", "") in ("truecolor", "24bit") or "TEXTUAL_COLOR_SYSTEM" in environment
@@ -130,8 +129,8 @@ def _run_full_screen(
     first: str = "checks",
     again: str = "",
 ) -> int:
-    """With a `past` that is shown, and `judge` makes the engine that runs such checks on it."""
-    # What is being loaded stays: to look through it for garbage, again and again, takes a tenth of the start.
+    """Run the console; with a `past` display that, and let `judge` create the engine that runs the checks on it."""
+    # The loaded modules stay in memory: searching them for garbage takes a tenth of the start-up time.
     gc.disable()
     from rich.console import Console
 
@@ -180,9 +179,9 @@ def _run_full_screen(
         _run_in_own_loop(app, mouse=settings.console.mouse)
     broke = app.return_code != 0
     if broke:
-        print_message_unless_blocked(f"the console broke down; {log.location}.")
+        print_message_unless_blocked(f"the console failed; {log.location}.")
     elif app.faults.count:
-        print_message_unless_blocked(f"something inside racwire broke while the console ran; {log.location}.")
+        print_message_unless_blocked(f"an internal error occurred while the console ran; {log.location}.")
     usual = "racwire change --lab" if os.environ.get(ENTERED) else "racwire change"
     if told := app.state.changes.farewell(again or usual):
         print_message_unless_blocked(told)
@@ -199,24 +198,24 @@ def _found() -> Checks:
 
 
 def _checks() -> Iterator[Check]:
-    """The checks, found only when somebody looks at them."""
+    """Yield the checks, which are discovered at the first iteration."""
     yield from _found().checks
 
 
 def _warm_up() -> None:
-    """Load what a run needs. It would delay the first screen by half."""
+    """Load the modules that a run needs. Before the first screen they would delay it by half."""
     try:
         import_module("checks.run.engine")
         _found()
     finally:
-        # Later too, what was loaded is not looked through, and the rest seldom: keys would have to wait for it.
+        # The collector never searches the loaded modules again, and the rest seldom: keys would have to wait for it.
         gc.freeze()
         gc.set_threshold(_LITTLE_GARBAGE)
         gc.enable()
 
 
 def encoding_of(settings: Settings, stream: TextIO | None) -> str:
-    """What the terminal can show, as the locale says; ASCII where the operator wants no more."""
+    """Return the encoding of the terminal according to the locale; ASCII where the settings demand that."""
     return "ascii" if settings.console.ascii else getattr(stream, "encoding", None) or "ascii"
 
 

@@ -1,4 +1,4 @@
-"""What the operator takes along: commands for another terminal."""
+"""Copied commands, for use in another terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from tui.terminal.clipboard import LIMIT, save_commands
 
 
 def keep_commands(text: str, state_directory: Path) -> str:
-    """Write copied commands to a file, since a clipboard may or may not take them; where they are now."""
+    """Write copied commands to a file too, because a terminal may ignore the clipboard; return a notice with the
+    path."""
     try:
         path = short(save_commands(text, state_directory))
     except (OutputError, OSError) as error:
@@ -20,7 +21,7 @@ def keep_commands(text: str, state_directory: Path) -> str:
 
 
 def short(path: Path) -> str:
-    """The path as one would type it."""
+    """Return the path with `~` for the home directory."""
     with suppress(ValueError, RuntimeError):
         return f"~/{path.relative_to(Path.home())}"
     return str(path)

@@ -1,4 +1,4 @@
-"""The two looks: a calm dark one of our own, and the terminal's own sixteen colours where more are in doubt."""
+"""The two themes: a calm dark one, and the sixteen colours of the terminal where more are uncertain."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ TERMINAL = replace(
 
 
 def _height(dots: int) -> int:
-    """How high a braille sign reaches, in dots: of its two columns the higher one."""
+    """Return the height of a braille character in dots: that of the higher of its two columns."""
     return next((height for height, bits in ((4, 0x09), (3, 0x12), (2, 0x24), (1, 0xC0)) if dots & bits), 0)
 
 
@@ -51,21 +51,21 @@ _DRAWN: dict[int, int | str | None] = {
     **str.maketrans("▁▂▃▄▅▆▇█", "_.-=+*%#"),
     **{0x2800 + dots: sign for dots in range(256) for sign in " .-=#"[_height(dots)]},
 }
-"""Signs that are drawn, and what stands for each where the terminal is not Unicode. Graphs keep their ups and downs."""
+"""Line and graph characters, each with its replacement for a terminal without Unicode. Graphs keep their shape."""
 
 _TYPED = str.maketrans("±µμ×°²³–—−‘’“”≤≥≠≈∞Ø", "~uux^23---''\"\"<>!~8O")
-"""Signs of the text, for a terminal that has not even those."""
+"""Characters of text, for a terminal whose encoding lacks them."""
 
 
 class PlainSigns(LineFilter):
-    """Draws with plain signs on a terminal that is not Unicode, every sign as wide as the one it stands for."""
+    """Replaces characters for a terminal without Unicode; each replacement has the same width."""
 
     def __init__(self, encoding: str) -> None:
         super().__init__()
         self._encoding = encoding
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """The segments with nothing that the terminal could not show."""
+        """Return the segments without characters that the terminal cannot display."""
         return [Segment(self._plain(text), style, control) for text, style, control in segments]
 
     def _plain(self, text: str) -> str:
@@ -83,38 +83,38 @@ class PlainSigns(LineFilter):
 
 
 def filters_for(encoding: str) -> Sequence[LineFilter]:
-    """What must be applied to every line for a terminal of that encoding."""
+    """Return the filters for every line on a terminal of that encoding."""
     return [] if encoding.lower().replace("-", "") == "utf8" else [PlainSigns(encoding)]
 
 
 SHOWN_AFTER_S = 0.001
-"""How long after a change of screens the new one is drawn; Textual waits 50 ms for it."""
+"""Seconds between a change of screens and the drawing of the new one; Textual's default is 50 ms."""
 
 _LOOKS = {look.name: look for look in (DARK, TERMINAL)}
 
 
 class ThemeMixin(App[None]):
-    """An app in one of the two looks, which stays as it is."""
+    """An app in one of the two themes, which never changes."""
 
     _filters_for_terminal: Sequence[LineFilter] = ()
 
     def put_on(self, *, terminal_colours: bool, encoding: str) -> None:
-        """Choose the look, before anything is drawn."""
+        """Choose the theme, before anything is drawn."""
         for look in _LOOKS.values():
             self.register_theme(look)
-        # Not by a change of `theme`: for that Textual reads all style sheets once more, before anything is drawn.
+        # A change of `theme` would make Textual read all style sheets again, before anything is drawn.
         self.set_reactive(App.theme, TERMINAL.name if terminal_colours else DARK.name)
         self.stylesheet.set_variables(self.get_css_variables())
         self._filters_for_terminal = filters_for(encoding)
 
     def get_theme(self, theme_name: str) -> Theme | None:
-        """The look. Textual asks for it with each widget that it draws, and would look through all that it has."""
+        """Return the theme. Textual calls this for each widget that it draws, and would search all its themes."""
         return _LOOKS.get(theme_name) or super().get_theme(theme_name)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """What is applied to every line before it is drawn."""
+        """Return the filters for every line."""
         return [*super().get_line_filters(), *self._filters_for_terminal]
 
     def delay_update(self, delay: float = SHOWN_AFTER_S) -> None:
-        """Wait with drawing while screens change."""
+        """Delay drawing while screens change."""
         super().delay_update(delay)

@@ -1,4 +1,4 @@
-"""What all main screens share: header, tabs, rules, keys, and a line for notices."""
+"""The base of all main screens: header, tabs, rules, keys, and notices."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from tui.widgets.lines import Lines
 log = logging.getLogger(__name__)
 
 _NOT_OF_THE_PAST = frozenset({"rerun", "rerun_one", "pause", "reset", "record"})
-"""Actions that do nothing, or nothing new, where a recording is shown, or what was saved."""
+"""Actions that are useless where a recording or saved state is open."""
 
 
 class ConsoleScreen(StyledScreen[None]):
-    """A main screen: draws what is known, and asks the app for everything else by messages."""
+    """A main screen: it draws the state, and requests everything else from the app by messages."""
 
     NAME: ClassVar[str]
-    """Its mode, a key of `tui.console.actions.TABS`."""
+    """The mode of the screen, a key of `tui.console.actions.TABS`."""
     ACTIONS: ClassVar[tuple[Action, ...]]
-    """What can be done here and not everywhere: for the keys, the footer, the help screen and the palette."""
+    """The commands of this screen only: for the bindings, the footer, the help screen and the palette."""
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - Textual's name and type
         (0, "-single"),
         (60, "-narrow"),
@@ -40,7 +40,7 @@ class ConsoleScreen(StyledScreen[None]):
     ]
 
     class RunWanted(Message):
-        """The operator wants the checks to be run again: one of them, or all where none is named."""
+        """The operator wants to run the checks again: the named one, or all."""
 
         def __init__(self, check: str = "") -> None:
             super().__init__()
@@ -55,11 +55,11 @@ class ConsoleScreen(StyledScreen[None]):
             self.offer_only_replay()
 
     def offer_only_replay(self) -> None:
-        """Offer only what can be done without a cluster."""
+        """Offer only the commands that work without a cluster."""
         self.ACTIONS = tuple(a for a in self.ACTIONS if a.name not in _NOT_OF_THE_PAST)  # type: ignore[misc]
 
     def compose(self) -> ComposeResult:
-        """Header, tabs, the body between two rules, keys."""
+        """Yield the header, the tabs, the body between two rules, and the keys."""
         yield Lines(self._header, id="header", classes="bar")
         yield Lines(lambda width: [tabs_line(TABS, self.NAME, width)], id="tabs", classes="bar")
         yield Lines(self.upper_rule, id="upper-rule", classes="bar")
@@ -73,48 +73,49 @@ class ConsoleScreen(StyledScreen[None]):
         yield Lines(lambda width: [keys_line(in_footer(self.ACTIONS), width)], id="keys", classes="bar")
 
     def compose_body(self) -> ComposeResult:
-        """What stands between the rules."""
+        """Yield the widgets between the rules. Raises NotImplementedError: each screen defines it."""
         raise NotImplementedError
 
     def draw(self, news: News | None = None) -> None:
-        """Draw what is known now; `news` says what of it is, None that it may be all. Called only while the
-        screen is the one that is shown."""
+        """Draw the state. `news` is the part that changed; None: any part. Called only for the current screen.
+
+        Raises NotImplementedError: each screen defines it."""
         raise NotImplementedError
 
     def refresh_state(self, news: News | None = None) -> None:
-        """Draw header and body anew."""
+        """Redraw the header and the body."""
         if news is not News.SAMPLES:
             self.query_one("#header", Lines).show(self._header)
         if not self._broken:
             self.draw(news)
 
     def on_screen_resume(self, event: events.ScreenResume) -> None:
-        """It is shown, perhaps again: much may have become known meanwhile. One that is only made ahead waits."""
-        event.refresh_styles = False  # nothing can have changed them while it was not shown, and to look takes 20 ms
+        """Redraw the screen when it opens: the state may have changed. A screen that is only made in advance waits."""
+        event.refresh_styles = False  # no style can have changed meanwhile, and the check takes 20 ms
         if self.is_current:
             self.refresh_state()
 
     def signs(self) -> Sequence[Legend]:
-        """What the letters and signs of this screen mean, for the help screen."""
+        """Return the legends of the letters and signs of this screen, for the help screen."""
         return ()
 
     # --- the rules ----------------------------------------------------------------------------------------------------
 
     def upper_rule(self, width: int) -> list[Line]:
-        """The rule below the tabs."""
+        """Return the rule below the tabs."""
         return [rule_line(width)]
 
     def lower_rule(self, width: int) -> list[Line]:
-        """The rule above the keys, where there is no notice to show in it."""
+        """Return the rule above the keys, while there is no notice."""
         return [rule_line(width)]
 
     def notice(self, text: str) -> None:
-        """Say something in the lower rule until the next key."""
+        """Display a notice in the lower rule until the next key."""
         self._notice = sanitize_line(text)
         self.draw_lower_rule()
 
     def draw_lower_rule(self) -> None:
-        """Draw the lower rule anew."""
+        """Redraw the lower rule."""
         self.query_one("#lower-rule", Lines).show(self._lower_rule)
 
     def _lower_rule(self, width: int) -> list[Line]:
@@ -133,12 +134,12 @@ class ConsoleScreen(StyledScreen[None]):
 
     @on(Lines.Clicked, "#keys")
     async def do_key(self, message: Lines.Clicked) -> None:
-        """Do what the key that was clicked does."""
+        """Run the command of the clicked key."""
         if action := action_at(in_footer(self.ACTIONS), self.size.width, message.column):
             await self.run_action(action.action)
 
     def on_key(self, event: events.Key) -> None:
-        """A notice has been read by the time of the next key."""
+        """Remove the notice at the next key."""
         if self._notice:
             self.notice("")
 
@@ -153,13 +154,15 @@ class BrokenScreen(ConsoleScreen):
         super().__init__(state)
 
     def compose_body(self) -> ComposeResult:
-        """One sentence."""
+        """Yield the sentence that says so."""
         yield Lines(_could_not_be_made, id="broken")
 
     def draw(self, news: News | None = None) -> None:
-        """There is nothing to draw."""
+        """Draw nothing."""
 
 
 def _could_not_be_made(width: int) -> list[Line]:
-    text = "This screen could not be made: a fault inside racwire. The details are in the log; the other screens work."
+    text = (
+        "This screen could not be made: internal error in racwire. The details are in the log; the other screens work."
+    )
     return [[(part, "warn")] for part in wrapped(text, width)]

@@ -1,7 +1,6 @@
-"""Commands by their words: what can be done on the screen one comes from, and everywhere.
+"""The palette: search the commands of the current screen and of every screen by text, and run one.
 
-Textual's own palette dims the screen behind it and turns a wheel while it searches: over a slow line each letter would
-be waited for.
+Textual's own palette dims the screen behind it and animates its search: on a slow line each letter would cause a wait.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _KEYS = 12
 
 
 class PaletteScreen(StyledScreen[Action | None]):
-    """Asks for one of the actions; dismissed with it, or with None."""
+    """Lets the operator choose a command; dismissed with it, or with None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "move(-1)", show=False),
@@ -35,7 +34,7 @@ class PaletteScreen(StyledScreen[Action | None]):
         Binding("enter", "take", show=False, priority=True),
         Binding("escape,ctrl+p,ctrl+c,ctrl+q", "leave", show=False, priority=True),
     ]
-    AUTO_FOCUS = "#words"
+    AUTO_FOCUS = "#query"
 
     def __init__(self, actions: Sequence[Action]) -> None:
         super().__init__()
@@ -43,20 +42,20 @@ class PaletteScreen(StyledScreen[Action | None]):
         self._matching = actions
 
     def compose(self) -> ComposeResult:
-        """What is looked for, what there is, and how to leave."""
+        """Yield the query, the matching commands, and the keys."""
         yield Lines(lambda width: [[(" Commands", "title")]], classes="bar")
         yield Lines(lambda width: [rule_line(width)], classes="bar")
-        with Horizontal(id="words-line"):
-            yield Lines(lambda width: [[(":", "accent")]], id="words-sign")
-            words = Input(id="words", placeholder="words to look for", compact=True)
-            words.cursor_blink = False
-            yield words
+        with Horizontal(id="query-line"):
+            yield Lines(lambda width: [[(":", "accent")]], id="query-sign")
+            query = Input(id="query", placeholder="text to search for", compact=True)
+            query.cursor_blink = False
+            yield query
         yield ChoiceList(id="choices")
         yield Lines(lambda width: [rule_line(width)], classes="bar")
         yield Lines(_keys, classes="bar")
 
     def on_mount(self) -> None:
-        """All there is."""
+        """Show all commands."""
         self._show(self._actions)
 
     def _show(self, actions: Sequence[Action]) -> None:
@@ -64,7 +63,7 @@ class PaletteScreen(StyledScreen[Action | None]):
         self.query_one(ChoiceList).show_choices([partial(_line, action) for action in actions])
 
     @on(Input.Changed)
-    def look(self) -> None:
+    def search(self) -> None:
         """Narrow the list with each letter."""
         words = self.query_one(Input).value.casefold().split()
         matching = [a for a in self._actions if all(w in f"{a.label} {a.help} {a.key}".casefold() for w in words)]
@@ -73,17 +72,17 @@ class PaletteScreen(StyledScreen[Action | None]):
 
     @on(ChoiceList.Taken)
     def action_take(self) -> None:
-        """Do the chosen one, of those that match what has been typed by now."""
-        self.look()
+        """Run the selected command of those that match the query."""
+        self.search()
         if self._matching:
             self.dismiss(self._matching[self.query_one(ChoiceList).chosen])
 
     def action_move(self, by: int) -> None:
-        """Choose another one."""
+        """Select another command."""
         self.query_one(ChoiceList).move(by)
 
     def action_leave(self) -> None:
-        """Do nothing."""
+        """Close the palette without running a command."""
         self.dismiss(None)
 
 
@@ -92,5 +91,5 @@ def _line(action: Action, width: int) -> Line:
 
 
 def _keys(width: int) -> list[Line]:
-    keys = (("Enter", "do it"), ("↑ ↓", "choose"), ("Esc", "back"))
+    keys = (("Enter", "run"), ("↑ ↓", "select"), ("Esc", "back"))
     return [[span for key, word in keys for span in ((f" {key}", "accent"), (f" {word} ", ""))]]

@@ -1,4 +1,4 @@
-"""Screens that show a text to read: evidence, help, and a finding where there is no room beside the list."""
+"""Screens with a text to read: evidence, help, and a finding on a terminal too narrow for it next to the list."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from tui.screens.styled import StyledScreen
 from tui.text.evidence_lines import evidence_lines
 from tui.text.finding_lines import finding_lines
 from tui.text.line import sanitize_line
-from tui.widgets.bars import keys_line, rule_line
+from tui.widgets.bars import keys_line, lines_below, rule_line
 from tui.widgets.help_text import Legend, help_lines
 from tui.widgets.lines import Build, Lines
 
-_EVIDENCE = Action("enter", "evidence", "Enter", "What was read and sent for this finding.", "evidence")
+_EVIDENCE = Action("enter", "evidence", "Enter", "Show what racwire read and sent for this finding.", "evidence")
 
 
 class ReaderScreen(StyledScreen[None]):
-    """A title, the text, and where in it one is."""
+    """A title, a text, and how many lines lie below."""
 
     NAME = "Reading"
     ACTIONS: ClassVar[tuple[Action, ...]] = READER
@@ -36,7 +36,7 @@ class ReaderScreen(StyledScreen[None]):
         self._rule = Lines(lambda width: [rule_line(width)], classes="bar")
 
     def compose(self) -> ComposeResult:
-        """Title, text, rule, keys."""
+        """Yield the title, the text, a rule, and the keys."""
         yield Lines(lambda width: [[(f" {self._heading}", "title")]], classes="bar")
         yield Lines(lambda width: [rule_line(width)], classes="bar")
         yield self._page
@@ -44,9 +44,9 @@ class ReaderScreen(StyledScreen[None]):
         yield Lines(lambda width: [keys_line((*self.ACTIONS, HELP), width)], classes="bar")
 
     @on(Lines.Scrolled, "#page")
-    def say_where(self) -> None:
-        """Say how much there is to come."""
-        left = f"PgDn: {self._page.below} more lines" if self._page.below else ""
+    def show_lines_below(self) -> None:
+        """Display how many lines lie below."""
+        left = lines_below(self._page.below)
         self._rule.show(lambda width: [rule_line(width, right=left)])
 
     def action_scroll(self, lines: int) -> None:
@@ -58,11 +58,11 @@ class ReaderScreen(StyledScreen[None]):
         self._page.scroll_pages(pages)
 
     def action_edge(self, end: bool) -> None:
-        """To the beginning or the end."""
+        """Go to the start or the end."""
         self._page.scroll_by(1_000_000 if end else -1_000_000)
 
     def action_back(self) -> None:
-        """Back to the screen before."""
+        """Go back to the previous screen."""
         self.dismiss()
 
 
@@ -74,7 +74,7 @@ class HelpScreen(ReaderScreen):
 
 
 class EvidenceScreen(ReaderScreen):
-    """What was read and sent for a finding."""
+    """What racwire read and sent for a finding."""
 
     def __init__(self, row: FindingRow) -> None:
         entries = row.evidence()
@@ -95,5 +95,5 @@ class FindingScreen(ReaderScreen):
         self._row = row
 
     def action_evidence(self) -> None:
-        """What was read and sent for it."""
+        """Show what racwire read and sent for the finding."""
         self.app.push_screen(EvidenceScreen(self._row))

@@ -1,4 +1,4 @@
-"""A screen whose lines are drawn in the roles of `tui.text.line`, and which outlives its own faults."""
+"""The base of all screens: it styles the roles of `tui.text.line` and continues after an internal error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tui.text.line import ROLES
 
 
 class StyledScreen(Guarded, Screen[ScreenResultType]):
-    """Knows what each role looks like: once, since Textual works such styles out for every widget that has them."""
+    """Defines the style of each role once: Textual computes such styles for every widget that declares them."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"line--{role}" for role in ROLES} | {"line--cursor"}
     AUTO_FOCUS = ""

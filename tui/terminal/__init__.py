@@ -1,1 +1,1 @@
-"""What makes Textual fit for slow lines: driver, output, changed cells, clipboard."""
+"""Adapts Textual to slow lines: driver, output, changed cells, clipboard."""

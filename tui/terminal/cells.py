@@ -1,9 +1,9 @@
-"""What changed goes to the terminal, and nothing else: a screen's update cell by cell.
+"""Updates a screen cell by cell: only changed cells are written to the terminal.
 
-Textual 8.2.8 writes each changed row from the left edge of its widget on, whatever part of it changed, and a colour
-anew for every piece (`ChopsUpdate.render_segments`). On a slow line that is most of what is waited for. And a graph
-that goes on by one sign is not written again: the terminal itself is told to move it. Textual is pinned exactly;
-`tests/tui/test_lines.py` holds what is relied on here.
+Textual 8.2.8 writes each changed row from the left edge of its widget, whatever part of the row changed, and repeats
+the colour for every piece (`ChopsUpdate.render_segments`). On a slow line that causes most of the delay. A graph that
+moves by one character is not written again: an escape sequence moves it within the terminal. Textual is pinned exactly;
+`tests/tui/test_lines.py` tests the internals that this module uses.
 """
 
 from __future__ import annotations
@@ -27,50 +27,51 @@ from textual.widget import Widget
 from tui.text.line import Line, Span
 
 _MOVE = 7
-"""What going to another place in the row costs, in bytes; over fewer cells it is cheaper to write them again."""
+"""Bytes of a cursor movement within a row; a gap of fewer cells is cheaper to write again."""
 
 _RESET = "\x1b[0m"
 
 _NARROW = re.compile(r"[ -~\u2500-\u259f\u2800-\u28ff]*")
-"""Signs that take one column each, as nearly all do: plain ones, lines, blocks and braille."""
+"""Characters of one column each, as nearly all are: ASCII, lines, blocks and braille."""
 
 
 _LEAST_PUSHED = 12
-"""So many signs must be spared to let the terminal move a graph: that costs what writing eight of them does."""
+"""Fewest unchanged characters for which the terminal moves a graph: a move costs as much as writing eight
+characters."""
 
 _MOVING = re.compile(
     r"xterm|screen|tmux|linux|putty|rxvt|vt[2-5]\d\d|alacritty|foot|kitty|wezterm|konsole|gnome|vte|mintty|iterm"
     r"|ghostty|contour|st-|st$"
 )
-"""How the types (TERM) of terminals begin that take signs out of a row (DCH) and put blanks in (ICH), as the VT220 and
-all after it do. The VT100 has neither, the VT102 and `ansi` not both for sure; of another one nothing is known."""
+"""Prefixes of the terminal types (TERM) that delete characters of a row (DCH) and insert blanks (ICH), as the VT220 and
+its successors do. The VT100 has neither, the VT102 and `ansi` perhaps not both; other types are not known."""
 
 
 def can_move(environment: Mapping[str, str]) -> bool:
-    """Whether this terminal can be told to move a part of a row."""
+    """Return whether this terminal can move a part of a row."""
     return _MOVING.match(environment.get("TERM", "")) is not None
 
 
 class Push(Region):
-    """Part of a row in which everything goes one column to the left; what comes in at the right is written as ever.
+    """A part of a row that moves one column to the left; the new content at the right is written as usual.
 
-    It stands among the regions that a widget has to repaint: whoever does not know of it repaints that part.
+    It is one of the regions that a widget has to repaint: code that does not know this class repaints the part.
     """
 
     def translate(self, offset: tuple[int, int]) -> Push:  # type: ignore[override]
-        """The same part, elsewhere."""
+        """Return the same part at another position."""
         return Push(*super().translate(offset))
 
 
 class CellUpdate(ChopsUpdate):
-    """Writes exactly the changed spans, and a style only where it differs from that of the piece before."""
+    """Writes exactly the changed spans, and a style only where it differs from that of the previous piece."""
 
     pushes: Sequence[Region] = ()
 
     def render_segments(self, console: Console) -> str:
-        """The update as what is written to the terminal."""
+        """Return the text to write to the terminal."""
         system = console._color_system or ColorSystem.TRUECOLOR
-        # The sign at the left is taken out, and all of the row follows; a blank is put in where the part ends.
+        # Deletes the character at the left, which moves the rest of the row; inserts a blank where the part ends.
         written = [f"{_at(x, y)}\x1b[P{_at(x + width - 1, y)}\x1b[@" for x, y, width, _ in self.pushes]
         pen: Style | None = None
         for x, y, strip in self._pieces():
@@ -90,17 +91,17 @@ class CellUpdate(ChopsUpdate):
 
 
 class CellCompositor(Compositor):
-    """A screen's compositor whose partial updates are cell by cell; a screen takes it as its `_compositor`."""
+    """A compositor with partial updates cell by cell; a screen uses it as its `_compositor`."""
 
     def __init__(self, *, can_move: bool = True) -> None:
-        """`can_move`: whether the terminal can; on another one, what would be moved is written anew."""
+        """Create the compositor; without `can_move`, parts that would move are written again."""
         super().__init__()
         self._can_move = can_move
         self._pushes: list[Region] = []
 
     def update_widgets(self, widgets: set[Widget]) -> None:
-        """Take over what the widgets have to repaint."""
-        # What is still to be written might lie in a part that is moved: then that part is repainted.
+        """Collect the regions that the widgets have to repaint."""
+        # A pending update might be within a part that moves: then that part is repainted.
         if self._can_move and not self._dirty_regions and not self._pushes:
             for widget in self.visible_widgets.keys() & widgets:
                 region, clip = self.visible_widgets[widget]
@@ -113,7 +114,7 @@ class CellCompositor(Compositor):
     def render_update(
         self, full: bool = False, screen_stack: list[Screen[Any]] | None = None, simplify: bool = False
     ) -> RenderableType | None:
-        """What is to be written by now; None where nothing is."""
+        """Return the pending update; None where there is none."""
         pushes, self._pushes = self._pushes, []
         update = super().render_update(full, screen_stack, simplify)
         if pushes and update is None:
@@ -123,14 +124,14 @@ class CellCompositor(Compositor):
         return update
 
     def render_partial_update(self) -> ChopsUpdate | None:
-        """What changed since the last update; None where nothing did."""
+        """Return the changes since the last update; None where there are none."""
         update = super().render_partial_update()
         return None if update is None else CellUpdate(update.chops, update.spans, update.chop_ends)
 
 
 def repaint(widget: Widget, regions: Sequence[Region]) -> None:
-    """Have parts of a widget drawn anew. As `Widget.refresh`, but at once: that goes by three messages, one after the
-    other through the loops of the widget and its screen, which costs as much as the drawing."""
+    """Redraw parts of a widget, as `Widget.refresh` does, but at once: that method posts three messages, one after
+    another through the loops of the widget and its screen, which costs as much as the drawing."""
     screen = widget.screen
     if not widget._is_mounted or screen not in screen._compositor:
         widget.refresh(*regions)
@@ -146,7 +147,7 @@ def _at(x: int, y: int) -> str:
 
 @lru_cache(maxsize=512)
 def _pen_change(before: Style | None, after: Style, system: ColorSystem) -> str:
-    """What has to be written to go from one style to the other; `before` is None after a reset."""
+    """Return the escape sequence that changes one style into another; `before` is None after a reset."""
     if before == after:
         return ""
     if (
@@ -156,14 +157,14 @@ def _pen_change(before: Style | None, after: Style, system: ColorSystem) -> str:
     ):
         return f"\x1b[{Strip.render_ansi(Style(color=after.color), system)}m"
     codes = Strip.render_ansi(after, system)
-    # What the old style has and the new one has not (bold) only a reset takes away.
+    # Only a reset removes an attribute, such as bold, that the old style has and the new style lacks.
     return f"\x1b[0;{codes}m" if codes and before is not None else f"\x1b[{codes}m" if codes else _RESET
 
 
 def pushed(old: Line, new: Line, width: int) -> tuple[list[tuple[int, int]], Line]:
-    """The parts of a row, from and up to which column, that go one column to the left, as graphs do; and the old line
-    after that, other than the new one wherever a part ends: what has come in there is not what is wanted."""
-    if len(old) != len(new) or not any(_goes_on(*spans) for spans in zip(old, new, strict=True)):
+    """Return the parts of a row that move one column to the left, as graphs do, each as (first column, end column); and
+    the old line after the move, which differs from the new one where a part ends, because a blank moves in there."""
+    if len(old) != len(new) or not any(_is_next_point(*spans) for spans in zip(old, new, strict=True)):
         return [], old
     parts: list[tuple[int, int]] = []
     after: list[Span] = []
@@ -172,17 +173,17 @@ def pushed(old: Line, new: Line, width: int) -> tuple[list[tuple[int, int]], Lin
         text, role = before
         if len(text) != len(now[0]) or not _NARROW.fullmatch(text) or column + len(text) > width:
             break
-        if _goes_on(before, now):
+        if _is_next_point(before, now):
             parts.append((column, column + len(text)))
-            # The blank that comes in has the terminal's own background: it is written over in any case.
+            # The inserted blank has the background of the terminal: it is overwritten in any case.
             before = text[1:] + ("▁" if now[0].endswith(" ") else " "), role
         after.append(before)
         column += len(text)
     return parts, [*after, *old[len(after) :]]
 
 
-def _goes_on(before: Span, now: Span) -> bool:
-    """Whether that is the same graph a point later, and writing it would cost more than moving it."""
+def _is_next_point(before: Span, now: Span) -> bool:
+    """Return whether `now` is the same graph one point later, and moving it is cheaper than writing it."""
     (old, role), (new, new_role) = before, now
     return (
         len(old) == len(new) > _LEAST_PUSHED
@@ -193,7 +194,7 @@ def _goes_on(before: Span, now: Span) -> bool:
 
 
 def changed(old: Line, new: Line, width: int) -> list[tuple[int, int]]:
-    """The columns from and up to which two lines differ, in text or role; what lies close together is one range."""
+    """Return the column ranges where two lines differ in text or role; close ranges are joined."""
     if old == new:
         return []
     ranges: list[tuple[int, int]] = []
@@ -206,7 +207,7 @@ def changed(old: Line, new: Line, width: int) -> list[tuple[int, int]]:
 
 
 def _different(old: Line, new: Line, width: int) -> list[int]:
-    """The columns that differ."""
+    """Return the columns that differ."""
     before, after = "".join([text for text, _ in old]), "".join([text for text, _ in new])
     if (
         len(before) == len(after) <= width
@@ -220,7 +221,8 @@ def _different(old: Line, new: Line, width: int) -> list[int]:
 
 
 def _cells(line: Line, width: int) -> list[tuple[str, str]]:
-    """What stands in each column; the second of a wide sign has the sign too, so that both change together."""
+    """Return the content of each column; the second column of a wide character has it too, so that both change
+    together."""
     cells: list[tuple[str, str]] = []
     for text, role in line:
         if _NARROW.fullmatch(text):
@@ -232,6 +234,6 @@ def _cells(line: Line, width: int) -> list[tuple[str, str]]:
                 cells.append((sign, role))
             elif columns > 1:
                 cells += [(f"{sign}{part}", role) for part in range(columns)]
-            elif cells:  # a mark that is drawn on the sign before it
+            elif cells:  # a combining character
                 cells[-1] = (cells[-1][0] + sign, f"{cells[-1][1]} {role}")
     return (cells + [(" ", "")] * (width - len(cells)))[:width]

@@ -1,6 +1,6 @@
-"""A finding's commands for another terminal: to its clipboard by OSC 52, which works over SSH, and to a file.
+"""The commands of a finding for another terminal: to its clipboard by OSC 52, which works over SSH, and to a file.
 
-What is pasted runs at once, so that a step that changes something is copied as a comment only.
+A pasted command runs at once. A step that changes something is therefore copied as a comment only.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from checks.whole_files import write_whole
 from tui.text.sanitize import sanitize_lines
 
 LIMIT = 16_000
-"""Bytes that are sent to a clipboard: terminals stop at 74,994 or less and then take nothing; base64 adds a third."""
+"""Most bytes for a clipboard: terminals ignore more than 74,994 bytes or fewer; base64 adds a third."""
 
 _SCREEN_CHUNK = 240
-"""GNU screen passes on a string of at most 256 bytes."""
+"""Bytes of a piece: GNU screen forwards strings of at most 256 bytes."""
 
 
 def commands_text(finding: Finding) -> str:
-    """The commands in the order of the next steps; who runs them and what changes something stands in comments."""
+    """Return the commands in the order of the next steps; comments say who runs them, and mark the steps with
+    changes."""
     return "\n".join(_lines(finding))
 
 
@@ -44,7 +45,9 @@ def _one_line(text: str) -> str:
 
 
 def save_commands(text: str, directory: Path) -> Path:
-    """Write them to the file for that, over what was copied before. Raises OutputError."""
+    """Write copied commands to their file, over the previous ones, and return its path.
+
+    Raises OutputError or OSError where the file cannot be written."""
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = directory / "commands.txt"
     write_whole(path, f"{text}\n".encode(), replace=True)
@@ -52,7 +55,7 @@ def save_commands(text: str, directory: Path) -> Path:
 
 
 def clipboard_sequence(text: str, environment: Mapping[str, str] = os.environ) -> str:
-    """The OSC 52 sequence, and the same once more as tmux and GNU screen pass it on; nothing when it is too long."""
+    """Return the OSC 52 sequence, in the forms that tmux and GNU screen forward; empty when the text is too long."""
     data = text.encode()
     if not data or len(data) > LIMIT:
         return ""

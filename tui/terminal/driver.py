@@ -1,4 +1,4 @@
-"""Textual's driver, made fit for slow lines, for lines that break without a word, and for tmux and GNU screen."""
+"""The Textual driver, adapted to slow lines, to lines that break silently, and to tmux and GNU screen."""
 
 from __future__ import annotations
 
@@ -20,32 +20,33 @@ _CLIPBOARD = "\x1b]52;c;"
 
 _ESC = "\x1b"
 _AFTER_ESC = "[OP]^_X"
-"""What begins an escape sequence, after Esc."""
+"""The characters that start an escape sequence after Esc."""
 
-GIVEN_BACK_WITHIN_S = 0.4
-"""How long leaving waits for the terminal to take what gives it back; one that takes nothing is left as it is."""
+RESTORED_WITHIN_S = 0.4
+"""Seconds that quitting waits until the terminal has accepted the sequences that restore it."""
 
 
 def console_driver() -> type[Driver]:
-    """The driver. Made here, so that Textual is loaded only where a console is."""
+    """Return the driver class. The function defines it, so that Textual is loaded only for a console."""
     from textual.drivers import linux_driver
     from textual.drivers.linux_driver import LinuxDriver
 
     linux_driver.XTermParser = _key_parser()  # type: ignore[attr-defined]
 
     class ConsoleDriver(LinuxDriver):
-        """Leaves out the request to be told of each movement of the mouse: nothing here follows it, and on a slow line
-        each costs as much as a key. Everything else goes to the terminal by `Output`, so that Textual's own writer,
-        which waits for the terminal, never has anything to write."""
+        """Does not request mouse movements: racwire does not use them, and on a slow line each costs as much as a key.
+
+        All output goes through `TerminalOutput`, so that Textual's own writer, which waits for the terminal, never has
+        anything to write."""
 
         _output: TerminalOutput | None = None
 
         def start_application_mode(self) -> None:
-            """Take the terminal."""
+            """Start the use of the terminal."""
             loop = asyncio.get_running_loop()
 
             def caught_up() -> None:
-                with suppress(RuntimeError):  # the loop is closed: nothing is drawn any more
+                with suppress(RuntimeError):  # the loop is closed, and draws nothing
                     loop.call_soon_threadsafe(self._app.refresh)
 
             if self._file is not None:
@@ -53,7 +54,7 @@ def console_driver() -> type[Driver]:
             super().start_application_mode()  # type: ignore[no-untyped-call]
 
         def write(self, data: str) -> None:
-            """Write to the terminal, some time."""
+            """Queue data for the terminal."""
             if data == _EVERY_MOVEMENT or self._output is None:
                 return
             if data.startswith(_CLIPBOARD):
@@ -61,32 +62,32 @@ def console_driver() -> type[Driver]:
             self._output.write(data)
 
         def stop_application_mode(self) -> None:
-            """Give the terminal back."""
+            """Restore the terminal."""
             if self._output is not None:
-                self._output.leave()
+                self._output.start_restoring()
             super().stop_application_mode()
 
         def close(self) -> None:
-            """Write what gives the terminal back, unless it takes nothing."""
+            """Write the sequences that restore the terminal, unless it accepts nothing."""
             super().close()
             output, self._output = self._output, None
             if output is not None:
-                output.end(GIVEN_BACK_WITHIN_S)
+                output.end(RESTORED_WITHIN_S)
 
     return ConsoleDriver
 
 
 def _key_parser() -> type[XTermParser]:
-    """The parser of what is typed, for which Esc and a letter are two keys however soon one follows the other.
+    """Return the key parser, which reads Esc and a letter as two keys, however fast one follows the other.
 
-    Textual takes them for a letter with Alt, and a digit for the sign that a Mac types with it. Nothing here is done by
-    Alt, and over a slow line two keys often arrive as one.
+    Textual reads them as Alt and the letter, and with a digit as the character that a Mac types. racwire has no command
+    with Alt, and on a slow line two keys often arrive together.
     """
     from textual import events
     from textual._xterm_parser import XTermParser
 
     class KeyParser(XTermParser):
-        """Splits Esc from the letter after it; what begins an escape sequence waits for the rest of it as ever."""
+        """Separates Esc from the letter after it; the start of an escape sequence waits for its rest as usual."""
 
         def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterator[events.Key]:
             is_two_keys = len(sequence) == 2 and sequence[0] == _ESC and sequence[1].isprintable()

@@ -1,1 +1,1 @@
-"""Text as data, and the lines that findings, gates and steps are made of: for the command line and for the screens."""
+"""Text as data, and the lines of findings, gates and steps, for the command line and for the screens."""

@@ -1,4 +1,4 @@
-"""The evidence of a finding: each thing that was read or sent for it, with its text as it was read."""
+"""The evidence of a finding: each command, file and packet behind it, with the original output."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from tui.text.line import Line, command_lines, folded, hanging, sanitize_line
 
 
 def evidence_lines(entries: Sequence[Entry], width: int) -> Iterator[Line]:
-    """The entries in the order in which they were made."""
+    """Yield the journal entries in their order."""
     if not entries:
-        yield from hanging([], "Nothing was read or sent for this finding in particular.", width)
+        yield from hanging([], "racwire read and sent nothing for this finding in particular.", width)
     for number, entry in enumerate(entries):
         if number:
             yield []

@@ -1,4 +1,4 @@
-"""A finding in plain words: what was seen, what was expected, why it matters, what to do next."""
+"""A finding as lines: what was seen, what was expected, why it matters, what to do next."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from tui.text.sanitize import sanitize_lines
 
 
 class FindingLayout(NamedTuple):
-    """How a finding is laid out."""
+    """The layout of a finding."""
 
     margin: int
-    """Columns before its parts."""
+    """Columns before the parts."""
     label: int
-    """Columns of the labels of its parts."""
+    """Columns of the labels of the parts."""
     is_pane: bool
-    """In a pane everything is folded into the width and the parts stand apart. In a text for a stream tables and
-    commands stay whole, so that they can be copied and piped."""
+    """In a pane everything is folded into the width, with empty lines between the parts. In a text for a stream, tables
+    and commands stay whole, so that they can be copied and piped."""
 
 
 PANE = FindingLayout(margin=0, label=9, is_pane=True)
@@ -34,24 +34,24 @@ _LEAST_NAME, _LEAST_CELL = 10, 9
 
 
 def role_of(status: Status) -> str:
-    """The role that a status is drawn in."""
+    """Return the role of a status."""
     return status.value.lower()
 
 
 def status_word(status: Status) -> Span:
-    """The status as the first word of a line."""
+    """Return the status as the first word of a line."""
     return f"{status:<8}", role_of(status)
 
 
 def finding_head(finding: Finding) -> Line:
-    """Status, code and check on a line: the head of a finding in a text for a stream."""
+    """Return status, code and check on a line: the head of a finding in a text for a stream."""
     return [status_word(finding.status), (f"{sanitize_line(finding.code)}  {sanitize_line(finding.check)}", "title")]
 
 
 def finding_lines(
     finding: Finding, report: Report, width: int, note: str = "", layout: FindingLayout = PANE
 ) -> Iterator[Line]:
-    """The finding in lines of that width; `note` says what stands before it, such as that it is gone."""
+    """Yield the finding in lines of that width; `note` is a remark above it, such as that the finding is gone."""
     if layout.is_pane:
         yield [(sanitize_line(finding.code), "title"), ("  ", ""), (finding.status, role_of(finding.status))]
     else:
@@ -82,7 +82,7 @@ def _margin(layout: FindingLayout) -> Line:
 def part_lines(
     label: str, paragraphs: Iterable[str], width: int, layout: FindingLayout, role: str = ""
 ) -> Iterator[Line]:
-    """The paragraphs of a part, after its label; nothing where there is none."""
+    """Yield the paragraphs of a part, after its label; nothing where there are none."""
     for number, paragraph in enumerate(filter(None, paragraphs)):
         if number == 0 and layout.is_pane:
             yield []
@@ -94,7 +94,7 @@ def _label(label: str, layout: FindingLayout) -> Span:
 
 
 def remedy_lines(label: str, remedies: Sequence[Remedy], width: int, layout: FindingLayout) -> Iterator[Line]:
-    """The next steps, numbered, each with its commands; a step that changes something says so first."""
+    """Yield the next steps, numbered, each with its commands; a step that changes something is marked CHANGE."""
     indent = layout.margin + layout.label + _NUMBER
     for number, remedy in enumerate(remedies, 1):
         if number == 1 and layout.is_pane:
@@ -115,8 +115,7 @@ def remedy_lines(label: str, remedies: Sequence[Remedy], width: int, layout: Fin
 
 
 def _table(table: Table, width: int, layout: FindingLayout) -> Iterator[Line]:
-    """The table; in a pane in as many blocks of columns as the width asks for, in which each row starts with its
-    name."""
+    """Yield the table; in a pane split into blocks of columns that fit the width, each with the names of the rows."""
     grid = [[sanitize_line(cell) for cell in row] for row in (table.columns, *table.rows)]
     columns = max(len(row) for row in grid)
     if not columns:
@@ -145,7 +144,7 @@ def _table(table: Table, width: int, layout: FindingLayout) -> Iterator[Line]:
 
 
 def _blocks(wide: Sequence[int], room: int) -> Iterator[list[int]]:
-    """The numbers of the columns, as many in a block as there is room for, and one at least."""
+    """Yield the numbers of the columns of each block: as many as fit, at least one."""
     block: list[int] = []
     used = 0
     for column, cells in enumerate(wide):

@@ -1,4 +1,4 @@
-"""What a gate says: its results by check, each result that does not hold in full, and what to do about it."""
+"""The results of a gate by check, each failed result in full with what to do."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ _SENTENCE_ENDS = (".", ":", "!", "?")
 
 
 def gate_lines(results: Sequence[GateResult], verified: JournalLine, width: int) -> Iterator[Line]:
-    """What a gate said, check by check: in few words where it holds, in full where it does not."""
+    """Yield the results of a gate by check: in short where a result holds, in full where it does not."""
     passed = isinstance(verified.event, Verified) and verified.event.passed
-    yield [(f"Gate, looked at {minute(verified.at)}: {gate_word(results, passed)}", "title")]
-    held = said_by_check(result for result in results if result.holds)
+    yield [(f"Gate, checked {minute(verified.at)}: {gate_word(results, passed)}", "title")]
+    held = texts_by_check(result for result in results if result.holds)
     room = max(map(len, held), default=0)
-    for check, said in held.items():
+    for check, texts in held.items():
         head = (f"  {GATE_SIGNS[Status.PASS]} {sanitize_line(check):<{room}}  ", "pass")
-        yield from hanging([head], ", ".join(said), width, "pass")
+        yield from hanging([head], ", ".join(texts), width, "pass")
     for result in results:
         if not result.holds:
-            told = f"{result.node} {result.text}"
+            text = f"{result.node} {result.text}"
             yield [
                 (
-                    f"  {GATE_SIGNS[result.status]} {sanitize_line(told)}  ({sanitize_line(result.check)})",
+                    f"  {GATE_SIGNS[result.status]} {sanitize_line(text)}  ({sanitize_line(result.check)})",
                     role_of(result.status),
                 )
             ]
@@ -37,14 +37,14 @@ def gate_lines(results: Sequence[GateResult], verified: JournalLine, width: int)
 def result_lines(
     head: Line, result: GateResult, steps: Iterable[str], width: int, *, indent: int, numbered: bool = False
 ) -> Iterator[Line]:
-    """The sentence of a result after its head, and what to do about it, from the column `indent` on."""
+    """Yield the sentence of a result after its head, and what to do, indented to the column `indent`."""
     if result.sentence:
         yield from hanging(head, result.sentence, width)
     yield from step_by_step(steps, indent, width, numbered=numbered)
 
 
 def step_by_step(steps: Iterable[str], indent: int, width: int, *, numbered: bool = False) -> Iterator[Line]:
-    """What to do: each sentence a point, and a command whole below the sentence that it belongs to."""
+    """Yield what to do: each sentence as a point, and each command whole below its sentence."""
     number = 0
     for step in steps:
         if step.rstrip().endswith(_SENTENCE_ENDS):
@@ -56,20 +56,20 @@ def step_by_step(steps: Iterable[str], indent: int, width: int, *, numbered: boo
 
 
 def sign_of(result: GateResult) -> Span:
-    """Whether a result lets the next step come, in a sign."""
+    """Return the sign of a result: whether it allows the next step."""
     return GATE_SIGNS[result.status], role_of(result.status)
 
 
 def by_check(results: Iterable[GateResult]) -> dict[str, list[GateResult]]:
-    """The results of each check."""
+    """Return the results by check."""
     found: dict[str, list[GateResult]] = {}
     for result in results:
         found.setdefault(result.check, []).append(result)
     return found
 
 
-def said_by_check(results: Iterable[GateResult]) -> dict[str, list[str]]:
-    """What each check said, in few words: `rac1 9000 kept`; the same is said once."""
+def texts_by_check(results: Iterable[GateResult]) -> dict[str, list[str]]:
+    """Return the short results by check, each once: `rac1 9000 kept`."""
     return {
         check: list(dict.fromkeys(" ".join(part for part in (r.node, r.text) if part) for r in found))
         for check, found in by_check(results).items()

@@ -1,6 +1,6 @@
-"""Lines of text as data: spans with a role each. What a role looks like stands in `app.tcss`.
+"""Lines of text as data: spans with a role each. `app.tcss` has the style of each role.
 
-All text from outside passes through `clean` on its way in; a span is never read as markup.
+All text from outside passes through `sanitize_line` or `sanitize_lines`; a span is never read as markup.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
-# Textual measures with these: a line is as wide here as it is drawn. They are a table of widths and draw nothing.
+# Textual measures with these functions, so that a line has the same width here as on the screen.
 from rich.cells import cell_len as cell_len
 from rich.cells import chop_cells
 
 from tui.text.sanitize import sanitize_lines
 
 Span = tuple[str, str]
-"""A text and its role: a key of `ROLES`, or nothing."""
+"""A text and its role: an element of `ROLES`, or empty."""
 Line = Sequence[Span]
 
 ROLES = frozenset(
@@ -26,36 +26,37 @@ ROLES = frozenset(
 
 
 def sanitize_line(text: str) -> str:
-    """A text from outside on one line, with nothing in it that a terminal would obey."""
+    """Return a text from outside on one line, without characters that a terminal would interpret."""
     return sanitize_lines(" ".join(text.split()))
 
 
 def width_of(line: Line) -> int:
-    """The columns that a line takes."""
+    """Return the number of columns of a line."""
     return sum(cell_len(text) for text, _ in line)
 
 
 def fitted(text: str, width: int) -> str:
-    """The text in exactly that many columns: padded, or cut with a sign that it is."""
+    """Return the text in exactly that many columns: padded, or cut with `…` at the end."""
     if cell_len(text) > width:
         text = chop_cells(text, width - 1)[0] + "…" if width > 1 else "…"[:width]
     return text + " " * (width - cell_len(text))
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """A paragraph in lines of at most that many columns; at least one line."""
+    """Return a paragraph in lines of at most that many columns; at least one line."""
     width = max(width, 1)
     lines = textwrap.wrap(sanitize_line(text), width, break_long_words=False, break_on_hyphens=False) or [""]
     return [part for line in lines for part in chopped(line, width)]
 
 
 def chopped(text: str, width: int) -> list[str]:
-    """The text in pieces of at most that many columns, for words that are longer than a line."""
+    """Return the text in pieces of at most that many columns, for words longer than a line."""
     return chop_cells(text, width) if cell_len(text) > width else [text]
 
 
 def hanging(start: Line, text: str, width: int, role: str = "", *, indent: int | None = None) -> Iterator[Line]:
-    """A paragraph after what starts its first line; its further lines are indented to the same column, or `indent`."""
+    """Yield a paragraph after the start of its first line; further lines are indented to the same column, or to
+    `indent`."""
     begin = width_of(start)
     indent = begin if indent is None else indent
     first, *rest = wrapped(text, width - max(begin, indent))
@@ -65,7 +66,7 @@ def hanging(start: Line, text: str, width: int, role: str = "", *, indent: int |
 
 
 def command_lines(command: str, indent: int, width: int) -> Iterator[Line]:
-    """A command to be typed: a long one continues after a backslash, so that it can be taken from the screen as is."""
+    """Yield a command; a long one continues after a backslash, so that it can be copied from the screen."""
     room = max(width - indent - 4, 10)
     for statement in command.splitlines():
         text = sanitize_lines(statement).rstrip()
@@ -92,13 +93,15 @@ def _continued(parts: list[str], indent: int, width: int) -> Iterator[Line]:
 
 
 def _broken_between_words(text: str, room: int) -> list[str]:
-    """A line of shell in parts that are no longer than that where it can be: inside of quotes, a backslash at the end
-    of a line would be part of the word. A comment at its end stays in one part, since nothing continues it."""
-    begins = [found.start() for found in _shell_word().finditer(text)]
-    comment = next((at for at in begins[1:] if text[at] == "#"), len(text))
-    begins = [at for at in begins if at <= comment]
+    """Return a line of shell in parts of at most `room` columns where possible.
+
+    A part never ends inside quotes, where a backslash at the end of a line would belong to the word. A comment at the
+    end stays in one part, because a backslash does not continue it."""
+    starts = [found.start() for found in _shell_word().finditer(text)]
+    comment = next((at for at in starts[1:] if text[at] == "#"), len(text))
+    starts = [at for at in starts if at <= comment]
     parts: list[str] = []
-    for begin, end in zip(begins, [*begins[1:], len(text)], strict=True):
+    for begin, end in zip(starts, [*starts[1:], len(text)], strict=True):
         word = text[begin:end]
         if parts and cell_len(parts[-1] + word.rstrip()) <= room:
             parts[-1] += word
@@ -109,12 +112,12 @@ def _broken_between_words(text: str, room: int) -> list[str]:
 
 @cache
 def _shell_word() -> re.Pattern[str]:
-    """A word of the shell, its quoted parts included; a quote that never ends is a letter like any other."""
+    """Return the pattern of a shell word with its quoted parts; a quote without an end counts as a letter."""
     return re.compile(r"""(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"\\]|['"\\])+""")
 
 
 def folded(text: str, indent: int, width: int) -> Iterator[Line]:
-    """A text as it was read, line by line; what is too long goes on in the next line, further in."""
+    """Yield an original text line by line; a long line continues in the next one, further indented."""
     room = max(width - indent, 12)
     for line in sanitize_lines(text).splitlines():
         parts = textwrap.wrap(line, room, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
@@ -124,5 +127,5 @@ def folded(text: str, indent: int, width: int) -> Iterator[Line]:
 
 
 def plain(lines: Iterable[Line]) -> str:
-    """The lines without their roles."""
+    """Return the text of the lines, without roles."""
     return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)

@@ -1,4 +1,4 @@
-"""Names where there is little room: a row of nodes or instances is told apart by what their names end in."""
+"""Short names of nodes and instances: the ends of the names distinguish them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from tui.text.line import cell_len, fitted
 
 
 def short_names(names: Sequence[str]) -> list[str]:
-    """What is left of each name without what all begin with: `1`, `2`, `10` of rac1, rac2, rac10.
+    """Return each name without the common prefix: `1`, `2`, `10` of rac1, rac2, rac10.
 
-    They stay as they are where nothing would be left of one, or there is but one.
+    The names stay as they are where one would become empty, or where there is only one name.
     """
     if len(names) < 2:
         return list(names)
@@ -22,8 +22,8 @@ def short_names(names: Sequence[str]) -> list[str]:
 
 
 def headings(names: Sequence[str], room: int) -> tuple[list[str], bool]:
-    """The names for columns of that many cells: whole, else short, else their numbers; and whether it is numbers,
-    which the rows then have to carry too."""
+    """Return headings for columns of `room` cells: the names, otherwise short names, otherwise numbers; and whether
+    they are numbers, which the rows then need too."""
     for texts in (list(names), short_names(names)):
         if all(cell_len(text) <= room for text in texts):
             return texts, False
@@ -31,5 +31,5 @@ def headings(names: Sequence[str], room: int) -> tuple[list[str], bool]:
 
 
 def at_right(text: str, width: int) -> str:
-    """The text in exactly that many columns, at their right end; cut where it is longer."""
+    """Return the text aligned right in exactly that many columns; cut where it is longer."""
     return " " * (width - cell_len(text)) + text if cell_len(text) <= width else fitted(text, width)

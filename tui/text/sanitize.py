@@ -1,4 +1,4 @@
-"""Text of unknown origin, made harmless for a terminal."""
+"""Sanitizes text of unknown origin for a terminal."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _PLAIN = str.maketrans(
 
 
 def sanitize_lines(text: str) -> str:
-    """The text with control characters (escape sequences, bidirectional tricks) shown instead of obeyed."""
+    """Return the text with control characters (escape sequences, bidirectional marks) replaced by visible text."""
     return shown(text.expandtabs(8), keep_lines=True)
 
 
 def for_encoding(text: str, encoding: str | None) -> str:
-    """The text in what an output stream can carry: plain signs for drawn ones where it is not Unicode."""
+    """Return the text with only characters of an encoding: ASCII replaces line-drawing characters where needed."""
     encoding = encoding or "ascii"
     if encoding.lower().replace("-", "") == "utf8":
         return text.encode("utf-8", errors="backslashreplace").decode("utf-8")

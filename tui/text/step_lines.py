@@ -1,4 +1,4 @@
-"""A step of a change: its sign, its commands, and the step in full."""
+"""The lines of a step of a change: its sign, its commands, and the step in full."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _LABEL = 11
 
 
 def sign_of_step(standing: StepStatus) -> Span:
-    """How a step stands, in a sign."""
+    """Return the sign of the status of a step."""
     return STEP_SIGNS[standing], STEP_ROLES[standing]
 
 
 def step_lines(change: Change, step: Step, width: int, *, node: str = "") -> Iterator[Line]:
-    """One step in full: what, why, the commands, what is expected, what proves it, what going back means."""
+    """Yield one step in full: what, why, the commands, the expected result, its proof, and its rollback."""
     number, of = change.plan.position(step.id) + 1, len(change.plan.steps)
     standing = change.standing(step)
     behind = f" ({standing})" if standing.is_behind else ""
@@ -48,12 +48,12 @@ def step_lines(change: Change, step: Step, width: int, *, node: str = "") -> Ite
 
 
 def commands_for(step: Step, node: str) -> tuple[Commands, ...]:
-    """The step's commands; for one node, those of its shell and those that belong to no node's."""
+    """Return the commands of a step; for a named node, only its own ones and those without a node."""
     return tuple(block for block in step.commands if not node or block.node in ("", node))
 
 
 def why_again(change: Change, step: Step) -> str:
-    """Why a step is to be done once more; empty where it is not."""
+    """Return why a step must be done again; empty where it need not."""
     reopened = change.mark(step).reopened
     return reopened.event.why if reopened is not None and isinstance(reopened.event, Reopened) else ""
 
@@ -61,10 +61,10 @@ def why_again(change: Change, step: Step) -> str:
 def block_lines(
     block: Commands, indent: int, width: int, *, deeper: int = 2, role: str = "", right: str = ""
 ) -> Iterator[Line]:
-    """Where, then the commands as they are to be copied: one that is too long goes on after a backslash.
+    """Yield where to run a block, then its commands as they are copied: a long one continues after a backslash.
 
-    `deeper` is how much further in the commands stand, `right` a word at the right edge; blanks
-    keep its place free.
+    `deeper` is the further indentation of the commands. `right` is a text at the right edge, or blanks that keep its
+    place free.
     """
     margin: list[Span] = [(" " * indent, "")] if indent else []
     for number, text in enumerate(wrapped(block.where, width - indent - (cell_len(right) + 1 if right else 0))):
@@ -78,6 +78,6 @@ def block_lines(
 
 
 def paragraph(label: str, text: str, width: int, role: str = "") -> Iterator[Line]:
-    """A paragraph after its label; nothing where there is no text."""
+    """Yield a paragraph after its label; nothing where there is no text."""
     if text:
         yield from hanging([(f"{label:<{_LABEL}}", role)], text, width, role)

@@ -1,4 +1,4 @@
-"""The lines around the panes: rules that carry a word, and the keys at the bottom."""
+"""The lines around the panes: rules with text in them, the tabs, and the keys at the bottom."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rich.cells import cell_len
 
+from checks.model.wording import counted
 from tui.console.actions import HELP, QUIT, Action
 from tui.text.line import Line, fitted
 
 
 def rule_line(width: int, left: str = "", right: str = "", *, joint: int = -1, sign: str = "─") -> Line:
-    """A rule over the whole width with words in it; `joint` is the column where `sign` meets the line between panes."""
+    """Return a rule over the whole width with text in it; at column `joint`, `sign` meets the line between the
+    panes."""
     rule = "─" * joint + sign + "─" * (width - joint - 1) if 0 <= joint < width else "─" * width
     right = f" {right} " if right and cell_len(right) + 10 <= width else ""
     room = width - cell_len(right) - 5
@@ -26,47 +28,52 @@ def rule_line(width: int, left: str = "", right: str = "", *, joint: int = -1, s
     ]
 
 
-def tabs_line(tabs: Mapping[str, str], shown: str, width: int) -> Line:
-    """The main screens by their keys, the shown one marked; one that there is no room for is left to the help."""
-    return [(text, "accent" if mode == shown else "faint") for mode, text in _tabs(tabs, shown, width)]
+def lines_below(number: int) -> str:
+    """Return how many lines are hidden below, for a rule: `PgDn: 1 more line`; nothing where none is."""
+    return f"PgDn: {counted(number, 'more line')}" if number else ""
 
 
-def tab_at(tabs: Mapping[str, str], shown: str, width: int, column: int) -> str:
-    """The mode whose tab stands at that column; empty where none does."""
-    for mode, text in _tabs(tabs, shown, width):
+def tabs_line(tabs: Mapping[str, str], current: str, width: int) -> Line:
+    """Return the tabs with the current one marked; tabs without room are in the help only."""
+    return [(text, "accent" if mode == current else "faint") for mode, text in _tabs(tabs, current, width)]
+
+
+def tab_at(tabs: Mapping[str, str], current: str, width: int, column: int) -> str:
+    """Return the mode of the tab at a column; empty where there is none."""
+    for mode, text in _tabs(tabs, current, width):
         if (column := column - cell_len(text)) < 0:
             return mode
     return ""
 
 
-def _tabs(tabs: Mapping[str, str], shown: str, width: int) -> Iterator[tuple[str, str]]:
+def _tabs(tabs: Mapping[str, str], current: str, width: int) -> Iterator[tuple[str, str]]:
     before = " " if sum(cell_len(tab) + 2 for tab in tabs.values()) <= width else ""
     for mode, tab in tabs.items():
-        text = f"[{tab}]" if mode == shown else f"{before}{tab} "
+        text = f"[{tab}]" if mode == current else f"{before}{tab} "
         if (width := width - cell_len(text)) < 0:
             return
         yield mode, text
 
 
 def keys_line(actions: Sequence[Action], width: int) -> Line:
-    """The keys that have a word, as many as there is room for; help and quit always."""
+    """Return the keys with a label, as many as fit; help and quit always."""
     line: list[tuple[str, str]] = []
-    for action in _named(actions, width):
+    for action in _fitting(actions, width):
         line += [("  " if line else " ", ""), (action.key, "accent"), (f" {action.label}", "")]
     return line
 
 
 def action_at(actions: Sequence[Action], width: int, column: int) -> Action | None:
-    """The action whose key or word stands at that column."""
+    """Return the action whose key or label is at a column; None where there is none."""
     end = -1
-    for action in _named(actions, width):
+    for action in _fitting(actions, width):
         begin, end = end + 2, end + _length(action)
         if begin <= column <= end:
             return action
     return None
 
 
-def _named(actions: Sequence[Action], width: int) -> list[Action]:
+def _fitting(actions: Sequence[Action], width: int) -> list[Action]:
     named = [a for a in actions if a.label]
     shown = [a for a in named if a in (HELP, QUIT)]
     room = width + 1 - sum(_length(a) for a in shown)

@@ -1,4 +1,4 @@
-"""A list of lines of which one is chosen."""
+"""A list of lines, one of which is selected."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from tui.widgets.lines import Lines
 
 
 class ChoiceList(Lines):
-    """Shows one line for each choice; the cursor stays in view."""
+    """Shows one line per choice; the cursor stays in view."""
 
     class Taken(Message):
-        """A choice was clicked; it is the chosen one now."""
+        """A choice was clicked, and is selected."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._choices: Sequence[Callable[[int], Line]] = ()
         self.chosen = 0
-        """The number of the chosen one; 0 also where there is none."""
+        """The number of the selected choice; 0 also where there is none."""
 
     def show_choices(self, choices: Sequence[Callable[[int], Line]]) -> None:
-        """Show these, each drawn for a width, and choose the first."""
+        """Show these choices, each drawn for a width, and select the first."""
         self._choices, self.chosen = choices, 0
         self._draw()
 
     def move(self, by: int) -> None:
-        """Choose another one."""
+        """Select another choice."""
         self.chosen = max(min(self.chosen + by, len(self._choices) - 1), 0)
         self._draw()
 
     def wheel(self, lines: int) -> None:
-        """The mouse wheel chooses."""
+        """Select another choice with the mouse wheel."""
         self.move(1 if lines > 0 else -1)
 
     @on(Lines.Clicked)
     def take(self, message: Lines.Clicked) -> None:
-        """Choose what was clicked."""
+        """Select the clicked choice."""
         message.stop()
         if message.line < len(self._choices):
             self.chosen = message.line
@@ -47,7 +47,7 @@ class ChoiceList(Lines):
             self.post_message(self.Taken())
 
     def lay_out(self) -> None:
-        """Draw them for the width there is."""
+        """Draw the choices for the present width."""
         self._draw()
 
     def _draw(self) -> None:

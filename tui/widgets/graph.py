@@ -1,7 +1,7 @@
-"""A graph in one line of text, or in a few: the newest value at the right, a gap where nothing is known.
+"""Graphs in one line of text or in several: the newest value at the right, a gap where a value is not known.
 
-What is drawn lowest is 0 and nothing else; a gap is left blank. A line is one string, since each piece with a style of
-its own costs some forty bytes on the wire.
+The lowest mark stands for 0 only; a gap is blank. A line is one string, because each piece with its own style costs
+some forty bytes on the wire.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ _LEFT, _RIGHT = (0x40, 0x44, 0x46, 0x47), (0x80, 0xA0, 0xB0, 0xB8)
 """Dots from the lowest one up, in the two columns of a braille sign."""
 
 _SHRINK_BELOW = 0.35
-"""A scale gives way to a smaller one when it is used no further than this: not with every value that leaves."""
+"""Share of the scale below which a smaller scale replaces it, so that not every change of the values rescales."""
 
 Values = Sequence[float | None]
 
 
 def graph(values: Values, width: int, top: float | None = None, style: Style = "blocks") -> str:
-    """The newest `points(width, style)` values in exactly `width` columns.
+    """Return a graph of the newest `points(width, style)` values in exactly `width` columns.
 
-    `top` is the value that fills a column; without it, a round one that all values fit below. A value above `top` is
-    drawn as `top`, one below 0 as 0, one that is no number as a gap.
+    `top` is the value that fills a column; without it, a round number at or above all values. A value above `top` is
+    drawn as `top`, a value below 0 as 0, and NaN as a gap.
     """
     if width <= 0:
         return ""
@@ -42,7 +42,8 @@ def graph(values: Values, width: int, top: float | None = None, style: Style = "
 
 
 def tall_graph(values: Values, width: int, height: int, top: float | None = None, style: Style = "blocks") -> list[str]:
-    """The same `height` lines high, the highest line first. Braille is drawn as blocks: it has no finer steps."""
+    """Return a graph that is `height` lines high, the highest line first. Braille is drawn as blocks: it has no finer
+    steps."""
     if height <= 1 or width <= 0:
         return [graph(values, width, top, style)] * min(height, 1)
     ramp = _RAMPS["ascii" if style == "ascii" else "blocks"]
@@ -60,12 +61,13 @@ def tall_graph(values: Values, width: int, height: int, top: float | None = None
 
 
 def points(width: int, style: Style) -> int:
-    """How many values there is room for."""
+    """Return how many values fit."""
     return 2 * width if style == "braille" else width
 
 
 def nice_top(values: Values, before: float | None = None) -> float:
-    """A round value (1, 2 or 5 times a power of ten) that none is above; `before`, while that still serves."""
+    """Return a round number (1, 2 or 5 times a power of ten) at or above all values; `before`, while that still
+    fits."""
     highest = max(filter(None, values), default=0.0)
     if not math.isfinite(sum(filter(None, values))):
         highest = max((v for v in map(_number, values) if v is not None), default=0.0)
@@ -83,12 +85,12 @@ def _last(values: Values, count: int) -> list[float | None]:
 
 
 def _number(value: float | None) -> float | None:
-    """What can be drawn: no value, or a finite one from 0 on."""
+    """Return a value that can be drawn: None, or a finite number of at least 0."""
     return None if value is None or not math.isfinite(value) else max(value, 0.0)
 
 
 def _level(value: float, top: float, highest: int) -> int:
-    """0 for 0, else from 1 to `highest`."""
+    """Return 0 for 0, otherwise a level from 1 to `highest`."""
     if value <= 0:
         return 0
     share = min(value / top, 1.0) if top > 0 else 1.0

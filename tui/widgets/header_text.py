@@ -1,5 +1,5 @@
-"""The first line: which cluster, its nodes, private networks and database, whether it is sampled, and when it was
-looked at. Nothing in it ticks."""
+"""The header line: cluster, nodes, private networks, database, sampling, and the time of the last run. It does not
+tick."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tui.text.line import Line, fitted, plain, sanitize_line, width_of
 
 
 def header_line(report: Report | None, width: int, feed: FeedState | None = None) -> Line:
-    """The line; what it has no room for is left out: the time and the version first,
-    then the database, nodes without problems last."""
+    """Return the header line. Without enough room it omits first the time and the version, then the database, and last
+    the nodes without problems."""
     lines: list[Line] = [*(_shorter_and_shorter(report) if report else ()), [(" racwire", "title")]]
     for ends in _ends(report, feed):
         for line, end in product(lines, ends):
@@ -29,11 +29,11 @@ def header_line(report: Report | None, width: int, feed: FeedState | None = None
 
 
 def _ends(report: Report | None, feed: FeedState | None) -> Iterator[list[Line]]:
-    """What the line ends with, in groups: each stands before what is left out for it, and only where nothing of it has
-    room does the next one count."""
+    """Yield groups of line ends, best first: an end of a later group counts only where no end of an earlier one
+    fits."""
     past = feed.past if feed is not None else None
-    if past is not None and past.is_saved:  # it is told when that was, and another time would confuse
-        yield [[(sanitize_line(words), "accent")] for words in (past.longer, past.words) if words]
+    if past is not None and past.is_saved:  # the label has the time, and a second time would confuse
+        yield [[(sanitize_line(label), "accent")] for label in (past.longer, past.label) if label]
         yield [[(sanitize_line(past.shorter), "accent")]]
         return
     time: Line = [(sanitize_line(report.started_at[11:19]), "faint")] if report else []
@@ -45,8 +45,7 @@ def _ends(report: Report | None, feed: FeedState | None) -> Iterator[list[Line]]
 
 
 def _live(feed: FeedState | None) -> Line:
-    """Whether samples are being taken, and how far apart; or which recording is shown instead of the cluster as it is
-    now."""
+    """Return the sampling interval, or the name of the open recording."""
     if feed is not None and feed.replayed:
         return [(sanitize_line(feed.replayed), "accent")]
     if feed is None or not (feed.is_running or feed.trouble):
@@ -75,7 +74,7 @@ def _shorter_and_shorter(report: Report) -> Iterator[Line]:
 
 
 def _joined(parts: list[tuple[str, str]]) -> Line:
-    """The parts two spaces apart; those that begin with a space belong to the one before."""
+    """Return the parts two spaces apart; a part that starts with a space belongs to the part before."""
     line: list[tuple[str, str]] = []
     for text, role in parts:
         gap = " " if not line or text.startswith(" ") else "  "
@@ -95,8 +94,8 @@ def _name(cluster: Cluster) -> Iterator[tuple[str, str]]:
 
 
 def _nodes(cluster: Cluster, findings: tuple[Finding, ...]) -> Iterator[tuple[str, str]]:
-    """Each node, `*` after the one racwire runs on, `?` after one that could not be read, `!` after one that has a
-    problem that is not waived."""
+    """Yield each node, with `*` after the node that racwire runs on, `?` after a node that could not be read, and `!`
+    after a node that has a problem that is not waived."""
     wrong = {n for f in findings if f.status in (Status.FAIL, Status.WARN) and not f.waived for n in f.nodes}
     unread = {node.name for node in cluster.unread_nodes()}
     known = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
@@ -122,10 +121,10 @@ def _networks(cluster: Cluster) -> Iterator[tuple[str, str]]:
 
 
 def _database(cluster: Cluster, *, of_instances: bool) -> Iterator[tuple[str, str]]:
-    """The database with its version, and how many of its instances could be asked."""
+    """Yield the database with its version, and how many of its instances were queried."""
     facts = cluster.database
     if isinstance(facts, Database):
         version = ".".join(sanitize_line(facts.version).split(".")[:2])
         known = len(facts.instances) + len(facts.unasked)
-        asked = f" {len(facts.instances)}" + (f"/{known}" if facts.unasked else "") + " inst" if of_instances else ""
-        yield f"{sanitize_line(facts.name)} {version}{asked}", "unknown" if facts.unasked and of_instances else ""
+        queried = f" {len(facts.instances)}" + (f"/{known}" if facts.unasked else "") + " inst" if of_instances else ""
+        yield f"{sanitize_line(facts.name)} {version}{queried}", "unknown" if facts.unasked and of_instances else ""

@@ -1,4 +1,4 @@
-"""The help screen: the keys, from the tables that also make them work, and what the letters mean."""
+"""The text of the help screen: the keys, from the tables that also bind them, and the meanings of letters and signs."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Legend(NamedTuple):
 
 
 _MEANINGS = {
-    Status.FAIL: "something is wrong and hurts, or will when it is leaned on",
-    Status.UNKNOWN: "it could not be told; neither a pass nor a fail",
+    Status.FAIL: "something is wrong and causes trouble, now or under load",
+    Status.UNKNOWN: "could not be determined; neither a pass nor a fail",
     Status.WARN: "not wrong yet, or not as Oracle supports it",
     Status.INFO: "worth knowing",
-    Status.PASS: "looked at, and well",
+    Status.PASS: "checked, and passed",
     Status.SKIPPED: "does not apply to this cluster",
 }
 
@@ -50,10 +50,10 @@ MARKS = Legend(
     "Marks of findings",
     [
         LegendEntry("·", "a check that has not concluded yet"),
-        LegendEntry("+", "a problem that the run before did not have"),
-        LegendEntry("-", "a problem that only the run before had: it is gone"),
-        LegendEntry("~", "a problem of the run before that could not be looked at again"),
-        LegendEntry("w", "a problem that is waived: known, and lived with until a day"),
+        LegendEntry("+", "a problem that the previous run did not have"),
+        LegendEntry("-", "a problem that only the previous run had: it is gone"),
+        LegendEntry("~", "a problem of the previous run that could not be checked again"),
+        LegendEntry("w", "a waived problem: known, and accepted until a date"),
         LegendEntry("CHANGE", "a step that changes something: only under the safe-change procedure"),
     ],
 )
@@ -63,13 +63,13 @@ _HEADER = Legend(
         LegendEntry("*", "the node that racwire runs on"),
         LegendEntry("!", "a node that has a problem"),
         LegendEntry("?", "a node that could not be read, or an MTU that is not known"),
-        LegendEntry("live", "samples are being taken, and how far apart; live! where that broke down"),
+        LegendEntry("live", "the sampling interval; live! means that sampling failed"),
     ],
 )
 
 
 def help_lines(title: str, actions: Sequence[Action], signs: Iterable[Legend], width: int) -> Iterator[Line]:
-    """The whole page for a screen of that name: its keys, those that work everywhere, and the signs."""
+    """Yield the help page of a screen: its keys, the keys of every screen, and the signs."""
     own = [action for action in actions if action not in EVERYWHERE]
     if own:
         yield from _keys(title, own, width)

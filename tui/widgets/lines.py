@@ -1,4 +1,5 @@
-"""A widget of lines that scrolls by keys and repaints only what changed: on a slow line every byte is waited for."""
+"""A widget of lines that scrolls by keys and repaints only what changed, because every byte takes time on a slow
+line."""
 
 from __future__ import annotations
 
@@ -22,16 +23,16 @@ Build = Callable[[int], Sequence[Line]]
 WHEEL = 3
 """Lines that one step of the mouse wheel scrolls."""
 
-BROKEN = "This could not be drawn; the details are in the log."
+BROKEN = "This part could not be drawn; the details are in the log."
 
 log = logging.getLogger(__name__)
 
 
 class Lines(Widget):
-    """Shows lines; no scroll bar: how many lines lie below is told by `Scrolled`, for the screen to say in words."""
+    """Shows lines without a scroll bar: after `Scrolled` the screen displays how many lines lie below."""
 
     class Scrolled(Message):
-        """Another part of the lines is shown."""
+        """Another part of the lines is in view."""
 
         def __init__(self, lines: Lines) -> None:
             super().__init__()
@@ -49,7 +50,7 @@ class Lines(Widget):
             super().__init__()
             self.lines = lines
             self.line = line
-            """Its number among all lines, from 0; as many as there are lines where none stands there."""
+            """The number of the line, from 0; the number of lines where the click was below the last."""
             self.column = column
 
         @property
@@ -66,11 +67,11 @@ class Lines(Widget):
     ) -> None:
         super().__init__(id=id, classes=classes)
         self._build: Build = build or (lambda width: ())
-        self._trouble = ""
+        self._problem = ""
         self._lines: Sequence[Line] = ()
         self._top = 0
         self._cursor = -1
-        self._looks: dict[tuple[str, bool], Style] = {}
+        self._styles: dict[tuple[str, bool], Style] = {}
 
     @property
     def text(self) -> str:
@@ -79,12 +80,12 @@ class Lines(Widget):
 
     @property
     def below(self) -> int:
-        """How many lines are hidden below."""
+        """The number of lines hidden below."""
         return max(len(self._lines) - self._top - self.size.height, 0)
 
     @property
     def above(self) -> int:
-        """How many lines are hidden above."""
+        """The number of lines hidden above."""
         return self._top
 
     def show(self, build: Build, *, top: int = 0) -> None:
@@ -97,22 +98,22 @@ class Lines(Widget):
         self._place(self._lines, self._top + lines, self._cursor)
 
     def bring_into_sight(self, first: int, last: int) -> None:
-        """Scroll no further than to have these lines in sight, or the first of them."""
+        """Scroll as little as needed to have these lines in view, or the first of them."""
         if first < self.above:
             self.scroll_by(first - self.above)
         elif last >= self.above + self.size.height:
             self.scroll_by(last + 1 - self.size.height - self.above)
 
     def scroll_pages(self, pages: int) -> None:
-        """Scroll by screenfuls that overlap in one line."""
+        """Scroll by screens that overlap in one line."""
         self.scroll_by(pages * max(self.size.height - 1, 1))
 
     def on_resize(self, event: events.Resize) -> None:
-        """Lay the lines out anew for the new width."""
+        """Lay out the lines for the new width."""
         self.lay_out()
 
     def on_click(self, event: events.Click) -> None:
-        """Tell which line it was."""
+        """Post which line was clicked."""
         self.post_message(self.Clicked(self, min(self._top + event.y, len(self._lines)), event.x))
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
@@ -126,61 +127,61 @@ class Lines(Widget):
         self.wheel(-WHEEL)
 
     def wheel(self, lines: int) -> None:
-        """What the mouse wheel does here, so many lines down, or up when negative: it scrolls."""
+        """Handle the mouse wheel: scroll down by that many lines, or up when negative."""
         self.scroll_by(lines)
 
     def lay_out(self) -> None:
-        """Make the lines for the width there is."""
+        """Make the lines for the present width."""
         self._place(self._built(), self._top)
 
     def _built(self) -> Sequence[Line]:
-        """The lines; where they cannot be made one that says so, and in the log why, once."""
+        """Return the lines. Where they cannot be made, return a line that says so, and log the error once."""
         try:
             lines = self._build(self.size.width)
         except Exception as error:
-            if (trouble := repr(error)) != self._trouble:
-                self._trouble = trouble
+            if (problem := repr(error)) != self._problem:
+                self._problem = problem
                 log.exception("%s could not be drawn", self.id or type(self).__name__)
             return [[(text, "fail")] for text in wrapped(BROKEN, self.size.width)]
-        self._trouble = ""
+        self._problem = ""
         return lines
 
     def render_line(self, y: int) -> Strip:
-        """One line of what is in view."""
+        """Return one line of the view."""
         index, width = self._top + y, self.size.width
         if index >= len(self._lines):
-            return Strip.blank(width, self._look("", False))
+            return Strip.blank(width, self._style_of("", False))
         is_chosen = index == self._cursor
-        segments = [Segment(text, self._look(role, is_chosen)) for text, role in self._lines[index]]
-        return Strip(segments).extend_cell_length(width, self._look("", is_chosen)).crop(0, width)
+        segments = [Segment(text, self._style_of(role, is_chosen)) for text, role in self._lines[index]]
+        return Strip(segments).extend_cell_length(width, self._style_of("", is_chosen)).crop(0, width)
 
     def notify_style_update(self) -> None:
-        """The looks may be others now."""
-        self._looks.clear()
+        """Drop the cached styles, which may have changed."""
+        self._styles.clear()
         super().notify_style_update()
 
-    def _look(self, role: str, is_chosen: bool) -> Style:
-        """What a role looks like here. Worked out once: Textual would do it for each line anew, through all styles."""
-        found = self._looks.get((role, is_chosen))
+    def _style_of(self, role: str, is_chosen: bool) -> Style:
+        """Return the style of a role, from a cache: Textual would compute it for each line, through all styles."""
+        found = self._styles.get((role, is_chosen))
         if found is None:
             row = self._style("cursor") if is_chosen else Style.null()
-            # Sixteen colours: what is reversed stays readable only without more colours.
+            # With sixteen colours, reversed text is readable only without another colour.
             own = row if row.reverse or not role else row + self._style(role)
-            found = self._looks[role, is_chosen] = self.rich_style + own
+            found = self._styles[role, is_chosen] = self.rich_style + own
         return found
 
     def _style(self, role: str) -> Style:
         return self.screen.get_component_rich_style(f"line--{role}", partial=True)
 
     def _place(self, lines: Sequence[Line], top: int, cursor: int = -1) -> None:
-        """Take over lines, place and cursor; repaint the cells that look different from before."""
+        """Set lines, scroll position and cursor; repaint the cells that differ from before."""
         width = self.size.width
         top = max(min(top, len(lines) - self.size.height), 0)
         before = self._in_view()
         moved = top != self._top or len(lines) != len(self._lines)
         self._lines, self._top, self._cursor = lines, top, cursor
         regions: list[Region] = []
-        may_push = not self._repaint_regions  # else what the terminal shows is something older than the old lines
+        may_push = not self._repaint_regions  # otherwise the terminal displays something older than the old lines
         for y, ((old, was_chosen), (new, is_chosen)) in enumerate(zip(before, self._in_view(), strict=True)):
             if was_chosen != is_chosen:
                 regions.append(Region(0, y, width, 1))

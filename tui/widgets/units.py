@@ -1,6 +1,6 @@
-"""Figures with their units, each always equally wide, so that no column moves. What is not known is `?`, never 0.
+"""Figures with their units, each with a fixed width, so that no column moves. An unknown value is `?`, never 0.
 
-Network rates count bits in steps of 1000, as link speeds do; sizes count bytes in steps of 1000 too.
+Network rates count bits in units of 1000, as link speeds do; sizes count bytes in units of 1000 too.
 """
 
 from __future__ import annotations
@@ -12,46 +12,46 @@ from checks.report import quantities
 
 UNKNOWN = "?"
 NONE = "-"
-"""Where there is nothing to tell: the mean size of no packets."""
+"""A figure without a value, such as the mean size of no packets."""
 
 BITS, SHARE, RATE, SIZE, MS, LOAD = 9, 6, 8, 7, 7, 5
-"""The columns that each kind of figure takes."""
+"""The width of each kind of figure."""
 
 _PREFIXES = " kMGTPE"
 
 
 def bits(value: float | None) -> str:
-    """Bits per second: ` 812 Mb/s`."""
+    """Return bits per second: ` 812 Mb/s`."""
     number, prefix = _scaled(value)
     return f"{number:>4} {(prefix + 'b/s').strip():<4}"
 
 
 def rate(value: float | None) -> str:
-    """So many a second: `61.0 k/s`, `0.30/s  `."""
+    """Return a rate per second: `61.0 k/s`, `0.30/s  `."""
     number, prefix = _scaled(value)
     return f"{number:>4}{f' {prefix}' if prefix.strip() else ''}/s".ljust(RATE)
 
 
 def size(value: float | None, unknown: str = NONE) -> str:
-    """Bytes: `9.00 kB`; nothing to tell where there were no packets."""
+    """Return bytes: `9.00 kB`; `unknown` where there is no value."""
     number, prefix = _scaled(value, unknown)
     return f"{number:>4} {(prefix + 'B').strip():<2}"
 
 
 def share(value: float | None) -> str:
-    """Percent: ` 8.1 %`."""
+    """Return percent: ` 8.1 %`."""
     return f"{_fixed(value, 1):>4} %"
 
 
 def milliseconds(value: float | None) -> str:
-    """Milliseconds: `0.42 ms`; nothing to tell where nothing came."""
+    """Return milliseconds: `0.42 ms`; `-` where there is no value."""
     if value is not None and value >= 9999.5:
         return f"{_significant(value / 1000):>4} s "
     return f"{NONE if value is None else _significant(value):>4} ms"
 
 
 def less_than_ms(bound: float) -> str:
-    """Milliseconds of which only that is known: `<.14 ms`, `<1.3 ms`, ` <10 ms`."""
+    """Return an upper bound in milliseconds: `<.14 ms`, `<1.3 ms`, ` <10 ms`."""
     if not 0 < bound < 99.5:
         return f"{UNKNOWN:>4} ms"
     hundredths = max(math.ceil(round(100 * bound, 6)), 1)
@@ -61,17 +61,17 @@ def less_than_ms(bound: float) -> str:
 
 
 def load(value: float | None) -> str:
-    """A load average: ` 14.2`."""
+    """Return a load average: ` 14.2`."""
     return f"{_fixed(value, 1):>{LOAD}}"
 
 
 def speed(mbps: int | None) -> str:
-    """The speed of a link, in few signs: `10 Gb/s`."""
+    """Return the speed of a link: `10 Gb/s`."""
     return "speed not known" if mbps is None else quantities.speed(mbps)
 
 
 def duration(seconds: float) -> str:
-    """A time span, in few signs: `15 s`, `2 min`, `3 h`."""
+    """Return a time span: `15 s`, `2 min`, `3 h`."""
     for unit, length in (("h", 3600), ("min", 60)):
         if seconds >= 2 * length or (seconds >= length and seconds % length == 0):
             return f"{seconds / length:.0f} {unit}"
@@ -79,7 +79,7 @@ def duration(seconds: float) -> str:
 
 
 def _scaled(value: float | None, unknown: str = UNKNOWN) -> tuple[str, str]:
-    """Three significant digits, and the prefix of the unit that they count."""
+    """Return three significant digits, and the prefix of their unit."""
     if value is None or not math.isfinite(value):
         return unknown, " "
     step = 0
@@ -90,7 +90,7 @@ def _scaled(value: float | None, unknown: str = UNKNOWN) -> tuple[str, str]:
 
 
 def _significant(value: float) -> str:
-    """At most four signs, a point among them; a whole number has no point unless it is counted in thousands."""
+    """Return at most four characters, with a decimal point among them for values below 100."""
     if not math.isfinite(value):
         return UNKNOWN
     if value <= 0:
@@ -115,13 +115,13 @@ def _fixed(value: float | None, digits: int) -> str:
     return f"{max(value, 0.0):.{digits if value < 100 - least / 2 else 0}f}"
 
 
-def clock(at: float, zone: tzinfo | None = None, *, date: bool = False, told: bool = True) -> str:
-    """The time of day in this node's zone, or in another, which is told then, unless it is where that stands already;
-    with the date where it may be another day's."""
+def clock(at: float, zone: tzinfo | None = None, *, date: bool = False, has_zone: bool = True) -> str:
+    """Return the time of day in this node's zone, or in `zone` with the name of the zone, unless `has_zone` is false;
+    with `date` also the date."""
     try:
         moment = datetime.fromtimestamp(at, zone)
     except (OverflowError, OSError, ValueError):
         return UNKNOWN
     return moment.strftime(f"{'%Y-%m-%d ' if date else ''}%H:%M:%S") + (
-        f" {moment.isoformat()[-6:]}" if zone and told else ""
+        f" {moment.isoformat()[-6:]}" if zone and has_zone else ""
     )

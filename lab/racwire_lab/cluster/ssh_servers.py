@@ -63,11 +63,7 @@ def _serve_ssh(directory: Path, nodes: dict[str, Process], sshd: str, *, rootles
     except subprocess.TimeoutExpired:
         return "the first ssh login hung"
     if login.returncode:
-<<<<<<< ours
-        return f"a first login by ssh was refused: {login.stderr.strip() or 'without a message'}"
-=======
         return f"the first ssh login failed: {login.stderr.strip() or 'no message'}"
->>>>>>> theirs
     return None
 
 

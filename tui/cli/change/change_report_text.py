@@ -1,15 +1,13 @@
 """The report of a change as text that is also Markdown, to read or to paste into a ticket."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable, Iterator, Sequence
-
 from checks.change.change_events import GateResult
 from checks.change.change_report import ChangeReport, ReportedOverride, ReportedStep
 from checks.change.change_text import GATE_SIGNS, STEP_SIGNS, gate_word, minute
 from checks.model.facts import Unknown
 from checks.model.finding import Status
-from tui.text.gate_lines import said_by_check
+from collections.abc import Iterable, Iterator, Sequence
+from tui.text.gate_lines import texts_by_check
 from tui.text.line import Line, hanging, sanitize_line
 
 _SIGNS = {str(standing): sign for standing, sign in STEP_SIGNS.items()} | {"left": "·"}
@@ -143,8 +141,8 @@ def _steps(steps: Iterable[ReportedStep], width: int) -> Iterator[Line]:
 def _results(results: Sequence[GateResult], width: int) -> Iterator[Line]:
     """The results of a gate: failed ones first."""
     for status in sorted(Status, key=lambda s: s.gravity):
-        for check, texts in said_by_check(result for result in results if result.status is status).items():
-            yield from hanging([(f"        - {GATE_SIGNS[status]} ", "")], f"{check}: {', '.join(texts)}", width)
+        for check, said in texts_by_check(result for result in results if result.status is status).items():
+            yield from hanging([(f"        - {GATE_SIGNS[status]} ", "")], f"{check}: {', '.join(said)}", width)
 
 
 def _section(title: str) -> Iterator[Line]:

@@ -1,4 +1,4 @@
-"""Asks something of the person at the keyboard: a page to read, and a few lines to type below it."""
+"""A question for the operator: a page to read, and a few input fields below it."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from textual.widgets import Input
 from tui.screens.change.questions import ChangeQuestion
 from tui.screens.styled import StyledScreen
 from tui.text.line import Line, sanitize_line
-from tui.widgets.bars import rule_line
+from tui.widgets.bars import lines_below, rule_line
 from tui.widgets.lines import Lines
 
 Answer = tuple[str, ...]
 _LONGEST = 500
-"""Characters of an answer: more is no reason but a document."""
+"""Most characters of an answer: a longer text is a document, not a reason."""
 
 
 class _OneLine(Input):
-    """What is pasted goes onto its one line, harmless, as far as there is room for it; all that does not is told."""
+    """An input of one line. A pasted text is sanitized and cut to the room there is; `Overfull` reports a cut."""
 
     def on_paste(self, event: events.Paste) -> None:
-        """What the terminal brings at once."""
+        """Insert a text that the terminal pastes."""
         event.prevent_default()
         event.stop()
         self._take(event.text)
 
     def action_paste(self) -> None:
-        """What was copied within racwire."""
+        """Insert the text that was copied within racwire."""
         self._take(self.app.clipboard)
 
     def _take(self, text: str) -> None:
@@ -44,7 +44,7 @@ class _OneLine(Input):
             self.post_message(self.Overfull(self))
 
     class Overfull(Message):
-        """Not all of a paste had room."""
+        """A pasted text was cut off."""
 
         def __init__(self, line: Input) -> None:
             super().__init__()
@@ -52,12 +52,12 @@ class _OneLine(Input):
 
         @property
         def control(self) -> Input:
-            """The line."""
+            """The input line."""
             return self.line
 
 
 class AskScreen(StyledScreen[Answer | None]):
-    """Dismissed with what was typed, a text for each field; with None where it was left."""
+    """A question; dismissed with the text of each field, or with None where the operator cancelled."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+p,ctrl+c,ctrl+q", "leave", show=False, priority=True),
@@ -72,10 +72,10 @@ class AskScreen(StyledScreen[Answer | None]):
     def __init__(self, question: ChangeQuestion) -> None:
         super().__init__()
         self._question = question
-        self._trouble = ""
+        self._problem = ""
 
     def compose(self) -> ComposeResult:
-        """What it is about, what is to be typed, and how to leave."""
+        """Yield the page, the fields, and the keys."""
         question = self._question
         yield Lines(lambda width: [[(f" {question.title}", "title")]], classes="bar")
         yield Lines(lambda width: [rule_line(width)], classes="bar")
@@ -102,66 +102,66 @@ class AskScreen(StyledScreen[Answer | None]):
 
     @property
     def _at(self) -> int:
-        """The number of the line that is typed on."""
+        """The number of the focused field."""
         return next((n for n, typed in enumerate(self._inputs) if typed is self.focused), 0)
 
     def _rule(self, width: int) -> list[Line]:
         below = self.query_one("#page", Lines).below
-        return [rule_line(width, self._trouble, f"PgDn: {below} more lines" if below else "")]
+        return [rule_line(width, self._problem, lines_below(below))]
 
     def _keys(self, width: int) -> list[Line]:
-        keys = [("Enter", f"next, at the end {self._question.does}"), ("Esc", "leave it")]
+        keys = [("Enter", f"next field, then {self._question.does}"), ("Esc", "cancel")]
         if len(self._question.fields) == 1:
             keys[0] = ("Enter", self._question.does)
         else:
-            keys.insert(1, ("↑ ↓", "other line"))
+            keys.insert(1, ("↑ ↓", "other field"))
         return [[span for key, word in keys for span in ((f" {key}", "accent"), (f" {word} ", ""))]]
 
     def action_go_on(self) -> None:
-        """To the next line; from the last one, on with what was typed, where it will do."""
+        """Go to the next field; from the last one, dismiss the question if every answer is valid."""
         inputs = self._inputs
         at = self._at
         answers = tuple(typed.value.strip() for typed in inputs)
         for number, field in enumerate(self._question.fields[: at + 1]):
-            if trouble := field.wrong(answers[number]):
-                self._say(trouble)
+            if problem := field.wrong(answers[number]):
+                self._show_problem(problem)
                 self.set_focus(inputs[number])
                 return
         if at == len(inputs) - 1:
             self.dismiss(answers)
         else:
-            self._say("")
+            self._show_problem("")
             self.set_focus(inputs[at + 1])
 
     @on(Input.Changed)
-    def forget_trouble(self) -> None:
-        """What was wrong is being mended."""
-        if self._trouble:
-            self._say("")
+    def clear_problem(self) -> None:
+        """Clear the message as soon as the operator corrects the text."""
+        if self._problem:
+            self._show_problem("")
 
     @on(_OneLine.Overfull)
-    def say_full(self) -> None:
-        """A paste that is cut off is not to be found out from the report."""
-        self.call_later(self._say, f"What was pasted is cut off at {_LONGEST} characters.")
+    def report_cut(self) -> None:
+        """Display that a paste was cut off: the operator must not find that out from the report."""
+        self.call_later(self._show_problem, f"The pasted text is cut off at {_LONGEST} characters.")
 
     @on(Lines.Scrolled, "#page")
-    def say_where(self) -> None:
-        """Say how much there is to read below."""
-        self._say(self._trouble)
+    def show_lines_below(self) -> None:
+        """Display how many lines lie below."""
+        self._show_problem(self._problem)
 
-    def _say(self, trouble: str) -> None:
-        self._trouble = trouble
+    def _show_problem(self, problem: str) -> None:
+        self._problem = problem
         self.query_one("#ask-rule", Lines).show(self._rule)
 
     def action_field(self, by: int) -> None:
-        """To another line."""
+        """Go to another field."""
         inputs = self._inputs
         self.set_focus(inputs[max(min(self._at + by, len(inputs) - 1), 0)])
 
     def action_page(self, pages: int) -> None:
-        """Read on."""
+        """Scroll the page by screens."""
         self.query_one("#page", Lines).scroll_pages(pages)
 
     def action_leave(self) -> None:
-        """Decide nothing."""
+        """Cancel without a decision."""
         self.dismiss(None)

@@ -1,4 +1,4 @@
-"""What people decide of a change on its screen: each is asked for in full before it is wanted of the app."""
+"""The decisions on the Change screen: each one is asked for in full before the app carries it out."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from tui.screens.change import questions as questions
 from tui.screens.change.ask import Answer, AskScreen
 from tui.screens.change.gate_page import details_lines
 from tui.screens.change.overview import mtus_of
-from tui.screens.change.view import ShownChange
+from tui.screens.change.view import ChangeView
 from tui.screens.reader import ReaderScreen
 from tui.text.line import sanitize_line
 
-_SOME_REASON = "a reason in words"
+_SOME_REASON = "a long enough reason"
 _USUAL = 9000
-"""Offered until it is known what this cluster can carry."""
+"""The MTU that is offered until the highest MTU of this cluster is known."""
 
 
-class Deciding(ShownChange):
-    """The part of the screen that asks. What does not fit where the change stands is said before anything is typed."""
+class Deciding(ChangeView):
+    """The part of the screen that asks questions. It rejects an impossible decision before the operator types
+    anything."""
 
     async def _ask(self, question: questions.ChangeQuestion, then: Callable[[Answer], None]) -> None:
         def answered(answer: Answer | None) -> None:
@@ -33,7 +34,7 @@ class Deciding(ShownChange):
 
         asking = AskScreen(question)
         await self.app.push_screen(asking, answered)
-        asking.set_focus(asking.query_one("#field-0"))  # the next key may be here already, and is a letter of the words
+        asking.set_focus(asking.query_one("#field-0"))  # the next key may be here already, and belongs to the answer
 
     async def _decide(self, decision: Decision, question: questions.ChangeQuestion) -> None:
         def then(answer: Answer) -> None:
@@ -43,9 +44,9 @@ class Deciding(ShownChange):
         await self._ask(question, then)
 
     def _fits(self, decide: Callable[[], object]) -> bool:
-        """Whether it could be decided now; says why not."""
+        """Return whether the decision is possible now; where not, display why."""
         if not self.desk.is_free:
-            self.notice("Something is being done for the change; Esc gives it up.")
+            self.notice("Other work on the change is still running; Esc cancels it.")
             return False
         try:
             decide()
@@ -57,10 +58,10 @@ class Deciding(ShownChange):
     # --- keys ---------------------------------------------------------------------------------------------------------
 
     async def action_plan(self) -> None:
-        """Ask for the MTU, and have a change planned."""
+        """Ask for the MTU, and plan a change."""
         if not self._fits(lambda: None):
             return
-        from checks.change.planning import default_target  # late, as below: it is loaded when somebody asks for it
+        from checks.change.planning import default_target  # late, as below: it is loaded at first use
 
         report, refused = self.state.report, self.refused
         offered = refused.target if refused else default_target(report) if report else _USUAL
@@ -72,13 +73,13 @@ class Deciding(ShownChange):
         await self._ask(questions.ask_target(mtus_of(self.state.cluster), offered), then)
 
     async def action_accept(self) -> None:
-        """Accept what stands in the way, for a reason."""
+        """Accept an obstacle, with a reason."""
         refused = self.refused
         if refused is None or self._chosen >= len(refused.obstacles):
             return
         obstacle = refused.obstacles[self._chosen]
         if not obstacle.acceptable:
-            self.notice(f"{sanitize_line(obstacle.code)} cannot be accepted: it has to be mended first.")
+            self.notice(f"{sanitize_line(obstacle.code)} cannot be accepted: fix it first.")
             return
 
         def then(answer: Answer) -> None:
@@ -88,7 +89,7 @@ class Deciding(ShownChange):
         await self._ask(questions.ask_accept(obstacle), then)
 
     async def action_attest(self) -> None:
-        """Say by name what racwire cannot see."""
+        """Attest what racwire cannot see."""
         change = self.change
         if change is None:
             return
@@ -99,7 +100,7 @@ class Deciding(ShownChange):
             await self._decide(Decision.ATTEST, questions.ask_attest(change, step))
 
     async def action_override(self) -> None:
-        """Go past a gate."""
+        """Override a gate."""
         change = self.change
         step = change.current if change else None
         if change is None or step is None:
@@ -118,24 +119,24 @@ class Deciding(ShownChange):
 
         await self._ask(questions.ask_note(change), then)
 
-    async def action_way_back(self) -> None:
-        """Show the way back, and begin it."""
+    async def action_rollback(self) -> None:
+        """Show the rollback, and start it."""
         change = self.change
         if change is None or not self._fits(lambda: decisions.roll_back(change, change.plan, "name", _SOME_REASON)):
             return
         from checks.change.planning import make_way_back
 
-        way_back = make_way_back(change, made_by=questions.login(), made_at=now())
-        await self._decide(Decision.ROLL_BACK, questions.ask_way_back(change, way_back))
+        rollback = make_way_back(change, made_by=questions.login(), made_at=now())
+        await self._decide(Decision.ROLL_BACK, questions.ask_rollback(change, rollback))
 
     async def action_abandon(self) -> None:
-        """Give the change up."""
+        """Abandon the change."""
         change = self.change
         if change is not None and self._fits(lambda: decisions.abandon(change, "name", _SOME_REASON)):
             await self._decide(Decision.ABANDON, questions.ask_abandon(change))
 
     async def action_details(self) -> None:
-        """What the gate said, in full; where only signing off is left, that."""
+        """Show all results of the gate; where only the sign-off is left, ask for that."""
         change, step = self.change, self.step
         if change is None or step is None:
             return
@@ -159,4 +160,6 @@ def _signed_off(change: Change) -> None:
     elif step.attest and not change.mark(step).attested:
         decisions.attest(change, step.id, "name")
     else:
-        raise ChangeError(f"Look first (`racwire change verify`): {step.id} is done once its gate has passed.")
+        raise ChangeError(
+            f"Check the gate first (`racwire change verify`): step {step.id} is done once its gate has passed."
+        )

@@ -1,4 +1,4 @@
-"""The gate of a step: what each of its checks said of each node, and what is waited for."""
+"""The gate of a step: the result of each check on each node, and what the next step waits for."""
 
 from __future__ import annotations
 
@@ -23,39 +23,40 @@ INDENT = 3
 LABEL = 9
 _WITHIN = INDENT + 2
 _FEW_NODES = 4
-"""Up to so many are told of one by one; of more, those of whom the same was said stand together."""
+"""Most nodes with a result each; of more nodes, those with the same result are grouped."""
 _MOST_WAITING = 4
 
 
 def gate_lines(change: Change, step: Step, work: Work, width: int) -> Iterator[Line]:
-    """The gate of a step: what it said last or, while it is being looked at, by now. Nothing where it has none."""
-    is_looking = work.doing is Doing.VERIFYING and step is change.current
-    results = live_results(change, step, work) if is_looking else change.mark(step).results
+    """Yield the gate of a step: its last results or, during a check, the results so far. Nothing where it has no
+    gate."""
+    is_checking = work.doing is Doing.VERIFYING and step is change.current
+    results = live_results(change, step, work) if is_checking else change.mark(step).results
     checks = list(dict.fromkeys(gate.check for gate in step.gates))
     others = [check for check in dict.fromkeys(result.check for result in results) if check not in checks]
-    if not checks and not others and not is_looking:
+    if not checks and not others and not is_checking:
         return
-    yield from _labelled("Gate", _state(change, step, work, is_looking=is_looking), width)
+    yield from _labelled("Gate", _state(change, step, work, is_checking=is_checking), width)
     room = max((len(check) for check in [*checks, *others]), default=0) + 2
     for check in [*checks, *others]:
         if others and check == others[0] and checks:
-            yield [(" " * _WITHIN + "What has to hold beside that:", "faint")]
-        told = [result for result in results if result.check == check]
-        yield from _check(check, told, room, change, width, is_looking=is_looking)
-    if not is_looking:
+            yield [(" " * _WITHIN + "Conditions that must also hold:", "faint")]
+        own = [result for result in results if result.check == check]
+        yield from _check(check, own, room, change, width, is_checking=is_checking)
+    if not is_checking:
         yield from waiting_lines(results, width)
 
 
 def live_results(change: Change, step: Step, work: Work) -> tuple[GateResult, ...]:
-    """What the checks that have concluded by now said."""
-    from checks.change.concluding import results_of  # late: with it comes what a look needs, and nothing is drawn yet
+    """Return the results of the checks that have concluded so far."""
+    from checks.change.concluding import results_of  # late: it loads all that a check of a gate needs
 
     gates = [gate for gate in (*step.gates, *(gate for _, gate in change.held(step))) if gate.check in work.found]
     return tuple(dict.fromkeys(r for gate in gates for r in results_of(gate, work.found[gate.check], step, change)))
 
 
 def waiting_for(mark: StepRecord) -> str:
-    """What the gate waits for, in a few words for a rule; empty where it waits for nothing."""
+    """Return what the gate waits for, short enough for a rule; empty where it waits for nothing."""
     waiting = [result for result in mark.results if not result.holds]
     if not waiting:
         return ""
@@ -67,7 +68,8 @@ def waiting_for(mark: StepRecord) -> str:
 
 
 def waiting_lines(results: Sequence[GateResult], width: int) -> Iterator[Line]:
-    """What is waited for, with what to do about it, what is dangerous first; of many, the first."""
+    """Yield the results that the next step waits for, with what to do; dangerous ones first; of many, the first
+    ones."""
     waiting = sorted((r for r in results if not r.holds), key=lambda r: not r.sentence.startswith("DANGER"))
     for result in waiting[:_MOST_WAITING]:
         yield from waiting_line(result, width)
@@ -76,7 +78,7 @@ def waiting_lines(results: Sequence[GateResult], width: int) -> Iterator[Line]:
 
 
 def waiting_line(result: GateResult, width: int) -> Iterator[Line]:
-    """One result that the next step waits for, and what to do."""
+    """Yield one result that the next step waits for, and what to do."""
     where = f"waiting for {sanitize_line(result.node)}: " if result.node else "waiting: "
     sentence = result.sentence or f"{result.check} {result.text}"
     yield from hanging([(" " * _WITHIN + where, role_of(result.status))], sentence, width)
@@ -84,13 +86,13 @@ def waiting_line(result: GateResult, width: int) -> Iterator[Line]:
 
 
 def detail_lines(change: Change, step: Step, width: int) -> Iterator[Line]:
-    """All that the gate of a step said last, in full."""
+    """Yield the last results of the gate of a step, in full."""
     mark = change.mark(step)
     if mark.verified is None:
-        yield from hanging([], "The gate of this step has not been looked at yet.", width)
+        yield from hanging([], "The gate of this step has not been checked yet.", width)
         return
     yield from hanging(
-        [], f"Looked at {sanitize_line(mark.verified.at[:19].replace('T', ' '))} by {mark.verified.who}.", width
+        [], f"Checked {sanitize_line(mark.verified.at[:19].replace('T', ' '))} by {mark.verified.who}.", width
     )
     for check, results in by_check(mark.results).items():
         yield []
@@ -105,18 +107,18 @@ def detail_lines(change: Change, step: Step, width: int) -> Iterator[Line]:
         yield []
         yield [("Measured", "title")]
     for name, figure in figures.items():
-        told = f"{figure.before} before, {figure.after} after" if isinstance(figure, BeforeAfter) else figure
-        yield from hanging([(f" {sanitize_line(name)}: ", "label")], told, width)
+        text = f"{figure.before} before, {figure.after} after" if isinstance(figure, BeforeAfter) else figure
+        yield from hanging([(f" {sanitize_line(name)}: ", "label")], text, width)
 
 
-def _state(change: Change, step: Step, work: Work, *, is_looking: bool) -> str:
-    if is_looking:
-        return f"being looked at: {work.progress or 'starting'}. Esc gives the look up."
+def _state(change: Change, step: Step, work: Work, *, is_checking: bool) -> str:
+    if is_checking:
+        return f"being checked: {work.progress or 'starting'}. Esc cancels the check."
     mark = change.mark(step)
     if mark.verified is None:
-        return "not looked at yet; v looks."
-    told = gate_word(mark.results, mark.passed)
-    return f"looked at {mark.verified.at[11:19]} by {mark.verified.who}: {told}"
+        return "not checked yet; v checks it."
+    verdict = gate_word(mark.results, mark.passed)
+    return f"checked {mark.verified.at[11:19]} by {mark.verified.who}: {verdict}"
 
 
 def _labelled(label: str, text: str, width: int) -> Iterator[Line]:
@@ -124,12 +126,12 @@ def _labelled(label: str, text: str, width: int) -> Iterator[Line]:
 
 
 def _check(
-    check: str, results: Sequence[GateResult], room: int, change: Change, width: int, *, is_looking: bool
+    check: str, results: Sequence[GateResult], room: int, change: Change, width: int, *, is_checking: bool
 ) -> Iterator[Line]:
-    """A check with what it said of each node, in as many lines as that takes."""
+    """Yield a check with its result on each node."""
     start: Line = [(" " * _WITHIN + f"{sanitize_line(check):<{room}}", "label")]
     if not results:
-        yield [*start, ("· being looked at" if is_looking else "·", "faint")]
+        yield [*start, ("· being checked" if is_checking else "·", "faint")]
     elif len(change.plan.nodes) > _FEW_NODES:
         yield from _grouped(start, results, width)
     else:
@@ -150,24 +152,24 @@ def _one_by_one(start: Line, items: Sequence[list[Span]], width: int) -> Iterato
 
 def _item(result: GateResult) -> list[Span]:
     names = [(f"{sanitize_line(result.node)} ", "")] if result.node else []
-    told = f" {sanitize_line(result.text)}" if result.text else ""
-    return [*names, sign_of(result), (told, "")]
+    text = f" {sanitize_line(result.text)}" if result.text else ""
+    return [*names, sign_of(result), (text, "")]
 
 
 def _grouped(start: Line, results: Sequence[GateResult], width: int) -> Iterator[Line]:
-    """The nodes of whom the same was said together, those that are waited for first."""
+    """Yield the nodes grouped by equal results, first the nodes that the next step waits for."""
     groups: dict[tuple[bool, Status, str], list[str]] = {}
     for result in results:
         groups.setdefault((result.holds, result.status, result.text), []).append(result.node)
-    for (_, status, told), nodes in sorted(groups.items(), key=lambda group: group[0][0]):
+    for (_, status, text), nodes in sorted(groups.items(), key=lambda group: group[0][0]):
         sign: list[Span] = [(f"{GATE_SIGNS[status]} ", role_of(status))]
         names = " ".join(filter(None, nodes))
-        yield from hanging([*start, *sign], f"{told}: {names}" if told and names else told or names, width)
+        yield from hanging([*start, *sign], f"{text}: {names}" if text and names else text or names, width)
         start = [(" " * width_of(start), "")]
 
 
 def details_lines(change: Change, step: Step, report: Report | None, width: int) -> Iterator[Line]:
-    """The gate in full, the log of the step, and what was read where the last look was made from here."""
+    """Yield the gate in full, the events of the step, and the evidence if this console made the last check."""
     alarms = list(all_alarm_lines(change, width))
     yield from alarms
     if alarms:
@@ -175,16 +177,16 @@ def details_lines(change: Change, step: Step, report: Report | None, width: int)
     if step.gates or change.mark(step).verified:
         yield from detail_lines(change, step, width)
         yield []
-    yield [("What happened in this step", "title")]
-    told = [line for line in change.lines if getattr(line.event, "step", None) == step.id]
-    for line in told:
-        # What a gate said stands above in full.
-        said = "looked at its gate" if isinstance(line.event, Verified) else sentence_of(line.event)
-        yield from hanging([(f" {minute(line.at)}  ", "label"), (f"{sanitize_line(line.who)}  ", "")], said, width)
-    if not told:
+    yield [("Events of this step", "title")]
+    own = [line for line in change.lines if getattr(line.event, "step", None) == step.id]
+    for line in own:
+        # The results of a gate are above, in full.
+        text = "checked the gate" if isinstance(line.event, Verified) else sentence_of(line.event)
+        yield from hanging([(f" {minute(line.at)}  ", "label"), (f"{sanitize_line(line.who)}  ", "")], text, width)
+    if not own:
         yield [(" Nothing yet.", "faint")]
-    looked = next((line.event.step for line in reversed(change.lines) if isinstance(line.event, Verified)), "")
-    if report is not None and looked == step.id:
+    last_checked = next((line.event.step for line in reversed(change.lines) if isinstance(line.event, Verified)), "")
+    if report is not None and last_checked == step.id:
         yield []
-        yield [("What was read and sent for the last look", "title")]
+        yield [("What racwire read and sent for the last check of the gate", "title")]
         yield from evidence_lines(report.journal, width)

@@ -1,4 +1,4 @@
-"""What stands around the step of a change that is shown: which change it is, and the way behind and ahead, small."""
+"""The lines around the displayed step: which change it is, and the steps before and after, in short."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from tui.text.step_lines import sign_of_step
 
 
 def head_line(change: Change, width: int) -> Line:
-    """Which change, from what to what, and how far it is; what there is no room for is left out, the owner first."""
+    """Return the line with the change, its MTUs, and its progress; where room is short, without the owner, then
+    more."""
     plan = change.opened
-    what = f"back to MTU {plan.mtu_before}" if change.is_way_back else f"MTU {plan.mtu_before} → {plan.mtu_after}"
+    mtus = f"rollback to MTU {plan.mtu_before}" if change.is_way_back else f"MTU {plan.mtu_before} → {plan.mtu_after}"
     owner, size = sanitize_line(plan.made_by), f"{len(plan.nodes)} nodes"
     state = place_of(change)
-    for parts in ((what, size, f"owner {owner}"), (what, size, owner), (what, size), (what,)):
+    for parts in ((mtus, size, f"owner {owner}"), (mtus, size, owner), (mtus, size), (mtus,)):
         line: list[Span] = [(" Change ", ""), (sanitize_line(plan.id), "title"), (f"  {'  '.join(parts)}  ", "")]
         if width_of(line) + cell_len(state) <= width:
             return [*line, (state, "accent" if change.is_open else "title")]
@@ -26,7 +27,7 @@ def head_line(change: Change, width: int) -> Line:
 
 
 def place_of(change: Change) -> str:
-    """How far it is: `step 7 of 14`, or how it ended."""
+    """Return the progress of a change: `step 7 of 14`, or how it ended."""
     if not change.is_open:
         return sanitize_line(change.outcome)
     if change.current is None:
@@ -35,10 +36,10 @@ def place_of(change: Change) -> str:
 
 
 def behind_line(change: Change, shown: Step | None, width: int) -> Line:
-    """The steps before the one that is shown: the last ones by name, those before them by number."""
+    """Return the steps before the displayed one: the last ones by name, earlier ones by number."""
     steps = _around(change, shown)[0]
     if not steps:
-        return [(" Nothing is behind: this is the first step.", "faint")]
+        return [(" This is the first step.", "faint")]
     for named in range(len(steps), -1, -1):
         small, full = steps[: len(steps) - named], steps[len(steps) - named :]
         line = [
@@ -51,10 +52,10 @@ def behind_line(change: Change, shown: Step | None, width: int) -> Line:
 
 
 def ahead_line(change: Change, shown: Step | None, width: int) -> Line:
-    """The steps after the one that is shown: as many as there is room for, and always the last."""
+    """Return the steps after the displayed one: as many as fit, and always the last."""
     steps = _around(change, shown)[1]
     if not steps:
-        return [(" Nothing comes after this step.", "faint")]
+        return [(" This is the last step.", "faint")]
     last = _named(change, steps[-1])
     for shown_first in range(len(steps) - 1, -1, -1):
         gap: Sequence[Span] = [("  …", "faint")] if shown_first < len(steps) - 1 else []

@@ -1,4 +1,4 @@
-"""The keys of the Change screen: what they do depends on whether a change goes on."""
+"""The keys of the Change screen, which depend on the state of the change."""
 
 from __future__ import annotations
 
@@ -8,69 +8,69 @@ from checks.model.finding import Status
 from tui.console.actions import SCROLLING, Action
 from tui.widgets.help_text import Legend, LegendEntry
 
-_BACK_AND_ON = tuple(a for a in SCROLLING if a.name != "page")
+_SCROLLING = tuple(a for a in SCROLLING if a.name != "page")
 _PAGES = (
-    Action("pagedown,space", "page(1)", "PgDn Space", "A screenful on."),
-    Action("pageup", "page(-1)", "PgUp", "A screenful back."),
+    Action("pagedown,space", "page(1)", "PgDn Space", "Scroll down one screen."),
+    Action("pageup", "page(-1)", "PgUp", "Scroll up one screen."),
 )
-_NEXT = Action("tab", "choose(1)", "Tab", "The next block of commands, which c copies; the next entry of a list.")
-_BEFORE = Action("shift+tab", "choose(-1)", "Shift-Tab", "The block or entry before.")
-_MOVING = (*_BACK_AND_ON, *_PAGES, _NEXT, _BEFORE)
-_ESCAPE = Action(
-    "escape", "leave", "Esc", "Give up what is being done; else back to the current step, or the overview."
-)
-_PLAN = Action("n", "plan", "n", "Plan a change of the MTU; nothing is changed by that.", "plan a change")
-_LOOKING = (
-    Action("c", "copy", "c", "Copy the marked block of commands, and write it to a file.", "copy"),
-    Action("C", "copy_all", "C", "Copy all commands of the step as comments: for a ticket or a runbook."),
-    Action("right_square_bracket", "step(1)", "]", "Look at the next step; nothing is done by that."),
-    Action("left_square_bracket", "step(-1)", "[", "Look at the step before."),
-    Action("enter", "details", "Enter", "All that the gate said, in full; on the last step, sign off.", "details"),
+_NEXT = Action("tab", "choose(1)", "Tab", "Mark the next block of commands, which c copies; in a list, the next entry.")
+_PREVIOUS = Action("shift+tab", "choose(-1)", "Shift-Tab", "Mark the previous block or entry.")
+_MOVING = (*_SCROLLING, *_PAGES, _NEXT, _PREVIOUS)
+_ESCAPE = Action("escape", "leave", "Esc", "Cancel the running work; else go back to the current step or the overview.")
+_PLAN = Action("n", "plan", "n", "Plan a change of the MTU; planning changes nothing.", "plan a change")
+_VIEWING = (
+    Action("c", "copy", "c", "Copy the marked block of commands to the clipboard and to a file.", "copy"),
+    Action("C", "copy_all", "C", "Copy all commands of the step as comments, for a ticket or a runbook."),
+    Action("right_square_bracket", "step(1)", "]", "View the next step; viewing changes nothing."),
+    Action("left_square_bracket", "step(-1)", "[", "View the previous step."),
+    Action(
+        "enter", "details", "Enter", "Show all results of the gate; on the last step, sign the change off.", "details"
+    ),
 )
 
 OPEN = (
-    Action("v", "verify", "v", "Look at the gate of the current step, on all nodes; only looking.", "verify"),
-    Action("a", "attest", "a", "Say by name what racwire cannot see of this step.", "attest"),
-    Action("o", "override", "o", "Go past a gate that does not pass, for a reason that is kept.", "override"),
-    Action("n", "note", "n", "Write a note, for the report and for who comes next.", "note"),
-    Action("b", "way_back", "b", "See what going back from here means, and begin it.", "way back"),
-    Action("x", "abandon", "x", "Give the change up, where nothing was changed yet.", ""),
-    *_LOOKING,
+    Action("v", "verify", "v", "Check the gate of the current step on all nodes; this changes nothing.", "verify"),
+    Action("a", "attest", "a", "Attest, with your name, what racwire cannot see of this step.", "attest"),
+    Action("o", "override", "o", "Override a gate that does not pass; the report shows your reason.", "override"),
+    Action("n", "note", "n", "Write a note for the report and for the next operator.", "note"),
+    Action("b", "rollback", "b", "Show the rollback from here, and start it.", "rollback"),
+    Action("x", "abandon", "x", "Abandon the change, while nothing has been changed yet.", ""),
+    *_VIEWING,
     *_MOVING,
     _ESCAPE,
 )
-"""While a change goes on."""
+"""The keys while a change is open."""
 
-OVER = (*_LOOKING, *_MOVING, _PLAN, Action("escape", "leave", "Esc", "To the overview.", "overview"))
-"""Where one that is over is looked at."""
+OVER = (*_VIEWING, *_MOVING, _PLAN, Action("escape", "leave", "Esc", "Go to the overview.", "overview"))
+"""The keys for a change that is over."""
 
 NONE = (_PLAN, *_MOVING, _ESCAPE)
-"""Where there is none, and was none."""
+"""The keys where no journal exists."""
 
-OVERVIEW = (Action("enter", "open", "Enter", "Look at the marked change.", "look at it"), *NONE)
-"""Where there were some."""
+OVERVIEW = (Action("enter", "open", "Enter", "Open the marked change.", "open"), *NONE)
+"""The keys for the list of journals."""
 
 REFUSED = (
-    Action("n", "plan", "n", "Try again.", "try again"),
-    Action("o", "accept", "o", "Accept the marked one for a reason, where that can be done.", "accept"),
+    Action("n", "plan", "n", "Plan again.", "plan again"),
+    Action("o", "accept", "o", "Accept the marked obstacle, with a reason, where that is allowed.", "accept"),
     *_MOVING,
-    Action("escape", "leave", "Esc", "Leave it.", "leave it"),
+    Action("escape", "leave", "Esc", "Close this list.", "close"),
 )
-"""Where no plan can be made."""
+"""The keys for the list of obstacles."""
 
 ALL = tuple(dict.fromkeys((*OPEN, *OVER, *OVERVIEW, *REFUSED)))
-"""What is bound; which of them can be done is said by the table of the moment."""
+"""All bound keys; the table of the moment decides which of them work."""
 
 SIGNS: Sequence[Legend] = (
     Legend(
         "Steps and gates",
         [
-            LegendEntry("✓", "done; of a gate, it passed there", Status.PASS.value.lower()),
-            LegendEntry("✗", "the gate does not pass there", Status.FAIL.value.lower()),
-            LegendEntry("?", "it could not be told; that does not pass either", Status.UNKNOWN.value.lower()),
-            LegendEntry("!", "gone past without proof, for a reason; or the cluster changed under the change", "warn"),
+            LegendEntry("✓", "done; in a gate: passed there", Status.PASS.value.lower()),
+            LegendEntry("✗", "in a gate: does not pass there", Status.FAIL.value.lower()),
+            LegendEntry("?", "could not be determined; that does not pass either", Status.UNKNOWN.value.lower()),
+            LegendEntry("!", "overridden without proof, with a reason; or an unexpected change of the cluster", "warn"),
             LegendEntry("▶", "the current step"),
-            LegendEntry("·", "not reached, or not looked at yet"),
+            LegendEntry("·", "not reached, or not checked yet"),
         ],
     ),
 )

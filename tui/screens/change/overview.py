@@ -1,4 +1,4 @@
-"""The Change screen where no change is followed: what a change is, what there was before, why none can begin."""
+"""The Change screen without a change: what a change is, earlier changes, and why a change cannot start."""
 
 from __future__ import annotations
 
@@ -8,40 +8,43 @@ from checks.change.change_journal import FoundJournal
 from checks.change.change_text import headline
 from checks.change.state import Change
 from checks.model.facts import Cluster, Unknown
+from checks.model.wording import counted
 from tui.console.change_state import ChangeState, Doing, Refused
 from tui.screens.change.step_page import StepPage
 from tui.text.line import Line, Span, fitted, hanging, sanitize_line, width_of
 
-_WHAT = (
-    "racwire leads through a planned change of the MTU of the private networks, one step after the other: what to do "
-    "and why, the commands for each node of this cluster, and a gate that racwire looks at on all nodes before the "
-    "next step comes. From each step there is a way back.",
-    "racwire runs none of the commands and changes nothing; you do. Clusterware is down on all nodes for a while: it "
-    "takes a maintenance window. What happens is kept in a journal, so that you can leave and go on later.",
+_ABOUT = (
+    "racwire leads through a planned change of the MTU of the private networks, step by step: what to do and why, the "
+    "commands for each node of this cluster, and a gate that racwire checks on all nodes before the next step. You "
+    "can roll back from every step.",
+    "racwire runs none of the commands and changes nothing; you run them. Clusterware is down on all nodes for a "
+    "while: plan a maintenance window. A journal records each step, so that you can leave and continue later.",
 )
-_ELSEWHERE = "A change is made on the cluster itself: leave, and begin with `racwire change` on one of its nodes."
+_ELSEWHERE = "A change is made on the cluster itself: quit, and start `racwire change` on one of its nodes."
 _INDENT = 1
 
 
 def overview_page(desk: ChangeState, cluster: Cluster | None, chosen: int, width: int) -> StepPage:
-    """What is shown where no change is; `chosen` is the number of the journal that Enter opens."""
+    """Return the page where there is no change; `chosen` is the number of the journal that Enter opens."""
     lines: list[Line] = []
     if desk.work.doing is Doing.READING:
-        return StepPage([*_text("The journals of changes are being read.", width, "faint")])
+        return StepPage([*_text("Reading the journals of changes.", width, "faint")])
     if desk.work.doing is Doing.PLANNING:
-        lines += _text("A plan is being made: all checks are run first, since a sick cluster is not changed.", width)
+        lines += _text(
+            "Planning the change: all checks run first, because a cluster with problems must not be changed.", width
+        )
         return StepPage(lines)
     lines += [[(" No change of the MTU is open here.", "title")]] if not desk.problem else []
     lines += _text(desk.problem, width, "warn") if desk.problem else []
     lines.append([])
-    for text in _WHAT:
+    for text in _ABOUT:
         lines += _text(text, width)
     lines.append([])
     lines += _mtus(cluster, width)
     lines += hanging([(" Next     ", "label"), ("n", "accent"), ("  ", "")], _next(desk), width)
     blocks: list[tuple[int, int]] = []
     if desk.others:
-        lines += [[], [(" Changes that lie here", "title")]]
+        lines += [[], [(" Changes with a journal here", "title")]]
     for number, found in enumerate(desk.others):
         blocks.append((len(lines), len(lines)))
         lines.append(_other(found, number == chosen, width))
@@ -49,11 +52,15 @@ def overview_page(desk: ChangeState, cluster: Cluster | None, chosen: int, width
 
 
 def refused_page(refused: Refused, chosen: int, width: int) -> StepPage:
-    """What stands in the way of a plan, each with what to do; `chosen` is the number of the one that `o` accepts."""
+    """Return the obstacles to a plan, each with what to do; `chosen` is the number of the one that `o` accepts."""
     to = f" to {refused.target}" if refused.target else ""
-    lines: list[Line] = [[(f" The change{to} cannot begin yet", "title")]]
+    lines: list[Line] = [[(f" The change{to} cannot start yet", "title")]]
     left = [o for o in refused.obstacles if not refused.reason_for(o)]
-    lines += _text(f"{len(left)} of {len(refused.obstacles)} in the way. n tries again; Esc leaves it.", width, "faint")
+    lines += _text(
+        f"{len(left)} of {counted(len(refused.obstacles), 'obstacle')} left. n plans again; Esc closes this list.",
+        width,
+        "faint",
+    )
     blocks: list[tuple[int, int]] = []
     for number, obstacle in enumerate(refused.obstacles):
         reason = refused.reason_for(obstacle)
@@ -68,46 +75,51 @@ def refused_page(refused: Refused, chosen: int, width: int) -> StepPage:
             lines += hanging([("   Accepted: ", "warn")], reason, width)
         elif obstacle.acceptable:
             lines += hanging(
-                [("   ", "")], "It can be accepted for a reason: o.", width, "accent" if number == chosen else "faint"
+                [("   ", "")],
+                "o accepts this obstacle, with a reason.",
+                width,
+                "accent" if number == chosen else "faint",
             )
         blocks.append((first, len(lines) - 1))
     return StepPage(lines, tuple(blocks))
 
 
-def past_page(*, is_saved: bool, width: int) -> StepPage:
-    """Where a saved state or a recording is shown instead of a cluster."""
-    return StepPage([*_text(f"A {'saved state' if is_saved else 'recording'} is shown. {_ELSEWHERE}", width)])
+def replay_page(*, is_saved: bool, width: int) -> StepPage:
+    """Return the page for a saved state or a recording."""
+    return StepPage([*_text(f"This is a {'saved state' if is_saved else 'recording'}. {_ELSEWHERE}", width)])
 
 
 def mtus_of(cluster: Cluster | None) -> str:
-    """The MTU of each private network as it is, in words; empty where nothing is known."""
+    """Return the present MTU of each private network as text; empty where they are not known."""
     if cluster is None or isinstance(cluster.networks, Unknown):
         return ""
-    told = [f"{n.interface} {n.mtu if isinstance(n.mtu, int) else 'not the same everywhere'}" for n in cluster.networks]
-    return ", ".join(sanitize_line(text) for text in told)
+    texts = [f"{n.interface} {n.mtu if isinstance(n.mtu, int) else 'differs between nodes'}" for n in cluster.networks]
+    return ", ".join(sanitize_line(text) for text in texts)
 
 
 def _mtus(cluster: Cluster | None, width: int) -> Iterator[Line]:
-    if told := mtus_of(cluster):
-        yield from hanging([(" MTU now  ", "label")], told, width)
+    if mtus := mtus_of(cluster):
+        yield from hanging([(" MTU now  ", "label")], mtus, width)
 
 
 def _next(desk: ChangeState) -> str:
     if desk.problem:
-        return "plans a change; the line above says why none is shown."
-    return "plans a change for this cluster. Nothing is changed by that."
+        return "plans a change; the sentence above says why no change is shown."
+    return "plans a change for this cluster. Planning changes nothing."
 
 
 def _other(found: FoundJournal, is_chosen: bool, width: int) -> Line:
     sign: Span = ("▸ ", "accent") if is_chosen else ("  ", "")
-    told = _told(found.change) if found.change else f"{sanitize_line(found.path.name)}  {sanitize_line(found.problem)}"
+    text = (
+        _summary(found.change) if found.change else f"{sanitize_line(found.path.name)}  {sanitize_line(found.problem)}"
+    )
     line: list[Span] = [(" ", ""), sign]
-    return [*line, (fitted(told, max(width - width_of(line), 0)).rstrip(), "" if found.change else "warn")]
+    return [*line, (fitted(text, max(width - width_of(line), 0)).rstrip(), "" if found.change else "warn")]
 
 
-def _told(change: Change) -> str:
-    how = change.outcome if not change.is_open else "open"
-    return sanitize_line(f"{change.opened.id}  {change.opened.cluster}  {headline(change.opened)}  {how}")
+def _summary(change: Change) -> str:
+    outcome = change.outcome if not change.is_open else "open"
+    return sanitize_line(f"{change.opened.id}  {change.opened.cluster}  {headline(change.opened)}  {outcome}")
 
 
 def _text(text: str, width: int, role: str = "") -> Sequence[Line]:

@@ -1,4 +1,4 @@
-"""What a person is asked before something is decided of a change: what it means, in full, and what is to be typed."""
+"""The questions before a decision on a change: what the decision means, in full, and the input fields."""
 
 from __future__ import annotations
 
@@ -10,40 +10,41 @@ from checks.change.change_plan import Plan, Step
 from checks.change.change_text import headline
 from checks.change.obstacles import Obstacle
 from checks.change.state import Change
+from checks.model.wording import counted
 from tui.screens.change.gate_page import detail_lines
 from tui.text.line import Line, hanging, sanitize_line
 
 _FEW_CHARACTERS = 10
-"""As the decisions have it: a reason shorter than this is none."""
+"""Fewest characters of a reason, as in `checks.change.decisions`."""
 SMALLEST, LARGEST = 1280, 65_520
-"""What an MTU can be at all: the least that IPv6 asks for, and the most of IP over InfiniBand. What this cluster can
-carry is found out when the plan is made."""
+"""Limits of any MTU: the minimum of IPv6, and the maximum of IP over InfiniBand. Planning finds out the limits of this
+cluster."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """Something to be typed on one line."""
+    """An input field of one line."""
 
     name: str
     value: str = ""
     hint: str = ""
     wrong: Callable[[str], str] = lambda text: ""
-    """Why what was typed will not do; empty where it will."""
+    """Returns why a text is not valid; empty where it is."""
 
 
 @dataclass(frozen=True)
 class ChangeQuestion:
-    """A page to read, and what to type below it."""
+    """A page to read, and the input fields below it."""
 
     title: str
     page: Callable[[int], Iterable[Line]]
     fields: tuple[Field, ...]
     does: str
-    """What Enter does at the end, in a word for the keys."""
+    """What Enter does on the last field, in a word for the keys."""
 
 
 def login() -> str:
-    """Who is at the keyboard, as the system has it; empty where it does not know."""
+    """Return the login name of the operator; empty where the system does not know it."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):
@@ -51,44 +52,44 @@ def login() -> str:
 
 
 def ask_target(mtus: str, offered: int | None) -> ChangeQuestion:
-    """To which MTU the change is to lead."""
+    """Return the question for the new MTU."""
 
     def page(width: int) -> Iterator[Line]:
         if mtus:
             yield from hanging([("MTU now  ", "label")], mtus, width)
             yield []
         text = (
-            "All checks are run first, which sends test packets over the private networks as `racwire check` does, "
-            "and nothing else. Where something is in the way, it is named. Else the plan is there, and its first step."
+            "racwire runs all checks first, which sends test packets over the private networks as `racwire check` "
+            "does, and nothing else. Then this screen shows the first step of the plan, or what prevents the change."
         )
         yield from hanging([], text, width)
         yield []
-        text = "9000 is what Oracle recommends for a private network; some clouds and InfiniBand carry less."
+        text = "Oracle recommends 9000 for a private network; some clouds and InfiniBand carry less."
         yield from hanging([], text, width, "faint")
 
     value = str(offered) if offered else ""
     return ChangeQuestion(
-        "Plan a change", page, (Field("New MTU", value, "bytes, such as 9000", _no_mtu),), "makes the plan"
+        "Plan a change", page, (Field("New MTU", value, "bytes, such as 9000", _no_mtu),), "make the plan"
     )
 
 
 def ask_attest(change: Change, step: Step) -> ChangeQuestion:
-    """Who says that what racwire cannot see is so."""
+    """Return the question for an attestation of what racwire cannot see."""
     number = change.plan.position(step.id) + 1
 
     def page(width: int) -> Iterator[Line]:
         yield from hanging(
-            [], "You say, by name, what racwire cannot see. It stands in the journal and the report:", width
+            [], "You attest, with your name, what racwire cannot see. The journal and the report keep it:", width
         )
         yield []
         yield from hanging([("  ", "")], step.attest, width, "title")
 
-    fields = (_name(), Field("Note", hint="if there is something to add"))
-    return ChangeQuestion(f"Attest step {number}, {sanitize_line(step.title)}", page, fields, "attests it")
+    fields = (_name(), Field("Note", hint="optional"))
+    return ChangeQuestion(f"Attest step {number}, {sanitize_line(step.title)}", page, fields, "attest")
 
 
 def ask_sign_off(change: Change) -> ChangeQuestion:
-    """Who signs the change off, or ends the way back."""
+    """Return the question for the sign-off of a change or of a rollback."""
     step = change.plan.steps[-1]
 
     def page(width: int) -> Iterator[Line]:
@@ -99,99 +100,107 @@ def ask_sign_off(change: Change) -> ChangeQuestion:
         yield []
         yield from hanging([], "After this the change is over; `racwire change report` writes its report.", width)
 
-    fields = (_name(), Field("Note", hint="if there is something to add"))
-    return ChangeQuestion(f"Sign off {sanitize_line(change.opened.id)}", page, fields, "signs it off")
+    fields = (_name(), Field("Note", hint="optional"))
+    return ChangeQuestion(f"Sign off {sanitize_line(change.opened.id)}", page, fields, "sign off")
 
 
 def ask_override(change: Change, step: Step) -> ChangeQuestion:
-    """Who goes past a gate that did not pass, and why."""
+    """Return the question for an override of a gate that did not pass."""
 
     def page(width: int) -> Iterator[Line]:
         text = (
-            "The gate of this step did not pass. To go past it means to go on without the proof. Your name and reason "
-            "stand in the report under a heading of their own."
+            "The gate of this step did not pass. An override continues the change without the proof. The report shows "
+            "your name and your reason under a heading of their own."
         )
         yield from hanging([], text, width, "warn")
         yield []
         yield from detail_lines(change, step, width)
 
     number = change.plan.position(step.id) + 1
-    title = f"Go past the gate of step {number}, {sanitize_line(step.title)}"
-    return ChangeQuestion(title, page, (_name(), _reason(), _yes("to go past it")), "goes past it")
+    title = f"Override the gate of step {number}, {sanitize_line(step.title)}"
+    return ChangeQuestion(title, page, (_name(), _reason(), _yes("to override the gate")), "override the gate")
 
 
 def ask_note(change: Change) -> ChangeQuestion:
-    """A remark."""
+    """Return the question for a note."""
     step = change.current or change.plan.steps[-1]
 
     def page(width: int) -> Iterator[Line]:
         where = f"step {change.plan.position(step.id) + 1}, {sanitize_line(step.title)}"
-        yield from hanging([], f"A remark on {where}, for the report and for who comes next.", width)
+        yield from hanging([], f"A remark on {where}, for the report and for the next operator.", width)
 
-    return ChangeQuestion("Note", page, (Field("Note", wrong=_empty("Type a note, or Esc.")),), "writes it")
+    return ChangeQuestion("Note", page, (Field("Note", wrong=_empty("Type a note, or Esc.")),), "write the note")
 
 
-def ask_way_back(change: Change, way_back: Plan) -> ChangeQuestion:
-    """Whether to go back, and why; with what that would be."""
+def ask_rollback(change: Change, rollback: Plan) -> ChangeQuestion:
+    """Return the question for a rollback, with the steps of the rollback."""
 
     def page(width: int) -> Iterator[Line]:
-        yield from hanging([], f"The way back from here: {headline(way_back)}, {len(way_back.steps)} steps.", width)
-        for number, step in enumerate(way_back.steps, 1):
+        yield from hanging(
+            [], f"The rollback from here: {headline(rollback)}, {counted(len(rollback.steps), 'step')}.", width
+        )
+        for number, step in enumerate(rollback.steps, 1):
             yield []
             yield [(f" {number:>2} {sanitize_line(step.title)}", "title")]
             yield from hanging([("    ", "")], step.what, width)
         yield []
-        text = "The change itself is left then, and cannot be gone on with; a new one can be planned afterwards."
+        text = "The rollback ends the change: it cannot be continued. A new change can be planned afterwards."
         yield from hanging([], text, width)
 
-    return ChangeQuestion("The way back", page, (_name(), _reason(), _yes("to go back")), "begins the way back")
+    return ChangeQuestion("Rollback", page, (_name(), _reason(), _yes("to roll back")), "start the rollback")
 
 
 def ask_abandon(change: Change) -> ChangeQuestion:
-    """Whether to give the change up, and why."""
+    """Return the question for abandoning a change."""
 
     def page(width: int) -> Iterator[Line]:
-        text = "Nothing was stopped or changed yet, so that the change can be given up here. Its journal stays."
+        text = "Nothing was stopped or changed yet, so the change can be abandoned here. Its journal stays."
         yield from hanging([], text, width)
 
     return ChangeQuestion(
-        f"Give up {sanitize_line(change.opened.id)}", page, (_name(), _reason(), _yes("to give it up")), "gives it up"
+        f"Abandon {sanitize_line(change.opened.id)}", page, (_name(), _reason(), _yes("to abandon it")), "abandon it"
     )
 
 
 def ask_accept(obstacle: Obstacle) -> ChangeQuestion:
-    """Why a change is to begin in spite of something."""
+    """Return the question for the acceptance of an obstacle."""
 
     def page(width: int) -> Iterator[Line]:
         yield [(f"{sanitize_line(obstacle.code)}  {sanitize_line(obstacle.title)}", "title")]
         yield from hanging([], obstacle.sentence, width)
         yield []
-        text = "To accept it means that the change may begin in spite of it. Your reason stands in the plan and report."
+        text = (
+            "If you accept this obstacle, the change may start nevertheless. The plan and the report show your reason."
+        )
         yield from hanging([], text, width, "warn")
 
-    return ChangeQuestion("Accept this", page, (_reason(),), "accepts it")
+    return ChangeQuestion("Accept an obstacle", page, (_reason(),), "accept it")
 
 
 def _name() -> Field:
-    return Field("Name", login(), "who you are", _empty("Say who does it, by name."))
+    return Field("Name", login(), "your name", _empty("Type your name."))
 
 
 def _reason() -> Field:
-    return Field("Reason", hint="in words: it is read months later", wrong=_no_reason)
+    return Field("Reason", hint="a sentence: others read it months later", wrong=_no_reason)
 
 
-def _yes(what: str) -> Field:
+def _yes(purpose: str) -> Field:
     return Field(
-        "Sure?", hint=f"type yes {what}", wrong=lambda text: "" if text.lower() == "yes" else f"Type yes {what}."
+        "Sure?", hint=f"type yes {purpose}", wrong=lambda text: "" if text.lower() == "yes" else f"Type yes {purpose}."
     )
 
 
-def _empty(told: str) -> Callable[[str], str]:
-    return lambda text: "" if text else told
+def _empty(problem: str) -> Callable[[str], str]:
+    return lambda text: "" if text else problem
 
 
 def _no_reason(text: str) -> str:
-    return "" if len(text) >= _FEW_CHARACTERS else "A reason in words, please: it is read months later."
+    return (
+        ""
+        if len(text) >= _FEW_CHARACTERS
+        else f"Type a reason of at least {_FEW_CHARACTERS} characters: others read it months later."
+    )
 
 
 def _no_mtu(text: str) -> str:

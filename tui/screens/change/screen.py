@@ -1,4 +1,4 @@
-"""Change: its keys. What is shown stands in `change_shown.py`, what people decide in `change_deciding.py`."""
+"""The Change screen: its keys. `view` draws it, `deciding` asks for decisions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import ClassVar
 from textual.binding import BindingType
 
 from tui.console.actions import bindings
-from tui.console.change_state import Follow, GiveUp, LookAtGate
+from tui.console.change_state import Cancel, CheckGate, Follow
 from tui.console.messages import ChangeWanted, CopyWanted
 from tui.screens.change import keys as keys
 from tui.screens.change.deciding import Deciding
@@ -15,53 +15,53 @@ from tui.screens.change.step_page import all_blocks_text, block_text
 
 
 class ChangeScreen(Deciding):
-    """Leads through a change. It decides nothing and runs nothing: people do."""
+    """Leads the operator through a change. It decides nothing and runs no command: the operator does."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(keys.ALL)]
 
     def action_scroll(self, lines: int) -> None:
-        """Scroll by lines; in the list of changes, choose another."""
+        """Scroll by lines; in the list of changes, mark another change."""
         if self.ACTIONS is keys.OVERVIEW and self._page.blocks:
             self.action_choose(lines)
         else:
             self._body.scroll_by(lines)
 
     def action_page(self, pages: int) -> None:
-        """Scroll by screenfuls."""
+        """Scroll by screens."""
         self._body.scroll_pages(pages)
 
     def action_edge(self, end: bool) -> None:
-        """To the beginning or the end."""
+        """Go to the start or the end."""
         self._body.scroll_by(1_000_000 if end else -1_000_000)
 
     def action_choose(self, by: int) -> None:
-        """Another block of commands, or another entry."""
+        """Mark another block of commands, or another entry."""
         if self._page.blocks:
             self._choose(max(min(self._chosen + by, len(self._page.blocks) - 1), 0))
             self._body.bring_into_sight(*self._page.blocks[self._chosen])
 
     def action_step(self, by: int) -> None:
-        """Look at another step."""
+        """View another step."""
         if (change := self.change) and (step := self.step):
             at = max(min(change.plan.position(step.id) + by, len(change.plan.steps) - 1), 0)
             other = change.plan.steps[at]
             self._show_step("" if other is change.current else other.id)
 
     def action_leave(self) -> None:
-        """Give up what is being done; else go back: to the current step, or to the overview."""
+        """Cancel the running work; otherwise go back to the current step or to the overview."""
         if not self.desk.is_free:
-            self.post_message(ChangeWanted(GiveUp()))
-        elif self._looked_at:
+            self.post_message(ChangeWanted(Cancel()))
+        elif self._viewed:
             self._show_step("")
         elif self.refused:
             self._left = self.desk.refused
             self.draw()
         elif self.change is not None and not self.change.is_open:
-            self.post_message(ChangeWanted(Follow(afresh=True)))
+            self.post_message(ChangeWanted(Follow(is_reset=True)))
 
     def action_verify(self) -> None:
         """Look at the gate of the current step."""
-        self.post_message(ChangeWanted(LookAtGate()))
+        self.post_message(ChangeWanted(CheckGate()))
 
     def action_open(self) -> None:
         """Look at the chosen change."""

@@ -1,4 +1,4 @@
-"""The step of a change that is shown large: what is to be done and why, the commands, the gate, the way back."""
+"""The displayed step of a change: what to do and why, the commands, the gate, and the rollback."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _COPIES = "c copies"
 
 @dataclass(frozen=True)
 class StepPage:
-    """The lines of a step, and where in them what is."""
+    """The lines of a page, and the position of its parts."""
 
     lines: Sequence[Line]
     blocks: tuple[tuple[int, int], ...] = ()
     """The first and the last line of each block of commands."""
     gate: tuple[int, int] | None = None
-    """The first and the last line of the gate."""
+    """The first and the last line of the gate; None where there is no gate."""
 
 
 def step_page(change: Change, step: Step, chosen: int, work: Work, width: int) -> StepPage:
-    """The step in lines of that width; `chosen` is the number of the block of commands that `c` copies."""
+    """Return the lines of a step for a width; `chosen` is the number of the block of commands that `c` copies."""
     lines: list[Line] = [*_heading(change, step, width)]
     blocks: list[tuple[int, int]] = []
     for number, block in enumerate(step.commands):
@@ -40,7 +40,7 @@ def step_page(change: Change, step: Step, chosen: int, work: Work, width: int) -
         lines += [[], *block_lines(block, INDENT, width, role=role, right=right)]
         blocks.append((first, len(lines) - 1))
     if step.commands:
-        lines += _paragraph("", "racwire runs none of these commands; you do.", width, "faint")
+        lines += _paragraph("", "racwire runs none of these commands; you run them.", width, "faint")
     lines += [[]] if step.commands or step.why else []
     lines += _part("Expected", step.expected, width)
     first = len(lines)
@@ -49,12 +49,12 @@ def step_page(change: Change, step: Step, chosen: int, work: Work, width: int) -
     lines += _people(change, step, width)
     if step is change.plan.steps[0]:
         lines += _of_plan(change.plan, width)
-    lines += _part("Back", step.if_rolled_back if change.is_open else "", width, "faint")
+    lines += _part("Rollback", step.if_rolled_back if change.is_open else "", width, "faint")
     return StepPage(lines, tuple(blocks), gate)
 
 
-def next_words(change: Change) -> str:
-    """What the operator does next, in a few words for the rule above the keys."""
+def next_action(change: Change) -> str:
+    """Return what the operator does next, short enough for the rule above the keys."""
     step = change.current
     if not change.is_open:
         return f"This change is over: {sanitize_line(change.outcome)}. Esc goes to the overview."
@@ -62,24 +62,26 @@ def next_words(change: Change) -> str:
         return "All steps are done: Enter signs the change off."
     mark = change.mark(step)
     if not change.is_proved(step):
-        if told := waiting_for(mark):
-            return f"{told}; v looks again"
+        if waiting := waiting_for(mark):
+            return f"{waiting}; v checks again"
         if step is change.plan.steps[-1]:
-            return "v looks once more, then Enter signs the change off"
-        return f"{'do this' if step.commands or step.attest else 'ready'}, then v looks whether it is so"
+            return "v checks once more, then Enter signs the change off"
+        return f"{'do this, then' if step.commands or step.attest else 'ready:'} v checks the gate"
     if step is change.plan.steps[-1]:
         return "Enter signs the change off"
-    return "the gate passed; a attests it by name" if step.gates else "do this, then a attests it by name"
+    return "the gate passed; press a to attest" if step.gates else "do this, then press a to attest"
 
 
 def block_text(plan_id: str, block: Commands) -> str:
-    """A block as it is copied: who runs it and where, as a comment, then the commands as they are."""
+    """Return a block for the clipboard: who runs it and where, as a comment, then the commands."""
     return "\n".join([f"# {sanitize_line(plan_id)}: {sanitize_line(block.where)}", *block.lines])
 
 
 def all_blocks_text(plan_id: str, step: Step) -> str:
-    """All blocks of a step, for a ticket or a runbook: they are for different shells, so that each line is a comment
-    and none runs where all of them are pasted by mistake."""
+    """Return all blocks of a step, for a ticket or a runbook.
+
+    The blocks are for different shells. Each line is a comment, so that no command runs if an operator pastes all of
+    them by mistake."""
     lines = [f"# {sanitize_line(plan_id)}: {sanitize_line(step.title)}"]
     for block in step.commands:
         lines += ["#", f"# {sanitize_line(block.where)}", *(f"#   {line}" for line in _single_lines(block))]
@@ -97,41 +99,41 @@ def _heading(change: Change, step: Step, width: int) -> Iterator[Line]:
     sign, role = sign_of_step(standing)
     line: list[Span] = [(f" {sign} ", role), (f"{number} {sanitize_line(step.title)}", "title")]
     if standing is not StepStatus.CURRENT:
-        line += [(f"   {_standing_words(standing)}", STEP_ROLES[standing])]
+        line += [(f"   {_status_text(standing)}", STEP_ROLES[standing])]
     yield line
     yield from _paragraph("", in_keys(step.what), width)
     if why := why_again(change, step):
-        yield from _paragraph("Again", f"to be done again: {why}", width, "warn")
+        yield from _paragraph("Again", f"this step must be done again: {why}", width, "warn")
     yield from _part("Why", step.why, width, "faint")
 
 
-def _standing_words(standing: StepStatus) -> str:
+def _status_text(standing: StepStatus) -> str:
     return {
         StepStatus.DONE: "done",
-        StepStatus.OVERRIDDEN: "gone past without proof",
+        StepStatus.OVERRIDDEN: "overridden without proof",
         StepStatus.AHEAD: "not reached yet",
         StepStatus.CURRENT: "",
     }[standing]
 
 
 def _of_plan(plan: Plan, width: int) -> Iterator[Line]:
-    """What the plan means on this cluster, and in spite of what it was begun: to be read before the first step."""
+    """Yield the remarks and the accepted obstacles of the plan, to be read before the first step."""
     for number, remark in enumerate(plan.remarks):
-        yield from _paragraph(" " if number else "Here", remark, width)
+        yield from _paragraph(" " if number else "Remarks", remark, width)
     for finding in plan.accepted:
-        text = f"{finding.code} {finding.title}, accepted: {finding.reason}"
-        yield from _paragraph("In spite", f"of {text}", width, "warn")
+        text = f"{finding.code} {finding.title}: {finding.reason}"
+        yield from _paragraph("Accepted", text, width, "warn")
 
 
 def _people(change: Change, step: Step, width: int) -> Iterator[Line]:
-    """What people attested, went past or noted, and what they are to attest."""
+    """Yield attestations, overrides and notes of the step, and what is still to attest."""
     mark = change.mark(step)
     if step.attest:
         yield from _part("Attest", step.attest, width)
         yield from _paragraph(" ", _attested(change, step, mark), width, "pass" if mark.attested else "accent")
     if mark.overridden and isinstance(mark.overridden.event, Overridden):
-        past = mark.overridden.event
-        text = f"! {past.by} went past the gate at {minute(mark.overridden.at)}: {past.reason}"
+        override = mark.overridden.event
+        text = f"! {override.by} overrode the gate at {minute(mark.overridden.at)}: {override.reason}"
         yield from _paragraph("Override", text, width, "warn")
     for number, line in enumerate(change.notes(step)):
         if isinstance(line.event, Noted):
@@ -141,9 +143,9 @@ def _people(change: Change, step: Step, width: int) -> Iterator[Line]:
 
 def _attested(change: Change, step: Step, mark: StepRecord) -> str:
     if mark.attested and isinstance(mark.attested.event, Attested):
-        told = mark.attested.event
-        return f"✓ {told.by}, {minute(mark.attested.at)}{': ' + told.note if told.note else ''}"
-    return "a attests it by name." if step is change.current and change.is_open else "Not attested."
+        event = mark.attested.event
+        return f"✓ {event.by}, {minute(mark.attested.at)}{': ' + event.note if event.note else ''}"
+    return "Press a to attest." if step is change.current and change.is_open else "Not attested."
 
 
 def _part(label: str, text: str, width: int, role: str = "") -> Iterable[Line]:

@@ -1,4 +1,4 @@
-"""What the Change screen shows: the planned change of the MTU, one step large, the way behind and ahead small."""
+"""The view of the Change screen: one step of the change in full, the steps before and after in short."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from tui.screens.change import keys as keys
 from tui.screens.change.alarms import alarm_lines
 from tui.screens.change.change_words import in_keys
 from tui.screens.change.head import ahead_line, behind_line, head_line
-from tui.screens.change.overview import overview_page, past_page, refused_page
-from tui.screens.change.step_page import StepPage, next_words, step_page
+from tui.screens.change.overview import overview_page, refused_page, replay_page
+from tui.screens.change.step_page import StepPage, next_action, step_page
 from tui.text.line import Line, hanging
-from tui.widgets.bars import keys_line, rule_line
+from tui.widgets.bars import keys_line, lines_below, rule_line
 from tui.widgets.help_text import Legend
 from tui.widgets.lines import Lines
 
 _NOTICE_MARGIN = 6
 
 
-class ShownChange(ConsoleScreen):
-    """Draws the change that is open, or what there is to know where none is."""
+class ChangeView(ConsoleScreen):
+    """Draws the open change, or an overview where there is none."""
 
     NAME = "change"
     ACTIONS = keys.NONE
@@ -39,21 +39,21 @@ class ShownChange(ConsoleScreen):
         super().__init__(state)
         self._page = StepPage(())
         self._chosen = 0
-        self._looked_at = ""
-        """The id of a step that is looked at though it is not the current one."""
-        self._told = ""
-        """A notice that is too long for the rule."""
+        self._viewed = ""
+        """The id of a step on the screen that is not the current one; empty for the current one."""
+        self._long_notice = ""
+        """A notice that is too long for the rule, displayed above the step."""
         self._drawn: tuple[object, ...] = ()
         self._refused: Refused | None = None
         self._left: Refused | None = None
-        """A refusal that was read and left."""
+        """A list of obstacles that the operator has closed."""
         self._height = 1
-        """Of what stands above the step."""
+        """The height of the lines above the step."""
         self._wants_gate = False
-        """Whether something was said of the gate, so that it is brought into sight."""
+        """Whether to scroll to the gate, because it has new results."""
 
     def compose_body(self) -> ComposeResult:
-        """Which change and the way behind; the step; the way ahead."""
+        """Yield the change and the steps before; the step; the steps after."""
         yield Lines(id="change-top")
         yield Lines(id="change-page")
         yield Lines(id="change-ahead", classes="bar")
@@ -62,35 +62,35 @@ class ShownChange(ConsoleScreen):
         """The signs of steps and gates."""
         return keys.SIGNS
 
-    # --- what is shown ------------------------------------------------------------------------------------------------
+    # --- the state ----------------------------------------------------------------------------------------------------
 
     @property
     def desk(self) -> ChangeState:
-        """What is known of changes."""
+        """The known state of changes."""
         return self.state.changes
 
     @property
     def change(self) -> Change | None:
-        """The change that is shown."""
+        """The displayed change."""
         return None if self.refused else self.desk.change
 
     @property
     def refused(self) -> Refused | None:
-        """Why no change could begin, until that was left."""
+        """Why no change could start, until the operator closes that list."""
         return self._refused if self.desk.refused is not self._left else None
 
     @property
     def step(self) -> Step | None:
-        """The step that is shown: the current one, the last where all are done, or another that is looked at."""
+        """The displayed step: the current one, the last where all are done, or another one that the operator views."""
         change = self.change
         if change is None:
             return None
-        if self._looked_at in (step.id for step in change.plan.steps):
-            return change.plan.step(self._looked_at)
+        if self._viewed in (step.id for step in change.plan.steps):
+            return change.plan.step(self._viewed)
         return change.current or change.plan.steps[-1]
 
     def offer_only_replay(self) -> None:
-        """With a recording, or what was saved, nothing can be changed."""
+        """Offer no keys: a recording or a saved state cannot be changed."""
         self.ACTIONS = ()  # type: ignore[misc]
 
     def _offer(self) -> None:
@@ -105,7 +105,7 @@ class ShownChange(ConsoleScreen):
             self.query_one("#keys", Lines).show(lambda width: [keys_line(in_footer(self.ACTIONS), width)])
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether it can be done now: of the keys of this screen, those of the moment."""
+        """Return whether the action works now: of the keys of this screen, only those of the moment."""
         mine = action in {a.name for a in keys.ALL}
         if mine and action not in {a.name for a in self.ACTIONS}:
             return False
@@ -114,13 +114,13 @@ class ShownChange(ConsoleScreen):
     # --- drawing ------------------------------------------------------------------------------------------------------
 
     def on_screen_resume(self, event: events.ScreenResume) -> None:
-        """It is shown: others may have written to the journal meanwhile."""
+        """Read the journal again when the screen opens: other processes may have written to it."""
         super().on_screen_resume(event)
         if self.is_current:
             self.post_message(ChangeWanted(Follow()))
 
     def draw(self, news: News | None = None) -> None:
-        """Draw where the change stands. The run of the checks tells only what the MTUs are before there is one."""
+        """Draw the state of the change. Without a change, a run of the checks shows the MTUs."""
         if news in (News.SAMPLES, News.PROGRESS) or (news is News.RUN and self.change is not None):
             return
         if self.desk.refused is None or self._refused is None or self.desk.refused.target != self._refused.target:
@@ -133,19 +133,19 @@ class ShownChange(ConsoleScreen):
         self._draw_bars()
 
     def _top_after_news(self) -> int:
-        """Where to read on: where one was, or at the beginning of another step."""
+        """Return the first line to display: the present one, or the start of another step."""
         change = self.change
         current = change.current.id if change and change.current else ""
         place = (self.desk.path, change.plan.kind if change else None, current, self.refused is None)
-        count, is_looking = len(change.lines) if change else 0, self.desk.work.doing is Doing.VERIFYING
+        count, is_checking = len(change.lines) if change else 0, self.desk.work.doing is Doing.VERIFYING
         is_new, self._wants_gate = place != self._drawn[:4], False
         if is_new:
-            self._chosen, self._looked_at = 0, ""
-        elif not self._looked_at:
+            self._chosen, self._viewed = 0, ""
+        elif not self._viewed:
             mark = change.mark(change.current) if change and change.current else None
             is_waiting = mark is not None and mark.verified is not None and not mark.passed
-            self._wants_gate = self._drawn[4:] != (count, is_looking) and (is_looking or is_waiting)
-        self._drawn = (*place, count, is_looking)
+            self._wants_gate = self._drawn[4:] != (count, is_checking) and (is_checking or is_waiting)
+        self._drawn = (*place, count, is_checking)
         return 0 if is_new else self._body.above
 
     def _show_gate(self) -> None:
@@ -170,14 +170,14 @@ class ShownChange(ConsoleScreen):
         lines: list[Line] = []
         if change is not None:
             lines += [head_line(change, width), behind_line(change, self.step, width), *alarm_lines(change, width)]
-        if self._told:
-            lines += hanging([(" ", "")], self._told, width, "accent")
+        if self._long_notice:
+            lines += hanging([(" ", "")], self._long_notice, width, "accent")
         return lines
 
     def _lines(self, width: int) -> Sequence[Line]:
         change, step = self.change, self.step
         if self.state.feed.replayed:
-            self._page = past_page(is_saved=self.state.feed.is_saved, width=width)
+            self._page = replay_page(is_saved=self.state.feed.is_saved, width=width)
         elif self.refused:
             self._page = refused_page(self.refused, self._chosen, width)
         elif change is not None and step is not None:
@@ -187,33 +187,33 @@ class ShownChange(ConsoleScreen):
         return self._page.lines
 
     def lower_rule(self, width: int) -> list[Line]:
-        """What goes on, or what to do next; and how much there is to read below."""
+        """Return the lower rule: the running work or what to do next, and how many lines lie below."""
         below = self._body.below
-        words = next_words(self.change) if self.change else ""
-        if self._looked_at:
-            words = "only looking: [ and ] go on, Esc goes to the current step"
+        left = next_action(self.change) if self.change else ""
+        if self._viewed:
+            left = "viewing: [ and ] move, Esc shows the current step"
         if self.desk.work.progress:
-            words = f"{self.desk.work.progress}  Esc gives it up"
-        return [rule_line(width, words, f"PgDn: {below} more lines" if below else "")]
+            left = f"{self.desk.work.progress}  Esc cancels"
+        return [rule_line(width, left, lines_below(below))]
 
     def notice(self, text: str) -> None:
-        """Say something until the next key: in the rule, or above the step where it is longer."""
+        """Display a notice until the next key: in the rule, or above the step where it is too long for that."""
         text = in_keys(text)
         fits = cell_len(text) + _NOTICE_MARGIN <= self.size.width
         super().notice(text if fits else "")
-        if self._told != (told := "" if fits else text):
-            self._told = told
+        if self._long_notice != (long_notice := "" if fits else text):
+            self._long_notice = long_notice
             self._draw_bars()
 
     def on_key(self, event: events.Key) -> None:
-        """A notice has been read by the time of the next key."""
+        """Remove the notice at the next key."""
         super().on_key(event)
-        if self._told:
+        if self._long_notice:
             self.notice("")
 
     @on(Lines.Scrolled, "#change-page")
     def choose_in_sight(self) -> None:
-        """What `c` copies is in sight, where any block is."""
+        """Mark a block that is in view, where there is one: `c` copies it."""
         first, last = self._body.above, self._body.above + self._body.size.height - 1
         seen = [n for n, (begin, _) in enumerate(self._page.blocks) if first <= begin <= last]
         if seen and self._chosen not in seen:
@@ -222,13 +222,13 @@ class ShownChange(ConsoleScreen):
 
     @on(Lines.Clicked, "#change-page")
     def choose_clicked(self, message: Lines.Clicked) -> None:
-        """The block or entry under the mouse."""
+        """Mark the clicked block or entry."""
         for number, (first, last) in enumerate(self._page.blocks):
             if first <= message.line <= last:
                 self._choose(number)
 
     def on_resize(self, event: events.Resize) -> None:
-        """The page is laid out by its widget; what stands around it changes with it."""
+        """Redraw the lines around the page, whose widget lays itself out."""
         self.call_after_refresh(self._draw_bars)
 
     @property
@@ -240,7 +240,7 @@ class ShownChange(ConsoleScreen):
         self._body.show(self._lines, top=self._body.above)
 
     def _show_step(self, step: str) -> None:
-        """Show that step; the current one where none is named."""
-        self._looked_at, self._chosen = step, 0
+        """Show a step; the current one where none is named."""
+        self._viewed, self._chosen = step, 0
         self._body.show(self._lines)
         self._draw_bars()

@@ -1,5 +1,4 @@
-"""The list of findings in groups, worst first; below them the checks that are still running, and the waivers that do
-not hold."""
+"""The list of findings in groups, worst first, then the running checks and the waivers that are not in force."""
 
 from __future__ import annotations
 
@@ -17,19 +16,19 @@ from tui.text.line import Line, fitted, sanitize_line
 from tui.widgets.lines import Lines
 
 _NAMES = 15
-"""Columns for the ids of checks, so that the subjects do not shift when a longer id arrives."""
+"""Columns for the ids of checks: the subjects do not shift when a longer id arrives."""
 
 _NARROW = 60
-"""Below that a longer id takes room from its own subject, and not from all of them."""
+"""Width below which a longer id takes room from its own subject only."""
 
 _LITTLE_ROOM = 14
 
 
 class FindingList(Lines):
-    """Keeps the chosen finding chosen while others arrive; until the operator moves, that is the worst one."""
+    """Keeps the cursor on its finding while others arrive; until the operator moves it, on the worst finding."""
 
     class Chosen(Message):
-        """The finding to show: another one, or the same one as it is known by now; None where there is none."""
+        """The finding under the cursor changed, or is another one; None where there is none."""
 
         def __init__(self, row: FindingRow | None) -> None:
             super().__init__()
@@ -53,7 +52,7 @@ class FindingList(Lines):
     def show_rows(
         self, rows: Sequence[FindingRow], pending: Sequence[str], ended: Sequence[WaiverStanding] = ()
     ) -> None:
-        """Show these; the cursor stays on its finding, and on its place on the screen where that can be."""
+        """Show these rows; the cursor stays on its finding, and on its line of the screen if possible."""
         before, index = self.chosen, self._index
         self._rows, self._pending, self._ended = rows, pending, ended
         keys = [row.key for row in rows]
@@ -67,16 +66,16 @@ class FindingList(Lines):
         self.post_message(self.Chosen(self.chosen))
 
     def stay(self) -> None:
-        """Keep the cursor on its finding from now on, also when a worse one comes."""
+        """Keep the cursor on its finding, even when a worse one arrives."""
         self._moved = True
 
     def wheel(self, lines: int) -> None:
-        """The mouse wheel chooses, as the arrow keys do."""
+        """Move the cursor with the mouse wheel, as the arrow keys do."""
         self.move(1 if lines > 0 else -1)
 
     @on(Lines.Clicked)
     def choose_clicked(self, message: Lines.Clicked) -> None:
-        """Choose the finding that was clicked."""
+        """Move the cursor to the clicked finding."""
         message.stop()
         if message.line in self._lines_of:
             self.move(self._lines_of.index(message.line) - self._index)
@@ -96,7 +95,7 @@ class FindingList(Lines):
         self._moved = end
 
     def lay_out(self) -> None:
-        """Make the rows for the width there is, the cursor in view."""
+        """Draw the rows for the present width, with the cursor in view."""
         self._draw(self.above)
 
     def _draw(self, top: int) -> None:
@@ -104,11 +103,11 @@ class FindingList(Lines):
         cursor = self._lines_of[self._index] if self._rows else -1
         height = max(self.size.height, 1)
         first = cursor - 1 if self._index == 0 and cursor == 1 else cursor  # the first group's heading with its row
-        last = len(lines) - 1 if self._index == len(self._rows) - 1 else cursor  # what stands below with the last row
+        last = len(lines) - 1 if self._index == len(self._rows) - 1 else cursor  # the lines below with the last row
         self._place(lines, min(max(top, last - height + 1), max(first, 0)), cursor)
 
     def _drawn(self, width: int) -> tuple[list[Line], list[int]]:
-        """The lines, and which of them each row is on."""
+        """Return the lines, and the line number of each row."""
         own = [min(cell_len(sanitize_line(row.finding.check)), width * 2 // 3) for row in self._rows]
         names = _NAMES if width < _NARROW else max([_NAMES, *own])
         groups = [row.group for row in self._rows]
@@ -124,10 +123,10 @@ class FindingList(Lines):
             lines.append([(fitted(" Running", width), "faint")])
         lines += [[(fitted(f" · {sanitize_line(check)}", width), "faint")] for check in self._pending]
         if self._ended:
-            lines.append([(fitted(" Waivers that do not hold", width), "faint")])
+            lines.append([(fitted(" Waivers not in force", width), "faint")])
         for waiver in self._ended:
-            told = sanitize_line(f"{waiver.standing}: {waiver.code} {waiver.subject}")
-            lines.append([(fitted(f"   {told}", width), "")])
+            text = sanitize_line(f"{waiver.standing}: {waiver.code} {waiver.subject}")
+            lines.append([(fitted(f"   {text}", width), "")])
         return lines, places
 
 
@@ -144,7 +143,7 @@ def _row_line(row: FindingRow, names: int, width: int) -> Line:
 
 
 def _subject(row: FindingRow, width: int) -> str:
-    """What it is about; where there is little room its end, which tells findings of one check apart."""
+    """Return the subject of a finding; where room is short its end, which distinguishes findings of one check."""
     subject = sanitize_line(row.finding.subject or row.finding.title)
     if width < _LITTLE_ROOM and cell_len(subject) > width:
         return fitted("…" + subject[-(width - 1) :] if width > 1 else "", width)

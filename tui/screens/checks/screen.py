@@ -1,4 +1,4 @@
-"""Checks: what is wrong, the worst first, and beside it why it is so and what to do."""
+"""The Checks screen: the list of findings, worst first, and the selected finding with its cause and next steps."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from tui.screens.checks.finding_list import FindingList
 from tui.terminal.clipboard import commands_text
 from tui.text.finding_lines import finding_lines
 from tui.text.line import Line, wrapped
-from tui.widgets.bars import rule_line
+from tui.widgets.bars import lines_below, rule_line
 from tui.widgets.help_text import MARKS, PATHS, STATUSES, Legend
 from tui.widgets.lines import Lines
 from tui.widgets.run_text import counts_line, note_on, state_of
 
 
 class _Filter(Input):
-    """The line for the words of the filter. Enter leaves it at once: the next key may be here already."""
+    """The input line of the filter. Enter leaves it at once, because the next key may have arrived already."""
 
     def __init__(self, leave: Callable[[], None]) -> None:
-        super().__init__(id="filter", placeholder="words to look for", compact=True)
+        super().__init__(id="filter", placeholder="text to search for", compact=True)
         self.cursor_blink = False
         self._leave = leave
 
     async def action_submit(self) -> None:
-        """Keep the words."""
+        """Keep the filter text."""
         self._leave()
 
 
 class ChecksScreen(ConsoleScreen):
-    """The list of findings and the chosen one. It draws the board, and asks the app for runs and files."""
+    """The list of findings and the selected one. It draws the run state, and requests runs and files from the app."""
 
     NAME = "checks"
     ACTIONS = CHECKS
@@ -51,16 +51,16 @@ class ChecksScreen(ConsoleScreen):
         self._problems_only = False
         self._joint = -1
         self._shown: FindingRow | None = None
-        # Mounted when it is first wanted: until then its styles would only delay the first screen.
+        # Mounted at first use: before that its styles would only delay the first screen.
         self._filter = _Filter(self.leave_filter)
 
     @property
     def board(self) -> RunState:
-        """The runs."""
+        """The state of the runs."""
         return self.state.run
 
     def compose_body(self) -> ComposeResult:
-        """The two panes."""
+        """Yield the two panes."""
         with Horizontal(id="panes"):
             with Vertical(id="left"):
                 yield Lines(self._counts, id="counts", classes="bar")
@@ -73,12 +73,12 @@ class ChecksScreen(ConsoleScreen):
     # --- drawing ------------------------------------------------------------------------------------------------------
 
     def draw(self, news: News | None = None) -> None:
-        """Draw what the run tells."""
+        """Draw the state of the run."""
         if news is News.SAMPLES:
             return
         if news is not News.PROGRESS:
-            rows = self.board.rows(self._words, problems_only=self._problems_only)
-            all_shown = not self._words
+            rows = self.board.rows(self._query, problems_only=self._problems_only)
+            all_shown = not self._query
             self._list.show_rows(
                 rows, self.board.pending if all_shown else (), self.board.ended_waivers if all_shown else ()
             )
@@ -87,23 +87,23 @@ class ChecksScreen(ConsoleScreen):
 
     def _counts(self, width: int) -> list[Line]:
         typing = self.query_one("#filter-line").has_class("-open")
-        limits = [f"/{self._words}"] if self._words and not typing else []
+        limits = [f"/{self._query}"] if self._query and not typing else []
         limits += ["problems only"] if self._problems_only else []
         return [counts_line(self.board, limits, width)]
 
     def upper_rule(self, width: int) -> list[Line]:
-        """Meets the line between the panes."""
+        """Return the upper rule, joined to the line between the panes."""
         return [rule_line(width, joint=self._joint, sign="┬")]
 
     def lower_rule(self, width: int) -> list[Line]:
-        """How far the run is, and how much of the finding lies below."""
+        """Return the lower rule with the progress of the run, and how many lines of the finding lie below."""
         below = self._finding.below if self._joint >= 0 else 0
-        more = f"PgDn: {below} more lines" if below else ""
+        more = lines_below(below)
         return [rule_line(width, state_of(self.board), more, joint=self._joint, sign="┴")]
 
     @on(FindingList.Chosen)
     def show_finding(self, message: FindingList.Chosen) -> None:
-        """Show the chosen finding; one that is only known better by now stays where it is scrolled to."""
+        """Show the selected finding; an update of the same finding keeps the scroll position."""
         row, shown = message.row, self._shown
         self._shown = row
         same = row is not None and shown is not None and row.key == shown.key
@@ -116,17 +116,17 @@ class ChecksScreen(ConsoleScreen):
         return list(finding_lines(row.finding, row.report, width, note_on(row)))
 
     def _nothing(self) -> str:
-        if self._words or self._problems_only:
+        if self._query or self._problems_only:
             return "No finding matches; Esc shows all again."
-        return "The checks are running." if self.board.running else "Nothing was found out."
+        return "The checks are running." if self.board.running else "There are no findings."
 
     @on(Lines.Scrolled, "#finding")
-    def say_how_much_is_below(self) -> None:
-        """Keep the count of lines below right."""
+    def show_lines_below(self) -> None:
+        """Update the count of lines below."""
         self.draw_lower_rule()
 
     def on_resize(self, event: events.Resize) -> None:
-        """The rules meet the line between the panes, wherever that now is."""
+        """Join the rules to the line between the panes after a resize."""
         self.call_after_refresh(self._join_rules)
 
     def _join_rules(self) -> None:
@@ -145,23 +145,23 @@ class ChecksScreen(ConsoleScreen):
         return self.query_one("#finding", Lines)
 
     @property
-    def _words(self) -> str:
+    def _query(self) -> str:
         return self._filter.value.strip()
 
     def action_move(self, by: int) -> None:
-        """Choose another finding."""
+        """Select another finding."""
         self._list.move(by)
 
     def action_edge(self, end: bool) -> None:
-        """Choose the first or the last finding."""
+        """Select the first or the last finding."""
         self._list.edge(end)
 
     def action_page(self, pages: int) -> None:
-        """Read on in the finding."""
+        """Scroll the finding by screens."""
         self._finding.scroll_pages(pages)
 
     async def action_filter(self) -> None:
-        """Open the filter line. Made when it is first wanted."""
+        """Open the filter line, which is created at first use."""
         line = self.query_one("#filter-line")
         if not self._filter.is_mounted:
             await line.mount(self._filter)
@@ -174,7 +174,7 @@ class ChecksScreen(ConsoleScreen):
         self.draw()
 
     def leave_filter(self) -> None:
-        """Keep the filter, and give the keys back to the list."""
+        """Keep the filter, and return the focus to the list."""
         self.query_one("#filter-line").remove_class("-open")
         self.set_focus(None)
         self.draw()
@@ -191,14 +191,14 @@ class ChecksScreen(ConsoleScreen):
         self.draw()
 
     def action_evidence(self) -> None:
-        """Show what the finding rests on; where the finding itself has no room beside the list, that first."""
+        """Show the evidence of the finding; on a narrow terminal first the finding itself."""
         from tui.screens.reader import EvidenceScreen, FindingScreen
 
         if row := self._list.chosen:
             self.app.push_screen(FindingScreen(row) if self.has_class("-single") else EvidenceScreen(row))
 
     def action_copy(self) -> None:
-        """Ask for the commands of the finding."""
+        """Copy the commands of the finding."""
         if row := self._list.chosen:
             if text := commands_text(row.finding):
                 self.post_message(CopyWanted(text))
@@ -206,15 +206,15 @@ class ChecksScreen(ConsoleScreen):
                 self.notice("This finding has no commands.")
 
     def action_rerun(self) -> None:
-        """Ask for another run."""
+        """Request another run."""
         self.post_message(self.RunWanted())
 
     def action_rerun_one(self) -> None:
-        """Ask for the chosen finding's check to be run again, and only that."""
+        """Request another run of only the check of the selected finding."""
         if row := self._list.chosen:
             self._list.stay()
             self.post_message(self.RunWanted(row.finding.check))
 
     def signs(self) -> Sequence[Legend]:
-        """Statuses, marks, and the letters of paths, which stand in the findings' tables."""
+        """Return the legends of statuses, marks, and the path letters in tables of findings."""
         return (STATUSES, MARKS, PATHS)

@@ -1,6 +1,6 @@
-"""Figures of the Database screen as text. How grave they are, `checks.rules` says.
+"""Figures of the Database screen as text. `checks.rules` decides their status.
 
-A figure that is grave carries the letter of its status, so that colour only repeats it.
+A figure with a status other than PASS has the letter of the status, so that colour only repeats it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from checks.rules import cache_fusion
 
 UNKNOWN = "?"
 NONE = "-"
-"""Where there is nothing to divide by: the time of no blocks."""
+"""A figure without a value, such as the average time of no blocks."""
 
 
 class Value(NamedTuple):
@@ -21,22 +21,22 @@ class Value(NamedTuple):
 
     text: str
     status: Status | None = None
-    """Where it is more than a figure: how grave."""
+    """The status of the figure; None where it passes or is not judged."""
     role: str = ""
 
     @property
     def sign(self) -> str:
-        """The letter after it."""
+        """The letter of the status after the figure."""
         return self.status.letter if self.status else ""
 
     @property
     def drawn(self) -> str:
-        """The role that it is drawn in."""
+        """The role of the figure."""
         return self.status.value.lower() if self.status else self.role
 
 
 def rate(value: float | None) -> str:
-    """So many a second, with three digits that say something; never 0 for what is more."""
+    """Return a rate per second with three significant digits; never 0 for a value above 0."""
     if value is None:
         return UNKNOWN
     if value >= 1e6:
@@ -49,8 +49,10 @@ def rate(value: float | None) -> str:
 
 
 def ms(value: float | None, none: str = NONE, blocks: int | None = None) -> str:
-    """Milliseconds: `0.42`, `12.3`, `1,234`; never 0 for what is more. An average over so many blocks, which the
-    database counts in hundredths of a second, is only less than what it can tell where it is 0: `<0.14`."""
+    """Return milliseconds: `0.42`, `12.3`, `1,234`; never 0 for a value above 0.
+
+    The database counts times in hundredths of a second. An average of 0 over `blocks` blocks is therefore only below an
+    upper bound: `<0.14`."""
     if value is None:
         return none
     if value == 0 and (least := cache_fusion.least_average_ms(blocks)) is not None:
@@ -61,7 +63,7 @@ def ms(value: float | None, none: str = NONE, blocks: int | None = None) -> str:
 
 
 def percent(value: float | None, none: str = NONE) -> str:
-    """`12`, `3.4`, `0.05`; never 0 for what is more."""
+    """Return percent: `12`, `3.4`, `0.05`; never 0 for a value above 0."""
     if value is None:
         return none
     if 0 < value < 0.01:
@@ -70,12 +72,12 @@ def percent(value: float | None, none: str = NONE) -> str:
 
 
 def count(value: int) -> str:
-    """`12,437`, `1.2 M`."""
+    """Return a number: `12,437`, `1.2 M`."""
     return f"{value:,}" if value < 1_000_000 else f"{value / 1e6:.1f} M" if value < 1e9 else f"{value / 1e9:,.1f} G"
 
 
 def volume(value: float) -> str:
-    """Bytes, in steps of 1000 as on the Traffic screen and as networks count: `1.4 GB`. (AWR's KB are of 1024.)"""
+    """Return bytes in units of 1000, as on the Traffic screen: `1.4 GB`. (A KB of AWR has 1024 bytes.)"""
     for unit in ("B", "kB", "MB", "GB"):
         if value < 999.5:
             return f"{value:.0f} {unit}" if unit == "B" or value >= 99.95 else f"{value:.1f} {unit}"
@@ -84,12 +86,12 @@ def volume(value: float) -> str:
 
 
 def span(seconds: float) -> str:
-    """`1 s`, `30 s`, `15 min`."""
+    """Return a time span: `1 s`, `30 s`, `15 min`."""
     if seconds >= 600:
         return f"{seconds / 60:,.0f} min"
     return f"{seconds:.0f} s" if seconds >= 10 or round(seconds, 1) == round(seconds) else f"{seconds:.1f} s"
 
 
 def moment(text: str) -> str:
-    """A time of the database as people write it: `2026-11-18 03:00`."""
+    """Return a time of the database to the minute: `2026-11-18 03:00`."""
     return text.replace("T", " ")[:16]

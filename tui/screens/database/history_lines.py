@@ -1,4 +1,4 @@
-"""What AWR or Statspack says of the past: lost blocks and receive times over time, and what a whole range comes to."""
+"""The history from AWR or Statspack: lost blocks and receive times over time, and totals of the whole range."""
 
 from __future__ import annotations
 
@@ -25,15 +25,17 @@ P = ParamSpec("P")
 
 
 def made_once(lines: Callable[P, Iterator[Line]]) -> Callable[P, list[Line]]:
-    """Keeps the last answer. Facts are frozen: the same object says the same; numbers and words are compared."""
-    kept: list[tuple[tuple[object, ...], list[Line]]] = []
+    """Return the function with a cache of its last result.
+
+    Facts are frozen, so that the same object gives the same lines; numbers and strings are compared by value."""
+    cache: list[tuple[tuple[object, ...], list[Line]]] = []
 
     @wraps(lines)
     def answer(*args: P.args, **kwargs: P.kwargs) -> list[Line]:
-        asked = (*args, *kwargs.values())
-        if not kept or len(kept[0][0]) != len(asked) or not all(map(_same, kept[0][0], asked)):
-            kept[:] = [(asked, list(lines(*args, **kwargs)))]
-        return kept[0][1]
+        key = (*args, *kwargs.values())
+        if not cache or len(cache[0][0]) != len(key) or not all(map(_same, cache[0][0], key)):
+            cache[:] = [(key, list(lines(*args, **kwargs)))]
+        return cache[0][1]
 
     return answer
 
@@ -48,7 +50,7 @@ _MOST_CLIENTS = 3
 
 @dataclass(frozen=True)
 class _Trend:
-    """One figure of one instance over the parts of the range; None where a part tells nothing."""
+    """One figure of one instance over the intervals of the range; None where an interval has no value."""
 
     name: str
     values: Sequence[float | None]
@@ -60,7 +62,7 @@ class _Trend:
 def history_lines(
     history: History, database: Database, limits: Thresholds, width: int, style: Style = "blocks"
 ) -> Iterator[Line]:
-    """The trends first, then the range as a whole."""
+    """Yield the trends, then the range as a whole."""
     names = {i.instance: i.name or database.instance_name(i.instance) for i in history.instances}
     names |= {p.instance: database.instance_name(p.instance) for p in history.periods if p.instance not in names}
     names = {number: names[number] for number in sorted(names)}
@@ -69,7 +71,7 @@ def history_lines(
     lost = [_lost(history, database, names[n], n, slots, limits) for n in names]
     times = [_times(history, names[n], n, slots, limits) for n in names]
     longest = max((cell_len(t.text) for t in (*lost, *times)), default=0)
-    for title, trends in (("blocks lost in each", lost), ("receive time in each, ms", times)):
+    for title, trends in (("blocks lost per interval", lost), ("receive time per interval, ms", times)):
         yield [(f" {title}"[:width], "label")]
         yield from _trend_lines(trends, width, longest, style)
     yield []
@@ -78,7 +80,7 @@ def history_lines(
 
 def _range(history: History, parts: int) -> str:
     length = max((_seconds(p) for p in history.periods), default=0.0)
-    of = f", {counted(parts, 'part')} of {_length(length)}" if parts and length else ""
+    of = f", {counted(parts, 'interval')} of {_length(length)}" if parts and length else ""
     return f"{history.source}, {moment(history.begin)} to {moment(history.end)}{of}"
 
 
@@ -94,7 +96,7 @@ def _length(seconds: float) -> str:
 
 
 def _slots(periods: Sequence[HistoryPeriod]) -> list[str]:
-    """The beginnings of all parts in order of time, those that no instance has included: a hole must stay one."""
+    """Return the starts of all intervals in order of time, with those that no instance has: a gap must stay visible."""
     begins = sorted({p.begin for p in periods})
     step = max((_seconds(p) for p in periods), default=0.0)
     filled: list[str] = []
@@ -102,7 +104,7 @@ def _slots(periods: Sequence[HistoryPeriod]) -> list[str]:
         at, last = _time(begin), _time(filled[-1]) if filled else None
         missing = round((at - last).total_seconds() / step) - 1 if at and last and step > 0 else 0
         if last and 0 < missing <= 1000 and len(filled) > 1:
-            # From the second part on they begin a whole step apart: the first one may be cut by the range.
+            # From the second interval on the starts are a whole step apart: the range may cut the first interval.
             filled += [(last + timedelta(seconds=step * (n + 1))).isoformat() for n in range(missing)]
         filled.append(begin)
     return filled
@@ -131,17 +133,17 @@ def _lost(
     past = next((loss for loss in history.losses if loss.instance == instance and loss.lost > 0), None)
     most = max(own.values(), key=lambda p: p.lost, default=None)
     total = past.lost if past else sum(p.lost for p in own.values())
-    text = f"{count(total)} in all"
+    text = f"{count(total)} in total"
     if most is not None and most.lost > 0:
-        text += f", most {count(most.lost)} from {moment(most.begin)}"
+        text += f", peak {count(most.lost)} from {moment(most.begin)}"
     if past is not None:
-        text += f"; last until {moment(past.last_end)}"
+        text += f"; last loss until {moment(past.last_end)}"
     values = [own[at].lost if at in own else None for at in slots]
     return _Trend(
         name,
         values,
         past_loss_status(history, database, past, limits) if past else None,
-        text if own or past else "nothing is kept of it",
+        text if own or past else "no data",
     )
 
 
@@ -150,10 +152,10 @@ def _times(history: History, name: str, instance: int, slots: Sequence[str], lim
     own = {at: time for at, p in periods.items() if (time := _receive_ms(p)) is not None}
     values = [own.get(at) for at in slots]
     if not own:
-        return _Trend(name, values, None, "no block came")
+        return _Trend(name, values, None, "no blocks received")
     worst = max(own, key=lambda at: own[at])
     highest, newest = (ms(own[at], blocks=periods[at].received) for at in (worst, max(own)))
-    text = f"at most {highest} from {moment(worst)}, lately {newest}"
+    text = f"peak {highest} from {moment(worst)}, latest {newest}"
     return _Trend(name, values, past_time_status(own[worst], limits), text)
 
 
@@ -163,26 +165,26 @@ def _receive_ms(period: HistoryPeriod) -> float | None:
 
 
 def _trend_lines(trends: Sequence[_Trend], width: int, longest: int, style: Style) -> Iterator[Line]:
-    """A line each, all to one scale; where the longest words of any leave little room, the words below the graph."""
+    """Yield a line per trend, all to one scale; where the longest text leaves little room, the text below the graph."""
     label = min(max((cell_len(sanitize_line(t.name)) for t in trends), default=0), max(width // 4, 4))
-    beside = width - label - longest - 7 >= _LEAST_GRAPH
-    room = max(width - label - 4 - (longest + 3 if beside else 0), 1)
+    is_one_line = width - label - longest - 7 >= _LEAST_GRAPH
+    room = max(width - label - 4 - (longest + 3 if is_one_line else 0), 1)
     drawn = [_folded(t.values, room) for t in trends]
     top = nice_top([value for values in drawn for value in values])
     for trend, values in zip(trends, drawn, strict=True):
         start: Line = [(f"   {fitted(sanitize_line(trend.name), label)} ", "")]
         role = trend.status.value.lower() if trend.status else ""
-        words = f"{trend.status.letter} {trend.text}" if trend.status else trend.text
+        text = f"{trend.status.letter} {trend.text}" if trend.status else trend.text
         line: Line = [*start, (graph(values, min(room, max(len(values), 1)), top, style), role or "accent")]
-        if beside:
-            yield [*line, ("  ", ""), (words, role)]
+        if is_one_line:
+            yield [*line, ("  ", ""), (text, role)]
         else:
             yield line
-            yield from hanging([(" " * (label + 4), "")], words, width, role)
+            yield from hanging([(" " * (label + 4), "")], text, width, role)
 
 
 def _folded(values: Sequence[float | None], room: int) -> list[float | None]:
-    """As many values as there is room for; of several that share a place the largest, so that no peak is hidden."""
+    """Return as many values as there is room for; of several in one place the largest, so that no peak is hidden."""
     if len(values) <= room:
         return list(values)
     folded: list[float | None] = []
@@ -196,7 +198,7 @@ def _folded(values: Sequence[float | None], room: int) -> list[float | None]:
 
 
 def _whole_lines(history: History, database: Database, names: Mapping[int, str], width: int) -> Iterator[Line]:
-    """What the range comes to for each instance, and who uses the interconnect."""
+    """Yield the totals of the range for each instance, and the interconnect traffic by client."""
     clients = () if isinstance(history.clients, Unknown) else history.clients
     volumes: dict[str, int] = {}
     for client in clients:
@@ -211,12 +213,12 @@ def _whole_lines(history: History, database: Database, names: Mapping[int, str],
         rows.append(TableRow(names[own.instance], values))
     if not rows:
         return
-    note = "the whole range: blocks, averages, buffers from other instances and from disk"
-    note += f"; what went over the interconnect by its user ({', '.join(map(sanitize_line, shown))})" if shown else ""
+    note = "The whole range: blocks, average receive times, buffers from other instances and from disk"
+    note += f"; interconnect traffic by client ({', '.join(map(sanitize_line, shown))})" if shown else ""
     yield from hanging([(" ", "")], note, width, "faint")
     yield from table_lines("", [Head(sanitize_line(head)) for head in heads], rows, width)
     if isinstance(history.clients, Unknown):
-        text = f"Who uses the interconnect is not known: {history.clients.reason}"
+        text = f"The interconnect traffic by client is not known: {history.clients.reason}"
         yield from hanging([(" ", ""), ("? ", "unknown")], text, width)
 
 
@@ -224,7 +226,7 @@ def _whole(own: InstanceHistory, database: Database) -> Iterator[Value]:
     counts = own.statistics
     lost, came = cache_fusion.lost(counts), cache_fusion.received(counts)
     kb = cache_fusion.estimated_traffic_kb_per_s(counts, own.messages, database.block_size_bytes, own.seconds)
-    # How grave it is the trend above says: it depends on when it was.
+    # The trend above has the status: it depends on the time of the loss.
     yield Value(UNKNOWN if lost is None else count(lost))
     yield Value(UNKNOWN if came is None else count(came))
     unless = UNKNOWN if came is None else NONE

@@ -1,4 +1,4 @@
-"""The instances: where each runs, what its Cache Fusion does now, and what serving blocks costs it."""
+"""The instances: the node of each, its present Cache Fusion figures, and its cost of serving blocks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FIGURES = (Head("in/s"), Head("out/s"), Head("lost/s"), Head("cr ms"), Head("cu
 def instances_lines(
     database: Database, activity: Activity | Unknown | NotAsked, live: LiveFigures, statuses: RunStatuses, width: int
 ) -> Iterator[Line]:
-    """A row for each instance; one that is not known says why."""
+    """Yield a row for each instance; where its figures are not known, the reason."""
     if live.trouble:
         yield from hanging([(" ", ""), ("? ", "unknown")], f"No {live.word} figures: {live.trouble}", width)
     samples, gaps = figures_of(database, activity, live)
@@ -51,7 +51,7 @@ def instances_lines(
 
 
 def names_of(database: Database, live: LiveFigures) -> dict[int, str]:
-    """All instances that are known, by number: also those that could not be asked, or came up since."""
+    """Return the names of all known instances by number, with those that were not queried or started since."""
     known = {i.number: i.name for i in database.unasked} | {i.number: i.name for i in database.instances}
     known |= {s.number: s.instance for s in live.instances.values() if s.number not in known}
     return {number: known[number] or f"instance {number}" for number in sorted(known)}
@@ -60,14 +60,15 @@ def names_of(database: Database, live: LiveFigures) -> dict[int, str]:
 def figures_of(
     database: Database, activity: Activity | Unknown | NotAsked, live: LiveFigures
 ) -> tuple[dict[str, InstanceSample], dict[str, str]]:
-    """What each instance did, by name: by the newest samples where there are any, else between the two of the run;
-    and why nothing is known of the others."""
+    """Return a sample of each instance by name, and by name why there is none of the others.
+
+    The samples are the newest live ones where there are any, otherwise those of the run."""
     names = names_of(database, live)
     gaps = {names[u.number]: u.reason for u in database.unasked if not database.instance(u.number)}
     if live.instances or (live.gaps and not live.trouble):
         gaps = {**{n: reason for n, reason in gaps.items() if n not in live.instances}, **live.gaps}
         missing = [n for n in names.values() if n not in live.instances and n not in gaps]
-        return live.instances, gaps | dict.fromkeys(missing, f"No {live.word} sample of it yet.")
+        return live.instances, gaps | dict.fromkeys(missing, f"No {live.word} sample yet.")
     if not isinstance(activity, Activity):
         return {}, gaps
     samples = {}
@@ -82,7 +83,7 @@ def figures_of(
 
 
 def when(activity: Activity | Unknown | NotAsked, live: LiveFigures) -> str:
-    """Of which time the figures are, with the zone of it, and where they come from."""
+    """Return the source of the figures and their time, with its zone."""
     if live.instances:
         newest = max(live.instances.values(), key=lambda s: s.at)
         return f"{live.word}, {span(newest.seconds)} to {clock(newest.at, live.zone)}"
@@ -117,22 +118,22 @@ def _values(sample: InstanceSample | None, loss: Status | None, judged: RunStatu
 
 
 def serving_lines(database: Database, activity: Activity, width: int) -> Iterator[Line]:
-    """Where an instance's blocks come from, and what handing blocks to others costs it."""
-    told = [own for own in activity.instances if isinstance(own, InstanceActivity)]
-    names = [database.instance_name(own.instance) for own in told]
-    text = "Traffic as AWR estimates it, in steps of 1000 as on the Traffic screen; where buffers came from."
+    """Yield where the blocks of an instance come from, and what serving blocks to other instances costs."""
+    known = [own for own in activity.instances if isinstance(own, InstanceActivity)]
+    names = [database.instance_name(own.instance) for own in known]
+    text = "Traffic as AWR estimates it, in units of 1000; share of buffers from the own cache, other caches and disk."
     yield from hanging([(" ", "")], text, width, "faint")
     heads = [Head(head) for head in ("traffic/s", "own %", "others %", "disk %")]
-    rows = [TableRow(name, [Value(v) for v in _buffers(database, own)]) for name, own in zip(names, told, strict=True)]
+    rows = [TableRow(name, [Value(v) for v in _buffers(database, own)]) for name, own in zip(names, known, strict=True)]
     yield from table_lines("", heads, rows, width)
     text = (
-        "Of CR blocks served ms to build and to send, the share that waited for a log flush, and ms of it; of current "
-        "ones ms to pin, and the same. A sender that waits for its log makes blocks late on any network."
+        "CR block served: build time and send time in ms, share that waited for a log flush, flush time in ms. Current "
+        "block served: pin time, then the same. A sender that waits for its log delays blocks on any network."
     )
     yield from hanging([(" ", "")], text, width, "faint")
     of_each = ("send", "flushed %", "flush")
     heads = [Head(head) for head in ("cr build", *of_each, "cur pin", *of_each)]
-    rows = [TableRow(name, [Value(v) for v in _serving(own)]) for name, own in zip(names, told, strict=True)]
+    rows = [TableRow(name, [Value(v) for v in _serving(own)]) for name, own in zip(names, known, strict=True)]
     yield from table_lines("", heads, rows, width)
     for view in ("GV$DLM_MISC", "GV$CR_BLOCK_SERVER", "GV$CURRENT_BLOCK_SERVER"):
         if reason := activity.why_unread(view):
@@ -148,7 +149,7 @@ def _buffers(database: Database, own: InstanceActivity) -> Iterator[str]:
 
 
 def _serving(own: InstanceActivity) -> Iterator[str]:
-    """Of consistent-read blocks, then of current ones."""
+    """Yield the figures of consistent-read blocks, then of current blocks."""
     counted = own.statistics
     for served, flushes, times, flushed, flush_ms in (
         (

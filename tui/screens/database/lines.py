@@ -1,4 +1,4 @@
-"""The Database screen in words: its sections one below the other, each with what it lacks and why."""
+"""The text of the Database screen: its sections one below the other, each with the reasons for missing figures."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from tui.widgets.graph import Style
 
 @dataclass(frozen=True)
 class DatabaseFacts:
-    """What the sections are made of, each group from the newest run that knows it."""
+    """The facts of the sections, each group from the newest run that has it."""
 
     database: Database | Unknown | NotAsked
     activity: Activity | Unknown | NotAsked
     history: History | Unknown | NotAsked
     cluster: Cluster
-    """For the thresholds, and what else bears the figures out."""
+    """The facts with the thresholds, and with what else the rules need."""
     live: LiveFigures = field(default_factory=LiveFigures)
     progress: str = ""
-    """How far the run is, while what it has yet to gather may still come."""
+    """The progress of the run, while missing facts may still come."""
     style: Style = "blocks"
     held_by: str = ""
-    """`This recording`, `The saved state`: what all of it is from, where nothing more will be read."""
+    """The source of all facts: `This recording`, `The saved state`; empty for the live cluster."""
     is_saved: bool = False
-    """Whether that is all that a run found, and not only the samples."""
+    """Whether the source has the full report of a run, and not only samples."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,11 @@ class DatabaseSection:
     title: str
     lines: Sequence[Line]
     when: str = ""
-    """Of which time it tells."""
+    """The source and the time of the figures."""
 
 
 def sections_of(known: DatabaseFacts, width: int) -> list[DatabaseSection]:
-    """What there is to show; one section that says why, where no database was asked."""
+    """Return the sections; a single one with the reason where no database was queried."""
     database = known.database
     if not isinstance(database, Database):
         return [DatabaseSection("Database", list(_why_not(database, known, width)))]
@@ -55,7 +55,7 @@ def sections_of(known: DatabaseFacts, width: int) -> list[DatabaseSection]:
     statuses = RunStatuses(msgspec.structs.replace(known.cluster, database=database, activity=activity))
     first = [*_head(database, width), *instances_lines(database, activity, live, statuses, width)]
     if known.held_by and not known.is_saved:
-        first += hanging([(" ", "")], "What its instances counted is on the Traffic screen (3).", width)
+        first += hanging([(" ", "")], "The Traffic screen (3) shows the counters of the instances.", width)
     sections = [DatabaseSection("Instances", first, when(activity, live))]
     names, pairs = names_of(database, live), known_pairs(activity, live)
     if pairs is None:
@@ -74,27 +74,27 @@ def sections_of(known: DatabaseFacts, width: int) -> list[DatabaseSection]:
         serving = list(serving_lines(database, activity, width))
         sections.append(DatabaseSection("Caches and serving", serving, by_the_checks(activity)))
     history = known.history
-    past = (
+    past_lines = (
         history_lines(history, database, limits, width, known.style)
         if isinstance(history, History)
         else list(_why_not(history, known, width))
     )
-    return [*sections, DatabaseSection("History", past)]
+    return [*sections, DatabaseSection("History", past_lines)]
 
 
 def page_of(sections: Sequence[DatabaseSection], width: int) -> tuple[list[Line], list[int]]:
-    """All of them in one text, and the line that each begins at."""
+    """Return all sections in one text, and the first line of each."""
     lines: list[Line] = []
-    begins: list[int] = []
+    starts: list[int] = []
     for section in sections:
         if lines:
             lines.append([])
-        begins.append(len(lines))
+        starts.append(len(lines))
         when_ = sanitize_line(section.when)
         when_ = f"  {when_}" if when_ and len(section.title) + len(when_) + 3 <= width else ""
         lines.append([(f" {section.title}"[:width], "title"), (when_, "faint")])
         lines += section.lines
-    return lines, begins
+    return lines, starts
 
 
 def _head(database: Database, width: int) -> Iterator[Line]:
@@ -105,17 +105,20 @@ def _head(database: Database, width: int) -> Iterator[Line]:
     yield from hanging([(" ", "")], f"{text}; reached at {database.reached}{user}", width)
     if database.in_pluggable:
         text = (
-            f"Connected to the pluggable database {database.container}, not to CDB$ROOT: the figures are what it sees."
+            f"Connected to the pluggable database {database.container}, not to CDB$ROOT: the figures are those that "
+            "this container sees."
         )
         yield from hanging([(" ", ""), ("? ", "unknown")], text, width)
 
 
 def _why_not(group: Fact, known: DatabaseFacts, width: int) -> Iterator[Line]:
-    """Why a group is not there; what would help, as commands."""
+    """Yield why a group of facts is missing, and the commands that help."""
     reason = group.reason if isinstance(group, Unknown | NotAsked) else ""
     if known.held_by:
-        text = reason if isinstance(known.database, Database) else f"{known.held_by} holds no database. {reason}"
-        yield from hanging([(" ", ""), ("? ", "unknown")], text or f"{known.held_by} does not hold it.", width)
+        text = reason if isinstance(known.database, Database) else f"{known.held_by} contains no database. {reason}"
+        yield from hanging(
+            [(" ", ""), ("? ", "unknown")], text or f"{known.held_by} does not contain these facts.", width
+        )
         return
     if isinstance(group, NotAsked):
         yield from hanging([(" ", "")], reason, width)
@@ -132,5 +135,5 @@ def _why_not(group: Fact, known: DatabaseFacts, width: int) -> Iterator[Line]:
             yield [(f" {line}", "faint")]
         return
     yield from hanging([(" ", ""), ("? ", "unknown")], reason or "Not known.", width)
-    advice = "The Checks screen (1) tells what to do about it; r runs the checks again."
+    advice = "The Checks screen (1) shows what to do; r runs the checks again."
     yield from hanging([("   ", "")], advice, width, "faint")

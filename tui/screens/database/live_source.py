@@ -1,4 +1,4 @@
-"""What the live feed tells of the instances now: the newest sample of each, and the last minute of the pairs."""
+"""The live figures of the instances: the newest sample of each, and the last minute of the pairs."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from tui.screens.database.figures import span
 from tui.widgets.units import clock
 
 PAIRS_S = 60.0
-"""Of pairs this much of the past is summed up: their pings are seconds apart, and a lost block must not be shown for
-a moment only."""
+"""Seconds over which the samples of pairs are added: their pings are seconds apart, and a lost block must stay on the
+screen for longer than a moment."""
 
 _LATE = 5.0
-"""After how many times its own length a sample that no other followed is old, beside one of another instance."""
+"""A sample older than this many times its own length counts as missing, if another instance has a newer one."""
 
 
 @dataclass(frozen=True)
 class LiveFigures:
-    """What is known from samples; all empty before the first one."""
+    """The figures from samples; all empty before the first sample."""
 
     instances: dict[str, InstanceSample] = field(default_factory=dict)
     """The newest sample of each instance, where no gap came after it."""
     gaps: dict[str, str] = field(default_factory=dict)
-    """Instances of which nothing can be told now, and why."""
+    """By instance why its present figures are not known."""
     trouble: str = ""
-    """Why nothing can be told of any instance, where that is so."""
+    """Why the figures of no instance are known; empty where some are."""
     pairs: PairsSample | None = None
     pairs_trouble: str = ""
     word: str = "live"
-    """What such figures are called: of those that were saved, `recorded`."""
+    """The adjective for the figures: `live`, or `recorded` for saved ones."""
     zone: tzinfo | None = None
-    """The zone that their times are told in; None for this node's, without naming it."""
+    """The time zone of the times; None for that of this node, which is not displayed."""
 
 
 def live_of(timeline: Timeline, feed_trouble: str = "", word: str = "live", zone: tzinfo | None = None) -> LiveFigures:
-    """The newest of what was sampled."""
+    """Return the newest samples of a timeline."""
     sources = timeline.sources()
     newest = {s: events[-1] for s in sources if s.startswith("instance ") and (events := timeline.window(s, -inf, inf))}
     samples = {e.instance: e for e in newest.values() if isinstance(e, InstanceSample)}
@@ -50,7 +50,7 @@ def live_of(timeline: Timeline, feed_trouble: str = "", word: str = "live", zone
     trouble = feed_trouble or next((e.reason for e in whole if isinstance(e, Gap) and e.at >= last), "")
     for name, sample in list(samples.items()):
         if last - sample.at > max(_LATE * sample.seconds, 10.0):
-            gaps[name] = f"No sample of it since {clock(sample.at, zone, told=False)}."
+            gaps[name] = f"No sample since {clock(sample.at, zone, has_zone=False)}."
             del samples[name]
     of_pairs = timeline.window("pairs", -inf, inf) if "pairs" in sources else []
     silent = of_pairs[-1] if of_pairs and isinstance(of_pairs[-1], Gap) else None
@@ -66,12 +66,13 @@ def live_of(timeline: Timeline, feed_trouble: str = "", word: str = "live", zone
 
 
 def by_the_checks(activity: Activity) -> str:
-    """Of which time the figures of a run are."""
+    """Return the source and the time of the figures of a run."""
     return f"by the checks, {span(activity.seconds)} to {activity.ended_at[11:19]}"
 
 
 def pairs_of(events: Iterable[Event], seconds: float = PAIRS_S) -> PairsSample | None:
-    """The samples of pairs of that much time before the last one as one; what came before a gap is left out."""
+    """Return the sum of the samples of pairs in the last `seconds` seconds, without those before a gap; None where
+    there is no sample."""
     taken: list[PairsSample] = []
     for event in events:
         if isinstance(event, Gap):

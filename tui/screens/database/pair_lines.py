@@ -1,4 +1,4 @@
-"""What the instances have of each other: who lost whose blocks, how long they took, and their pings."""
+"""The figures of pairs of instances: lost blocks, receive times, and pings."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ Names = Mapping[int, str]
 
 @dataclass(frozen=True)
 class Pairs:
-    """What is known of the pairs, and of which time."""
+    """The figures of the pairs, and their time."""
 
     transfers: Sequence[BlockTransfer] | Unknown
     pings: Sequence[InstancePing] | Unknown
     when: str
     judged: Activity
-    """The same as the checks have it."""
+    """The same figures in the form that the rules take."""
     doubts: Sequence[str] = ()
-    """What is missing in it, in sentences."""
+    """What is missing in the figures, in sentences."""
 
 
 def known_pairs(activity: Activity | Unknown | NotAsked, live: LiveFigures) -> Pairs | None:
-    """By the live samples of the last minute where there are any, else between the two of the run; None where neither
-    is there."""
-    told = live.trouble or not live.pairs_trouble  # a trouble of all instances stands above them already
-    doubts = [] if told else [f"No {live.word} figures: {live.pairs_trouble}"]
+    """Return the pairs of the live samples of the last minute, otherwise those of the run; None where there are
+    neither."""
+    is_displayed = live.trouble or not live.pairs_trouble  # the reason for all instances is above them already
+    doubts = [] if is_displayed else [f"No {live.word} figures: {live.pairs_trouble}"]
     if live.pairs is not None:
-        when = f"{live.word}, {span(live.pairs.seconds)} to {clock(live.pairs.at, live.zone, told=False)}"
+        when = f"{live.word}, {span(live.pairs.seconds)} to {clock(live.pairs.at, live.zone, has_zone=False)}"
         return Pairs(live.pairs.transfers, live.pairs.pings, when, sampled_pairs(live.pairs), doubts)
     if not isinstance(activity, Activity):
         return None
@@ -49,28 +49,29 @@ def known_pairs(activity: Activity | Unknown | NotAsked, live: LiveFigures) -> P
 def lost_lines(
     pairs: Pairs, names: Names, statuses: RunStatuses, width: int, silent: Collection[str] = ()
 ) -> Iterator[Line]:
-    """Lost blocks, receiver by sender, of those that came. `silent`: the instances that told nothing; what those
-    received is not known."""
+    """Yield lost blocks of the sent ones, receiver by sender. `silent` are the instances without figures, whose
+    received blocks are not known."""
     if isinstance(pairs.transfers, Unknown):
         yield from _why_not(pairs.transfers, width)
         return
-    found = _together(pairs.transfers)
-    heard = {receiver for receiver, _ in found}
-    unknown = [names[n] for n in names if names[n] in silent and n not in heard]
+    found = _by_pair(pairs.transfers)
+    receivers = {receiver for receiver, _ in found}
+    unknown = [names[n] for n in names if names[n] in silent and n not in receivers]
     if unknown:
-        doubt = f"What {few(unknown)} received is not known: {len(unknown)} of {counted(len(names), 'instance')}."
+        of = f"{len(unknown)} of {counted(len(names), 'instance')}"
+        doubt = f"The blocks that {few(unknown)} received are not known: {of}."
         yield from hanging([(" ", ""), ("? ", "unknown")], doubt, width)
     if not found:
         if not unknown:
-            yield from _nothing("No instance had blocks of another.", width)
+            yield from _nothing("No instance received blocks from another instance.", width)
         return
     lost, came = sum(t.lost for t in found.values()), sum(t.cr_blocks + t.current_blocks for t in found.values())
     worst = max(found.values(), key=lambda t: t.lost)
-    to = f" to {few(_name(names, n) for n in sorted(heard))}" if unknown else ""
-    text = f"{count(lost)} lost of {count(came + lost)} that were sent{to}."
+    to = f" to {few(_name(names, n) for n in sorted(receivers))}" if unknown else ""
+    text = f"{count(lost)} lost of {count(came + lost)} sent{to}."
     if lost:
         text += (
-            f" Most: {count(worst.lost)} of those from {_name(names, worst.sender)} to {_name(names, worst.receiver)}."
+            f" Most of them from {_name(names, worst.sender)} to {_name(names, worst.receiver)}: {count(worst.lost)}."
         )
     losses = statuses.losses(pairs.judged)
     grave = {pair: losses.get(t.receiver, Status.UNKNOWN) if t.lost > 0 else None for pair, t in found.items()}
@@ -85,31 +86,31 @@ def lost_lines(
 
 
 def time_lines(pairs: Pairs, names: Names, statuses: RunStatuses, width: int) -> Iterator[Line]:
-    """How long blocks took on average, receiver by sender."""
+    """Yield the average receive times of blocks, receiver by sender."""
     if isinstance(pairs.transfers, Unknown):
         yield from _why_not(pairs.transfers, width)
         return
-    found = _together(pairs.transfers)
+    found = _by_pair(pairs.transfers)
     if not found:
-        yield from _nothing("No instance had blocks of another.", width)
+        yield from _nothing("No instance received blocks from another instance.", width)
         return
     roomy = {pair: Value(f"{ms(_cr_ms(t))} / {ms(_current_ms(t))}", statuses.pair_time(t)) for pair, t in found.items()}
     tight = {pair: Value(ms(_both_ms(t)), statuses.pair_time(t)) for pair, t in found.items()}
     ways = (
-        Cells(roomy, "ms from the request to the block, on average: CR / current"),
-        Cells(tight, "ms from the request to the block, on average of both kinds"),
+        Cells(roomy, "average ms from the request to the block: CR / current"),
+        Cells(tight, "average ms from the request to the block, both kinds"),
     )
     yield from pairs_lines(("to", "from"), _all(names, found), ways, width)
 
 
 def ping_lines(pairs: Pairs, names: Names, statuses: RunStatuses, width: int) -> Iterator[Line]:
-    """The instances' own pings: 500 bytes, 8 KB, and how many times as long that takes."""
+    """Yield the pings of the instances: 500 bytes, 8 KB, and the ratio of the two."""
     if isinstance(pairs.pings, Unknown):
         yield from _why_not(pairs.pings, width)
         return
     found = {(p.instance, p.target): p for p in pairs.pings if p.instance != p.target}
     if not found:
-        yield from _nothing("No instance pinged another.", width)
+        yield from _nothing("No instance pinged another instance.", width)
         return
     if few := sum(map(statuses.too_few, found.values())):
         enough = enough_pings(statuses.cluster.thresholds)
@@ -119,9 +120,9 @@ def ping_lines(pairs: Pairs, names: Names, statuses: RunStatuses, width: int) ->
     both = {pair: Value(f"{_small(p)}/{_large(p)}", statuses.ping(p)) for pair, p in found.items()}
     large = {pair: Value(_large(p), statuses.ping(p)) for pair, p in found.items()}
     ways = (
-        Cells(full, "ms there and back, on average: 500 bytes, 8 KB, and how many times as long"),
-        Cells(both, "ms there and back, on average: 500 bytes/8 KB"),
-        Cells(large, "ms there and back, on average, of 8 KB; letters are of 500 bytes too"),
+        Cells(full, "average round trip in ms: 500 bytes, 8 KB, and 8 KB as a multiple of 500 bytes"),
+        Cells(both, "average round trip in ms: 500 bytes/8 KB"),
+        Cells(large, "average round trip in ms of 8 KB; the letters judge 500 bytes too"),
     )
     yield from pairs_lines(("from", "to"), _all(names, found), ways, width)
 
@@ -129,12 +130,12 @@ def ping_lines(pairs: Pairs, names: Names, statuses: RunStatuses, width: int) ->
 # --- figures ----------------------------------------------------------------------------------------------------------
 
 
-def _together(transfers: Sequence[BlockTransfer]) -> dict[tuple[int, int], BlockTransfer]:
+def _by_pair(transfers: Sequence[BlockTransfer]) -> dict[tuple[int, int], BlockTransfer]:
     return {(t.receiver, t.sender): t for t in transfers if t.receiver != t.sender}
 
 
 def _all(names: Names, found: Mapping[tuple[int, int], object]) -> dict[int, str]:
-    """Every instance that is known, or occurs in a pair."""
+    """Return the name of every instance that is known or occurs in a pair."""
     return {n: _name(names, n) for n in sorted({*names, *(n for pair in found for n in pair)})}
 
 

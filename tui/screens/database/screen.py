@@ -1,4 +1,4 @@
-"""Database: what the instances say of each other, now and in the past."""
+"""The Database screen: Cache Fusion figures of the instances and their pairs, now and from AWR or Statspack."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from tui.screens.database.lines import DatabaseFacts as Facts
 from tui.screens.database.lines import page_of, sections_of
 from tui.screens.database.live_source import live_of
 from tui.text.line import Line, wrapped
-from tui.widgets.bars import rule_line
+from tui.widgets.bars import lines_below, rule_line
 from tui.widgets.help_text import Legend, LegendEntry
 from tui.widgets.lines import Lines
 from tui.widgets.run_text import state_of
 
 DATABASE = (
     *SCROLLING,
-    Action("n,tab", "section(1)", "n Tab", "The next section.", "next section"),
-    Action("N,shift+tab", "section(-1)", "N", "The section before."),
+    Action("n,tab", "section(1)", "n Tab", "Go to the next section.", "next section"),
+    Action("N,shift+tab", "section(-1)", "N", "Go to the previous section."),
     Action("r", "rerun", "r", "Run all checks again.", "rerun"),
     EXPORT,
 )
 
 _SETTLE_S = 0.25
-"""The samples of all instances come within moments of each other: they are drawn together."""
+"""Seconds to wait after a sample: the samples of all instances arrive close together, and are drawn together."""
 
 
 class DatabaseScreen(ConsoleScreen):
-    """One text of several sections, kept up to date."""
+    """One text of several sections, updated with each run and sample."""
 
     NAME = "database"
     ACTIONS = DATABASE
@@ -45,25 +45,27 @@ class DatabaseScreen(ConsoleScreen):
 
     def __init__(self, state: AppState) -> None:
         super().__init__(state)
-        self._begins: Sequence[int] = ()
+        self._starts: Sequence[int] = ()
         self._drawn: object = None
         self._settling: Timer | None = None
 
     def compose_body(self) -> ComposeResult:
-        """The text."""
+        """Yield the text."""
         yield Lines(id="database-page")
 
     def signs(self) -> Sequence[Legend]:
-        """The letters after figures."""
+        """Return the legend of the letters after figures."""
         return [
             Legend(
                 "Database",
                 [
-                    LegendEntry("F", "worse than a check's limit for a failure", Status.FAIL.value.lower()),
-                    LegendEntry("W", "worse than a check's limit for a warning", Status.WARN.value.lower()),
-                    LegendEntry("I", "worth knowing: in the past, or likely miscounted", Status.INFO.value.lower()),
+                    LegendEntry("F", "worse than the check's limit for FAIL", Status.FAIL.value.lower()),
+                    LegendEntry("W", "worse than the check's limit for WARN", Status.WARN.value.lower()),
+                    LegendEntry(
+                        "I", "worth knowing: happened earlier, or was likely miscounted", Status.INFO.value.lower()
+                    ),
                     LegendEntry("?", "not known", Status.UNKNOWN.value.lower()),
-                    LegendEntry("-", "nothing to tell: no block, no ping"),
+                    LegendEntry("-", "no value: there was no block or no ping"),
                     LegendEntry("·", "the instance itself"),
                 ],
             )
@@ -73,7 +75,7 @@ class DatabaseScreen(ConsoleScreen):
 
     @property
     def is_settled(self) -> bool:
-        """Whether all samples that concern this screen are drawn."""
+        """Whether all samples of this screen are drawn."""
         return self._settling is None and self._newest() == self._drawn
 
     @property
@@ -81,7 +83,7 @@ class DatabaseScreen(ConsoleScreen):
         return self.query_one("#database-page", Lines)
 
     def draw(self, news: News | None = None) -> None:
-        """Draw what the newest run and the newest samples tell."""
+        """Draw the newest run and the newest samples."""
         if news is News.SAMPLES:
             if self._settling is None and self._newest() != self._drawn:
                 self._settling = self.set_timer(_SETTLE_S, self._draw_settled)
@@ -98,21 +100,21 @@ class DatabaseScreen(ConsoleScreen):
         self.draw_lower_rule()
 
     def _newest(self) -> object:
-        """What of the samples is drawn here: those of nodes are not."""
+        """Return the newest samples of this screen, without those of nodes."""
         timeline = self.state.timeline
-        told = [s for s in timeline.sources() if s in ("database", "pairs") or s.startswith("instance ")]
-        return self.state.feed.trouble, [timeline.newest(source) for source in told]
+        sources = [s for s in timeline.sources() if s in ("database", "pairs") or s.startswith("instance ")]
+        return self.state.feed.trouble, [timeline.newest(source) for source in sources]
 
     def _lines(self, width: int) -> list[Line]:
         facts = self._facts()
         if facts is None:
-            self._begins = ()
-            text = "Nothing is known of the database yet: the checks are running."
+            self._starts = ()
+            text = "The database is not known yet: the checks are running."
             if held_by := self.state.feed.held_by:
-                text = f"{held_by} is being looked at."
+                text = f"{held_by} is being read."
             return [[(f" {line}", "faint")] for line in wrapped(text, width - 1)]
         sections = sections_of(facts, width)
-        lines, self._begins = page_of(sections, width)
+        lines, self._starts = page_of(sections, width)
         return lines
 
     def _facts(self) -> Facts | None:
@@ -136,17 +138,17 @@ class DatabaseScreen(ConsoleScreen):
         )
 
     def lower_rule(self, width: int) -> list[Line]:
-        """How far the run is, and how much there is to come."""
+        """Return the lower rule with the progress of the run, and how many lines lie below."""
         below = self._page.below
-        return [rule_line(width, state_of(self.state.run), f"PgDn: {below} more lines" if below else "")]
+        return [rule_line(width, state_of(self.state.run), lines_below(below))]
 
     @on(Lines.Scrolled, "#database-page")
-    def say_how_much_is_below(self) -> None:
-        """Keep the count of lines below right."""
+    def show_lines_below(self) -> None:
+        """Update the count of lines below."""
         self.draw_lower_rule()
 
     def on_resize(self, event: events.Resize) -> None:
-        """The text is laid out by its widget; what is below changes with it."""
+        """Update the count of lines below after the widget has laid out its text."""
         self.call_after_refresh(self.draw_lower_rule)
 
     # --- keys ---------------------------------------------------------------------------------------------------------
@@ -156,20 +158,20 @@ class DatabaseScreen(ConsoleScreen):
         self._page.scroll_by(lines)
 
     def action_page(self, pages: int) -> None:
-        """Scroll by screenfuls."""
+        """Scroll by screens."""
         self._page.scroll_pages(pages)
 
     def action_edge(self, end: bool) -> None:
-        """To the beginning or the end."""
+        """Go to the start or the end."""
         self._page.scroll_by(1_000_000 if end else -1_000_000)
 
     def action_section(self, by: int) -> None:
-        """To where another section begins; the last ones may stand on one screen, and are named then."""
+        """Go to the start of another section. The last sections may fit on one screen together."""
         page = self._page
-        others = [at for at in self._begins if (at > page.above if by > 0 else at < page.above)]
+        others = [at for at in self._starts if (at > page.above if by > 0 else at < page.above)]
         if others:
             page.scroll_by((others[0] if by > 0 else others[-1]) - page.above)
 
     def action_rerun(self) -> None:
-        """Ask for another run."""
+        """Request another run."""
         self.post_message(self.RunWanted())

@@ -1,4 +1,4 @@
-"""How grave the figures of the Database screen are: the rules of the checks, on the samples that are shown."""
+"""The statuses of the figures on the Database screen: the rules of the checks, applied to the displayed samples."""
 
 from __future__ import annotations
 
@@ -28,36 +28,37 @@ _NOT_SAMPLED = (
 )
 
 
-def _told(status: Status | None) -> Status | None:
-    """The status where it is more than a pass: what passes is a figure without a letter."""
+def _notable(status: Status | None) -> Status | None:
+    """Return the status, but None for PASS: a figure that passes has no letter."""
     return None if status is Status.PASS else status
 
 
 @dataclass(frozen=True)
 class RunStatuses:
-    """Judges figures against a run: its facts, and the waits that it read."""
+    """Judges figures with the facts and the wait events of a run."""
 
     cluster: Cluster
-    """With the newest groups of facts that are known."""
+    """The facts, each group from the newest run that has it."""
 
     @property
     def _run(self) -> Activity | None:
         return self.cluster.activity if isinstance(self.cluster.activity, Activity) else None
 
     def losses(self, activity: Activity) -> Mapping[int, Status | None]:
-        """Status of the loss of each instance in these samples, by number."""
+        """Return the status of the loss of each instance in these samples, by number."""
         cluster = msgspec.structs.replace(self.cluster, activity=activity)
-        told = [own.instance for own in activity.instances if isinstance(own, InstanceActivity)]
-        return {number: _told(status) for number, status in loss_statuses(cluster, activity, told).items()}
+        known = [own.instance for own in activity.instances if isinstance(own, InstanceActivity)]
+        return {number: _notable(status) for number, status in loss_statuses(cluster, activity, known).items()}
 
     def times(self, own: InstanceActivity) -> tuple[Status | None, Status | None]:
-        """Statuses of an instance's averages of CR and of current blocks, held against the waits of the run."""
+        """Return the statuses of the average receive times of CR and of current blocks, judged with the waits of the
+        run."""
         known = msgspec.structs.replace(own, events=self._events(own.instance))
         cr, current = judge_times(times_of(known), self._waits_known, self.cluster.thresholds)
-        return _told(cr), _told(current)
+        return _notable(cr), _notable(current)
 
     def pair_time(self, transfer: BlockTransfer) -> Status | None:
-        """Status of the averages between two instances, the worse of the two kinds of blocks."""
+        """Return the status of the averages between two instances: the worse one of both kinds of blocks."""
         cr, current = times_of(InstanceActivity(transfer.receiver, 0.0, events=self._events(transfer.receiver))).kinds
         kinds = (
             BlockTimes("CR", transfer.cr_blocks, average_ms(transfer.cr_time_us, transfer.cr_blocks), cr.waited_ms),
@@ -68,15 +69,15 @@ class RunStatuses:
                 current.waited_ms,
             ),
         )
-        each = (_told(judge_time(kind, self._waits_known, self.cluster.thresholds)) for kind in kinds)
+        each = (_notable(judge_time(kind, self._waits_known, self.cluster.thresholds)) for kind in kinds)
         return min((status for status in each if status), key=lambda s: s.gravity, default=None)
 
     def ping(self, ping: InstancePing) -> Status | None:
-        """Status of the pings of a pair."""
-        return _told(judge_ping(ping, self.cluster.thresholds).status)
+        """Return the status of the pings of a pair."""
+        return _notable(judge_ping(ping, self.cluster.thresholds).status)
 
     def too_few(self, ping: InstancePing) -> bool:
-        """Whether a pair's pings are too few to be judged."""
+        """Return whether a pair has too few pings to be judged."""
         return judge_ping(ping, self.cluster.thresholds).status is None
 
     @property
@@ -89,13 +90,13 @@ class RunStatuses:
 
 
 def average_ms(time_us: int, blocks: int) -> float | None:
-    """Milliseconds of a block on average; None where none came."""
+    """Return the average milliseconds per block; None where there was no block."""
     return time_us / blocks / 1000 if blocks > 0 else None
 
 
 def sampled_activity(samples: Sequence[InstanceSample]) -> Activity:
-    """Live samples as the checks have them: without waits, without transfers, of no time that the kernels' counters
-    are of."""
+    """Return live samples in the form that the rules take: without waits and transfers, and without a time to compare
+    with the counters of the kernels."""
     return Activity(
         "",
         "",
@@ -107,7 +108,7 @@ def sampled_activity(samples: Sequence[InstanceSample]) -> Activity:
 
 
 def sampled_pairs(pairs: PairsSample) -> Activity:
-    """A live sample of the pairs as the checks have it."""
+    """Return a live sample of the pairs in the form that the rules take."""
     receivers = dict.fromkeys(t.receiver for t in pairs.transfers)
     instances = tuple(InstanceActivity(n, pairs.seconds) for n in receivers)
     return Activity("", "", pairs.seconds, instances, pairs.transfers, unread=_NOT_SAMPLED[:1])

@@ -1,4 +1,4 @@
-"""Tables of instances and of pairs of them, in as many blocks of columns as their width asks for."""
+"""Tables of instances and of pairs of instances, split into blocks of columns that fit the width."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ Pair = tuple[int, int]
 
 
 class Head(NamedTuple):
-    """The head of a column."""
+    """The heading of a column."""
 
     text: str
-    words: bool = False
-    """Whether words stand below it, which begin at the left."""
+    is_text: bool = False
+    """Whether the column has text, which is aligned at the left; figures are aligned at the right."""
 
 
 class TableRow(NamedTuple):
-    """An instance's row: its figures, or why there are none."""
+    """The row of an instance: its figures, or why there are none."""
 
     name: str
     values: Sequence[Value] = ()
@@ -36,9 +36,9 @@ class TableRow(NamedTuple):
 class _Column(NamedTuple):
     head: Head
     figures: int
-    """Columns of the figures, or of the head where that is wider."""
+    """Width of the figures, or of the heading where that is wider."""
     signs: int
-    """Columns of the letters after them; 0 where there are none."""
+    """Width of the letters after the figures; 0 where there are none."""
     values: Sequence[Value]
 
     @property
@@ -46,7 +46,7 @@ class _Column(NamedTuple):
         return _GAP + self.figures + self.signs
 
     def placed(self, text: str) -> str:
-        return fitted(text, self.figures) if self.head.words else at_right(text, self.figures)
+        return fitted(text, self.figures) if self.head.is_text else at_right(text, self.figures)
 
     def title(self) -> str:
         return " " * _GAP + self.placed(self.head.text) + " " * self.signs
@@ -59,7 +59,7 @@ class _Column(NamedTuple):
 
 
 def table_lines(corner: str, heads: Sequence[Head], rows: Sequence[TableRow], width: int) -> Iterator[Line]:
-    """The table; each block of columns begins with the names of the rows."""
+    """Yield the table; each block of columns starts with the names of the rows."""
     names = [sanitize_line(row.name) for row in rows]
     label = min(max([cell_len(corner), *map(cell_len, names)]), max(width // 3, 4))
     known = [row for row in rows if row.values]
@@ -87,7 +87,7 @@ def _column(head: Head, values: Sequence[Value], room: int) -> _Column:
 
 
 def _blocks(columns: Sequence[_Column], room: int) -> list[list[_Column]]:
-    """As many columns in a block as there is room for, and one at least."""
+    """Return blocks with as many columns as fit, at least one."""
     blocks: list[list[_Column]] = []
     used = room + 1
     for column in columns:
@@ -100,25 +100,29 @@ def _blocks(columns: Sequence[_Column], room: int) -> list[list[_Column]]:
 
 
 class Cells(NamedTuple):
-    """What stands for each pair, in one way of saying it."""
+    """The contents of the cells by pair, in one format."""
 
     values: Mapping[Pair, Value]
     note: str = ""
-    """What has to be known to read them so."""
+    """What the reader has to know about the format."""
 
 
-def pairs_lines(ends: tuple[str, str], names: Mapping[int, str], ways: Sequence[Cells], width: int) -> Iterator[Line]:
-    """A row for the first and a column for the second of each pair, said in the first of the ways that there is room
-    for; where there is room for none, the last one in several blocks. What is not known of a pair is `?`."""
+def pairs_lines(
+    ends: tuple[str, str], names: Mapping[int, str], formats: Sequence[Cells], width: int
+) -> Iterator[Line]:
+    """Yield a matrix with a row for the first and a column for the second instance of each pair.
+
+    The cells have the first of the formats that fits; where none fits, the last one in several blocks of columns. An
+    unknown value of a pair is `?`."""
     numbers = sorted(names)
     full = [sanitize_line(names[number]) for number in numbers]
     corner = " \\ ".join(ends)
     room = width - 1 - max([len(corner), *map(cell_len, full)])
-    for cells in ways:
+    for cells in formats:
         rows = _pair_rows(numbers, full, cells.values)
         for heads in (full, short_names(full)):
             columns = [_column(Head(head), [row.values[c] for row in rows], width) for c, head in enumerate(heads)]
-            if sum(column.width for column in columns) <= room or (cells is ways[-1] and heads is not full):
+            if sum(column.width for column in columns) <= room or (cells is formats[-1] and heads is not full):
                 if cells.note:
                     yield from hanging([(" ", "")], cells.note, width, "faint")
                 yield from table_lines(corner, [Head(head) for head in heads], rows, width)

@@ -1,4 +1,4 @@
-"""The Paths screen in words: its networks below each other or one at a time, the path under the cursor, the legend."""
+"""The text of the Paths screen: its networks together or one at a time, the path under the cursor, the legend."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from tui.screens.paths.matrix import Place, matrix_lines
 from tui.text.line import Line, fitted, hanging, sanitize_line, wrapped
 
 _ROOM_FOR_HEADING = 60
-"""Columns from which on the legend has a heading."""
+"""Width from which the legend has a heading."""
 
 
 @dataclass(frozen=True)
 class PathsPage:
-    """What stands between the rules, above the foot."""
+    """The lines between the rules, above the foot."""
 
     lines: Sequence[Line]
     cursor: int
-    """The line with the cursor."""
+    """The number of the line with the cursor."""
     title: str = ""
-    """For the upper rule, where only one of the networks is shown."""
+    """The title for the upper rule, where only one of the networks is displayed."""
     place: str = ""
-    """Which of them: `network 1 of 2`."""
-    squares: Mapping[int, PathMatrix] = field(default_factory=dict)
-    """The networks that are shown, by the line that their square begins with."""
+    """The number of the displayed network: `network 1 of 2`."""
+    matrices: Mapping[int, PathMatrix] = field(default_factory=dict)
+    """The displayed networks by the first line of their matrix."""
 
 
 def page_of(grids: Sequence[PathMatrix], network: str, place: Place | None, width: int, height: int) -> PathsPage:
-    """All networks below each other where they fit, else the one with the cursor."""
+    """Return the page with all networks where they fit, otherwise with the one under the cursor."""
     chosen = next((n for n, grid in enumerate(grids) if grid.network.name == network), 0)
     stacked: list[Line] = []
-    squares: dict[int, PathMatrix] = {}
+    matrices: dict[int, PathMatrix] = {}
     cursor = 0
     for number, grid in enumerate(grids):
         if number:
@@ -43,10 +43,10 @@ def page_of(grids: Sequence[PathMatrix], network: str, place: Place | None, widt
         stacked.append([(" " + fitted(_title(grid), width - 2) if width > 2 else "", "title")])
         if number == chosen:
             cursor = len(stacked) + _row(grid, place)
-        squares[len(stacked)] = grid
+        matrices[len(stacked)] = grid
         stacked += matrix_lines(grid, width, place if number == chosen else None)
     if len(stacked) <= height or not grids:
-        return PathsPage(stacked, cursor, squares=squares)
+        return PathsPage(stacked, cursor, matrices=matrices)
     one = grids[chosen]
     which = f"network {chosen + 1} of {len(grids)}" if len(grids) > 1 else ""
     return PathsPage(matrix_lines(one, width, place), _row(one, place), _title(one), which, {0: one})
@@ -59,10 +59,10 @@ def _row(grid: PathMatrix, place: Place | None) -> int:
 def _title(grid: PathMatrix) -> str:
     network, ways = grid.network, grid.ways
     mtu = f"MTU {network.mtu}" if isinstance(network.mtu, int) else "MTU not known"
-    well = sum(not cell.is_problem for cell in ways)
-    passing = f"{well} of {counted(len(ways), 'path')} pass" if grid.is_probed else "nothing was probed"
+    passed = sum(not cell.is_problem for cell in ways)
+    passing = f"{passed} of {counted(len(ways), 'path')} pass" if grid.is_probed else "not probed"
     if not ways:
-        passing = "no paths: there is one node"
+        passing = "no paths: there is only one node"
     name = network.name if network.name.startswith(network.interface) else f"{network.interface} {network.name}"
     return f"{sanitize_line(name)}  {mtu}  {passing}"
 
@@ -71,21 +71,22 @@ def _title(grid: PathMatrix) -> str:
 
 
 def foot_lines(grids: Sequence[PathMatrix], cell: Cell | None, width: int, height: int) -> list[Line]:
-    """In so many lines: the path under the cursor, what else is known of it as there is room, and the legend."""
+    """Return the foot in `height` lines: the path under the cursor, further facts about it if they fit, and the
+    legend."""
     legend = _legend(grids, width)
     legend = legend[: max(height - 1, 1)] if len(legend) < height else legend[:1]
     room = height - len(legend)
-    told: list[Line] = []
-    for number, (text, role) in enumerate(_told(cell) if cell else ()):
+    shown: list[Line] = []
+    for number, (text, role) in enumerate(_about(cell) if cell else ()):
         if number == 0 and room == 1:
-            told.append([(" " + fitted(sanitize_line(text), width - 1), role)])
+            shown.append([(" " + fitted(sanitize_line(text), width - 1), role)])
             break
-        told += [[(f" {line}", role)] for line in wrapped(text, width - 1)]
-    told = told[:room]
-    return [*told, *[[]] * (room - len(told)), *legend]
+        shown += [[(f" {line}", role)] for line in wrapped(text, width - 1)]
+    shown = shown[:room]
+    return [*shown, *[[]] * (room - len(shown)), *legend]
 
 
-def _told(cell: Cell) -> Iterator[tuple[str, str]]:
+def _about(cell: Cell) -> Iterator[tuple[str, str]]:
     yield path_line(cell), cell.role if cell.is_problem and cell.probe is None else ""
     if cell.probe is None:
         return
@@ -95,7 +96,8 @@ def _told(cell: Cell) -> Iterator[tuple[str, str]]:
 
 
 def _legend(grids: Sequence[PathMatrix], width: int) -> list[Line]:
-    """The letters that occur, and what they mean; said to be letters, since `1500 B` could be read as bytes."""
+    """Return the letters that occur with their meanings. The heading names them letters: `1500 B` could read as
+    bytes."""
     roles: dict[str, str] = {}
     for grid in grids:
         for letter in grid.letters():
@@ -121,24 +123,24 @@ def _legend(grids: Sequence[PathMatrix], width: int) -> list[Line]:
 
 
 def waiting_lines(running: bool, progress: str, width: int, *, held_by: str = "") -> list[Line]:
-    """What is being waited for, while no paths are known yet; of a recording nothing is."""
-    text = "The paths are not known: the checks have not run to their end. r runs them again."
+    """Return why no paths are known yet; for a recording, that it contains none."""
+    text = "The paths are not known: the checks did not finish. r runs them again."
     if held_by:
-        text = f"{held_by} holds no paths."
+        text = f"{held_by} contains no paths."
     elif running:
         text = f"The paths are not known yet: the checks are running ({sanitize_line(progress)})."
     return [[(f" {line}", "faint")] for line in wrapped(text, width - 1)]
 
 
 def no_networks_lines(cluster: Cluster, width: int, *, held_by: str = "") -> list[Line]:
-    """Why there is no private network to show, and what to do; of a recording nothing can be done."""
+    """Return why there is no private network, and what to do; for a recording only the reason."""
     if held_by:
-        reason = cluster.networks.reason if isinstance(cluster.networks, Unknown) else "oifcfg named none."
-        return list(hanging([(" ? ", "unknown")], f"{held_by} holds no private networks. {reason}", width))
+        reason = cluster.networks.reason if isinstance(cluster.networks, Unknown) else "oifcfg listed none."
+        return list(hanging([(" ? ", "unknown")], f"{held_by} contains no private networks. {reason}", width))
     if isinstance(cluster.networks, Unknown):
         text = f"The private networks are not known. {cluster.networks.reason}"
     else:
         text = "No private network is configured: oifcfg names none as cluster_interconnect."
     lines: list[Line] = list(hanging([(" ? ", "unknown")], text, width))
-    advice = "The Checks screen (1) tells what to do about it; r runs the checks again."
+    advice = "The Checks screen (1) shows what to do; r runs the checks again."
     return [*lines, [], *hanging([("   ", "")], advice, width)]

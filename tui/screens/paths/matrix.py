@@ -1,4 +1,4 @@
-"""The square of a network as lines: roomy where there is room, and down to a letter a path for sixteen nodes."""
+"""The path matrix of a network as lines: with figures where they fit, down to a letter per path for sixteen nodes."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from tui.text.node_names import at_right, headings
 
 _CORNER = "from \\ to"
 _LEAST = 3
-"""Columns of a path: its letter, and the signs of the cursor on both sides."""
+"""Fewest columns of a path: its letter, and a cursor character on each side."""
 _MOST = 14
-"""Columns of the longest heading over a path; longer names are shortened."""
+"""Most columns of a heading over a path; longer names are shortened."""
 
 Place = tuple[str, str]
-"""The way under the cursor: from-node, to-node."""
+"""The path under the cursor: from-node, to-node."""
 
 
 @dataclass(frozen=True)
 class _Layout:
     label: int
     cell: int
-    """Columns of what stands in a cell, without the sign on either side."""
+    """Columns of the content of a cell, without the cursor character on each side."""
     heads: Sequence[str]
     rows: Sequence[str]
     columns: range
-    """Those that there is room for."""
+    """The columns that fit."""
 
 
 def matrix_lines(grid: PathMatrix, width: int, cursor: Place | None) -> list[Line]:
-    """The heads of the columns, and a line for each node; the way under the cursor stands in brackets."""
+    """Return the headings of the columns, and a line for each node; the path under the cursor is in brackets."""
     contents, layout = _fitted(grid, width, cursor)
     lines: list[Line] = [_head(layout)]
     for row, a in enumerate(grid.nodes):
@@ -46,7 +46,7 @@ def matrix_lines(grid: PathMatrix, width: int, cursor: Place | None) -> list[Lin
 
 
 def place_at(grid: PathMatrix, width: int, cursor: Place | None, line: int, column: int) -> Place | None:
-    """The way that these lines, drawn so, show in that line and column of the screen; None where they show none."""
+    """Return the path at a line and column of the lines of `matrix_lines`; None where there is none."""
     layout = _fitted(grid, width, cursor)[1]
     row, number = line - 1, (column - 1 - layout.label) // (layout.cell + 2)
     if not 0 <= row < len(grid.nodes) or not 0 <= number < len(layout.columns):
@@ -55,8 +55,8 @@ def place_at(grid: PathMatrix, width: int, cursor: Place | None, line: int, colu
 
 
 def _fitted(grid: PathMatrix, width: int, cursor: Place | None) -> tuple[dict[Place, str], _Layout]:
-    """What stands in the cells, and where: as roomy as there is room for."""
-    contents = {way: _roomy(cell) for way, cell in grid.cells.items()}
+    """Return the contents of the cells and the layout, with as many figures as fit."""
+    contents = {way: _full_content(cell) for way, cell in grid.cells.items()}
     layout = _layout(grid, width, max(map(cell_len, contents.values()), default=1))
     if layout is None:
         contents = {way: cell.figure + cell.letter for way, cell in grid.cells.items()}
@@ -67,7 +67,7 @@ def _fitted(grid: PathMatrix, width: int, cursor: Place | None) -> tuple[dict[Pl
     return contents, layout
 
 
-def _roomy(cell: Cell) -> str:
+def _full_content(cell: Cell) -> str:
     return f"{cell.figure} {cell.letter}" if cell.figure else cell.letter
 
 
@@ -88,7 +88,7 @@ def _column(grid: PathMatrix, cursor: Place | None) -> int:
 
 
 def _layout(grid: PathMatrix, width: int, content: int) -> _Layout | None:
-    """A layout of all columns with contents that wide; None where there is no room for it."""
+    """Return a layout of all columns for contents of that width; None where it does not fit."""
     names = [sanitize_line(node) for node in grid.nodes]
     for room in (min(max([content, *map(cell_len, names)]), _MOST), content):
         heads, numbered = headings(names, room)
@@ -101,7 +101,7 @@ def _layout(grid: PathMatrix, width: int, content: int) -> _Layout | None:
 
 
 def _tight(grid: PathMatrix, width: int, cursor: int) -> _Layout:
-    """A letter a path; of more nodes than there is room for, the columns around the cursor."""
+    """Return a layout with a letter per path; where not all nodes fit, with the columns around the cursor."""
     names = [sanitize_line(node) for node in grid.nodes]
     count = max(len(names), 1)
     longest = max(map(cell_len, names), default=1)

@@ -1,4 +1,4 @@
-"""One path to read: what was sent each way, what came back, and what was noted when it was."""
+"""A path in detail: the packets sent in each direction, the answers, and the journal entries."""
 
 from __future__ import annotations
 
@@ -19,20 +19,22 @@ _HEADS = ("payload", "packet", "answered", "round trip ms", "ttl", "")
 
 
 def reader_lines(report: Report, grid: PathMatrix, cell: Cell, width: int) -> Iterator[Line]:
-    """The path, the way back, and the journal's entries of both."""
+    """Yield the path, the opposite path, and the journal entries of both."""
     back = grid.cells[cell.to_node, cell.from_node]
     for number, way in enumerate(dict.fromkeys((cell, back))):
         if number:
             yield []
         yield from _way(way, width)
     yield []
-    for text in wrapped("What was sent, as it was noted", width):
+    for text in wrapped("Commands and packets, from the journal", width):
         yield [(text, "title")]
     topics = [EvidenceRef(c.from_node, f"path {grid.network.name} {c.from_node} {c.to_node}") for c in (cell, back)]
     if entries := Journal(report.journal).matching(topics):
         yield from evidence_lines(entries, width)
     else:
-        yield from hanging([("  ", "")], "Nothing was sent on this path, or nothing of it is kept.", width)
+        yield from hanging(
+            [("  ", "")], "racwire sent nothing on this path, or the journal has no entry about it.", width
+        )
 
 
 def _way(cell: Cell, width: int) -> Iterator[Line]:
@@ -52,15 +54,17 @@ def _verdict(cell: Cell) -> str:
 
 def _sentences(probe: PathProbe) -> Iterator[str]:
     by = f" by {probe.sent_by}" if probe.sent_by else ""
-    sent = f"{counted(probe.packets_sent, 'packet')} of {probe.bytes_sent:,} bytes in all" if probe.packets_sent else ""
+    sent = (
+        f"{counted(probe.packets_sent, 'packet')} of {probe.bytes_sent:,} bytes in total" if probe.packets_sent else ""
+    )
     what = f": {sent} in {probe.elapsed_ms:.0f} ms" if sent else ""
     yield f"From {probe.source_ip} to {probe.destination_ip}{by}{what}."
     if isinstance(probe.path_mtu, int):
-        yield f"The largest packet that passes has {probe.path_mtu} bytes; {probe.expected_mtu} ought to pass."
+        yield f"The largest packet that passes has {probe.path_mtu} bytes; {probe.expected_mtu} bytes should pass."
     elif isinstance(probe.path_mtu, Unknown):
         yield f"The largest packet that passes is not known: {probe.path_mtu.reason}"
     else:
-        yield f"Packets of {probe.expected_mtu} bytes ought to pass."
+        yield f"Packets of {probe.expected_mtu} bytes should pass."
     if where := LEGS[probe.lost_leg]:
         yield f"Full-size packets get {where}: the other node counted what arrived."
     if probe.hops is not None:
@@ -99,15 +103,14 @@ def _row(probe: PathProbe, series: PingSeries) -> tuple[str, ...]:
 
 
 def _odd(probe: PathProbe, series: PingSeries) -> str:
-    """What else happened to packets of that size."""
-    told = ["one byte more than ought to pass"] if series.payload == full_payload(probe) + 1 else []
+    """Return further facts about the packets of that size."""
+    facts = ["one byte more than should pass"] if series.payload == full_payload(probe) + 1 else []
     if series.refused_locally:
         mtu = f" (MTU {series.local_mtu})" if series.local_mtu else ""
-        told.append(f"{series.refused_locally} refused by {sanitize_line(probe.from_node)}'s own kernel{mtu}")
+        facts.append(f"{series.refused_locally} refused by {sanitize_line(probe.from_node)}'s own kernel{mtu}")
     if series.too_big_mtu is not None:
-        told.append(
-            f"{sanitize_line(series.too_big_from) or 'a router'} says fragmentation needed (MTU {series.too_big_mtu})"
-        )
+        router = sanitize_line(series.too_big_from) or "a router"
+        facts.append(f"{router} reports fragmentation needed (MTU {series.too_big_mtu})")
     if series.unreachable_from:
-        told.append(f"{sanitize_line(series.unreachable_from)} says unreachable")
-    return "; ".join([*told, *(sanitize_line(error) for error in series.errors)])
+        facts.append(f"{sanitize_line(series.unreachable_from)} reports unreachable")
+    return "; ".join([*facts, *(sanitize_line(error) for error in series.errors)])

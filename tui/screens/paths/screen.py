@@ -1,4 +1,4 @@
-"""Paths: which node reaches which over each private network, and with how much."""
+"""The Paths screen: which nodes reach each other over each private network, and with which packet size."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ from tui.widgets.lines import Lines
 from tui.widgets.run_text import state_of
 
 PATHS = (
-    Action("up,k", "move(-1, 0)", "↑ k", "The path above: from another node."),
-    Action("down,j", "move(1, 0)", "↓ j", "The path below."),
-    Action("left,h", "move(0, -1)", "← h", "The path to the left: to another node."),
-    Action("right,l", "move(0, 1)", "→ l", "The path to the right."),
-    Action("home,g", "edge(False)", "g Home", "The first node's paths."),
-    Action("end,G", "edge(True)", "G End", "The last node's paths."),
+    Action("up,k", "move(-1, 0)", "↑ k", "Select the path above, from another node."),
+    Action("down,j", "move(1, 0)", "↓ j", "Select the path below."),
+    Action("left,h", "move(0, -1)", "← h", "Select the path on the left, to another node."),
+    Action("right,l", "move(0, 1)", "→ l", "Select the path on the right."),
+    Action("home,g", "edge(False)", "g Home", "Select the paths of the first node."),
+    Action("end,G", "edge(True)", "G End", "Select the paths of the last node."),
     Action(
         "enter",
         "read",
         "Enter",
-        "The path both ways in words, with everything that was sent; so does a second click.",
+        "Show the path in both directions, with all that racwire sent; so does a second click.",
         "read",
     ),
-    Action("p", "problem", "p", "The next path that has a problem or is not known.", "next problem"),
-    Action("n", "network", "n", "The next private network.", "next network"),
+    Action("p", "problem", "p", "Select the next path that has a problem or is not known.", "next problem"),
+    Action("n", "network", "n", "Select the next private network.", "next network"),
     Action("r", "rerun", "r", "Run all checks again.", "rerun"),
     EXPORT,
 )
 
 _BARS = 5
-"""Lines of the screen that are not the body's."""
+"""Lines of the screen outside the body."""
 _LEAST_FOOT, _MOST_FOOT = 2, 6
 
 Place = tuple[str, str, str]
@@ -54,7 +54,7 @@ Place = tuple[str, str, str]
 
 
 class PathsScreen(ConsoleScreen):
-    """The squares of the private networks, and below them the path under the cursor."""
+    """The path matrices of the private networks, and below them the path under the cursor."""
 
     NAME = "paths"
     ACTIONS = PATHS
@@ -69,18 +69,18 @@ class PathsScreen(ConsoleScreen):
         self._page = PathsPage((), 0)
 
     def compose_body(self) -> ComposeResult:
-        """The squares and the foot."""
+        """Yield the matrices and the foot."""
         yield Lines(id="path-matrix")
         yield Lines(id="path-foot")
 
     def signs(self) -> Sequence[Legend]:
-        """The letters of the squares."""
+        """Return the legend of the letters in the matrices."""
         return [Legend("Paths", [LegendEntry(letter, meaning) for letter, meaning in MEANINGS.items()])]
 
     # --- drawing ------------------------------------------------------------------------------------------------------
 
     def draw(self, news: News | None = None) -> None:
-        """Draw what the newest run that knows of paths tells."""
+        """Draw the paths of the newest run that has them."""
         if news is News.SAMPLES:
             return
         report = report_with(self.state.run, "paths")
@@ -91,7 +91,7 @@ class PathsScreen(ConsoleScreen):
         self._lay_out()
 
     def _keep_cursor(self) -> None:
-        """On its path; until the operator moves, on the first that has a problem."""
+        """Keep the cursor on its path; until the operator moves it, on the first path with a problem."""
         ways = {(g.network.name, *way) for g in self._grids for way in g.cells}
         if self._moved and self._place in ways:
             return
@@ -103,17 +103,17 @@ class PathsScreen(ConsoleScreen):
         way = self._place[1:] if self._place else None
         network = self._place[0] if self._place else ""
         self._page = page_of(self._grids, network, way, width, height - _LEAST_FOOT)
-        squares, foot = self.query_one("#path-matrix", Lines), self.query_one("#path-foot", Lines)
+        matrix, foot = self.query_one("#path-matrix", Lines), self.query_one("#path-foot", Lines)
         room = min(max(height - len(self._page.lines) - 1, _LEAST_FOOT), _MOST_FOOT) if self._grids else 0
         foot.styles.height = room
         foot.display = bool(self._grids)
         if self._grids:
             rows = height - room
-            top = min(max(squares.above, self._page.cursor - rows + 1), max(self._page.cursor - 1, 0))
-            squares.show(lambda _: self._page.lines, top=top)
+            top = min(max(matrix.above, self._page.cursor - rows + 1), max(self._page.cursor - 1, 0))
+            matrix.show(lambda _: self._page.lines, top=top)
             foot.show(lambda wide: foot_lines(self._grids, self._cell, wide, room))
         else:
-            squares.show(self._nothing)
+            matrix.show(self._nothing)
         self.query_one("#upper-rule", Lines).show(self.upper_rule)
         self.draw_lower_rule()
 
@@ -124,26 +124,26 @@ class PathsScreen(ConsoleScreen):
         return no_networks_lines(self._report.cluster, width, held_by=held_by)
 
     def upper_rule(self, width: int) -> list[Line]:
-        """Which network is shown, where there is no room for all."""
+        """Return the upper rule with the displayed network, where not all fit."""
         return [rule_line(width, self._page.title, self._page.place)]
 
     def lower_rule(self, width: int) -> list[Line]:
-        """How far the run is, and whether there is more below."""
+        """Return the lower rule with the progress of the run, and how many lines lie below."""
         below = self.query_one("#path-matrix", Lines).below
         return [rule_line(width, state_of(self.state.run), f"{below} more below" if below else "")]
 
     @on(Lines.Scrolled, "#path-matrix")
-    def say_how_much_is_below(self) -> None:
-        """Keep the count of lines below right."""
+    def show_lines_below(self) -> None:
+        """Update the count of lines below."""
         self.draw_lower_rule()
 
     @on(Lines.Clicked, "#path-matrix")
     def choose_clicked(self, message: Lines.Clicked) -> None:
-        """Choose the path that was clicked; the chosen one is opened."""
-        first = max((line for line in self._page.squares if line <= message.line), default=None)
+        """Select the clicked path; open it if it is selected already."""
+        first = max((line for line in self._page.matrices if line <= message.line), default=None)
         if first is None:
             return
-        grid = self._page.squares[first]
+        grid = self._page.matrices[first]
         chosen = self._place[1:] if self._place and self._place[0] == grid.network.name else None
         way = place_at(grid, self.size.width, chosen, message.line - first, message.column)
         if way is not None and way == chosen:
@@ -152,7 +152,7 @@ class PathsScreen(ConsoleScreen):
             self._go((grid.network.name, *way))
 
     def on_resize(self, event: events.Resize) -> None:
-        """Other widths make other squares."""
+        """Lay out the matrices for the new width."""
         self.call_after_refresh(self._lay_out)
 
     # --- keys ---------------------------------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ class PathsScreen(ConsoleScreen):
         self._lay_out()
 
     def action_move(self, down: int, right: int) -> None:
-        """Move the cursor; over the edge of a square into the next one, where both are shown."""
+        """Move the cursor; over the edge of a matrix into the next one, where both are displayed."""
         grid, cell = self._grid, self._cell
         if grid is None or cell is None:
             return
@@ -184,12 +184,12 @@ class PathsScreen(ConsoleScreen):
         self._go((grid.network.name, grid.nodes[row], grid.nodes[column]))
 
     def action_edge(self, end: bool) -> None:
-        """Move the cursor to the first or the last row of its square."""
+        """Move the cursor to the first or the last row of its matrix."""
         if self._grid and self._place:
             self._go((self._place[0], self._grid.nodes[-1 if end else 0], self._place[2]))
 
     def action_problem(self) -> None:
-        """Move the cursor to the next path that has a problem, after the last to the first."""
+        """Move the cursor to the next path with a problem; after the last comes the first."""
         found = problems(self._grids)
         if not found:
             self.notice("Every path passes." if self._grids else "No path is known.")
@@ -199,7 +199,7 @@ class PathsScreen(ConsoleScreen):
         self._go(next((place for place in found if everything.index(place) > at), found[0]))
 
     def action_network(self) -> None:
-        """Move the cursor to the same path of the next network, where it has it."""
+        """Move the cursor to the same path of the next network, or to its first path."""
         if self._grid is None or self._place is None or len(self._grids) < 2:
             self.notice("There is no other private network.")
             return
@@ -209,7 +209,7 @@ class PathsScreen(ConsoleScreen):
             self._go((grid.network.name, *way))
 
     def action_read(self) -> None:
-        """Show the path under the cursor both ways."""
+        """Show the path under the cursor in both directions."""
         report, grid, cell = self._report, self._grid, self._cell
         if report is None or grid is None or cell is None:
             return
@@ -221,5 +221,5 @@ class PathsScreen(ConsoleScreen):
         self.app.push_screen(ReaderScreen(title, lambda width: list(reader_lines(report, grid, cell, width))))
 
     def action_rerun(self) -> None:
-        """Ask for another run."""
+        """Request another run."""
         self.post_message(self.RunWanted())

@@ -1,4 +1,4 @@
-"""The Report screen in words: what the report says and how complete it is, and what was written of it."""
+"""The text of the Report screen: a summary of the report, how complete it is, and the written files."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from tui.widgets.units import clock
 _NAME, _ENDING, _LABEL = 12, 9, 9
 _MOST_NAMED = 8
 _SHOWN = ("Cluster", "Nodes", "Private networks", "Clusterware", "Database")
-"""What was looked at; the rule above has when."""
+"""The facts in the summary; the rule above has the time."""
 
 
 class Room(IntEnum):
-    """How much room there is for what the report says."""
+    """How much room the summary has."""
 
     LITTLE = 0
     SOME = 1
-    """Enough to set its parts apart."""
+    """Enough to separate its parts."""
     MUCH = 2
-    """Enough to name the problems, and what was looked at."""
+    """Enough to name the problems, and the checked nodes and networks."""
 
 
 def says_lines(standing: ReportState, samples: str, width: int, room: Room = Room.LITTLE) -> Iterator[Line]:
-    """What the report says now, how complete it is, and what samples go with it."""
+    """Yield the summary of the report, how complete it is, and its samples."""
     report = standing.report
     if report is None:
         yield from hanging([(" ", "")], standing.completeness, width, "faint")
@@ -55,13 +55,13 @@ def says_lines(standing: ReportState, samples: str, width: int, room: Room = Roo
     label = max((len(name) for name, _ in known), default=_LABEL - 2) + 2
     for name, value in known:
         yield from hanging([(f" {name:<{label}}", "label")], value, width)
-    told_role = "" if standing.is_whole else "warn"
-    yield from hanging([(f" {'Checks':<{label}}", "label")], standing.completeness, width, told_role)
+    role = "" if standing.is_whole else "warn"
+    yield from hanging([(f" {'Checks':<{label}}", "label")], standing.completeness, width, role)
     yield from hanging([(f" {'Samples':<{label}}", "label")], samples, width)
 
 
 def _problems(found: Sequence[Finding], width: int) -> Iterator[Line]:
-    if len(found) < 2:  # the headline has said it
+    if len(found) < 2:  # the headline names the problem
         return
     yield []
     for finding in found[:_MOST_NAMED]:
@@ -70,23 +70,25 @@ def _problems(found: Sequence[Finding], width: int) -> Iterator[Line]:
         yield [(f"   and {len(found) - _MOST_NAMED} more", "faint")]
 
 
-def samples_told(track: Track | None, feed: FeedState, zone: tzinfo | None = None) -> str:
-    """What samples go with the report, since when; of those that are being taken only what does not change with each.
-    Times are in that zone, which the rule above names. Raises RecordingError."""
+def samples_text(track: Track | None, feed: FeedState, zone: tzinfo | None = None) -> str:
+    """Return which samples belong to the report, and since when; for live samples only what does not change with each
+    one.
+
+    Times are in `zone`, which the rule above names. Raises RecordingError where a recording cannot be read."""
     span = track.span() if track is not None else None
     if track is None or span is None:
         if feed.is_saved:
             return "None were saved."
         if feed.replayed:
             return "There are none in this recording."
-        return "None yet: sampling begins with Traffic (3)."
-    of = [told for noun in ("node", "instance") if (told := _sampled(track, noun))]
-    until = f" to {clock(span[1], zone, told=False)}" if feed.replayed else ""
-    return f"Of {' and '.join(of) or 'no node'}, from {clock(span[0], zone, told=False)}{until or ' on'}."
+        return "None yet: sampling starts when you open Traffic (3)."
+    of = [text for noun in ("node", "instance") if (text := _sampled(track, noun))]
+    until = f" to {clock(span[1], zone, has_zone=False)}" if feed.replayed else ""
+    return f"Of {' and '.join(of) or 'no node'}, from {clock(span[0], zone, has_zone=False)}{until or ' on'}."
 
 
 def _sampled(track: Track, noun: str) -> str:
-    """`3 nodes`; `1 of 3 instances` where there is no sample of the others; empty where none is known."""
+    """Return `3 nodes`; `1 of 3 instances` where the others have no sample; empty where none is known."""
     sources = [source for source in track.sources() if source.startswith(f"{noun} ")]
     sampled = sum(_has_samples(track, source) for source in sources)
     whole = counted(len(sources), noun)
@@ -100,16 +102,16 @@ def _has_samples(track: Track, source: str) -> bool:
     return newest is not None
 
 
-def form_line(name: str, what: str, ending: str, width: int) -> Line:
-    """A way to write it: its name, who it is for, how its files end."""
+def form_line(name: str, purpose: str, ending: str, width: int) -> Line:
+    """Return the line of a format: its name, its purpose, and the ending of its files."""
     room = max(width - _NAME - _ENDING - 3, 0)
-    if room < len(what) and width < 80:
-        return [(f" {fitted(name, _NAME)} ", "title"), (fitted(what, max(width - _NAME - 2, 0)), "")]
-    return [(f" {fitted(name, _NAME)} ", "title"), (fitted(what, room), ""), (f" {ending}", "faint")]
+    if room < len(purpose) and width < 80:
+        return [(f" {fitted(name, _NAME)} ", "title"), (fitted(purpose, max(width - _NAME - 2, 0)), "")]
+    return [(f" {fitted(name, _NAME)} ", "title"), (fitted(purpose, room), ""), (f" {ending}", "faint")]
 
 
 def done_lines(outbox: ExportState, names: str, width: int) -> Iterator[Line]:
-    """How names are written, and what was written since racwire was started, the newest first."""
+    """Yield how names are written, and the files written since racwire was started, the newest first."""
     yield from hanging([(" Names    ", "label")], names, width)
     for number, done in enumerate(outbox.done):
         label = (" Written  " if number == 0 else " " * 10, "label")
@@ -129,11 +131,11 @@ def _place(path: Path) -> str:
     return sanitize_line(short(path))
 
 
-def names_told(standing: ReportState, outbox: ExportState, *, is_redacted: bool) -> str:
-    """How names are written."""
+def names_text(standing: ReportState, outbox: ExportState, *, is_redacted: bool) -> str:
+    """Return how names are written."""
     if standing.report is not None and standing.report.is_redacted:
-        return "pseudonyms, as it was saved"
+        return "pseudonyms, as in the saved file"
     if not is_redacted:
-        return "as they are; d writes pseudonyms"
-    kept = f"; {_place(outbox.mapping)} tells you which" if outbox.mapping else ""
-    return f"as pseudonyms{kept}. Look through the file before you hand it on."
+        return "real names; d writes pseudonyms"
+    mapping = f"; {_place(outbox.mapping)} lists them" if outbox.mapping else ""
+    return f"pseudonyms{mapping}. Read the file before you hand it on."

@@ -1,4 +1,4 @@
-"""Report: what there is to hand on, in which form, for whom; and where it went."""
+"""The Report screen: a summary of the report, the formats to write it in, and the written files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tui.console.export_state import (
     SAVED,
     SAVED_ENDING,
     ExportState,
-    LookWhere,
+    FindDirectory,
     ReportState,
     WriteReport,
     report_state,
@@ -27,35 +27,43 @@ from tui.console.export_state import (
 from tui.console.messages import ExportWanted
 from tui.console.takeaway import short
 from tui.screens.base import ConsoleScreen
-from tui.screens.report.lines import Room, done_lines, form_line, names_told, samples_told, says_lines
+from tui.screens.report.lines import Room, done_lines, form_line, names_text, samples_text, says_lines
 from tui.text.line import Line, sanitize_line
-from tui.widgets.bars import keys_line, rule_line
+from tui.widgets.bars import keys_line, lines_below, rule_line
 from tui.widgets.choice_list import ChoiceList
 from tui.widgets.lines import Lines
 from tui.widgets.run_text import state_of
 
 REPORT = (
-    Action("up,k", "move(-1)", "↑ k", "The form above."),
-    Action("down,j", "move(1)", "↓ j", "The form below."),
-    Action("home,g", "move(-100)", "g Home", "The first form."),
-    Action("end,G", "move(100)", "G End", "The last one: everything in one file, for `racwire open`."),
-    Action("enter", "write", "Enter", "Write the report in that form to a new file; so does a second click.", "write"),
-    Action("d", "redact", "d", "Write pseudonyms for names and addresses, for others to read; again: not.", "redact"),
-    Action("pagedown,space", "page(1)", "PgDn Space", "Read on in what the report says."),
-    Action("pageup,b", "page(-1)", "PgUp b", "Read back in it."),
+    Action("up,k", "move(-1)", "↑ k", "Select the format above."),
+    Action("down,j", "move(1)", "↓ j", "Select the format below."),
+    Action("home,g", "move(-100)", "g Home", "Select the first format."),
+    Action("end,G", "move(100)", "G End", "Select the last format: everything in one file, for `racwire open`."),
+    Action(
+        "enter",
+        "write",
+        "Enter",
+        "Write the report in the selected format to a new file; so does a second click.",
+        "write",
+    ),
+    Action(
+        "d", "redact", "d", "Write pseudonyms instead of names and addresses; again: write the real ones.", "redact"
+    ),
+    Action("pagedown,space", "page(1)", "PgDn Space", "Scroll the summary down."),
+    Action("pageup,b", "page(-1)", "PgUp b", "Scroll the summary up."),
 )
 
 _BARS = 6
-"""Lines of the screen that are not those of what it says, of the forms, and of what was written."""
+"""Lines of the screen outside the summary, the formats, and the written files."""
 _LEAST_SAID, _LEAST_DONE, _AIR = 2, 2, 3
 
 
 @dataclass(frozen=True)
 class ReportForm:
-    """A form that the report can be written in."""
+    """A format that the report can be written in."""
 
     name: str
-    what: str
+    purpose: str
     ending: str
 
 
@@ -66,7 +74,7 @@ FORMS = (
 
 
 class ReportScreen(ConsoleScreen):
-    """What the report says, the forms, and what was written. It asks the app for files."""
+    """The summary of the report, the formats, and the written files. It requests files from the app."""
 
     NAME = "report"
     ACTIONS: ClassVar[tuple[Action, ...]] = REPORT
@@ -79,30 +87,30 @@ class ReportScreen(ConsoleScreen):
         self._samples = ""
         self._room = Room.LITTLE
         self._named = FORMS[0]
-        """The form whose file is named on the screen."""
+        """The format whose file is named on the screen."""
 
     def compose_body(self) -> ComposeResult:
-        """What it says; below a rule with the name of the file, the forms; what was written."""
+        """Yield the summary; below a rule with the file name, the formats; the written files."""
         yield Lines(id="report-says")
         yield Lines(self._file_rule, id="report-file", classes="bar")
         yield ChoiceList(id="report-forms")
         yield Lines(id="report-done")
 
     def on_mount(self) -> None:
-        """The forms stay the same."""
+        """Show the formats, which never change."""
         forms = self.query_one(ChoiceList)
-        forms.show_choices([partial(form_line, form.name, form.what, form.ending) for form in FORMS])
+        forms.show_choices([partial(form_line, form.name, form.purpose, form.ending) for form in FORMS])
 
     def on_screen_resume(self, event: events.ScreenResume) -> None:
-        """It is shown: find out where files go."""
+        """Find out where files can be written, when the screen opens."""
         super().on_screen_resume(event)
         if self.is_current:
-            self.post_message(ExportWanted(LookWhere()))
+            self.post_message(ExportWanted(FindDirectory()))
 
     # --- drawing ------------------------------------------------------------------------------------------------------
 
     @property
-    def _outbox(self) -> ExportState:
+    def _exports(self) -> ExportState:
         return self.state.exports
 
     @property
@@ -110,13 +118,13 @@ class ReportScreen(ConsoleScreen):
         return FORMS[self.query_one(ChoiceList).chosen]
 
     def draw(self, news: News | None = None) -> None:
-        """Draw what the newest report says. Samples tell something here only when the first of them come."""
+        """Draw the newest report. Of the samples only the first ones change the screen."""
         if news is News.PROGRESS:
             self.draw_lower_rule()
             return
-        samples = self._outbox.recorded or "They are being looked at."
+        samples = self._exports.recorded or "Reading the samples."
         if not self.state.feed.replayed:
-            samples = samples_told(self.state.timeline, self.state.feed, self.state.zone)
+            samples = samples_text(self.state.timeline, self.state.feed, self.state.zone)
         if news is News.SAMPLES and samples == self._samples:
             return
         self._samples, self._standing = samples, report_state(self.state.run)
@@ -124,7 +132,7 @@ class ReportScreen(ConsoleScreen):
         self._lay_out()
 
     def _offer(self) -> None:
-        """Of a report that has pseudonyms already, no others are offered."""
+        """Offer pseudonyms only for a report that has none yet."""
         now = tuple(a for a in self.ACTIONS if a.name != "redact" or not self._has_pseudonyms)
         if now != self.ACTIONS:
             self.ACTIONS = now  # type: ignore[misc]
@@ -135,10 +143,10 @@ class ReportScreen(ConsoleScreen):
         return self._standing.report is not None and self._standing.report.is_redacted
 
     def _lay_out(self) -> None:
-        """What it says has the room that it takes; the forms have all of theirs, and what was written the rest."""
+        """Divide the height: the summary takes what it needs, the formats all they need, the written files the rest."""
         height = self.size.height - _BARS
         says, done = self.query_one("#report-says", Lines), self.query_one("#report-done", Lines)
-        least = len(FORMS) + min(_LEAST_DONE, 1 + len(self._outbox.done))
+        least = len(FORMS) + min(_LEAST_DONE, 1 + len(self._exports.done))
         said = {room: len(self._said(self.size.width, room)) for room in Room}
         self._room = max((room for room in Room if said[room] <= height - least - _AIR), default=Room.LITTLE)
         for_said = max(min(said[self._room], height - least), _LEAST_SAID)
@@ -154,63 +162,63 @@ class ReportScreen(ConsoleScreen):
         return list(says_lines(self._standing, self._samples, width, room))
 
     def _done_lines(self, width: int) -> list[Line]:
-        names = names_told(self._standing, self._outbox, is_redacted=self._is_redacted)
-        return [*([[]] if self._room else []), *done_lines(self._outbox, names, width)]
+        names = names_text(self._standing, self._exports, is_redacted=self._is_redacted)
+        return [*([[]] if self._room else []), *done_lines(self._exports, names, width)]
 
     def _file_rule(self, width: int) -> list[Line]:
-        """What the file will be called, and where it will be."""
-        report, directory = self._standing.report, self._outbox.directory
+        """Return the rule with the path of the file to write."""
+        report, directory = self._standing.report, self._exports.directory
         if report is None:
-            return [rule_line(width, "write it")]
+            return [rule_line(width, "write the report")]
         name = stem_of(report, self._is_redacted) + self._form.ending
         path = directory / name if directory is not None else None
-        where = short(self._outbox.free(path)) if path is not None else name
-        return [rule_line(width, f"write it to {sanitize_line(where)}")]
+        where = short(self._exports.free(path)) if path is not None else name
+        return [rule_line(width, f"write to {sanitize_line(where)}")]
 
     def upper_rule(self, width: int) -> list[Line]:
-        """Of when the report is."""
+        """Return the upper rule with the time of the report."""
         report = self._standing.report
         return [rule_line(width, f"report of {sanitize_line(at(report.started_at))}" if report else "")]
 
     def lower_rule(self, width: int) -> list[Line]:
-        """How far what is being written is, or the run of the checks."""
+        """Return the lower rule with the progress of the file, or of the run of the checks."""
         below = self.query_one("#report-says", Lines).below
-        told = sanitize_line(self._outbox.progress) or (state_of(self.state.run) if self.state.run.running else "")
-        return [rule_line(width, told, f"PgDn: {below} more lines" if below else "")]
+        progress = sanitize_line(self._exports.progress) or (state_of(self.state.run) if self.state.run.running else "")
+        return [rule_line(width, progress, lines_below(below))]
 
     @on(Lines.Scrolled, "#report-says")
-    def say_how_much_is_below(self) -> None:
-        """Keep the count of lines below right."""
+    def show_lines_below(self) -> None:
+        """Update the count of lines below."""
         self.draw_lower_rule()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Other widths take other heights."""
+        """Divide the height again for the new width."""
         self.call_after_refresh(self._lay_out)
 
     # --- keys ---------------------------------------------------------------------------------------------------------
 
     def action_move(self, by: int) -> None:
-        """Choose another form."""
+        """Select another format."""
         self.query_one(ChoiceList).move(by)
         self._named = self._form
         self.query_one("#report-file", Lines).show(self._file_rule)
 
     @on(ChoiceList.Taken)
     def take_clicked(self) -> None:
-        """Choose what was clicked; what was chosen already is written."""
+        """Select the clicked format; write it if it is selected already."""
         if self._form is self._named:
             self.action_write()
         self.action_move(0)
 
     def action_write(self) -> None:
-        """Ask for the file."""
+        """Request the file."""
         self.post_message(ExportWanted(WriteReport(self._form.name, self._is_redacted)))
 
     def action_redact(self) -> None:
-        """Write pseudonyms, or no longer."""
+        """Switch between pseudonyms and real names."""
         self._is_redacted = not self._is_redacted and not self._has_pseudonyms
         self._lay_out()
 
     def action_page(self, pages: int) -> None:
-        """Read on."""
+        """Scroll the summary by screens."""
         self.query_one("#report-says", Lines).scroll_pages(pages)

@@ -1,4 +1,4 @@
-"""All nodes at a glance: a line each."""
+"""All nodes, one line each."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from tui.widgets.graph import points
 _RATE = 7
 _LEAST_GRAPH = 4
 _WORST = (("FAILED", "fail"), ("buffer", "fail"), ("drops", "warn"))
-"""Figures that should be 0, in the order of their columns, and how they look when they are not."""
+"""Figures that should be 0, in the order of their columns, each with its role when it is not."""
 
 
 @dataclass(frozen=True)
 class _Glance:
-    """What is shown of a node."""
+    """The figures of a node."""
 
     trouble: str
     bits_in: float | None
@@ -44,22 +44,22 @@ class _Glance:
 
 
 def glance_heading(names: Iterable[str], look: DrawingStyle, step_s: float) -> Line:
-    """What the columns are."""
+    """Return the headings of the columns."""
     name, drawn = _room(names, look.width)
-    words = f" {'node':<{name}} {'in':>6}    {'out':>6}    {'link':>5} "
-    words += "".join(f" {word:>{_RATE}}" for word, _ in _WORST) + f" {'softirq':>7} {'lost':>{_RATE}}"
+    text = f" {'node':<{name}} {'in':>6}    {'out':>6}    {'link':>5} "
+    text += "".join(f" {word:>{_RATE}}" for word, _ in _WORST) + f" {'softirq':>7} {'lost':>{_RATE}}"
     if drawn:
         span = units.duration(step_s * points(drawn, look.style))
-        words += f" {fitted(f'in, {span}' if len(span) + 4 <= drawn else span, drawn)}"
-    return [(fitted(words, look.width), "faint")]
+        text += f" {fitted(f'in, {span}' if len(span) + 4 <= drawn else span, drawn)}"
+    return [(fitted(text, look.width), "faint")]
 
 
 def glance_lines(window: RateWindow, places: KnownNodes, nodes: Sequence[str], look: DrawingStyle) -> Iterator[Line]:
-    """Each of the nodes."""
+    """Yield a line for each of the nodes."""
     name, drawn = _room(places.nodes, look.width)
     count = points(drawn, look.style)
     seen = {node: _glance(window, places, node) for node in nodes}
-    # One scale for all: what is to be seen is which of them has more to do.
+    # One scale for all graphs, so that they can be compared.
     top = look.scales.top("", "glance", *(glance.graphed.values(_as_it_is)[-count:] for glance in seen.values()))
     for node, glance in seen.items():
         line = list(_node(node, glance, name))
@@ -90,7 +90,7 @@ def _glance(window: RateWindow, places: KnownNodes, node: str) -> _Glance:
     graphed = samples.of(("bits in", names), lambda sample: _bits_in(sample, names))
     instances = [instance_series(window, instance) for instance in places.instances_on(node)]
     return _Glance(
-        trouble=samples.trouble or ("" if links else "its private interfaces are not known"),
+        trouble=samples.trouble or ("" if links else "private interfaces not known"),
         bits_in=_total([port.now(lambda p: p.rates.rx.bits_per_s) for port in ports]),
         bits_out=_total([port.now(lambda p: p.rates.tx.bits_per_s) for port in ports]),
         share=max((share for share in map(_busier, ports) if share is not None), default=None),
@@ -107,7 +107,7 @@ def _glance(window: RateWindow, places: KnownNodes, node: str) -> _Glance:
 
 
 def _room(names: Iterable[str], width: int) -> tuple[int, int]:
-    """Columns for the names and for the graphs."""
+    """Return the columns for the names and for the graphs."""
     name = min(max([4, *(len(sanitize_line(n)) for n in names)]), 12)
     figures = 2 * (units.BITS + 1) + units.SHARE + (len(_WORST) + 1) * (_RATE + 1) + 8
     left = width - 1 - name - 1 - figures - 1
@@ -120,7 +120,7 @@ def _rate(value: float | None) -> str:
 
 
 def _total(values: Sequence[float | None]) -> float | None:
-    """The sum; not known as soon as one of them is not."""
+    """Return the sum; None as soon as one value is not known."""
     known = [value for value in values if value is not None]
     return sum(known) if known and len(known) == len(values) else None
 

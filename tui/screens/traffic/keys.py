@@ -1,4 +1,4 @@
-"""What can be done on the Traffic screen, and what its signs mean."""
+"""The commands of the Traffic screen, and the legend of its signs."""
 
 from __future__ import annotations
 
@@ -6,44 +6,47 @@ from tui.console.actions import EXPORT, Action
 from tui.widgets.help_text import Legend, LegendEntry
 
 TRAFFIC = (
-    Action("up,k", "move(-1)", "↑ k", "The interface, group or node above."),
-    Action("down,j", "move(1)", "↓ j", "The interface, group or node below."),
-    Action(
-        "enter", "open", "Enter", "It alone, with everything that it counts; of all nodes, the chosen one.", "alone"
-    ),
-    Action("escape", "back", "Esc", "Back from there."),
-    Action("n", "node(1)", "n", "The next node.", "node"),
-    Action("N", "node(-1)", "N", "The node before."),
-    Action("a", "all", "a", "All nodes at a glance; again: one node.", "all nodes"),
-    Action("o", "others", "o", "Interfaces that are no port of a private network too, or no longer."),
-    Action("space", "pause", "Space", "Stay at this moment while sampling goes on; again: go on.", "pause"),
-    Action("left", "step(-1)", "←", "Back in time by one point of the graphs."),
-    Action("right", "step(1)", "→", "On in time."),
-    Action("pageup,b", "leap(-1)", "PgUp b", "Back in time by a graph."),
-    Action("pagedown,f", "leap(1)", "PgDn f", "On in time by a graph."),
-    Action("home,g", "edge(False)", "g Home", "To the first sample that there is."),
-    Action("end,G", "edge(True)", "G End", "To the newest sample, and on with it."),
+    Action("up,k", "move(-1)", "↑ k", "Select the interface, group or node above."),
+    Action("down,j", "move(1)", "↓ j", "Select the interface, group or node below."),
+    Action("enter", "open", "Enter", "Show the selected interface, group or node alone, with all its figures.", "open"),
+    Action("escape", "back", "Esc", "Go back to the whole node."),
+    Action("n", "node(1)", "n", "Show the next node.", "node"),
+    Action("N", "node(-1)", "N", "Show the previous node."),
+    Action("a", "all", "a", "Show all nodes, one line each; again: show one node.", "all nodes"),
+    Action("o", "others", "o", "Show or hide the interfaces that are not ports of a private network."),
+    Action("space", "pause", "Space", "Pause the display while sampling continues; again: resume.", "pause"),
+    Action("left", "step(-1)", "←", "Go one point of the graphs earlier."),
+    Action("right", "step(1)", "→", "Go one point of the graphs later."),
+    Action("pageup,b", "leap(-1)", "PgUp b", "Go one graph width earlier."),
+    Action("pagedown,f", "leap(1)", "PgDn f", "Go one graph width later."),
+    Action("home,g", "edge(False)", "g Home", "Go to the first sample."),
+    Action("end,G", "edge(True)", "G End", "Go to the newest sample and follow new ones."),
     Action(
         "plus,equals_sign",
         "interval(1)",
         "+",
-        "Less often, down to once a minute; of a recording, more time at once.",
+        "Sample less often, down to once a minute; in a recording: show more time.",
     ),
-    Action("minus,underscore", "interval(-1)", "-", "More often, up to once a second; of a recording, less time."),
-    Action("x", "reset", "x", "Begin anew with the peaks."),
-    Action("w", "record", "w", "Write the samples to a new file too; again: end that.", "record"),
+    Action(
+        "minus,underscore",
+        "interval(-1)",
+        "-",
+        "Sample more often, up to once a second; in a recording: show less time.",
+    ),
+    Action("x", "reset", "x", "Reset the peaks."),
+    Action("w", "record", "w", "Record the samples to a new file; again: stop.", "record"),
     EXPORT,
 )
 
 SIGNS = Legend(
     "Figures and graphs",
     [
-        LegendEntry("?", "not known now; a gap in a graph: not known then"),
-        LegendEntry("-", "nothing to tell: the mean size of no packets"),
-        LegendEntry("▁", "0; what is more than 0 stands higher"),
-        LegendEntry("link", "the share of the link's speed; of a node, that of its busiest private interface"),
-        LegendEntry("drop+err", "packets dropped and in error; Enter tells them apart"),
-        LegendEntry("FAILED", "packets a second that could not be put together from their fragments"),
-        LegendEntry("squeezed", "times a second that the kernel put off the rest of the packets to later"),
+        LegendEntry("?", "not known; in a graph, a gap stands for values that are not known"),
+        LegendEntry("-", "no value, such as the mean packet size when there was no packet"),
+        LegendEntry("▁", "0; a value above 0 is drawn higher"),
+        LegendEntry("link", "share of the link speed in use; for a node, of its busiest private interface"),
+        LegendEntry("drop+err", "packets dropped plus packets in error; Enter shows each separately"),
+        LegendEntry("FAILED", "packets per second that could not be reassembled from their fragments"),
+        LegendEntry("squeezed", "times per second that the kernel postponed the remaining packets"),
     ],
 )

@@ -1,6 +1,6 @@
-"""The pings of a recording, network by network: how long they took from the node that recorded, and how many were lost.
+"""The pings of a recording by network: their round trips from the node that recorded, and how many were lost.
 
-Of several paths of a network the worst is shown: one slow path among many is what is looked for.
+Each figure is that of the worst path of the network, so that one slow path among many is visible.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ LATENCY = "latency"
 
 @dataclass(frozen=True)
 class LatencyPoint:
-    """All paths of a network in one sample each; None where no ping of that size was answered."""
+    """The worst figures of all paths of a network; None where no ping of that size was answered."""
 
     small_p50_ms: float | None
     small_p99_ms: float | None
     block_p50_ms: float | None
     block_p99_ms: float | None
     lost_percent: float | None
-    """Of all pings, both sizes together."""
+    """Percent of all pings, both sizes together."""
 
 
 PINGS: Group[LatencyPoint] = Group(
@@ -43,7 +43,7 @@ PINGS: Group[LatencyPoint] = Group(
 
 
 def latency_series(window: RateWindow, links: Iterable[Link]) -> Iterator[tuple[str, Series[LatencyPoint]]]:
-    """For each network that was pinged, what it is called here and its pings."""
+    """Yield the title and the pings of each network that was pinged."""
     names = {link.network: link.name for link in links if link.network}
     by_network: dict[str, list[Series[LatencySample]]] = {}
     for source, events in window.events.items():
@@ -52,7 +52,7 @@ def latency_series(window: RateWindow, links: Iterable[Link]) -> Iterator[tuple[
             found = series(window, source, events, LatencySample, window.next.get(source))
             by_network.setdefault(known[0].network, []).append(found)
     for network, paths in by_network.items():
-        slots = [_together(samples) for samples in zip(*(path.slots for path in paths), strict=True)]
+        slots = [_merged_point(samples) for samples in zip(*(path.slots for path in paths), strict=True)]
         now = [path.newest for path in paths if path.newest is not None]
         trouble = "" if now else _why_not(window, network) or paths[0].trouble
         yield (
@@ -61,7 +61,7 @@ def latency_series(window: RateWindow, links: Iterable[Link]) -> Iterator[tuple[
         )
 
 
-def _together(paths: Sequence[Sequence[LatencySample]]) -> tuple[LatencyPoint, ...]:
+def _merged_point(paths: Sequence[Sequence[LatencySample]]) -> tuple[LatencyPoint, ...]:
     samples = [sample for path in paths for sample in path]
     return (_point(samples),) if samples else ()
 
@@ -85,7 +85,7 @@ def _worst_ms(samples: Iterable[LatencySample], read: Callable[[LatencySample], 
 
 
 def _why_not(window: RateWindow, network: str) -> str:
-    """Why nothing was sent there, where the recording has that."""
+    """Return why no ping was sent on a network, if the recording has the reason."""
     about = {LATENCY, f"{LATENCY} {network}"}
     for source, events in window.events.items():
         if events and isinstance(events[-1], Gap) and (source in about or source.startswith(f"{LATENCY} {network} ")):

@@ -1,4 +1,4 @@
-"""What is shown on the Traffic screen, and where the choice is: one node, one part of it alone, or all nodes."""
+"""The content of the Traffic screen and its cursor: one node, one block of a node alone, or all nodes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ _TALLEST = 4
 
 
 def alone_lines(block: Block, look: DrawingStyle, height: int, step_s: float) -> Iterator[Line]:
-    """It in that many lines, or more where it has more figures; `step_s` is the time between two points of a graph."""
+    """Yield a block alone, in `height` lines or in more where it has more figures.
+
+    `step_s` is the time between two points of a graph, in seconds."""
     label = min(max(len(metric.label) for metric in block.metrics), max(look.width - _FIGURE - 2, 0))
     room = look.width - 1 - label - 1 - _FIGURE - 1
     drawn = room - 1 - _FIGURE if room - 1 - _FIGURE >= 8 else 0
@@ -49,7 +51,7 @@ def _metric_lines(
     style: Style = look.style
     lines = tall_graph(shown, drawn, tall, top, style) if drawn else [""]
     for number, line in enumerate(lines):
-        # The figures stand at the foot of their graph, where 0 is.
+        # The figures are on the lowest line of their graph, where 0 is.
         last = number == len(lines) - 1
         yield merged(
             [
@@ -64,67 +66,67 @@ def _metric_lines(
 
 
 _FEW_NODES = 6
-"""So many are all read, to be shown below one of them where there is room."""
+"""Up to so many nodes are all read, to display all of them below one node where there is room."""
 
 
 @dataclass
 class TrafficView:
-    """What the operator chose to see."""
+    """The view that the operator selected."""
 
     kind: Literal["node", "alone", "nodes"] = "node"
     node: str = ""
     chosen: str = ""
-    """Of a node the title of a block, of all nodes the name of one; empty: the first."""
+    """The title of the selected block of a node, or the name of the selected node; empty for the first."""
     others: bool = False
-    """Whether interfaces that are no port of a private network are shown too."""
+    """Whether to display interfaces that are not ports of a private network."""
 
     def settle(self, nodes: Sequence[str]) -> None:
-        """Begin with the first node, once one is known."""
+        """Select the first node, once one is known."""
         if not self.node and nodes:
             self.node = nodes[0]
 
     def wanted(self, nodes: Sequence[str]) -> Sequence[str]:
-        """The nodes that have to be read for it; all where none is named."""
+        """Return the nodes to read for this view; empty for all."""
         return [self.node] if self.node and self.kind != "nodes" and len(nodes) > _FEW_NODES else []
 
     def choose(self, key: str) -> None:
-        """Choose something; of all nodes the chosen one is the one that is shown next."""
+        """Select a block, or a node, which is then the node to display."""
         self.chosen = key
         if self.kind == "nodes":
             self.node = key
 
     def move(self, keys: Sequence[str], by: int) -> None:
-        """Choose what is that many places further down; alone, that one is shown."""
+        """Move the selection down by that many places."""
         if keys:
             place = keys.index(self.chosen) if self.chosen in keys else 0
             self.choose(keys[min(max(place + by, 0), len(keys) - 1)])
 
     def open(self) -> None:
-        """From all nodes to one, from there to one part of it."""
+        """Go from all nodes to one node, or from a node to one block alone."""
         if self.kind == "nodes":
             self.kind, self.chosen = "node", ""
         else:
             self.kind = "alone"
 
     def back(self) -> None:
-        """To what is around it."""
+        """Go back to the whole node."""
         if self.kind == "nodes":
             self.chosen = ""
         self.kind = "node"
 
     def toggle_all(self) -> None:
-        """All nodes, or the one that was chosen."""
+        """Switch between all nodes and the selected node."""
         self.kind, self.chosen = ("node", "") if self.kind == "nodes" else ("nodes", self.node)
 
     def next_node(self, nodes: Sequence[str], by: int) -> None:
-        """Another node, around and around."""
+        """Go to another node; after the last comes the first."""
         place = nodes.index(self.node) if self.node in nodes else 0
         self.node = nodes[(place + by) % len(nodes)]
         if self.kind == "nodes":
             self.chosen = self.node
 
     def about(self, nodes: int) -> str:
-        """What is shown, in words."""
+        """Return the name of the view: `rac1 of 2 nodes`."""
         if self.kind == "nodes":
             return f"all {nodes} nodes"
         return sanitize_line(self.node) + (f" of {nodes} nodes" if nodes > 1 else "")
@@ -132,20 +134,20 @@ class TrafficView:
 
 @dataclass(frozen=True)
 class TrafficPage:
-    """The lines, and what stands in them."""
+    """The lines of the screen, and the position of what can be selected."""
 
     lines: Sequence[Line] = ()
     keys: Sequence[str] = ()
-    """What can be chosen, from top to bottom."""
+    """What can be selected, from top to bottom."""
     starts: Sequence[int] = ()
-    """The first line of each of them."""
+    """The first line of each key."""
     chosen_lines: tuple[int, int] = (0, 0)
-    """The first and the last line that must be in sight."""
+    """The first and the last line that must be in view."""
     graph_points: int = field(default=0)
-    """How many points the graphs have."""
+    """The number of points of the graphs."""
 
     def key_at(self, line: int) -> str:
-        """What stands in a line; empty where nothing that can be chosen does."""
+        """Return the key at a line; empty where there is none."""
         return next((k for k, s in zip(reversed(self.keys), reversed(self.starts), strict=True) if s <= line), "")
 
 
@@ -158,8 +160,9 @@ def page_of(
     trouble: str = "",
     waiting: str = "Waiting for the first samples.",
 ) -> TrafficPage:
-    """The page for that width and height; `trouble`: why nothing more comes. `waiting` is said where there is nothing
-    to show and no trouble."""
+    """Return the page for that width and height.
+
+    `trouble` says why no more samples come; `waiting` is the text where there are no samples and no trouble."""
     head: list[Line] = [[(part, "fail")] for part in wrapped(trouble, look.width)] if trouble else []
     if window is None or not view.node:
         return TrafficPage([*head, [(fitted(f" {'' if trouble else waiting}", look.width), "faint")]])
@@ -224,7 +227,7 @@ def _node(
 
 
 def _heading(window: RateWindow, node: str, columns: Columns, look: DrawingStyle) -> Line:
-    """The names of the columns; where nothing can be told of the node, why."""
+    """Return the names of the columns, or why nothing is known of the node."""
     trouble = node_series(window, node).trouble
     if trouble:
         return [(fitted(f" {sanitize_line(node)}: {sanitize_line(trouble)}", look.width), "unknown")]
@@ -233,7 +236,7 @@ def _heading(window: RateWindow, node: str, columns: Columns, look: DrawingStyle
 
 
 def _others_below(window: RateWindow, places: KnownNodes, look: DrawingStyle, room: int) -> Iterator[Line]:
-    """All nodes at a glance, where there is room for all of them."""
+    """Yield all nodes, one line each, where there is room for all of them."""
     read = [node for node in places.nodes if f"node {node}" in window.events]
     if len(places.nodes) > 1 and len(read) == len(places.nodes) and room >= len(read) + 2:
         yield []
@@ -242,7 +245,7 @@ def _others_below(window: RateWindow, places: KnownNodes, look: DrawingStyle, ro
 
 
 def _marked(line: Line, chosen: bool) -> Line:
-    """The line with the sign of the chosen one in its first column."""
+    """Return the line with the mark of the selected one in its first column."""
     if not chosen or not line:
         return line
     (text, role), *rest = line

@@ -1,4 +1,4 @@
-"""The figures of the Traffic screen: what each is called, where it is read, how it is written, whether it is bad."""
+"""The figures of the Traffic screen: the name of each, its source, its format, and whether it is bad."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ P = TypeVar("P")
 
 @dataclass(frozen=True)
 class RowMetric(Generic[P]):
-    """One figure."""
+    """A figure in a row."""
 
     label: str
     read: Callable[[P], float | None]
     text: Callable[[float | None], str] = units.rate
     role: str = ""
-    """How it looks when it is more than 0; empty where that is only traffic."""
+    """The role of a value above 0; empty where such a value is normal traffic."""
     least: Callable[[P], float | None] | None = None
-    """Of a time: how many milliseconds it is less than, where it was counted as 0."""
+    """Upper bound in milliseconds of a time that was counted as 0; None for other figures."""
 
     def now(self, series: Series[P]) -> str:
-        """How it is written as it is now."""
+        """Return the present value as text."""
         value = series.now(self.read)
         return self._written(value, series.now(self.least) if self.least and value == 0 else None)
 
     def highest(self, series: Series[P], count: int) -> str:
-        """How the highest of the newest values is written, so many of them."""
+        """Return the highest of the newest `count` values as text."""
         value = _highest(series.values(self.read), count)
         return self._written(value, _highest(series.values(self.least), count) if self.least and value == 0 else None)
 
@@ -41,29 +41,29 @@ class RowMetric(Generic[P]):
         return self.text(value) if least is None else units.less_than_ms(least)
 
     def role_of(self, value: float | None) -> str:
-        """How a value of it looks."""
+        """Return the role of a value."""
         return self.role if value is not None and value > 0 else ""
 
 
 @dataclass(frozen=True)
 class Group(Generic[P]):
-    """Figures that are shown together."""
+    """Figures that are displayed together."""
 
     first: tuple[RowMetric[P], ...]
-    """On the first line: what is done."""
+    """The figures of the first line: the amount of work."""
     second: tuple[RowMetric[P], ...]
-    """On the line with the graph, which is that of the first of them: what goes wrong."""
+    """The figures of the line with the graph, which draws the first of them: what goes wrong."""
     further: tuple[RowMetric[P], ...] = ()
-    """Only where the group is shown alone."""
+    """Figures for the group alone only."""
 
     @property
     def graphed(self) -> RowMetric[P]:
-        """The figure of the graph."""
+        """The figure that the graph draws."""
         return self.second[0]
 
     @property
     def everything(self) -> tuple[RowMetric[P], ...]:
-        """All of its figures, the graphed one first."""
+        """All figures of the group, the graphed one first."""
         return (*self.second, *self.first, *self.further)
 
 
@@ -71,13 +71,13 @@ IP: Group[KernelRates] = Group(
     first=(
         RowMetric("fragments in", lambda r: r.fragments_in_per_s),
         RowMetric("reassembled", lambda r: r.reassembled_per_s),
-        RowMetric("made", lambda r: r.fragments_made_per_s),
+        RowMetric("created", lambda r: r.fragments_made_per_s),
     ),
     second=(
         RowMetric("FAILED", lambda r: r.reassembly_failed_per_s, role="fail"),
         RowMetric("timed out", lambda r: r.reassembly_timed_out_per_s, role="fail"),
     ),
-    further=(RowMetric("not fragmented", lambda r: r.fragmenting_failed_per_s, role="warn"),),
+    further=(RowMetric("fragmenting failed", lambda r: r.fragmenting_failed_per_s, role="warn"),),
 )
 UDP: Group[KernelRates] = Group(
     first=(
@@ -87,7 +87,7 @@ UDP: Group[KernelRates] = Group(
         RowMetric("no port", lambda r: r.udp_no_port_per_s),
     ),
     second=(RowMetric("receive-buffer errors", lambda r: r.udp_receive_buffer_errors_per_s, role="fail"),),
-    further=(RowMetric("errors in, all", lambda r: r.udp_in_errors_per_s, role="warn"),),
+    further=(RowMetric("all input errors", lambda r: r.udp_in_errors_per_s, role="warn"),),
 )
 CPU: Group[KernelRates] = Group(
     first=(
@@ -98,7 +98,7 @@ CPU: Group[KernelRates] = Group(
     ),
     second=(
         RowMetric("softirq", lambda r: r.softirq_percent, units.share),
-        RowMetric("on one CPU", lambda r: r.busiest_softirq_percent, units.share),
+        RowMetric("busiest CPU", lambda r: r.busiest_softirq_percent, units.share),
     ),
 )
 INSTANCE: Group[InstanceRates] = Group(
@@ -142,8 +142,8 @@ INTERFACE: tuple[RowMetric[InterfacePoint], ...] = (
     _count("fifo overruns in", lambda c: c.rx_fifo, "fail"),
     _count("fifo overruns out", lambda c: c.tx_fifo, "fail"),
     _count("frame errors in", lambda c: c.rx_frame, "fail"),
-    _count("carrier lost out", lambda c: c.tx_carrier, "fail"),
+    _count("carrier errors out", lambda c: c.tx_carrier, "fail"),
     _count("collisions out", lambda c: c.tx_collisions, "fail"),
     _count("multicast in", lambda c: c.rx_multicast),
 )
-"""Everything that one interface counts; the first four are drawn large where there is room."""
+"""All counters of an interface; the first four have large graphs where there is room."""

@@ -1,4 +1,4 @@
-"""What there is to show of one node: its interfaces, its kernel's IP, UDP and CPU, and the instances on it."""
+"""The blocks of one node: its interfaces, IP, UDP and CPU of its kernel, and its instances."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LOOPBACK = "lo"
 
 @dataclass(frozen=True)
 class InterfaceBlock:
-    """One interface."""
+    """The block of one interface."""
 
     source: str
     title: str
@@ -42,38 +42,38 @@ class InterfaceBlock:
 
     @property
     def metrics(self) -> Sequence[RowMetric[Any]]:
-        """Everything that is known of it."""
+        """All figures of the block."""
         return INTERFACE
 
     @property
     def large(self) -> int:
-        """How many of the metrics are drawn large where there is room."""
+        """The number of metrics with a large graph where there is room."""
         return 4
 
     @property
     def about(self) -> str:
-        """What it is, in words."""
+        """The heading of the block alone."""
         link = self.link
         if link is None:
-            return f"{sanitize_line(self.title)}  what it is was not read"
-        words = [
+            return f"{sanitize_line(self.title)}  its kind and MTU were not read"
+        parts = [
             sanitize_line(self.title),
             sanitize_line(link.kind),
             "" if link.is_up else "DOWN",
             f"MTU {link.mtu}" if link.mtu else "",
         ]
-        words += [units.speed(link.speed_mbps), f"member of {sanitize_line(link.master)}" if link.master else ""]
-        words += [f"private network {sanitize_line(link.network)}" if link.network else "not a private network's"]
-        return "  ".join(word for word in words if word)
+        parts += [units.speed(link.speed_mbps), f"member of {sanitize_line(link.master)}" if link.master else ""]
+        parts += [f"private network {sanitize_line(link.network)}" if link.network else "not a private network"]
+        return "  ".join(part for part in parts if part)
 
     def lines(self, columns: Columns, look: DrawingStyle) -> Iterator[Line]:
-        """It among others."""
+        """Yield the lines of the block among other blocks."""
         return interface_lines(self.source, self.title, self.link, self.series, columns, look)
 
 
 @dataclass(frozen=True)
 class GroupBlock:
-    """Figures that belong together."""
+    """The block of a group of figures."""
 
     source: str
     title: str
@@ -82,21 +82,21 @@ class GroupBlock:
 
     @property
     def metrics(self) -> Sequence[RowMetric[Any]]:
-        """Everything that is known of it."""
+        """All figures of the block."""
         return self.group.everything
 
     @property
     def large(self) -> int:
-        """How many of the metrics are drawn large where there is room."""
+        """The number of metrics with a large graph where there is room."""
         return min(4, len(self.metrics))
 
     @property
     def about(self) -> str:
-        """What it is, in words."""
+        """The heading of the block alone."""
         return sanitize_line(self.title)
 
     def lines(self, columns: Columns, look: DrawingStyle) -> Iterator[Line]:
-        """It among others."""
+        """Yield the lines of the block among other blocks."""
         return group_lines(self.source, self.title, self.group, self.series, columns, look)
 
 
@@ -104,25 +104,25 @@ Block = InterfaceBlock | GroupBlock
 
 
 class KnownNodes:
-    """Which nodes there are, and which instance runs where: what was once known of that stays known."""
+    """The nodes, and the node of each instance: a fact that was known once stays known."""
 
     def __init__(self) -> None:
         self.nodes: tuple[str, ...] = ()
-        """This node first, then in the order of the cluster."""
+        """The nodes: this node first, the others in the order of the cluster."""
         self._hosts: dict[str, str] = {}
         self._pings: tuple[str, ...] = ()
-        """The pings of a recording, which are those of the first node."""
+        """The sources of the pings of a recording, which the first node sent."""
 
     def learn(self, track: Track, cluster: Cluster | None) -> None:
-        """Take over what is known by now."""
+        """Add the nodes and instances of a track and of the facts."""
         names = [source.removeprefix(NODE) for source in track.sources() if source.startswith(NODE)]
         if cluster is not None:
             names = [cluster.local_node, *_cluster_nodes(cluster), *names]
             if isinstance(cluster.database, Database):
                 for instance in cluster.database.instances:
                     self._hosts.setdefault(instance.name, instance.host)
-                for unasked in cluster.database.unasked:
-                    self._hosts.setdefault(unasked.name, "")
+                for unqueried in cluster.database.unasked:
+                    self._hosts.setdefault(unqueried.name, "")
         self.nodes = tuple(dict.fromkeys(name for name in names if name))
         self._pings = tuple(source for source in track.sources() if source.partition(" ")[0] == LATENCY)
         for source in track.sources():
@@ -130,13 +130,13 @@ class KnownNodes:
                 self._hosts.setdefault(source.removeprefix(INSTANCE), "")
 
     def see(self, window: RateWindow) -> None:
-        """Take over where the instances were when they were sampled."""
+        """Add the nodes of the instances at the time of their samples."""
         for events in window.events.values():
             if events and isinstance(last := events[-1], InstanceSample):
                 self._hosts[last.instance] = last.host
 
     def instances_on(self, node: str) -> list[str]:
-        """The instances on a node; those whose node is not known are shown with the first one."""
+        """Return the instances on a node; the first node also gets the instances whose node is not known."""
         known = {_short(name) for name in self.nodes}
         first = bool(self.nodes) and node == self.nodes[0]
         return [
@@ -146,7 +146,7 @@ class KnownNodes:
         ]
 
     def sources(self, nodes: Iterable[str]) -> list[str]:
-        """What has to be read to show these nodes."""
+        """Return the sources to read for these nodes."""
         wanted = list(nodes)
         instances = [INSTANCE + name for node in wanted for name in self.instances_on(node)]
         pings = self._pings if set(wanted).intersection(self.nodes[:1]) else ()
@@ -154,13 +154,13 @@ class KnownNodes:
 
 
 def blocks_of(window: RateWindow, node: str, places: KnownNodes, *, others: bool) -> list[Block]:
-    """What is shown of a node, from top to bottom; `others`: the interfaces of no private network too."""
+    """Return the blocks of a node, from top to bottom; with `others` also the interfaces without a private network."""
     samples = node_series(window, node)
     found: list[Block] = [
         InterfaceBlock(NODE + node, name, interface_series(samples, name, link), link)
         for name, link in _interfaces(window, node, samples, others)
     ]
-    # Why the node tells nothing is said once for all of it, by the screen.
+    # The screen displays once for the whole node why nothing is known.
     kernel = replace(kernel_series(samples), trouble="")
     found += [GroupBlock(NODE + node, title, kernel, group) for title, group in KERNEL.items()]
     instances = places.instances_on(node)
@@ -175,7 +175,7 @@ def blocks_of(window: RateWindow, node: str, places: KnownNodes, *, others: bool
 
 
 def private_links(window: RateWindow, node: str) -> list[Link]:
-    """The ports of private networks on a node; empty where they are not known."""
+    """Return the ports of private networks on a node; empty where they are not known."""
     known = window.links.get(node)
     return [link for link in known.links if link.network] if known else []
 
@@ -183,7 +183,7 @@ def private_links(window: RateWindow, node: str) -> list[Link]:
 def _interfaces(
     window: RateWindow, node: str, samples: Series[NodeSample], others: bool
 ) -> Iterator[tuple[str, Link | None]]:
-    """The private ones first; all where none is known to be private."""
+    """Yield the private interfaces first; all interfaces where none is known to be private."""
     known = window.links.get(node)
     links = {link.name: link for link in known.links} if known else {}
     private = [name for name, link in links.items() if link.network]

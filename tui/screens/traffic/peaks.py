@@ -1,4 +1,4 @@
-"""The highest figures since a time, of all that was sampled, and the scales of the graphs."""
+"""The highest figures of all samples since a time, and the scales of the graphs."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from tui.screens.traffic.metrics import INSTANCE, KERNEL
 from tui.widgets.graph import nice_top
 
 Key = tuple[str, str]
-"""A source, and what of it: `eth1 in`, `IP`, `lost`."""
+"""A source, and a figure of the source: `eth1 in`, `IP`, `lost`."""
 
 
 class Peaks:
-    """Takes over each sample once; a track keeps samples long enough for it to look now and then."""
+    """The peaks; `take` reads each sample once. A track keeps samples long enough for an occasional call."""
 
     def __init__(self) -> None:
         self.since: float | None = None
-        """The end of the first sample that they are of; None while there is none."""
+        """The end of the first sample that counts for the peaks; None while there is none."""
         self._highest: dict[Key, float] = {}
         self._seen: dict[str, float] = {}
 
     def of(self, source: str, what: str) -> float | None:
-        """The highest value; None while there is none."""
+        """Return the highest value; None while there is none."""
         return self._highest.get((source, what))
 
     def take(self, track: Track) -> None:
-        """Take over what came since the last time."""
+        """Read the samples since the last call."""
         _, end = track.span() or (0.0, 0.0)
         for source in track.sources():
             events = track.window(source, self._seen.get(source, float("-inf")), end)
@@ -38,7 +38,7 @@ class Peaks:
                 self._seen[source] = events[-1].at
 
     def reset(self, now: float) -> None:
-        """Begin anew with what comes from now on."""
+        """Reset the peaks: only samples after `now` count."""
         self.since = now
         self._highest.clear()
 
@@ -66,13 +66,13 @@ def _figures(event: Event) -> Iterator[tuple[str, float]]:
 
 
 class Scales:
-    """The value that fills each graph: round, and kept as long as it serves, so that graphs are seldom drawn anew."""
+    """The value at the top of each graph: a round number, kept while it fits, so that graphs are seldom redrawn."""
 
     def __init__(self) -> None:
         self._tops: dict[Key, float] = {}
 
     def top(self, source: str, what: str, *values: Sequence[float | None]) -> float:
-        """The scale of these values, which are to be compared with each other."""
+        """Return the top of the scale for values that share one graph scale."""
         before = self._tops.get((source, what))
         self._tops[source, what] = top = nice_top([value for some in values for value in some], before)
         return top

@@ -1,4 +1,4 @@
-"""What the graphs and figures of the Traffic screen are drawn from: the events of a stretch of time, by source."""
+"""The data of the graphs and figures of the Traffic screen: the events of a span of time, by source."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from checks.traffic.timeline import Timeline, Track
 from tui.widgets.graph import Style, graph
 
 LOOK_BACK_S = 90.0
-"""How far back the newest word of a source is looked for, however short the graphs are: a source that could not be
-reached is tried again at least once a minute."""
+"""Seconds to search back for the newest event of a source, however short the graphs are: racwire retries an unreachable
+source at least once a minute."""
 
 LOOK_AHEAD_S = 90.0
-"""How far on from a moment of the past a sample is looked for that tells of that moment too: one covers a minute or
-a little more."""
+"""Seconds to search ahead of an earlier moment for a sample that covers that moment too: a sample covers a minute or a
+little more."""
 
 NODE, INSTANCE, DATABASE = "node ", "instance ", "database"
 
@@ -45,23 +45,23 @@ Q = TypeVar("Q")
 
 
 class Memo:
-    """What was worked out for the last drawing. With each new sample all others go on by one place: only what is new is
-    worked out, and what is no longer drawn is forgotten."""
+    """A cache of series for the next drawing. With each new sample all others move by one place: only the new one is
+    computed, and series that are not drawn any more are dropped."""
 
     def __init__(self) -> None:
         self._new: dict[Hashable, tuple[Sequence[Any], Sequence[Any]]] = {}
         self._old: dict[Hashable, tuple[Sequence[Any], Sequence[Any]]] = {}
 
     def __len__(self) -> int:
-        """How many series it remembers."""
+        """Return the number of cached series."""
         return len({*self._new, *self._old})
 
     def turn(self) -> None:
-        """Another drawing begins."""
+        """Start another drawing."""
         self._old, self._new = self._new, {}
 
     def along(self, key: Hashable, items: Sequence[P], make: Callable[[P], Q]) -> Sequence[Q]:
-        """What `make` gives for each item; `key` stands for what `make` is, and of what the items are."""
+        """Return make(item) for each item, from the cache where possible; `key` identifies `make` and the items."""
         known = self._new.get(key) or self._old.get(key)
         if known is None:
             made: Sequence[Q] = [make(item) for item in items]
@@ -77,35 +77,37 @@ class Memo:
 
 @dataclass(frozen=True)
 class GraphSpan:
-    """The time that is drawn: `count` points `step_s` apart, the last one at `end`."""
+    """The time span of a graph: `count` points `step_s` seconds apart, the last one at `end`."""
 
     end: float
     step_s: float
     count: int
     interval_s: float
-    """How often a source is sampled now: what is much older than that is missing, where no more of it came."""
+    """Seconds between two samples of a source: without a newer sample, a much older one counts as missing."""
 
     @property
     def begin(self) -> float:
-        """Events after that time belong to it."""
+        """The start of the span: later events belong to it."""
         return self.end - max(self.step_s * self.count, LOOK_BACK_S, 4 * self.interval_s)
 
 
 @dataclass(frozen=True)
 class RateWindow:
-    """What a track holds of a stretch of time."""
+    """The events of a track in a span of time."""
 
     stretch: GraphSpan
     events: Mapping[str, Sequence[Event]] = field(default_factory=dict)
     links: Mapping[str, Links] = field(default_factory=dict)
-    """By node, as they were at the end of the stretch."""
+    """The interfaces by node, at the end of the span."""
     next: Mapping[str, Event] = field(default_factory=dict)
-    """Of each source what came first after the stretch: it may be a sample that began in it."""
+    """By source the first event after the span: it may be a sample that started within the span."""
     memo: Memo = field(default_factory=Memo)
 
 
 def read(track: Track, stretch: GraphSpan, sources: Iterable[str], memo: Memo) -> RateWindow:
-    """The events of those sources. Reads a file where the track is one."""
+    """Return the events of those sources. Reads a file where the track is a recording.
+
+    Raises RecordingError where the file cannot be read."""
     memo.turn()
     events: dict[str, Sequence[Event]] = {}
     following: dict[str, Event] = {}
@@ -121,7 +123,7 @@ def read(track: Track, stretch: GraphSpan, sources: Iterable[str], memo: Memo) -
 
 
 def frozen(track: Track) -> Timeline:
-    """A copy of what a track in memory holds now, which stays while the track goes on."""
+    """Return a copy of the events of a track in memory, which does not change while the track grows."""
     copy = Timeline()
     _, end = track.span() or (0.0, 0.0)
     for source in track.sources():
@@ -133,20 +135,20 @@ def frozen(track: Track) -> Timeline:
 
 @dataclass(frozen=True)
 class Series(Generic[P]):
-    """One source's points: by slot of the graph, and the newest one."""
+    """The points of a source, by slot of the graph, and the newest point."""
 
     slots: Sequence[Sequence[P]]
-    """Each slot has the samples that ended in it, or the one that covers it; an empty one is a gap."""
+    """Each slot has the samples that ended in it, or the sample that covers it; an empty slot is a gap."""
     newest: P | None
-    """What is so now; None where that cannot be told."""
+    """The present point; None where it is not known."""
     trouble: str = ""
-    """Why it cannot."""
+    """Why the present point is not known."""
     key: Hashable = ""
-    """What it is of, as no other one that is drawn."""
+    """Identifies the series among all that are drawn."""
     memo: Memo = field(default_factory=Memo)
 
     def values(self, read: Callable[[P], float | None]) -> Sequence[float | None]:
-        """One figure as a graph has it: where several samples ended in one slot, the highest."""
+        """Return one figure per slot: the highest where several samples ended in one slot."""
         return self.memo.along(
             (self.key, read),
             self.slots,
@@ -154,24 +156,24 @@ class Series(Generic[P]):
         )
 
     def drawn(self, read: Callable[[P], float | None], width: int, top: float, style: Style) -> str:
-        """The graph of one figure."""
+        """Return the graph of one figure."""
         values = self.values(read)
-        if style == "braille":  # two values share a sign: with each new one all signs are others
+        if style == "braille":  # two values share a character: each new value changes all characters
             return graph(values, width, top, style)
         signs = self.memo.along((self.key, read, top, style), values, lambda value: graph((value,), 1, top, style))
         return "".join(signs[-width:] if width else ()).rjust(width)
 
     @property
     def only_now(self) -> Series[P]:
-        """The newest point without those before, for figures without a graph."""
+        """The newest point alone, for figures without a graph."""
         return Series((), self.newest, self.trouble)
 
     def now(self, read: Callable[[P], float | None]) -> float | None:
-        """One figure as it is now."""
+        """Return the present value of one figure."""
         return None if self.newest is None else read(self.newest)
 
     def of(self, key: Hashable, make: Callable[[P], Q | None]) -> Series[Q]:
-        """The series of something that each point holds; a point that does not hold it is a gap."""
+        """Return the series of make(point) for each point; None from `make` is a gap."""
 
         def made_of(slot: Sequence[P]) -> tuple[Q, ...]:
             return tuple([made for point in slot if (made := make(point)) is not None])
@@ -194,13 +196,13 @@ class InterfacePoint:
 
 
 def node_series(window: RateWindow, node: str) -> Series[NodeSample]:
-    """The samples of a node."""
+    """Return the samples of a node."""
     source = NODE + node
     return series(window, source, window.events.get(source, ()), NodeSample, window.next.get(source))
 
 
 def instance_series(window: RateWindow, instance: str) -> Series[InstanceRates]:
-    """The rates of an instance. What is wrong with the whole database is wrong with it too."""
+    """Return the rates of an instance. A gap of the whole database is a gap of the instance too."""
     sources = (INSTANCE + instance, DATABASE)
     events = sorted((event for source in sources for event in window.events.get(source, ())), key=_end_of)
     following = min((window.next[source] for source in sources if source in window.next), key=_end_of, default=None)
@@ -209,12 +211,12 @@ def instance_series(window: RateWindow, instance: str) -> Series[InstanceRates]:
 
 
 def kernel_series(samples: Series[NodeSample]) -> Series[KernelRates]:
-    """The rates of a node as a whole."""
+    """Return the rates of the kernel of a node."""
     return samples.of("kernel", kernel_rates)
 
 
 def interface_series(samples: Series[NodeSample], name: str, link: Link | None) -> Series[InterfacePoint]:
-    """The rates of one interface."""
+    """Return the rates of one interface."""
 
     def point(sample: NodeSample) -> InterfacePoint | None:
         counts = sample.interfaces.get(name)
@@ -228,10 +230,10 @@ def interface_series(samples: Series[NodeSample], name: str, link: Link | None) 
 def series(
     window: RateWindow, source: str, events: Sequence[Event], kind: type[P], following: Event | None = None
 ) -> Series[P]:
-    """The samples of that kind among the events of one source; `following` is what came next of it, after the stretch.
+    """Return the samples of a kind among the events of one source; `following` is its next event, after the span.
 
-    A sample tells of all the time that it covers, which may be many slots, and may go on beyond the stretch: how often
-    a source is sampled can have been changed meanwhile. Where it covers more than one slot, each shows its mean.
+    A sample stands for all the time that it covers. That may be many slots, and may extend beyond the span, because the
+    sampling interval can change. Where a sample covers several slots, each slot has its mean.
     """
     stretch = window.stretch
     count, step_s = stretch.count, stretch.step_s
@@ -240,7 +242,7 @@ def series(
     if following is not None and goes_beyond:
         events = [*events, following]
     last = events[-1] if events else None
-    # Each source ends its samples a little off the others: its own newest one stands at the right edge.
+    # The samples of different sources end at slightly different times: the newest of each is at the right edge.
     is_near = last is not None and -0.5 * step_s <= stretch.end - last.at < 1.5 * step_s
     end = last.at if last is not None and is_near else stretch.end
     for event in events:
@@ -255,7 +257,7 @@ def series(
 
 
 def _first_slot(event: Event, end: float, step_s: float, count: int) -> int:
-    """The first slot of which the sample covers the greater part; beyond the last one where there is none."""
+    """Return the first slot that the sample covers by more than half; beyond the last slot where there is none."""
     back = (end - event.at + event.seconds) / step_s if isinstance(event, Sample) else 0.0
     if back >= count:
         return 0
@@ -263,10 +265,10 @@ def _first_slot(event: Event, end: float, step_s: float, count: int) -> int:
 
 
 def _trouble(last: Event | None, stretch: GraphSpan, following: Event | None) -> str:
-    """Why nothing can be told now. Time that no sample covers is missing; while more may come, only once that is
-    late."""
+    """Return why the present value is not known; empty where it is. Time without a sample counts as missing; while a
+    sample may still come, only once that sample is late."""
     if last is None:
-        return "no sample of it"
+        return "no sample"
     if isinstance(last, Gap):
         return last.reason
     length = max(stretch.interval_s, last.seconds) if isinstance(last, Sample) else stretch.interval_s

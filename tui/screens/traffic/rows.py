@@ -1,4 +1,4 @@
-"""Interfaces in two lines each, and groups of figures in two or three: how the Traffic screen shows one node."""
+"""The lines of one node on the Traffic screen: two for each interface, two or three for each group of figures."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _PEAK = units.BITS
 
 @dataclass(frozen=True)
 class DrawingStyle:
-    """How it is drawn."""
+    """Width, graph style, scales and peaks of the drawing."""
 
     width: int
     style: Style = "blocks"
     scales: Scales = field(default_factory=Scales)
     peaks: Peaks | None = None
-    """None where the past is looked at: then the highest value in the graph is shown."""
+    """The peaks; None for an earlier moment, for which the highest value in the graph is displayed."""
 
 
 @dataclass(frozen=True)
 class Columns:
-    """What there is room for; 0 where a column has no room. All lines of a node have their graphs in one column."""
+    """The widths of the columns; 0 where a column has no room. All graphs of a node are in one column."""
 
     name: int
     loss: int = 0
@@ -47,13 +47,13 @@ class Columns:
 
     @property
     def before_graph(self) -> int:
-        """The columns before the graph, a space included."""
+        """The width of all columns before the graph, with a space."""
         fixed = 1 + self.name + 1 + 3 + 1 + units.BITS
         return fixed + sum(column + 1 for column in (self.share, self.packets, self.size) if column) + 1
 
 
 def columns_for(width: int, names: Sequence[str]) -> Columns:
-    """The columns for lines of that width: the more important a figure is, the later it goes."""
+    """Return the columns for lines of that width: the less important a figure, the earlier it is left out."""
     low, high = _NAMES
     name = min(max([low, *(len(sanitize_line(n)) for n in names)]), high, max(width // 5, low))
     room = width - (1 + name + 1 + 3 + 1 + units.BITS)
@@ -70,7 +70,7 @@ def columns_for(width: int, names: Sequence[str]) -> Columns:
 
 
 def heading_line(columns: Columns, graph_span: str, highest: str, width: int) -> Line:
-    """What the columns of interfaces are."""
+    """Return the headings of the columns of interfaces."""
     text = " " * (1 + columns.name + 1 + 3 + 1) + f"{'rate':<{units.BITS}}"
     for wanted, word in ((columns.share, "  link"), (columns.packets, "packets"), (columns.size, "   size")):
         text += f" {word:<{wanted}}" if wanted else ""
@@ -84,7 +84,7 @@ def heading_line(columns: Columns, graph_span: str, highest: str, width: int) ->
 def interface_lines(
     source: str, name: str, link: Link | None, series: Series[InterfacePoint], columns: Columns, look: DrawingStyle
 ) -> Iterator[Line]:
-    """One interface, both ways."""
+    """Yield the lines of one interface: in and out."""
     below, role = _state_of(link)
     rates = series.newest.rates if series.newest else None
     drawn_points = points(columns.graph, look.style)
@@ -112,14 +112,14 @@ def interface_lines(
 def group_lines(
     source: str, title: str, group: Group[Any], series: Series[Any], columns: Columns, look: DrawingStyle
 ) -> Iterator[Line]:
-    """A group of figures: what is done, and beside the graph what goes wrong; or why nothing can be told."""
+    """Yield a group of figures: the amount of work, and next to the graph what goes wrong; or why nothing is known."""
     indent = columns.name + 2
     start: Line = [(" " + fitted(sanitize_line(title), columns.name) + " ", "")]
     first: list[Line] = list(_flowed(group.first, series, look.width - indent))
     if series.trouble:
         # As many lines as the figures would take, so that nothing below moves when a source comes or goes.
-        told: Line = [(fitted(sanitize_line(series.trouble), max(look.width - indent, 0)), "unknown")]
-        first = [told, *[[]] * (len(first) - 1)]
+        reason: Line = [(fitted(sanitize_line(series.trouble), max(look.width - indent, 0)), "unknown")]
+        first = [reason, *[[]] * (len(first) - 1)]
     for line in first:
         yield merged([*start, *line], look.width)
         start = [(" " * indent, "")]
@@ -131,7 +131,7 @@ def group_lines(
 
 
 def merged(line: Line, width: int) -> Line:
-    """The line with neighbours of the same look in one piece, and no wider than it may be."""
+    """Return the line with adjacent spans of the same role joined, cut to the width."""
     spans: list[Span] = []
     left = width
     for text, role in line:
@@ -145,7 +145,7 @@ def merged(line: Line, width: int) -> Line:
 
 
 def figure(metric: RowMetric[Any], series: Series[Any], width: int) -> Span:
-    """A figure after its name; where there is no room for both it is the name that is cut."""
+    """Return a figure after its name; where there is no room for both, the name is cut."""
     text = metric.now(series)
     room = max(width - len(text) - 1, 0)
     label = metric.label if len(metric.label) <= room else fitted(metric.label, room)
@@ -175,7 +175,7 @@ def _group_graph(
 
 
 def _flowed(metrics: Sequence[RowMetric[Any]], series: Series[Any], width: int) -> Iterator[Line]:
-    """The figures one after the other, in as many lines as they need at that width."""
+    """Yield the figures one after another, in as many lines as they need at that width."""
     line: list[Span] = []
     for metric in metrics:
         span = figure(metric, series, width)
@@ -207,7 +207,7 @@ def _direction(way: Direction | None, columns: Columns) -> Iterator[Span]:
 
 
 def _loss(way: Direction | None, columns: Columns) -> Iterator[Span]:
-    """Drops and errors together; alone, the interface shows them apart."""
+    """Yield drops plus errors; the interface alone has them separately."""
     if not columns.loss:
         return
     lost = None if way is None else way.drops_per_s + way.errors_per_s

@@ -1,4 +1,4 @@
-"""Traffic: is it busy, is it losing. One node, one part of it alone, or all nodes; now, or as it was."""
+"""The Traffic screen: load and losses of one node, of one of its blocks, or of all nodes; now or earlier."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
+from checks.model.wording import counted
 from checks.traffic.recording import RecordingError
 from checks.traffic.timeline import Track
 from tui.console.actions import bindings
@@ -22,7 +23,7 @@ from tui.screens.traffic.lines import TrafficPage, TrafficView, page_of
 from tui.screens.traffic.node_lines import KnownNodes
 from tui.screens.traffic.peaks import Peaks, Scales
 from tui.screens.traffic.rows import DrawingStyle
-from tui.screens.traffic.time_cursor import Shown, TimeCursor
+from tui.screens.traffic.time_cursor import TimeCursor, TrackView
 from tui.text.line import Line, sanitize_line
 from tui.widgets.bars import rule_line
 from tui.widgets.graph import points
@@ -31,10 +32,10 @@ from tui.widgets.lines import Lines
 from tui.widgets.units import clock
 
 DRAW_AFTER_S = 0.1
-"""How long after a sample is drawn: those of the other sources come with it, and are drawn at once."""
+"""Seconds between a sample and its drawing: the samples of other sources arrive then, and are drawn together."""
 DRAW_EVERY_S = 0.2
 PEAKS_EVERY_S = 60.0
-"""How often peaks are looked for while another screen is shown; the timeline remembers longer."""
+"""Seconds between two updates of the peaks while another screen is open; the timeline keeps samples longer."""
 
 
 class TrafficScreen(ConsoleScreen):
@@ -62,28 +63,28 @@ class TrafficScreen(ConsoleScreen):
         self._read_again = False
 
     def compose_body(self) -> ComposeResult:
-        """One list of lines."""
+        """Yield one list of lines."""
         yield self._body
 
     def on_mount(self) -> None:
-        """Also while another screen is shown no peak is missed, and how long a pause lasts is said."""
+        """Start the timer that updates the peaks while another screen is open, and the length of a pause."""
         self.set_interval(PEAKS_EVERY_S, self._every_minute)
 
     def signs(self) -> Sequence[Legend]:
-        """What the signs mean."""
+        """Return the legend of the signs."""
         return [SIGNS]
 
-    def _read(self) -> Shown | None:
+    def _read(self) -> TrackView | None:
         wanted = self._view.wanted(self._places.nodes)
         return self._cursor.read(self._places, wanted, points(max(self.size.width - 45, 16), self.state.graphs))
 
     async def _read_recording(self) -> None:
-        """A file is read in a thread; keys that came meanwhile are read for once more, together."""
+        """Read the file in a thread; keys that arrive meanwhile cause one more read."""
         try:
             while self._read_again:
                 self._read_again = False
                 try:
-                    self._cursor.shown = await asyncio.to_thread(self._read)
+                    self._cursor.view = await asyncio.to_thread(self._read)
                     self._trouble = ""
                 except RecordingError as error:
                     self._trouble = str(error)
@@ -94,9 +95,9 @@ class TrafficScreen(ConsoleScreen):
     # --- drawing ------------------------------------------------------------------------------------------------------
 
     def draw(self, news: News | None = None) -> None:
-        """Draw what there is by now; samples a little later, with those that come at the same time."""
+        """Draw the present state; samples a little later, together with those that arrive at the same time."""
         if news is News.SAMPLES:
-            if self._cursor.goes_on and self._soon is None:
+            if self._cursor.is_following and self._soon is None:
                 since = time.monotonic() - self._drawn_at
                 later = asyncio.get_running_loop().call_later
                 self._soon = later(max(DRAW_AFTER_S, DRAW_EVERY_S - since), self.call_later, self._draw)
@@ -112,7 +113,7 @@ class TrafficScreen(ConsoleScreen):
         self._drawn_at = time.monotonic()
         if self._cursor.is_live:
             self._peaks.take(self.state.timeline)
-            self._cursor.shown = self._read()
+            self._cursor.view = self._read()
             self._put()
             return
         self._read_again = True
@@ -128,7 +129,7 @@ class TrafficScreen(ConsoleScreen):
         self.draw_lower_rule()
 
     def _lines(self, width: int) -> Sequence[Line]:
-        shown, peaks = self._cursor.shown, self._peaks if self._cursor.goes_on else None
+        shown, peaks = self._cursor.view, self._peaks if self._cursor.is_following else None
         look = DrawingStyle(width, self.state.graphs, self._scales, peaks)
         trouble = self._trouble or (self.state.feed.trouble if self._cursor.is_live else "")
         window, height, waiting = shown.window if shown else None, self._body.size.height, self._cursor.waiting
@@ -136,15 +137,16 @@ class TrafficScreen(ConsoleScreen):
         return self._page.lines
 
     def upper_rule(self, width: int) -> list[Line]:
-        """What is shown, and of when."""
-        since = f"peaks since {clock(self._peaks.since)[:5]}  " if self._cursor.goes_on and self._peaks.since else ""
+        """Return the upper rule with the name of the view and its time."""
+        start = self._peaks.since if self._cursor.is_following else None
+        since = f"peaks since {clock(start)[:5]}  " if start else ""
         about = self._cursor.about(self._view.about(len(self._places.nodes)))
         return [rule_line(width, about, since + self._cursor.moment)]
 
     def lower_rule(self, width: int) -> list[Line]:
-        """What is being recorded, and how much lies below."""
+        """Return the lower rule with the recording, and how many lines lie below."""
         recording = self.state.feed.recording if self._cursor.is_live else None
-        more = f"↓ {self._body.below} more lines" if self.is_mounted and self._body.below else ""
+        more = f"↓ {counted(self._body.below, 'more line')}" if self.is_mounted and self._body.below else ""
         return [rule_line(width, f"recording to {sanitize_line(recording.name)}" if recording else "", more)]
 
     def _every_minute(self) -> None:
@@ -154,28 +156,28 @@ class TrafficScreen(ConsoleScreen):
                 self.query_one("#upper-rule", Lines).show(self.upper_rule)
 
     def on_resize(self, event: events.Resize) -> None:
-        """More or less time has room in the graphs."""
+        """Redraw: the graphs have room for more or less time."""
         self.call_after_refresh(self._draw)
 
     # --- keys ---------------------------------------------------------------------------------------------------------
 
     def action_move(self, by: int) -> None:
-        """Choose what is above or below."""
+        """Select the interface, group or node above or below."""
         self._view.move(self._page.keys, by)
         self._put()
 
     def action_open(self) -> None:
-        """Show the chosen one alone."""
+        """Show the selected one alone."""
         self._view.open()
         self._draw()
 
     def action_back(self) -> None:
-        """Back from what is alone to its node."""
+        """Go back to the whole node."""
         self._view.back()
         self._draw()
 
     def action_node(self, by: int) -> None:
-        """Another node."""
+        """Show another node."""
         if len(self._places.nodes) < 2:
             self.notice("There is no other node.")
             return
@@ -183,40 +185,40 @@ class TrafficScreen(ConsoleScreen):
         self._draw()
 
     def action_all(self) -> None:
-        """All nodes, or one again."""
+        """Switch between all nodes and one node."""
         self._view.toggle_all()
         self._draw()
 
     def action_others(self) -> None:
-        """Show the other interfaces too, or no longer."""
+        """Show or hide the other interfaces."""
         self._view.others = not self._view.others
         self._draw()
         self.notice("All interfaces are shown." if self._view.others else "Only private interfaces are shown.")
 
     def action_pause(self) -> None:
-        """Stay at this moment, or go on."""
+        """Pause or resume the display."""
         if self._cursor.is_live:
             self._cursor.pause()
             self._draw()
         else:
-            self.notice("A recording stands still; the arrows move in it.")
+            self.notice("A recording cannot be paused; the arrow keys move in it.")
 
     def action_step(self, by: int) -> None:
-        """Move in time by points of the graph."""
+        """Move by points of the graph, later or earlier."""
         self._cursor.step(by)
         self._draw()
 
     def action_leap(self, by: int) -> None:
-        """Move in time by graphs."""
+        """Move by graph widths, later or earlier."""
         self.action_step(by * max(self._page.graph_points, 1))
 
     def action_edge(self, end: bool) -> None:
-        """To the first moment that there is, or on with the newest."""
-        (self._cursor.go_on if end else self._cursor.begin)()
+        """Go to the first sample, or to the newest and follow new ones."""
+        (self._cursor.follow if end else self._cursor.go_to_start)()
         self._draw()
 
     def action_interval(self, by: int) -> None:
-        """Sample less often or more often; of a recording, show more or less time."""
+        """Sample less or more often; in a recording, show more or less time."""
         if (chosen := self._cursor.stride(by)) is None:
             return
         if self._cursor.is_live:
@@ -225,14 +227,14 @@ class TrafficScreen(ConsoleScreen):
             self._draw()
 
     def action_reset(self) -> None:
-        """Begin anew with the peaks."""
+        """Reset the peaks."""
         if self._cursor.is_live:
             self._peaks.take(self.state.timeline)
             self._peaks.reset(time.time())
             self._draw()
 
     def action_record(self) -> None:
-        """Ask for a recording, or for its end."""
+        """Request the start or the end of a recording."""
         if self._cursor.is_live:
             self.post_message(RecordWanted())
         else:
@@ -240,7 +242,7 @@ class TrafficScreen(ConsoleScreen):
 
     @on(Lines.Clicked, "#traffic")
     def choose(self, message: Lines.Clicked) -> None:
-        """Choose what was clicked; what is chosen already is opened."""
+        """Select the clicked line; open it if it is selected already."""
         key = self._page.key_at(message.line)
         if key and key == self._view.chosen:
             self.action_open()

@@ -1,4 +1,4 @@
-"""Which moment of a track is shown: now, going on with it, or one of the past, which stays until it is left."""
+"""The moment of a track that is displayed: the newest, which follows new samples, or an earlier one, which stays."""
 
 from __future__ import annotations
 
@@ -17,47 +17,47 @@ from tui.widgets.units import clock, duration
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What was read of a track for the moment that is shown."""
+class TrackView:
+    """The part of a track for the displayed moment."""
 
     span: tuple[float, float]
-    """The first and the last moment that there is."""
+    """The first and the last moment of the track."""
     window: RateWindow
 
 
 class TrackCursor:
-    """A place in a track. What is looked at of a track in memory is kept, whatever comes and goes meanwhile."""
+    """A position in a track. For a fixed moment of a track in memory it keeps a copy of the samples."""
 
     def __init__(self, track: Track) -> None:
         self._track = track
         self._held: Timeline | None = None
         self._memo = Memo()
         self.moment: float | None = None
-        """The time that is shown; None: the newest."""
+        """The displayed time; None for the newest."""
 
     @property
     def is_live(self) -> bool:
-        """Whether samples are being added to it here."""
+        """Whether the track is the live one."""
         return isinstance(self._track, Timeline)
 
     @property
     def follows(self) -> bool:
-        """Whether what is shown goes on."""
+        """Whether the display follows new samples."""
         return self.moment is None
 
     @property
     def track(self) -> Track:
-        """What the shown moment is part of."""
+        """The track of the displayed moment."""
         return self._held or self._track
 
     def hold(self, at: float) -> None:
-        """Stay at that moment."""
+        """Keep the display at that moment."""
         if self._held is None and self.is_live:
             self._held = frozen(self._track)
         self.moment = at
 
     def follow(self) -> None:
-        """Go on with the newest."""
+        """Follow the newest samples."""
         self.moment, self._held = None, None
 
     def read(
@@ -68,9 +68,9 @@ class TrackCursor:
         step_s: float,
         count: int,
         interval_s: float,
-    ) -> Shown | None:
-        """What there is of these nodes at that moment, or of all where none is named; None while there is nothing.
-        Reads a file where the track is one."""
+    ) -> TrackView | None:
+        """Return the samples of these nodes at the displayed moment, or of all where none is named; None while there is
+        no sample. Reads a file where the track is a recording. Raises RecordingError where it cannot be read."""
         span = self.track.span()
         places.learn(self.track, cluster)
         if span is None:
@@ -78,7 +78,7 @@ class TrackCursor:
         end = span[1] if self.moment is None else self.moment
         window = read(self.track, GraphSpan(end, step_s, count, interval_s), _sources(places, nodes), self._memo)
         places.see(window)
-        return Shown(span, window)
+        return TrackView(span, window)
 
 
 def _sources(places: KnownNodes, nodes: Sequence[str]) -> Iterable[str]:
@@ -87,16 +87,16 @@ def _sources(places: KnownNodes, nodes: Sequence[str]) -> Iterable[str]:
 
 INTERVALS = (1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0)
 STEPS = (*INTERVALS, 120.0, 300.0, 600.0)
-"""Seconds from one point of a graph to the next, of a recording."""
+"""Seconds between two points of a graph of a recording."""
 
 
 class TimeCursor:
-    """A place in the live samples, or in a recording."""
+    """A position in the live samples or in a recording."""
 
     def __init__(self, state: AppState, track: Track | None = None) -> None:
-        """Without a `track` it is the live one."""
-        self.shown: Shown | None = None
-        """What was read last."""
+        """Create the cursor, of the live samples where there is no `track`."""
+        self.view: TrackView | None = None
+        """The last view that was read."""
         self._state = state
         self._track_cursor = TrackCursor(state.timeline if track is None else track)
         self._header: Header | None = track.header if isinstance(track, Recording) else None
@@ -104,83 +104,85 @@ class TimeCursor:
         self._zoom = self._header.interval_s if self._header else 0.0
         self._paused_at: float | None = None
         self._wanted_s: float | None = None
-        """The interval that was asked for last; the feed may not have heard of it yet."""
+        """The last requested interval; the feed may not use it yet."""
 
     @property
     def is_live(self) -> bool:
-        """Whether samples are being added here."""
+        """Whether the samples are live."""
         return self._track_cursor.is_live
 
     @property
-    def goes_on(self) -> bool:
-        """Whether what is shown is the newest of what is being sampled, and goes on."""
+    def is_following(self) -> bool:
+        """Whether the display follows the live samples."""
         return self.is_live and self._track_cursor.follows
 
     @property
     def is_paused(self) -> bool:
-        """Whether the operator stopped it at a moment."""
+        """Whether the operator paused the display."""
         return self._paused_at is not None
 
     @property
     def waiting(self) -> str:
-        """What is said while there is nothing to show."""
+        """The text while there are no samples."""
         if self.is_live:
             return "Waiting for the first samples."
         return "No samples were saved." if self._state.feed.is_saved else "There are no samples in this recording."
 
     @property
     def cluster(self) -> Cluster | None:
-        """What the samples are of."""
+        """The facts of the sampled cluster."""
         return self._header.cluster if self._header else self._state.cluster
 
     @property
     def interval_s(self) -> float:
-        """How often a source is sampled."""
+        """Seconds between two samples of a source."""
         return self._header.interval_s if self._header else self._state.feed.interval_s
 
     @property
     def step_s(self) -> float:
-        """From one point of a graph to the next."""
+        """Seconds between two points of a graph."""
         return self._zoom or self.interval_s
 
-    def read(self, places: KnownNodes, nodes: Sequence[str], points: int) -> Shown | None:
-        """What there is of these nodes now, or of all where none is named. Reads a file where the track is one. Raises
-        RecordingError."""
+    def read(self, places: KnownNodes, nodes: Sequence[str], points: int) -> TrackView | None:
+        """Return the samples of these nodes, or of all where none is named. Reads a file where the track is a
+        recording. Raises RecordingError where it cannot be read."""
         return self._track_cursor.read(places, self.cluster, nodes, self.step_s, points, self.interval_s)
 
     # --- keys ---------------------------------------------------------------------------------------------------------
 
     def pause(self) -> None:
-        """Stay at this moment, or go on from there."""
-        if self.goes_on and self.shown is not None:
-            self._paused_at = self.shown.window.stretch.end
+        """Pause the display, or resume it."""
+        if self.is_following and self.view is not None:
+            self._paused_at = self.view.window.stretch.end
             self._track_cursor.hold(self._paused_at)
         else:
-            self.go_on()
+            self.follow()
 
-    def go_on(self) -> None:
-        """To the newest, and on with it."""
+    def follow(self) -> None:
+        """Go to the newest sample and follow new ones."""
         self._paused_at = None
         self._track_cursor.follow()
 
     def step(self, points: int) -> None:
-        """Move by points of the graph; beyond the newest of what is being sampled it goes on."""
-        if self.shown is None:
+        """Move by points of the graph; beyond the newest live sample, follow new ones."""
+        if self.view is None:
             return
-        to = self.shown.window.stretch.end + points * self.step_s
-        if self.is_live and (to > self.shown.span[1] or (points > 0 and self.goes_on)):
-            self.go_on()
+        to = self.view.window.stretch.end + points * self.step_s
+        if self.is_live and (to > self.view.span[1] or (points > 0 and self.is_following)):
+            self.follow()
         else:
             self._go_to(to)
 
-    def begin(self) -> None:
-        """To the first moment that there is."""
-        if self.shown is not None:
-            self._go_to(self.shown.span[0])
+    def go_to_start(self) -> None:
+        """Go to the first moment of the track."""
+        if self.view is not None:
+            self._go_to(self.view.span[0])
 
     def stride(self, by: int) -> float | None:
-        """The next longer or shorter time between two points; None where there is none. Of a recording it is shown so
-        from now on; of what is being sampled it is for the feed to do, and presses that come together add up."""
+        """Return the next longer or shorter time between two points, in seconds; None where there is none.
+
+        A recording is then drawn with that time. For live samples the feed has to adopt it; several quick calls add
+        up."""
         steps = INTERVALS if self._header is None else [self.interval_s, *(s for s in STEPS if s > self.interval_s)]
         before = self.step_s if self._wanted_s is None else self._wanted_s
         nearest = min(range(len(steps)), key=lambda i: abs(steps[i] - before))
@@ -194,30 +196,31 @@ class TimeCursor:
         return chosen
 
     def _go_to(self, moment: float) -> None:
-        """The first one is that by which every source has been sampled once."""
-        if self.shown is not None:
+        """Go to a moment; not before every source has been sampled once."""
+        if self.view is not None:
             self._paused_at = None
-            first, last = self.shown.span
+            first, last = self.view.span
             self._track_cursor.hold(min(max(moment, first + self.interval_s), last))
 
-    # --- words --------------------------------------------------------------------------------------------------------
+    # --- texts --------------------------------------------------------------------------------------------------------
 
-    def about(self, what: str) -> str:
-        """What is shown, and of when: `what` is its own name."""
+    def about(self, name: str) -> str:
+        """Return the text of the upper rule: the name of the view, and which time it covers."""
         if self._header is not None:
-            return f"recording  {what}  a point is {duration(self.step_s)}"
+            return f"recording  {name}  {duration(self.step_s)} per point"
         if self._paused_at is not None:
-            return f"{what}  paused at {clock(self._paused_at)}{self._pause_length(self._paused_at)}"
-        return f"{what}  every {duration(self.interval_s)}" if self.goes_on else f"{what}  as it was"
+            return f"{name}  paused at {clock(self._paused_at)}{self._pause_length(self._paused_at)}"
+        return f"{name}  every {duration(self.interval_s)}" if self.is_following else f"{name}  earlier"
 
     @property
     def moment(self) -> str:
-        """The time that is shown: of a recording in the zone in which it was made, which is told."""
-        if self.shown is None:
+        """The displayed time; for a recording in its own time zone, with the zone."""
+        if self.view is None:
             return ""
-        return clock(self.shown.window.stretch.end, self._zone, date=self._header is not None)
+        return clock(self.view.window.stretch.end, self._zone, date=self._header is not None)
 
     def _pause_length(self, since: float) -> str:
-        """How long it has been paused, by the minute: while nothing else moves, neither does this."""
+        """Return how long the pause has lasted, in whole minutes, so that a paused screen does not change every
+        second."""
         minutes = int(time.time() - since) // 60
         return f", {minutes} min ago" if minutes else ""
