@@ -242,4 +242,4 @@ def test_a_network_that_loses_packets_loses_blocks(cluster: Practice) -> None:
     assert {key[1] for key in problems(report)} - BY_A_LOSS - {"IC-DEV-003"} == {"IC-LOST-002", "IC-PATH-005"}
     assert_says_who_lost(report, {receiver for receiver, _ in lost_pairs(report)})
     for finding in with_code(report, "IC-LOST-002"):
-        assert f"df-ping: packets get lost on {NETWORK_2}" in "\n".join(finding.seen)
+        assert f"df-ping: packets are lost on {NETWORK_2}" in "\n".join(finding.seen)

@@ -52,7 +52,7 @@ def test_a_stack_that_is_down_is_one_finding_although_every_tool_is_silent():
 
 def test_a_rolling_patch_is_a_warning():
     finding = found(with_facts(version=ActiveVersion("19.0.0.0.0", "ROLLING PATCH", "1")))["IC-GRID-005"]
-    assert (finding.status, finding.title) == (Status.WARN, "The cluster is in the state ROLLING PATCH.")
+    assert (finding.status, finding.title) == (Status.WARN, "The cluster is in the upgrade state ROLLING PATCH.")
 
 
 def test_an_inactive_node_fails_by_name():

@@ -210,7 +210,7 @@ def of_12_1_0_2(waits=(("gc cr block 2-way", 900), ("gc cr block lost", 0)), pai
 def test_a_count_of_12_1_0_2_in_the_past_that_nothing_bears_out_is_only_told():
     finding = found(of_12_1_0_2())["IC-LOST-009"]
     assert finding.status is Status.INFO
-    assert finding.seen[-1] == "12.1.0.2 may count too many (bug 20922010, MOS 2096299.1)"
+    assert finding.seen[-1] == "12.1.0.2 may count too many lost blocks (bug 20922010, MOS 2096299.1)"
     assert "20922010" in finding.next[0].text
 
 
@@ -218,7 +218,7 @@ def test_a_count_of_12_1_0_2_in_the_past_that_nothing_bears_out_is_only_told():
 def test_a_count_of_12_1_0_2_in_the_past_that_something_bears_out_warns_with_the_note(shown):
     finding = found(of_12_1_0_2(**shown))["IC-LOST-009"]
     assert finding.status is Status.WARN
-    assert finding.seen[-1] == "12.1.0.2 may count too many (bug 20922010, MOS 2096299.1)"
+    assert finding.seen[-1] == "12.1.0.2 may count too many lost blocks (bug 20922010, MOS 2096299.1)"
 
 
 def test_a_count_of_12_1_0_2_in_the_past_still_warns_where_nothing_else_was_kept():

@@ -85,7 +85,7 @@ def test_blocks_that_were_lost_are_left_to_gc_blocks_lost():
     lost = event("gc cr block lost", 20, 400_000)
     codes = found(own_activity(2, {"gc blocks lost": 20}, events=(event("gc cr block 2-way", 8_000, 400), lost)))
     assert set(codes) == {"IC-TIME-001"}
-    assert "of blocks that arrived; gc-blocks-lost tells of those that did not" in codes["IC-TIME-001"].seen
+    assert "only blocks that arrived; gc-blocks-lost reports those that did not" in codes["IC-TIME-001"].seen
     busy = event("gc current block busy", 900, 5_000)
     codes = found(own_activity(2, {"gc blocks lost": 20}, events=(event("gc cr block 2-way", 8_000, 400), lost, busy)))
     assert codes["IC-TIME-006"].title == (
@@ -170,7 +170,7 @@ def test_the_traffic_of_slow_instances_is_told():
 
 def test_inside_a_pluggable_database_it_is_said_whose_figures_they_are():
     inside = asked(2, database=database(2, is_multitenant=True, container="APP1"))
-    note = "connected to the pluggable database APP1, not to CDB$ROOT: the figures are what it sees"
+    note = "connected to the pluggable database APP1, not to CDB$ROOT: the figures cover only this database"
     assert [f.seen[-1] for f in gc_receive_time.run(inside)] == [note]
     root = asked(2, database=database(2, is_multitenant=True, container="CDB$ROOT"))
     assert not any("pluggable" in line for f in gc_receive_time.run(root) for line in f.seen)

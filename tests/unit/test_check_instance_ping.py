@@ -75,7 +75,7 @@ def test_too_few_pings_are_not_judged():
     finding = found(pings(2, {(1, 2): (9_000, 90_000)}, count=2))["IC-PING-006"]
     assert (finding.status, finding.title) == (
         Status.INFO,
-        "The instances exchanged 8 pings in 30 s: too few to judge.",
+        "The instances exchanged 8 pings in 30 s: too few pings for a verdict.",
     )
 
 
@@ -95,4 +95,7 @@ def test_the_thresholds_are_settings():
 def test_inside_a_pluggable_database_it_is_said_whose_figures_they_are():
     inside = asked(2, database=database(2, is_multitenant=True, container="APP1"))
     (finding,) = instance_ping.run(inside)
-    assert finding.seen[-1] == "connected to the pluggable database APP1, not to CDB$ROOT: the figures are what it sees"
+    assert (
+        finding.seen[-1]
+        == "connected to the pluggable database APP1, not to CDB$ROOT: the figures cover only this database"
+    )
