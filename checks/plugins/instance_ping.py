@@ -242,12 +242,12 @@ def _few(cluster: Cluster, activity: Activity, pings: Sequence[InstancePing], ta
     number = sum(max(0, p.count_500b) + max(0, p.count_8k) for p in pings)
     return FEW.finding(
         Status.INFO,
-        f"The instances exchanged {counted(number, 'ping')} in {span(activity.seconds)}: too few pings for a verdict.",
+        f"The instances exchanged {counted(number, 'ping')} in {span(activity.seconds)}: too few for a verdict.",
         subject=counted(number, "ping"),
         data={"pairs": len(pings), "pings": number, "seconds": activity.seconds},
         seen=_lines(cluster, pings),
         expected=(
-            f"{enough_pings(cluster.thresholds)} or more pings for each pair; each instance sends one every few seconds",
+            f"{enough_pings(cluster.thresholds)} or more pings for each pair; an instance sends one every few seconds",
         ),
         next=[Remedy("Use a longer interval.", ("racwire check instance-ping --interval 60",))],
         evidence=sql(cluster, _STATEMENT),

@@ -58,7 +58,7 @@ class NodeCounts:
         )
 
     @property
-    def threw_away(self) -> int:
+    def dropped_any(self) -> int:
         """Datagrams and packets thrown away after they had arrived, whatever for."""
         return self.overflowed + self.no_memory + self.bad_checksums + self.other_errors + self.backlog_dropped
 

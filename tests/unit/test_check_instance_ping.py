@@ -75,7 +75,7 @@ def test_too_few_pings_are_not_judged():
     finding = found(pings(2, {(1, 2): (9_000, 90_000)}, count=2))["IC-PING-006"]
     assert (finding.status, finding.title) == (
         Status.INFO,
-        "The instances exchanged 8 pings in 30 s: too few pings for a verdict.",
+        "The instances exchanged 8 pings in 30 s: too few for a verdict.",
     )
 
 

@@ -45,7 +45,7 @@ CHANGED = Kind(
 OUTDATED = Kind(
     "IC-DEV-005",
     "The MTU of a NIC differs from the last one in AWR",
-    "The MTU changed after the last snapshot, or a restart applied a file with an MTU other than the one in use before.",
+    "The MTU changed after the last snapshot, or a restart applied a file with a different MTU.",
     (_VIEW,),
 )
 NOT_KNOWN = Kind("IC-DEV-006", "The data of AWR about the NICs of the interconnect is not known")

@@ -23,7 +23,7 @@ _TOO_SMALL = {
     Verdict.LOCAL_MTU: "the sender's own MTU is too small",
 }
 _PACKETS_LOST = "packets lost"
-"""The common cause of lost pings and lost fragments: where few packets are lost, not every node shows both signs."""
+"""The common cause of lost pings and lost fragments: where few packets are lost, a node may show only one sign."""
 _LOSES = {Verdict.LOSS: "packets are lost", Verdict.UNREACHABLE: "no packet passes"}
 
 
@@ -101,8 +101,8 @@ def _frames_why(paths: Sequence[PathProbe]) -> str:
     small = paths[0].path_mtu
     passes = f", {small} bytes at most" if isinstance(small, int) else ""
     return (
-        f"The path carries less than its MTU of {paths[0].expected_mtu} bytes{passes}: packets that hold whole blocks "
-        "are dropped there (MOS 563566.1, causes 5 and 12)."
+        f"The path carries less than its MTU of {paths[0].expected_mtu} bytes{passes}: packets that hold a block are "
+        "dropped there (MOS 563566.1, causes 5 and 12)."
     )
 
 
@@ -154,7 +154,7 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[L
         yield LossSign(
             "checksums",
             f"{nodes}: {counted(number, 'UDP datagram')} with a wrong checksum in {_time(spoilt)}",
-            f"Blocks reach {nodes} corrupt: a NIC, a cable or checksum offloading damages them (MOS 563566.1, cause 4).",
+            f"Blocks reach {nodes} corrupt: a NIC, a cable or checksum offloading alters them (MOS 563566.1, cause 4).",
             on_nics(
                 cluster,
                 [c.node for c in spoilt],
@@ -218,8 +218,8 @@ def _reassembly(cluster: Cluster, failed: Sequence[NodeCounts]) -> LossSign:
     return LossSign(
         _PACKETS_LOST,
         seen,
-        f"{at} block of {size_text(size)} is {pieces}, and one lost fragment loses the block: fragments are lost on the "
-        f"way to {nodes} (MOS 563566.1, causes 3, 5 and 15).",
+        f"{at} block of {size_text(size)} is {pieces}, and one lost fragment loses the block: fragments are lost on "
+        f"the way to {nodes} (MOS 563566.1, causes 3, 5 and 15).",
         remedy,
     )
 

@@ -14,7 +14,7 @@ from checks.rules.receive_time import ReceiveTimes, histogram_of, times_of
 from checks.rules.waits import costliest, quantile_us, time_us
 
 _WIDELY = 5.0
-"""How many times as long one of two averages is when they are called far apart; only a remark. Ours."""
+"""The ratio of two averages from which a line calls them far apart; a remark only. Ours."""
 
 
 def time_lines(cluster: Cluster, times: ReceiveTimes) -> list[str]:

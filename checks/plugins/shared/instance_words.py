@@ -17,12 +17,12 @@ from checks.plugins.shared.grouping import alike, briefly, named, some
 
 
 def as_container_sees(cluster: Cluster, findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield the findings; on a connection to a pluggable database, each says that its figures are of that database."""
+    """Yield the findings, with a note in each if the connection is to a pluggable database only."""
     database = database_of(cluster)
     if database is None or not database.in_pluggable:
         yield from findings
         return
-    note = f"connected to the pluggable database {database.container}, not to CDB$ROOT: the figures cover only this database"
+    note = f"connected to the pluggable database {database.container}, not to CDB$ROOT: the figures cover only it"
     yield from (msgspec.structs.replace(f, seen=(*f.seen, note)) for f in findings)
 
 
