@@ -100,7 +100,7 @@ def test_a_router_that_refuses_is_not_told_of_twice():
     assert "IC-PATH-009" not in codes
     assert codes["IC-PATH-004"].seen == (
         "rac1 -> rac2: small packets 20 of 20 answered; packets of 9000 bytes (ping -s 8972) 0 of 3 answered, "
-        "192.168.11.254 says MTU 1500",
+        "192.168.11.254 reports MTU 1500",
     )
 
 

@@ -80,7 +80,7 @@ def test_kernel_counters_of_another_time_make_no_kernel_clean():
         return lost(asked(2, activity=losing(2, 37, {1: 37}), counters=read)).why
 
     before = counted("2026-11-20T14:01:00.000+01:00", "2026-11-20T14:02:10.000+01:00")
-    assert "since the kernel's counters of the same time of rac2 could not be looked at" in before
+    assert "since the kernel's counters of the same time of rac2 could not be checked" in before
     most = counted("2026-11-20T14:01:00.000+01:00", "2026-11-20T14:02:20.000+01:00")
     assert most.startswith("The network looks clean")
     assert "could not be looked at" in counted("some time", "later")

@@ -27,7 +27,7 @@ def time_lines(cluster: Cluster, times: ReceiveTimes) -> list[str]:
         waited = f"; waits for them {milliseconds(kind.waited_ms)}" if kind.waited_ms is not None else ""
         apart = " (far apart)" if kind.waited_ms is not None and _far_apart(kind.average_ms, kind.waited_ms) else ""
         lines.append(
-            f"{name}: {kind.word} {milliseconds(kind.average_ms)} on average of {counted(kind.blocks, 'block')}"
+            f"{name}: {kind.label} {milliseconds(kind.average_ms)} on average of {counted(kind.blocks, 'block')}"
             f"{waited}{apart}"
         )
     return lines

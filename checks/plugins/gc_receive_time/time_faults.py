@@ -35,7 +35,7 @@ def time_faults(cluster: Cluster, verdicts: Sequence[TimeVerdict]) -> Iterator[F
 def _slow(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
     names = _names(cluster, same)
     worst = sorted(same, key=lambda v: -v.worst_ms)
-    what = listed(f"{milliseconds(k.average_ms or 0.0)} for {k.word} blocks" for k in same[0].slow)
+    what = listed(f"{milliseconds(k.average_ms or 0.0)} for {k.label} blocks" for k in same[0].slow)
     what = what if len(same) == 1 else f"up to {milliseconds(worst[0].worst_ms)}"
     lines = [
         [*time_lines(cluster, v.times), *tail_lines(cluster, v.times), *_waits_lines(cluster, v, len(same))]
@@ -172,7 +172,7 @@ def event_findings(cluster: Cluster, activity: Activity, instances: Sequence[Ins
     """Yield one finding for all instances with the same kinds of unusual waits. Lost blocks are left to
     gc-blocks-lost, which reports them with their cause."""
     waits = [unusual_waits(own, _for_lost_blocks(activity, own), cluster.thresholds) for own in instances]
-    for same in alike([w for w in waits if w and w.found], lambda w: w.words):
+    for same in alike([w for w in waits if w and w.found], lambda w: w.terms):
         yield _events_finding(cluster, same)
 
 
@@ -183,7 +183,7 @@ def _for_lost_blocks(activity: Activity, own: InstanceActivity) -> Sequence[Wait
 
 def _events_finding(cluster: Cluster, same: Sequence[UnusualWaits]) -> Finding:
     names = [instance_name(cluster, w.own.instance) for w in same]
-    words = same[0].words
+    terms = same[0].terms
     events = list(dict.fromkeys((event.name, word) for w in same for event, word in w.found))
     cost = sum(time_us(dict.fromkeys(event for event, _ in w.found)) for w in same)
     total = sum(w.total_us for w in same)
@@ -203,21 +203,21 @@ def _events_finding(cluster: Cluster, same: Sequence[UnusualWaits]) -> Finding:
         seen=some([f"{name}: {line}" for name, w in zip(names, same, strict=True) for line in top_lines(w.own)], 9),
         expected=("Plain transfers and grants (2-way, 3-way) as the costliest waits",),
         why="; ".join(f"{name}: {MEANINGS[word]}" for name, word in events) + ".",
-        next=_next_for(words),
+        next=_next_for(terms),
         evidence=sql(cluster, "system_event"),
         nodes=nodes_of(cluster, [w.own.instance for w in same]),
         extent=(share, "% of the waits"),
     )
 
 
-def _next_for(words: frozenset[str]) -> Iterator[Remedy]:
-    if words & {"lost", "retry", "failure"}:
+def _next_for(terms: frozenset[str]) -> Iterator[Remedy]:
+    if terms & {"lost", "retry", "failure"}:
         yield Remedy("Check whether blocks or packets are lost.", ("racwire check gc-blocks-lost df-ping",))
-    if "congested" in words:
+    if "congested" in terms:
         yield Remedy(
             "Check the CPUs of the nodes that send the blocks, and the scheduling class of their LMS processes.",
             ("mpstat -P ALL 1 5", "ps -eo cls,rtprio,pcpu,comm | grep lms"),
             "root on each node",
         )
-    if THE_LOAD in words:
+    if THE_LOAD in terms:
         yield Remedy("Find the objects and sessions that wait, with ASH or AWR where you have them.")
