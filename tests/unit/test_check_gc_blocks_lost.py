@@ -244,7 +244,9 @@ def test_an_instance_that_restarted_or_was_not_asked_is_unknown_and_the_others_j
     )
     alone = database(2, unasked=(UnaskedInstance(3, "prod3", "prod3 did not answer in 15 s."),))
     codes = found(asked(2, database=alone))
-    assert codes["IC-LOST-004"].title == "What prod3 lost is not known: prod3 did not answer in 15 s."
+    assert (
+        codes["IC-LOST-004"].title == "The number of blocks that prod3 lost is not known: prod3 did not answer in 15 s."
+    )
 
 
 def test_instances_that_were_all_restarted_are_told_together():

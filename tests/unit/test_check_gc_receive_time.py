@@ -190,9 +190,7 @@ def test_few_blocks_are_not_judged():
 
 def test_a_restarted_instance_is_unknown():
     codes = found(ActivityGap(2, "It was restarted between the two samples."))
-    assert codes["IC-TIME-005"].title.startswith(
-        "How long blocks take to arrive at prod2 is not known: it was restarted"
-    )
+    assert codes["IC-TIME-005"].title.startswith("The receive time of blocks at prod2 is not known: it was restarted")
     assert codes["IC-TIME-001"].title.startswith("Blocks arrive at prod1 in")
 
 

@@ -82,7 +82,7 @@ def test_too_few_pings_are_not_judged():
 def test_pings_that_could_not_be_read_are_unknown():
     assert found(Unknown("no grant"))["IC-PING-004"].seen == ("no grant",)
     codes = found(tuple(p for p in pings(3) if p.instance != 3), 3, 3)
-    assert codes["IC-PING-004"].title.startswith("How long the pings of prod3 take is not known")
+    assert codes["IC-PING-004"].title.startswith("The ping time of prod3 is not known")
 
 
 def test_the_thresholds_are_settings():

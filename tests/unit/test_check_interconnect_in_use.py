@@ -116,7 +116,7 @@ def test_without_clusterware_what_the_instances_say_is_judged():
     base = msgspec.structs.replace(cluster(2), networks=Unknown("no Clusterware"), clusterware=Unknown("none"))
     passed = found(database(2), base)["IC-USE-001"]
     assert passed.title == "prod1 and prod2 use eth1:1 and eth2:1; no interface is public."
-    assert any("only what the instances say was judged" in line for line in passed.seen)
+    assert any("only the reports of the instances were judged" in line for line in passed.seen)
     public = found(using(InterconnectInUse(2, "eth0", "10.20.0.2", True, "")), base)
     assert public["IC-USE-002"].status is Status.FAIL
 
@@ -126,7 +126,7 @@ def test_what_could_not_be_read_is_unknown():
     alone = found(database(2, unasked=(UnaskedInstance(3, "prod3", "It did not answer in 15 s."),)))
     assert alone["IC-USE-008"].title == "The interconnect that prod3 uses is not known: it did not answer in 15 s."
     silent = found(using())
-    assert silent["IC-USE-008"].title.startswith("The interconnect that is in use at prod2 is not known")
+    assert silent["IC-USE-008"].title.startswith("The interconnect that prod2 uses is not known")
 
 
 def test_the_instance_of_a_node_that_was_not_read_is_judged_by_its_subnet():

@@ -86,6 +86,6 @@ async def test_a_database_without_an_interconnect_is_left_out_and_with_it_all_th
     found = await gathering._database(session, cluster(2))
     assert isinstance(found, Database) is is_asked
     if not is_asked:
-        assert found.reason == "prod is no RAC database (cluster_database is FALSE), and uses no interconnect."
+        assert found.reason == "prod is not a RAC database (cluster_database is FALSE) and uses no interconnect."
         known = msgspec.structs.replace(cluster(2), database=found)
         assert await gathering._activity(session, known) == await gathering._history(session, known) == found

@@ -41,7 +41,7 @@ def test_values_are_taken_and_the_rest_stays_default():
         ("probe = 3\n", "s.toml line 1: 'probe' is a table of settings; write [probe] above them."),
         ("[cluster]\npeers = 'rac2'\n", "s.toml line 2: 'peers' must be a list, got text."),
         ("[ssh]\nconnect_timeout_s = nan\n", "s.toml line 2: 'connect_timeout_s' must be a number > 0.0."),
-        ('[ssh]\nuser = "a\\u0000"\n', "s.toml line 2: 'user': 'a\\x00' has control characters in it."),
+        ('[ssh]\nuser = "a\\u0000"\n', "s.toml line 2: 'user': 'a\\x00' contains control characters."),
     ],
 )
 def test_a_mistake_is_told_with_line_and_what_was_meant(text, sentence):
@@ -243,22 +243,22 @@ def test_waivers_are_tables_of_which_there_may_be_any_number():
         (WAIVER.replace("2027-01-31", "2027-01-31T10:00:00"), "line 6: 'expires' must be a day, such as 2027-01-31."),
         (
             WAIVER.replace("2027", "2028"),
-            "line 6: 'expires': 2028-01-31 is over 366 days ahead; choose an earlier day, and look at it again then.",
+            "line 6: 'expires': 2028-01-31 is over 366 days ahead; choose an earlier day, and review the waiver then.",
         ),
         (WAIVER + 'status = "INFO"\n', "line 7: 'status' must be WARN, FAIL or UNKNOWN."),
         (WAIVER + "extent = nan\n", "line 7: 'extent': it must be a number, 0 or more."),
         (WAIVER + "extent = 'much'\n", "line 7: 'extent' must be a number, got text."),
         (
             WAIVER.replace("IC-BOOT-002", "boot-mtu"),
-            "line 2: 'code': 'boot-mtu' is no code of a finding; write it as IC-PATH-003.",
+            "line 2: 'code': 'boot-mtu' is not the code of a finding; write it as IC-PATH-003.",
         ),
         (
             WAIVER.replace("mended in January", " "),
-            "line 4: 'reason': it is empty, or has control characters in it; write a few plain words.",
+            "line 4: 'reason': it is empty or contains control characters; write a short text.",
         ),
         (
             WAIVER + WAIVER,
-            "line 9: 'subject': IC-BOOT-002 of 'eth2 rac1' is waived twice; leave one of the two.",
+            "line 9: 'subject': IC-BOOT-002 of 'eth2 rac1' is waived twice; remove one of the two.",
         ),
         ("[waivers]\ncode = 1\n", "line 1: 'waivers' is a table of settings; write [[waivers]] above them."),
         ("[[probe]]\npackets = 30\n", "line 1: 'probe' is a table of settings; write [probe] above them."),

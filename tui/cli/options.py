@@ -239,7 +239,7 @@ def _with(settings: Settings, option: Option, value: Any) -> Settings:
     """The settings with that value of the option. Raises UsageError."""
     import msgspec
 
-    from checks.run.settings_file import limit_in_words, limits_of
+    from checks.run.settings_file import limit_text, limits_of
 
     section, _, name = option.place.partition(".")
     table = getattr(settings, section)
@@ -251,7 +251,7 @@ def _with(settings: Settings, option: Option, value: Any) -> Settings:
         # Numbers come as text; what the text may not hold is told as for the settings file.
         new = msgspec.convert({**msgspec.to_builtins(table), name: value}, type(table), strict=False)
     except msgspec.ValidationError as error:
-        limits = f"must be {limits_of(type(table), name)} seconds" if option.reads else limit_in_words(str(error))[0]
+        limits = f"must be {limits_of(type(table), name)} seconds" if option.reads else limit_text(str(error))[0]
         raise UsageError(f"{option.name} {limits}.") from None
     return msgspec.structs.replace(settings, **{section: new})
 
