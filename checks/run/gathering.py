@@ -103,7 +103,7 @@ async def _of_every_node(
 
 
 def _each_once(nodes: Iterable[Node | UnreadNode]) -> tuple[Node | UnreadNode, ...]:
-    """Return the nodes; a node that was read under two names is unread under the second, as it has no path to itself."""
+    """Return the nodes; a node that was read under two names is unread under the second: it has no path to itself."""
     names: dict[frozenset[str], str] = {}
     unique: list[Node | UnreadNode] = []
     for node in nodes:

@@ -50,8 +50,8 @@ def test_a_check_that_can_be_loaded_stands_among_the_others(installed):
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("1-same_id", "takes the id df-ping"),
-        ("2-same_code", "takes the code ACME-A-001"),
+        ("1-same_id", "has the id df-ping"),
+        ("2-same_code", "has the code ACME-A-001"),
         ("3-no_check", "is not a check made with @check"),
         ("4-absent", "could not be imported"),
         ("9-gone", "could not be imported: ModuleNotFoundError"),

@@ -102,4 +102,4 @@ def test_a_package_that_cannot_be_imported_or_steals_an_id_is_told(tmp_path):
     absent, nothing, thief = ran.stdout.splitlines()
     assert "could not be imported" in absent
     assert "not a check" in nothing
-    assert "takes the id df-ping" in thief
+    assert "has the id df-ping" in thief

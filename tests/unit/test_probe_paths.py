@@ -197,5 +197,7 @@ async def test_nothing_at_all_is_sent_when_a_path_would_leave_its_network() -> N
 
 
 async def test_a_network_without_a_known_mtu_has_no_paths() -> None:
-    unknown = PrivateNetwork("n", "eth2", "192.168.11.0/24", "oifcfg", (), Unknown("no node has a port on it"))
+    unknown = PrivateNetwork(
+        "n", "eth2", "192.168.11.0/24", "oifcfg", (), Unknown("no node has a port on this network")
+    )
     assert await probe_paths([unknown], NODES, FakeSession(lambda _, __: True)) == ()

@@ -38,7 +38,7 @@ def test_values_are_taken_and_the_rest_stays_default():
         ("\n\n[probe]\npackts = 5\n", "s.toml line 4: 'packts' is not known; did you mean 'packets'?"),
         ("[probe]\npackets = 1\n", "s.toml line 2: 'packets' must be a whole number >= 3."),
         ("[probe]\npackets = 'x'\n", "s.toml line 2: 'packets' must be a whole number, got text."),
-        ("probe = 3\n", "s.toml line 1: 'probe' is a table of settings; write [probe] above them."),
+        ("probe = 3\n", "s.toml line 1: 'probe' is a table of settings; write [probe] above its settings."),
         ("[cluster]\npeers = 'rac2'\n", "s.toml line 2: 'peers' must be a list, got text."),
         ("[ssh]\nconnect_timeout_s = nan\n", "s.toml line 2: 'connect_timeout_s' must be a number > 0.0."),
         ('[ssh]\nuser = "a\\u0000"\n', "s.toml line 2: 'user': 'a\\x00' contains control characters."),
@@ -81,13 +81,13 @@ def test_a_directory_or_bytes_that_are_no_text_are_one_sentence(tmp_path):
 @pytest.mark.parametrize(
     ("network", "mistake"),
     [
-        ("", "is no subnet"),
-        ("foo", "is no subnet"),
-        ("300.1.1.0/24", "is no subnet"),
+        ("", "is not a subnet"),
+        ("foo", "is not a subnet"),
+        ("300.1.1.0/24", "is not a subnet"),
         ("192.168.10.5/24", "is an address within a subnet; the subnet is 192.168.10.0/24."),
-        ("0.0.0.0/0", "is every network there is"),
-        ("127.0.0.0/8", "is no network between nodes"),
-        ("169.254.0.0/16", "is no network between nodes"),
+        ("0.0.0.0/0", "includes every network"),
+        ("127.0.0.0/8", "is not a network between nodes"),
+        ("169.254.0.0/16", "is not a network between nodes"),
     ],
 )
 def test_what_is_no_private_network_is_refused_before_anything_is_judged_by_it(network, mistake):
@@ -97,13 +97,13 @@ def test_what_is_no_private_network_is_refused_before_anything_is_judged_by_it(n
 
 @pytest.mark.parametrize("peer", ["", " ", "-oProxyCommand=x", "a b", "$(x)", "a;b", "a\\u001b[2J", "%h", "x" * 300])
 def test_what_is_no_host_name_never_comes_near_ssh(peer):
-    with pytest.raises(SettingsError, match="is no host name"):
+    with pytest.raises(SettingsError, match="is not a host name"):
         parse_settings(f'[cluster]\npeers = ["{peer}"]\n', "s.toml")
 
 
 @pytest.mark.parametrize("peer", ["ann:SECRET@rac2", "ssh://ann:SECRET@rac2:22", "ann:SE CRET@rac2", "a:SECRET@b@rac2"])
 def test_a_password_for_a_peer_is_refused_and_not_repeated(peer):
-    with pytest.raises(SettingsError, match="one seems to hold a password; write user and host alone") as told:
+    with pytest.raises(SettingsError, match="one seems to contain a password; write only user and host") as told:
         parse_settings(f'[cluster]\npeers = ["{peer}"]\n', "s.toml")
     assert "SECRET" not in str(told.value)
 
@@ -260,9 +260,9 @@ def test_waivers_are_tables_of_which_there_may_be_any_number():
             WAIVER + WAIVER,
             "line 9: 'subject': IC-BOOT-002 of 'eth2 rac1' is waived twice; remove one of the two.",
         ),
-        ("[waivers]\ncode = 1\n", "line 1: 'waivers' is a table of settings; write [[waivers]] above them."),
-        ("[[probe]]\npackets = 30\n", "line 1: 'probe' is a table of settings; write [probe] above them."),
-        ("waivers = 3\n", "line 1: 'waivers' is a table of settings; write [[waivers]] above them."),
+        ("[waivers]\ncode = 1\n", "line 1: 'waivers' is a table of settings; write [[waivers]] above its settings."),
+        ("[[probe]]\npackets = 30\n", "line 1: 'probe' is a table of settings; write [probe] above its settings."),
+        ("waivers = 3\n", "line 1: 'waivers' is a table of settings; write [[waivers]] above its settings."),
     ],
 )
 def test_a_mistake_in_a_waiver_is_told_with_its_own_line(text, sentence):

@@ -121,7 +121,7 @@ def test_what_the_settings_refuse_is_not_printed(tmp_path, capsys):
     assert waive(tmp_path, "my code", report=odd) == 64
     out, err = capsys.readouterr()
     assert out == ""
-    assert "'my code' is no code of a finding" in err
+    assert "'my code' is not the code of a finding" in err
 
 
 def test_what_is_well_needs_no_waiver(tmp_path, capsys):
