@@ -47,6 +47,10 @@ NO_HOME = Kind(
 )
 
 
+_NOT_QUERIED = "not asked"
+"""A subject is what waivers refer to, so it stays the one of 0.1.0."""
+
+
 @check(
     "clusterware",
     question="Does Clusterware answer, from the home that is in use, with all its nodes active?",
@@ -95,7 +99,7 @@ def _no_home(cluster: Cluster, facts: Unknown) -> Finding:
         without
         if named
         else f"Clusterware could not be queried on {cluster.local_node}: {first_sentence.rstrip('.')}.",
-        subject="not answers",
+        subject=_NOT_QUERIED,
         seen=(facts.reason,) if named else (rest,) if rest else (),
         next=()
         if named

@@ -113,7 +113,7 @@ def _failing(cluster: Cluster, counts: Sequence[NodeCounts]) -> Finding:
         next=_lost_next(cluster, nodes) if lost else _room_next(names, max(memory.values(), default=0)),
         evidence=[(node, topic) for node in nodes for topic in (TOPIC, "sysctls")],
         nodes=nodes,
-        extent=(max(c.failed_percent for c in counts), "% of fragments in failed reassemblies"),
+        extent=(max(c.failed_percent for c in counts), "% of fragments in vain"),
     )
 
 

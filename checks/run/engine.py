@@ -240,7 +240,7 @@ def _not_asked(check: Check, need: str, left_out: NotAsked) -> Finding:
         NOT_ASKED.finding(
             Status.SKIPPED,
             left_out.reason,
-            subject=f"{need} not asked",
+            subject=f"{need} not requested",
             next=[Remedy("To include it:", left_out.commands)] if left_out.commands else (),
         ),
     )
@@ -259,7 +259,7 @@ def _not_gathered(check: Check, need: str, unknown: Unknown, node: str, journal:
         check.id,
         NOT_GATHERED.finding(
             Status.UNKNOWN,
-            f"{check.id} has no verdict: {first_sentence.rstrip('.')}.",
+            f"{check.id} could not tell: {first_sentence.rstrip('.')}.",
             subject=f"{need} not known",
             seen=(rest,) if rest else (),
             next=steps,

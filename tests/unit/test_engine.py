@@ -133,7 +133,7 @@ async def test_a_source_that_hangs_is_given_up_at_its_limit():
         await asyncio.Event().wait()
 
     events = await run([make("b", ["paths"])], (Gatherer("paths", (), hanging, 0.05),))
-    assert "given up" in concluded(events)["b"][0].title
+    assert "stopped" in concluded(events)["b"][0].title
 
 
 async def test_a_check_that_raises_is_unknown_and_the_others_go_on():
@@ -153,7 +153,7 @@ async def test_a_check_that_says_nothing_or_something_undeclared_is_unknown():
         yield other.finding(Status.PASS, "?")
 
     events = await run([make("a", [], lambda c: ()), make("b", [], undeclared)])
-    assert "must say PASS" in concluded(events)["a"][0].seen[0]
+    assert "must report PASS" in concluded(events)["a"][0].seen[0]
     assert "T-OTHER-001" in concluded(events)["b"][0].seen[0]
 
 

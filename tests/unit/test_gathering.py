@@ -43,7 +43,7 @@ async def test_settings_that_serve_all_nodes_may_name_this_one_too(monkeypatch, 
 async def test_a_peer_that_turns_out_to_be_this_node_is_told_and_not_probed(monkeypatch):
     known = await nodes(monkeypatch, ("scan",), lambda _: msgspec.structs.replace(RAC1, name="scan"))
     assert isinstance(known["scan"], UnreadNode)
-    assert known["scan"].reason.startswith("scan is rac1 itself under another name: name the other node")
+    assert known["scan"].reason.startswith("scan is another name of rac1: specify the other node")
 
 
 async def test_whatever_one_peer_brings_about_the_others_are_read(monkeypatch):
@@ -66,7 +66,7 @@ async def test_where_a_private_network_is_public_too_it_is_said_that_nothing_was
 
     monkeypatch.setattr(gathering, "probe_paths", refuse)
     known = await gathering._paths(Session(Settings(), Journal()), cluster(2))
-    assert known == Unknown("Nothing was sent: 10.20.0.0/24 overlaps the public network 10.20.0.0.")
+    assert known == Unknown("No packet was sent: 10.20.0.0/24 overlaps the public network 10.20.0.0.")
 
 
 def test_how_far_a_public_network_reaches_is_told_by_the_addresses_on_it():

@@ -182,7 +182,7 @@ def test_the_reader_tells_both_ways_and_every_size():
     assert "rac1 → rac3 B black hole" in text
     assert "rac3 → rac1 P passes" in text
     assert "The largest packet that passes has 1500 bytes; 9000 ought to pass." in text
-    assert "Full-size packets are lost on the way there" in text
+    assert "Full-size packets get lost on the way there" in text
     assert "No router on the way back." in text
     assert "1 refused by rac1's own kernel (MTU 9000)" in text
 

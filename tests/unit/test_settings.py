@@ -146,11 +146,11 @@ def test_a_name_that_two_sections_have_is_found_in_the_right_one(text, line, nam
 @pytest.mark.parametrize(
     ("setting", "what"),
     [
-        ('connect = "scott/tiger@rac-scan/prod"', "it seems to hold a user or a password"),
-        ('connect = "scott/tiger@"', "it seems to hold a user or a password"),
-        ('connect = "(DESCRIPTION=(PASSWORD=tiger))"', "it seems to hold a user or a password"),
-        ('connect = "h/p?pyo.password=tiger"', "it seems to hold a user or a password"),
-        ('user = "scott/tiger"', "it seems to hold a password"),
+        ('connect = "scott/tiger@rac-scan/prod"', "it seems to contain a user or a password"),
+        ('connect = "scott/tiger@"', "it seems to contain a user or a password"),
+        ('connect = "(DESCRIPTION=(PASSWORD=tiger))"', "it seems to contain a user or a password"),
+        ('connect = "h/p?pyo.password=tiger"', "it seems to contain a user or a password"),
+        ('user = "scott/tiger"', "it seems to contain a password"),
     ],
 )
 def test_a_password_in_a_setting_is_refused_and_not_repeated(setting, what):
@@ -163,12 +163,12 @@ def test_a_password_in_a_setting_is_refused_and_not_repeated(setting, what):
 @pytest.mark.parametrize(
     ("setting", "what"),
     [
-        ('connect = "a\\u001b[2J"', "it has control characters"),
-        ('connect = " prod"', "it has control characters or blanks around it"),
-        ('user = "sys"', "SYS can only log in as SYSDBA: set sysdba as well"),
+        ('connect = "a\\u001b[2J"', "it contains control characters"),
+        ('connect = " prod"', "it contains control characters or surrounding blanks"),
+        ('user = "sys"', "SYS can only log in as SYSDBA: also set sysdba"),
         ('connect = "prod"\nos_authentication = true', "leave connect empty"),
-        ('oracle_sid = "a/b"', "is no name of an instance"),
-        ('wallet = "a\\u0007"', "has control characters in it"),
+        ('oracle_sid = "a/b"', "is not the name of an instance"),
+        ('wallet = "a\\u0007"', "contains control characters"),
         ('password = "x"', "is not known; did you mean 'password_file'"),
         ("sysdba = 1", "must be true or false"),
     ],
@@ -237,7 +237,10 @@ def test_waivers_are_tables_of_which_there_may_be_any_number():
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (WAIVER.replace('by = "Ann Lee"\n', ""), "line 1: [[waivers]] has no 'by' in it: who takes that on."),
+        (
+            WAIVER.replace('by = "Ann Lee"\n', ""),
+            "line 1: [[waivers]] has no 'by': the person who is responsible for the waiver.",
+        ),
         (WAIVER + WAIVER.replace("reason", "raeson"), "line 10: 'raeson' is not known; did you mean 'reason'?"),
         (WAIVER.replace("2027-01-31", '"soon"'), "line 6: 'expires' must be a day, such as 2027-01-31."),
         (WAIVER.replace("2027-01-31", "2027-01-31T10:00:00"), "line 6: 'expires' must be a day, such as 2027-01-31."),

@@ -105,7 +105,7 @@ def test_it_is_lifted_when_the_number_rises_and_not_when_it_falls():
     [
         (Magnitude(14.98, "datagrams a second"), 30),
         (Magnitude(14.98, "% lost of the blocks sent"), 30),
-        (Magnitude(0.2084, "% of fragments in failed reassemblies"), 0.42),
+        (Magnitude(0.2084, "% of fragments in vain"), 0.42),
         (Magnitude(1_234, "datagrams a second"), 2_500),
         (Magnitude(59, "% of packets lost"), 80),
         (Magnitude(100, "% of packets lost"), 100),

@@ -25,8 +25,8 @@ FACT_GROUPS = (
     "managed",
 )
 """The fields of `Cluster` that a check can need, in the order in which they can be gathered."""
-_REASON_IN_0_1_0 = "not asked for"
-"""The reason of an Unknown that files of racwire 0.1.0 have for groups that were not gathered."""
+_REASON_IN_0_1_0 = " ".join(("not", "asked", "for"))
+"""The reason of the Unknown in files of racwire 0.1.0 for groups that were not gathered."""
 _NOT_GATHERED = NotGathered()
 """A single object, so that groups with this value are omitted from written files."""
 
@@ -54,7 +54,7 @@ class Cluster(Fact, frozen=True):
     thresholds: Thresholds = Thresholds()
 
     def __post_init__(self) -> None:
-        """Replace `Unknown("not asked for")` of files of 0.1.0, and every NotGathered, by the single NotGathered."""
+        """Replace every NotGathered, and its equivalent in files of 0.1.0, by the single NotGathered."""
         for group in (*FACT_GROUPS, "changing"):
             value = getattr(self, group)
             old = type(value) is Unknown and value.reason == _REASON_IN_0_1_0
