@@ -80,7 +80,10 @@ def test_the_way_in_that_is_given_replaces_the_one_in_the_file(tmp_path):
         (["--connect", "h/p", "--user", "sys"], "--user: SYS can only log in as SYSDBA"),
         (["--connect", "h/p", "--user", "scott/tiger"], "--user: it seems to contain a password"),
         (["--connect", "h/p", "--user", '"scott"/tiger'], "--user: it seems to contain a password"),
-        (["--connect", "config-azure://h?azure_client_secret=tiger"], "--connect: it seems to hold a user or a passw"),
+        (
+            ["--connect", "config-azure://h?azure_client_secret=tiger"],
+            "--connect: it seems to contain a user or a passw",
+        ),
         (["--connect", "scott/tiger@h/p"], "--connect: it seems to contain a user or a password"),
         (["--connect", "h/p", "--wallet", "\x1b[2J"], "--wallet: "),
     ],

@@ -55,7 +55,7 @@ def test_pings_are_told_with_rate_sizes_and_bound_and_that_they_want_probe(rate:
     assert "Packets: none without --probe" in text
     assert words in text
     assert f"{0.068 * rate:.2g} Mb/s on each path" in text
-    assert "700 pings a second at most" in text
+    assert "at most 700 pings a second" in text
 
 
 def test_the_plan_ends_with_live_samples_unless_checks_are_named(

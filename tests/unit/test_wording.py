@@ -60,7 +60,7 @@ def test_lists_and_counts():
     ("sentence", "after_a_colon"),
     [
         ("User equivalence to rac2 is missing.", "user equivalence to rac2 is missing."),
-        ("No node has a port on it.", "no node has a port on this network."),
+        ("No node has a port on this network.", "no node has a port on this network."),
         ("Clusterware may hang there.", "Clusterware may hang there."),
         ("NetworkManager does not tell.", "NetworkManager does not tell."),
         ("The", "The"),
