@@ -1,1 +1,1 @@
-"""What racwire knows of a cluster and says of it: data only, without I/O."""
+"""The data model: facts about a cluster, findings, reports and settings. No I/O."""

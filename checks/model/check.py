@@ -1,7 +1,7 @@
-"""What a check is and how it is declared.
+"""Checks and their declaration.
 
-A check is a pure function from `Cluster` to findings. It declares which groups of facts it needs and which kinds of
-finding it can make; each kind has a stable code that is never used again for anything else.
+A check is a pure function from `Cluster` to findings. It declares the groups of facts that it needs and the kinds of
+findings that it can make. Each kind has a stable code, which is never reused.
 """
 
 from __future__ import annotations
@@ -21,23 +21,26 @@ _CODE = re.compile(r"[A-Z][A-Z0-9]*(-[A-Z0-9]+)*-\d{3}")
 
 
 class PluginError(Exception):
-    """A check is not declared as it must be: one sentence for its author."""
+    """The declaration of a check is wrong: one sentence for the author of the check."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of finding, as `racwire explain CODE` tells it."""
+    """A kind of finding, as `racwire explain CODE` prints it.
+
+    Raises PluginError where the code does not have the form AREA-NAME-001.
+    """
 
     code: str
     title: str
-    """What it says in general, in a few words."""
+    """The meaning of all findings of this kind, in a few words."""
     why: str = ""
-    """Why it matters; stands in each finding of this kind unless that says it better."""
+    """The consequence; the default for each finding of this kind."""
     sources: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not _CODE.fullmatch(self.code):
-            raise PluginError(f"The code {self.code!r} is not of the form AREA-NAME-001.")
+            raise PluginError(f"The code {self.code!r} does not have the form AREA-NAME-001.")
 
     def finding(
         self,
@@ -56,14 +59,14 @@ class Kind:
         extent: tuple[float, str] | None = None,
         data: Mapping[str, Scalar | None] | None = None,
     ) -> Finding:
-        """A finding of this kind; `evidence` are (node, topic) pairs of the journal.
+        """Return a finding of this kind; `evidence` has (node, topic) pairs of the journal.
 
-        `extent` tells how bad it is, where a number does, with what it counts: `(0.5, "% of packets lost")`. Higher is
-        worse. Give a share, a rate or a number of things, which stays the same while nothing changes, however long it
-        is looked at. A waiver of the finding is lifted when it rises, and `racwire diff` tells of it.
+        `extent` is the magnitude of the problem with its unit: `(0.5, "% of packets lost")`. Higher is worse. Use a
+        share, a rate or a number of things, which does not depend on the length of the measurement. A waiver of the
+        finding is lifted when the extent rises, and `racwire diff` reports the change.
 
-        `data` says the same as the text for programs: named scalars with the unit in the name, `{"lost_blocks": 37}`.
-        What is None is left out.
+        `data` has the content of the text for programs: named scalars with the unit in the name, `{"lost_blocks": 37}`.
+        Values that are None are left out.
         """
         return Finding(
             code=self.code,
@@ -94,28 +97,29 @@ class Check:
 
     id: str
     question: str
-    """The question it answers, for lists: "Do full-size packets pass, both ways?"."""
+    """The question that the check answers, for lists: "Do full-size packets pass, both ways?"."""
     needs: tuple[str, ...]
-    """The groups of facts it cannot judge without, out of `FACT_GROUPS`: where one is Unknown, so is its answer."""
+    """The required groups of facts, out of `FACT_GROUPS`: where one of them is Unknown, the result is UNKNOWN."""
     kinds: tuple[Kind, ...]
     judge: Judge = field(repr=False)
     uses: tuple[str, ...] = ()
-    """Further groups that it judges as far as they are known."""
+    """Optional groups of facts: the check uses them where they are known."""
 
     @property
     def page(self) -> str:
-        """Its documentation, shown by `racwire explain`."""
+        """The documentation that `racwire explain` prints."""
         return getdoc(self.judge) or self.question
 
     def run(self, cluster: Cluster) -> tuple[Finding, ...]:
-        """Judge a cluster. Raises PluginError when the check breaks its own declaration, or whatever it raises."""
+        """Judge a cluster. Raises PluginError where the findings do not match the declaration, and any error of the
+        check itself."""
         findings = tuple(msgspec.structs.replace(f, check=self.id) for f in self.judge(cluster))
         declared = {kind.code for kind in self.kinds}
         undeclared = sorted({f.code for f in findings} - declared)
         if undeclared:
             raise PluginError(f"The check {self.id} made findings that it does not declare: {', '.join(undeclared)}.")
         if not findings:
-            raise PluginError(f"The check {self.id} concluded nothing; a check that finds no fault must say PASS.")
+            raise PluginError(f"The check {self.id} made no finding; a check that finds no fault must report PASS.")
         return findings
 
 
@@ -136,7 +140,7 @@ def check(
         raise PluginError(f"The check id {id!r} is not kebab-case.")
     for group in needed + used:
         if group not in FACT_GROUPS:
-            raise PluginError(f"The check {id} needs {group!r}, which is none of {', '.join(FACT_GROUPS)}.")
+            raise PluginError(f"The check {id} needs {group!r}, which is not one of {', '.join(FACT_GROUPS)}.")
 
     def declare(judge: Judge) -> Check:
         return Check(id, question, needed, tuple(kinds), judge, used)

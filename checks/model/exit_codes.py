@@ -1,4 +1,4 @@
-"""The exit codes of racwire; a file of its own, since a wrong option needs them and nothing else of the report."""
+"""The exit codes of racwire, in a separate file: errors in options need them without the rest of the report."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """The exit codes of the command: an interface."""
+    """The exit codes of the command; their values are an interface."""
 
     PASS = 0
     WARNINGS = 1

@@ -1,4 +1,4 @@
-"""What a check says: status, finding, remedy, and where the evidence lies."""
+"""The results of a check: statuses, findings, remedies, and references to the evidence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 
 
 class Status(StrEnum):
-    """How a finding ended; UNKNOWN is neither a pass nor a fail."""
+    """The status of a finding; UNKNOWN is neither a pass nor a failure."""
 
     PASS = "PASS"  # noqa: S105 - a verdict, not a password
     INFO = "INFO"
@@ -21,20 +21,20 @@ class Status(StrEnum):
 
     @property
     def letter(self) -> str:
-        """The sign before it in a list, so that colour only repeats it."""
+        """The letter of the status in a list, so that no meaning depends on colour."""
         return {"UNKNOWN": "?", "SKIPPED": "-"}.get(self.value, self.value[0])
 
     @property
     def gravity(self) -> int:
-        """Rank for "worst first": 0 is the worst."""
+        """The rank for sorting the worst first: 0 is the worst."""
         return _WORST_FIRST.index(self)
 
 
 _WORST_FIRST = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.INFO, Status.PASS, Status.SKIPPED)
 FAULTS = frozenset({Status.FAIL, Status.WARN})
-"""What was seen to be wrong."""
+"""The statuses of faults."""
 PROBLEMS = FAULTS | {Status.UNKNOWN}
-"""What somebody has to look at, or to waive: a fault, or not knowing of one."""
+"""The statuses that an operator must examine or waive: faults, and UNKNOWN."""
 
 
 class Remedy(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -43,13 +43,13 @@ class Remedy(msgspec.Struct, frozen=True, omit_defaults=True):
     text: str
     commands: tuple[str, ...] = ()
     where: str = ""
-    """Who runs them, and on which node: `root on rac2`."""
+    """The user who runs the commands, and the node: `root on rac2`."""
     is_change: bool = False
-    """A change to the cluster: shown as one to be made under the safe-change procedure only."""
+    """Whether the step changes the cluster: racwire marks it as a step for the safe-change procedure only."""
 
 
 class EvidenceRef(msgspec.Struct, frozen=True):
-    """Points at entries of the journal: what was read or sent, on which node, about what."""
+    """A reference to entries of the journal, by node and topic."""
 
     node: str
     topic: str
@@ -64,61 +64,61 @@ class Table(msgspec.Struct, frozen=True):
 
 
 class Magnitude(msgspec.Struct, frozen=True):
-    """How bad it is, where that is a number: a higher one is worse. A waiver is lifted when it rises."""
+    """The magnitude of a problem: a higher one is worse. A waiver is lifted when it rises."""
 
     value: float
     unit: str
-    """What was counted, in one word: `paths`; or measured, with its unit: `% of packets lost`, `ms on average`."""
+    """One word for a count: `paths`; several words for a measurement: `% of packets lost`, `ms on average`."""
 
     @property
     def is_measured(self) -> bool:
-        """Whether it is another number each time, though nothing has changed; a count is not."""
+        """Whether the number varies between measurements without a change; a count does not."""
         return " " in self.unit
 
 
 class Waived(msgspec.Struct, frozen=True):
-    """That the operator lives with a finding until a day: from the settings (`checks.rules.waivers`)."""
+    """The waiver of a finding until a day, from the settings (`checks.rules.waivers`)."""
 
     reason: str
     by: str
-    """Who took that on."""
+    """The person who is responsible for the waiver."""
     expires: str
-    """The last day on which it holds, as `2026-12-31`."""
+    """The last day on which the waiver is in force, as `2026-12-31`."""
 
 
 Scalar = str | int | float | bool
 
 
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """One thing that a check concluded. The title can be read aloud on a bridge call."""
+    """One result of a check. The title can be read aloud on a conference call."""
 
     code: str
     check: str
     status: Status
     title: str
     subject: str = ""
-    """What it is about, in a few words for a list: `eth2 rac1 -> rac2`."""
+    """The subject of the finding, in a few words for a list: `eth2 rac1 -> rac2`."""
     seen: tuple[str, ...] = ()
     expected: tuple[str, ...] = ()
     why: str = ""
     next: tuple[Remedy, ...] = ()
     evidence: tuple[EvidenceRef, ...] = ()
     sources: tuple[str, ...] = ()
-    """Where the rule comes from: `MOS 563566.1, cause 5`."""
+    """The sources of the rule: `MOS 563566.1, cause 5`."""
     table: Table | None = None
     network: str = ""
-    """The private network it is about, by name; findings on the same one are shown as joined."""
+    """The name of the private network of the finding; findings on the same network are displayed as joined."""
     nodes: tuple[str, ...] = ()
     extent: Magnitude | None = None
     data: dict[str, Scalar] = msgspec.field(default_factory=dict)
-    """What the text says, as named numbers and words with the unit in the name (`lost_blocks`, `average_ms`), so that a
-    reader of the JSON need not take the sentences apart."""
+    """The content of the text as named values with the unit in the name (`lost_blocks`, `average_ms`), so that a
+    program that reads the JSON does not have to parse sentences."""
     waived: Waived | None = None
-    """Shown like any other, marked; out of the counts of problems and of the exit code."""
+    """The waiver, where the finding is waived: it is displayed with a mark, and not counted in the exit code."""
 
 
 def worst_first(findings: list[Finding]) -> list[Finding]:
-    """The findings, gravest first, what is waived after all other problems, otherwise in the order given."""
+    """Return the findings with the worst first and the waived after all other problems, otherwise in their order."""
     return sorted(findings, key=lambda f: (bool(f.waived) or f.status not in PROBLEMS, f.status.gravity))
 
 
@@ -127,7 +127,7 @@ Key = tuple[str, str, str, tuple[str, ...], int]
 
 
 def keyed(findings: Iterable[Finding]) -> Iterator[tuple[Key, Finding]]:
-    """Each finding with its key; further ones of the same kind about the same thing are numbered."""
+    """Yield each finding with its key; findings with the same kind and place are numbered."""
     seen: Counter[tuple[str, str, str, tuple[str, ...]]] = Counter()
     for finding in findings:
         what = (finding.check, finding.code, finding.network, finding.nodes)
@@ -136,7 +136,7 @@ def keyed(findings: Iterable[Finding]) -> Iterator[tuple[Key, Finding]]:
 
 
 def could_not_look(findings: Iterable[Finding], at: Finding) -> bool:
-    """Whether a run with these findings does not know about what that finding of another run is about."""
+    """Return whether a run with these findings could not check the place of a finding of another run."""
     return any(
         other.status is Status.UNKNOWN
         and other.check == at.check

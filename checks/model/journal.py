@@ -1,6 +1,6 @@
-"""The journal: each file, command, query and probe: where, when, how long, how it ended, and what it printed.
+"""The journal: each file, command, query and probe with its node, time, duration, outcome and output.
 
-Findings point into it by node and topic; the report shows it as it was read.
+Findings refer to entries by node and topic; the report contains the entries unchanged.
 """
 
 from __future__ import annotations
@@ -15,35 +15,35 @@ import msgspec
 from checks.model.finding import EvidenceRef
 
 TEXT_LIMIT = 64 * 1024
-"""Characters of an output that are kept; what is cut is said in the text."""
+"""The most characters of an output that an entry keeps; the text says how many were cut."""
 
 
 class Entry(msgspec.Struct, omit_defaults=True):
-    """One thing that was read or sent."""
+    """One file, command, query or probe."""
 
     node: str
     topic: str
-    """What it is about, as findings refer to it: `oifcfg getif`, `interfaces`, `path 192.168.11.0/24 rac1 rac2`."""
+    """The topic to which findings refer: `oifcfg getif`, `interfaces`, `path 192.168.11.0/24 rac1 rac2`."""
     action: str
-    """What was done, as a person would repeat it: the command line, the file, the probe."""
+    """The action, as an operator can repeat it: the command line, the file, the probe."""
     started_at: str
     duration_ms: float = 0.0
     outcome: str = "ok"
-    """`ok`, or how it failed in one sentence."""
+    """`ok`, or the failure in one sentence."""
     text: str = ""
 
 
 class Journal:
-    """Collects entries in the order in which they began."""
+    """Collects entries in the order of their start."""
 
     def __init__(self, entries: Iterable[Entry] = (), *, keep: int | None = None) -> None:
-        """`keep`: only so many of the newest entries are kept, for what goes on for hours; all of them where None."""
+        """Start with these entries. `keep` limits the journal to the newest entries, for long runs; None keeps all."""
         self.entries: list[Entry] = list(entries)
         self._keep = keep
 
     @contextmanager
     def entry(self, node: str, topic: str, action: str) -> Iterator[Entry]:
-        """Record one action; the caller sets `text` and, when it failed, `outcome`. An exception is recorded too."""
+        """Record one action; the caller sets `text` and, after a failure, `outcome`. An exception is recorded, too."""
         entry = Entry(node, topic, action, now())
         self.entries.append(entry)
         if self._keep is not None:
@@ -57,14 +57,14 @@ class Journal:
         finally:
             entry.duration_ms = round((time.perf_counter() - began) * 1000, 3)
             if len(entry.text) > TEXT_LIMIT:
-                entry.text = entry.text[:TEXT_LIMIT] + f"\n[cut: {len(entry.text) - TEXT_LIMIT} characters more]"
+                entry.text = entry.text[:TEXT_LIMIT] + f"\n[cut: {len(entry.text) - TEXT_LIMIT} more characters]"
 
     def matching(self, references: Iterable[EvidenceRef]) -> list[Entry]:
-        """The entries that the references point at, in journal order."""
+        """Return the entries of the references, in journal order."""
         wanted = {(r.node, r.topic) for r in references}
         return [e for e in self.entries if (e.node, e.topic) in wanted]
 
 
 def now() -> str:
-    """The time in ISO 8601 with this node's zone, to the millisecond."""
+    """Return the present time in ISO 8601 with this node's zone, to the millisecond."""
     return datetime.now().astimezone().isoformat(timespec="milliseconds")

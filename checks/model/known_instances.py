@@ -1,4 +1,4 @@
-"""What is known of an instance: its name, its node, what it did in the interval, or why that is not known."""
+"""Lookups for instances: the name, the node, the activity in the interval, or the reason why it is not known."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from checks.model.facts import (
 
 
 def database_of(cluster: Cluster) -> Database | None:
-    """The database, where it could be asked."""
+    """Return the database, or None where it could not be queried."""
     return cluster.database if isinstance(cluster.database, Database) else None
 
 
 def instance_name(cluster: Cluster, number: int) -> str:
-    """`prod2`, or `instance 2` where its name is not known."""
+    """Return `prod2`, or `instance 2` where the name is not known."""
     database = database_of(cluster)
     return database.instance_name(number) if database else f"instance {number}"
 
 
 def node_of(cluster: Cluster, number: int) -> str:
-    """The node that an instance runs on, as the report calls it; empty where it is not known."""
+    """Return the node that an instance runs on, by its name in the report; empty where it is not known."""
     database = database_of(cluster)
     instance = database.instance(number) if database else None
     host = instance.host.partition(".")[0] if instance else ""
@@ -37,36 +37,38 @@ def node_of(cluster: Cluster, number: int) -> str:
 
 
 def nodes_of(cluster: Cluster, numbers: Iterable[int]) -> tuple[str, ...]:
-    """The nodes of some instances, each once, those that are known."""
+    """Return the known nodes of some instances, each once."""
     return tuple(dict.fromkeys(node for n in numbers if (node := node_of(cluster, n))))
 
 
 def active(activity: Activity) -> Iterator[InstanceActivity]:
-    """The instances of which differences are known."""
+    """Yield the instances whose differences are known."""
     yield from (a for a in activity.instances if isinstance(a, InstanceActivity))
 
 
 class Unseen(Fact, frozen=True):
-    """An instance of which something is not known, and why."""
+    """An instance without some data, and the reason."""
 
     instance: int
     reason: str
 
 
 def unseen(cluster: Cluster) -> tuple[Unseen, ...]:
-    """The instances of which no difference is known: those that were not asked, and those that restarted."""
+    """Return the instances whose differences are not known: instances that were not queried, or that restarted."""
     database, activity = database_of(cluster), cluster.activity
     gaps = activity.instances if isinstance(activity, Activity) else ()
     found = {u.number: Unseen(u.number, u.reason) for u in (database.unasked if database else ())}
     found |= {gap.instance: Unseen(gap.instance, gap.reason) for gap in gaps if isinstance(gap, ActivityGap)}
     known = {a.instance for a in gaps if isinstance(a, InstanceActivity)}
     silent = [i.number for i in database.instances if i.number not in known | set(found)] if database else []
-    found |= {n: Unseen(n, "The views had no row of it.") for n in silent if isinstance(activity, Activity)}
+    found |= {
+        n: Unseen(n, "The views have no row for this instance.") for n in silent if isinstance(activity, Activity)
+    }
     return tuple(found[n] for n in sorted(set(found) - known))
 
 
 def interconnects_of(cluster: Cluster, number: int) -> tuple[InterconnectInUse, ...]:
-    """The interconnects that an instance says it uses."""
+    """Return the interconnects that an instance reports."""
     database = database_of(cluster)
     if database is None or isinstance(database.interconnects, Unknown):
         return ()

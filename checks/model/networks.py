@@ -1,4 +1,4 @@
-"""Which ports the nodes really have on the configured private networks: facts in, facts out."""
+"""The ports that the nodes have on the configured private networks: pure functions of facts."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from checks.model.facts import (
 def private_networks(
     clusterware: Clusterware | Unknown, named_subnets: Sequence[str], nodes: Iterable[Node]
 ) -> tuple[PrivateNetwork, ...] | Unknown:
-    """The private networks: those of the settings if they name any, else those that oifcfg names.
+    """Return the private networks: those of the settings if there are any, else those of oifcfg.
 
-    oifcfg prints no netmask, so a network's prefix length is taken from the interfaces found on it.
+    oifcfg prints no netmask, so a network's prefix length is that of the interfaces found on it.
     """
     read = tuple(nodes)
     if named_subnets:
         wanted = tuple(ConfiguredInterface("*", s, "global", ("cluster_interconnect",)) for s in named_subnets)
         return _resolve_all(wanted, read, "settings")
     if isinstance(clusterware, Unknown):
-        return Unknown(f"There is no Clusterware to name the private networks. {_what_was_found(read)}")
+        return Unknown(f"No Clusterware was found that names the private networks. {_how_to_name_networks(read)}")
     if isinstance(clusterware.configuration, Unknown):
         return clusterware.configuration
     entries = _without_repeats(e for e in clusterware.configuration.interfaces if e.is_private)
@@ -41,7 +41,7 @@ def private_networks(
 
 
 def subnet_of(text: str) -> IPNetwork | IPAddress | None:
-    """A subnet as an operator or oifcfg writes it: with a prefix length a network, without one its address."""
+    """Return a subnet as an operator or oifcfg writes it: a network where it has a prefix length, else an address."""
     try:
         return ipaddress.ip_network(text) if "/" in text else ipaddress.ip_address(text)
     except ValueError:
@@ -49,7 +49,7 @@ def subnet_of(text: str) -> IPNetwork | IPAddress | None:
 
 
 def in_subnet(address: Address, subnet: str) -> bool:
-    """Whether an address belongs to a subnet; where the subnet has no prefix length, the address's own decides."""
+    """Return whether an address is in a subnet; a subnet without a prefix length gets that of the address."""
     wanted = subnet_of(subnet)
     if wanted is None:
         return False
@@ -88,16 +88,16 @@ def _resolve_all(
 
 
 def _usual_subnet(places: Sequence[tuple[Node, Interface, Address]]) -> IPNetwork:
-    """The subnet that most of the addresses have: one node's netmask may be wrong."""
+    """Return the subnet of most of the addresses: one node's netmask may be wrong."""
     return Counter(address.network for _, _, address in places).most_common(1)[0][0]
 
 
 def _strays(
     places: Sequence[tuple[Node, Interface, Address]], nodes: Sequence[Node]
 ) -> list[tuple[Node, Interface, Address]]:
-    """Nodes whose address lies in the subnet that the others are on although their own netmask says another one.
+    """Return the nodes whose address is in the subnet of the others although their own netmask gives another subnet.
 
-    An address whose netmask is right was not forgotten: it belongs to another network in the same subnet.
+    An address with the right netmask is not included: it belongs to another network in the same subnet.
     """
     if not places:
         return []
@@ -117,7 +117,7 @@ def _strays(
 def _place(
     node: Node, entry: ConfiguredInterface, entries: Sequence[ConfiguredInterface]
 ) -> tuple[Interface, Address] | None:
-    """Where a node is on a network: the subnet decides, the name only between several interfaces in one subnet."""
+    """Return the interface and address of a node on a network, by subnet; the name decides only between several."""
     places = [
         (interface, address)
         for interface in node.interfaces
@@ -133,14 +133,14 @@ def _place(
 
 
 def usual_mtu(mtus: Sequence[int], elsewhere: Sequence[int]) -> int | Unknown:
-    """The MTU of most ports; between equals the one used on the other private networks, then the larger one."""
+    """Return the MTU of most ports; in a tie the MTU of most ports on other private networks, then the larger one."""
     if not mtus:
-        return Unknown("no node that could be read has a port on it")
+        return Unknown("no node that could be read has a port on this network")
     counted, others = Counter(mtus), Counter(elsewhere)
     return max(counted, key=lambda mtu: (counted[mtu], others[mtu], mtu))
 
 
-def _what_was_found(nodes: Sequence[Node]) -> str:
+def _how_to_name_networks(nodes: Sequence[Node]) -> str:
     found = [
         f"{interface.name} {address.network} (MTU {interface.mtu})"
         for node in nodes
@@ -150,19 +150,19 @@ def _what_was_found(nodes: Sequence[Node]) -> str:
     ]
     seen = f"This node has {', '.join(found)}. " if found else ""
     return (
-        f"{seen}Name the private networks and the other nodes: "
+        f"{seen}Specify the private networks and the other nodes: "
         "--network SUBNET --peer HOST, or [cluster] in the settings."
     )
 
 
 def layers_below(node: Node, top: Interface) -> Iterator[tuple[str, Interface, bool]]:
-    """What an interface stands on: how it is related, the lower interface, and whether their MTUs must be equal."""
+    """Yield the layers below an interface: the relation, the lower interface, and whether the MTUs must be equal."""
     seen, below = {top.name}, [top]
     while below:
         upper = below.pop()
         is_bond = upper.kind in ("bond", "team")
-        word = f"a member of {upper.name}" if is_bond else f"a port of {upper.name}"
-        lower = [(word, name, is_bond) for name in upper.members]
+        member = f"a member of {upper.name}" if is_bond else f"a port of {upper.name}"
+        lower = [(member, name, is_bond) for name in upper.members]
         if upper.parent:
             lower.append((f"the parent of {upper.name}", upper.parent, False))
         for relation, name, must_equal in lower:

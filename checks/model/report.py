@@ -1,4 +1,4 @@
-"""One Report: everything a run knows and concluded. Each format is a view of it."""
+"""The report: the facts and findings of a run. Each output format is a view of the report."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ SCHEMA = "racwire-report/1"
 
 
 class Rerun(msgspec.Struct, frozen=True, kw_only=True):
-    """A check that was run once more alone, after the run that the report is of."""
+    """A check that was run again, without the others, after the run of the report."""
 
     check: str
     started_at: str
     duration_s: float
     entries: int
-    """How many entries of the journal are of it. Those of all reruns stand at its end, in the order of the reruns."""
+    """The number of its entries in the journal, which ends with the entries of all reruns in their order."""
 
 
 class WaiverStanding(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a waiver in a run."""
+    """The standing of a waiver in a run."""
 
     code: str
     subject: str
@@ -34,42 +34,42 @@ class WaiverStanding(msgspec.Struct, frozen=True, kw_only=True):
     by: str
     expires: str
     standing: str
-    """`in force`, `expired`, `lifted` (the finding is worse than what was waived), `not needed` (nothing like it was
-    found), `not checked` (nobody could look)."""
+    """`in force`, `expired`, `lifted` (the finding is worse than the waived one), `not needed` (no such finding was
+    made), `not checked` (no check could make it)."""
     why: str = ""
-    """Of one that is not in force, why: a sentence; of a lifted one, in what the finding is worse."""
+    """The reason why a waiver is not in force, in a sentence."""
     check: str = ""
-    """The check that can find this code; empty where none of the run can, or any."""
+    """The check that can find this code; empty where no check of the run can, or every check can."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run knows and concluded."""
+    """The facts and findings of a run."""
 
     schema: str = SCHEMA
     racwire_version: str
     started_at: str
     duration_s: float
     interrupted: bool = False
-    """Ended by the operator before every check had concluded; what had is here."""
+    """Whether the operator stopped the run before every check had finished; the report has the finished checks."""
     cluster: Cluster
     findings: tuple[Finding, ...]
     """Worst first."""
     journal: tuple[Entry, ...]
     reruns: tuple[Rerun, ...] = ()
-    """What is later than `started_at`: the findings of these checks, and the facts that they need."""
+    """Checks whose findings and needed facts are later than `started_at`."""
     settings: dict[str, Any] = msgspec.field(default_factory=dict)
-    """Those in use, by section; they never hold a password."""
+    """The settings in use, by section; they never contain a password."""
     versions: dict[str, str] = msgspec.field(default_factory=dict)
-    """What it was made with and on: `racwire`, `python`, `oracledb`, `kernel`, ..."""
+    """The versions of packages and system: `racwire`, `python`, `oracledb`, `kernel`, ..."""
     waivers: tuple[WaiverStanding, ...] = ()
-    """What became of each waiver of the settings."""
+    """The standing of each waiver in the settings."""
     saved_at: str = ""
-    """Where it was opened from a saved file: when that was written. Empty where it is live."""
+    """The time when the saved file was written from which the report was opened; empty for a live report."""
     is_redacted: bool = False
-    """Names and addresses in it are pseudonyms."""
+    """Whether the names and addresses in the report are pseudonyms."""
 
     def count(self, status: Status) -> int:
-        """How many findings ended so; a waived one does not count."""
+        """Return the number of findings with that status; waived findings do not count."""
         return sum(f.status is status and not f.waived for f in self.findings)
 
     @property
@@ -78,15 +78,15 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(f for f in self.findings if f.waived)
 
     def evidence(self, finding: Finding) -> list[Entry]:
-        """What the finding points at, as it was read in the run that found it."""
+        """Return the journal entries of a finding, from the run that made the finding."""
         return Journal(self.entries_of(finding.check)).matching(finding.evidence)
 
     def found_at(self, check: str) -> str:
-        """When the latest run of a check began."""
+        """Return the start time of the latest run of a check."""
         return next((again.started_at for again in self.reruns if again.check == check), self.started_at)
 
     def entries_of(self, check: str) -> tuple[Entry, ...]:
-        """The entries of the journal that were made in the latest run of a check."""
+        """Return the journal entries of the latest run of a check."""
         end = len(self.journal)
         for again in reversed(self.reruns):
             begin = end - again.entries
@@ -96,8 +96,10 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return self.journal[:end]
 
     def joined_with(self, finding: Finding) -> tuple[Finding, ...]:
-        """Other problems on the same private network, or where one of the two names none, on the same nodes: likely
-        one cause. Whatever a finding is joined with is joined with it."""
+        """Return other problems on the same network, or on the same nodes where one of the two names no network.
+
+        They are likely to have one cause. The relation is symmetric.
+        """
         if finding.status not in FAULTS:
             return ()
         return tuple(
@@ -112,7 +114,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return not self._nodes_of(one).isdisjoint(self._nodes_of(other))
 
     def _nodes_of(self, finding: Finding) -> set[str]:
-        """The nodes it is about; a finding that names a network and no node is about all nodes on it."""
+        """Return the nodes of a finding; a finding that names only a network is about all nodes on it."""
         if finding.nodes or not finding.network or isinstance(self.cluster.networks, Unknown):
             return set(finding.nodes)
         return {p.node for n in self.cluster.networks if n.name == finding.network for p in n.ports}
@@ -131,7 +133,7 @@ def make_report(
     versions: dict[str, str] | None = None,
     waivers: Iterable[WaiverStanding] = (),
 ) -> Report:
-    """Put a report together, its findings worst first."""
+    """Return a report with the worst findings first."""
     return Report(
         racwire_version=version,
         started_at=started_at,
@@ -147,9 +149,9 @@ def make_report(
 
 
 def exit_code(report: Report) -> ExitCode:
-    """What the command's exit status says: failures before not knowing before warnings; an interrupted run says so.
+    """Return the exit code of a report: interrupted, else failures before UNKNOWN before warnings.
 
-    What is waived does not count.
+    Waived findings do not count.
     """
     if report.interrupted:
         return ExitCode.INTERRUPTED

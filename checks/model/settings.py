@@ -1,4 +1,4 @@
-"""The settings: what can be set, what it means, where its default comes from. Reading the file: `settings_file.py`."""
+"""The settings: names, meanings, limits and defaults. `settings_file.py` reads the file."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class _Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class ClusterSettings(_Section, frozen=True):
-    """Which cluster this is. Needed only where Clusterware is not there to ask."""
+    """The cluster. Needed only where Clusterware cannot be queried."""
 
     grid_home: Annotated[
         str,
-        Meta(description="The Grid Infrastructure home. Empty: found by racwire (environment, olr.loc, oratab, ...)."),
+        Meta(description="The Grid Infrastructure home. Empty: racwire finds it (environment, olr.loc, oratab, ...)."),
     ] = ""
     networks: Annotated[
         tuple[str, ...],
@@ -39,22 +39,22 @@ class ClusterSettings(_Section, frozen=True):
 
 
 class SshSettings(_Section, frozen=True):
-    """How peers are reached: by the system's own ssh and its configuration, never asking for a password."""
+    """The connections to peers: through the system's ssh with its configuration, without a password prompt."""
 
     config_file: Annotated[
-        str, Meta(description="An ssh_config to use instead of the user's own (ssh -F). Empty: the user's own.")
+        str, Meta(description="An ssh_config file instead of the user's own (ssh -F). Empty: the user's own.")
     ] = ""
-    user: Annotated[str, Meta(description="The user to log in as. Empty: as ssh decides.")] = ""
+    user: Annotated[str, Meta(description="The user for the login. Empty: the user that ssh chooses.")] = ""
     connect_timeout_s: Annotated[
-        float, Meta(gt=0, le=60, description="Seconds until a peer must have let racwire in and started its shell.")
+        float, Meta(gt=0, le=60, description="Limit for the login on a peer and the start of its shell, in seconds.")
     ] = 5.0
     read_timeout_s: Annotated[
-        float, Meta(gt=0, le=120, description="Seconds that reading one peer may take once its shell is there.")
+        float, Meta(gt=0, le=120, description="Limit for reading one peer after its shell has started, in seconds.")
     ] = 10.0
 
 
 class ProbeSettings(_Section, frozen=True):
-    """What is sent over the private networks, and never over a public one."""
+    """The packets that racwire sends over the private networks, and never over a public one."""
 
     packets: Annotated[
         int, Meta(ge=3, le=200, description="Packets of each size (small and full) for each path, from each side.")
@@ -64,7 +64,8 @@ class ProbeSettings(_Section, frozen=True):
         Meta(
             ge=50,
             le=5000,
-            description="Milliseconds until a packet counts as lost. A private network answers in well under 1 ms.",
+            description="Milliseconds after which a packet without an answer counts as lost. A private network answers "
+            "in well under 1 ms.",
         ),
     ] = 300
     max_bytes_in_flight: Annotated[
@@ -72,19 +73,19 @@ class ProbeSettings(_Section, frozen=True):
         Meta(
             ge=20_000,
             le=4_000_000,
-            description="Bytes that may be unanswered at one time on a path. 128 KiB is 0.1 ms of a 10 Gbit/s link.",
+            description="Limit of unanswered bytes on a path at one time. 128 KiB is 0.1 ms of a 10 Gbit/s link.",
         ),
     ] = 131_072
     max_packets_per_path: Annotated[
-        int, Meta(ge=50, le=5000, description="Packets that one path may cost in all, the search for its MTU included.")
+        int, Meta(ge=50, le=5000, description="Limit of packets on one path, including the search for its MTU.")
     ] = 400
     max_packets_per_second: Annotated[
-        int, Meta(ge=100, le=100_000, description="Packets that one node may send each second, on all paths together.")
+        int, Meta(ge=100, le=100_000, description="Limit of packets a second from one node on all its paths.")
     ] = 5_000
 
 
 class SamplingSettings(_Section, frozen=True):
-    """How counters are read twice: what counts is what they grew by meanwhile, never their total."""
+    """The two readings of counters: racwire judges the growth between them, never the totals."""
 
     interval_s: Annotated[
         float,
@@ -96,7 +97,11 @@ class SamplingSettings(_Section, frozen=True):
     ] = 30.0
     interval_without_database_s: Annotated[
         float,
-        Meta(ge=1, le=600, description="The same for the kernels' counters where no database is asked."),
+        Meta(
+            ge=1,
+            le=600,
+            description="Seconds between the two readings of the kernels' counters where no database is queried.",
+        ),
     ] = 5.0
 
 
@@ -111,35 +116,37 @@ class TrafficSettings(_Section, frozen=True):
         Meta(
             ge=1,
             le=600,
-            description="Seconds between two samples of who lost whose blocks and of the instances' pings: bigger "
-            "queries than the statistics, and slower to change.",
+            description="Seconds between two samples of lost blocks by pair of instances and of the instances' pings: "
+            "larger queries than the statistics, whose results change more slowly.",
         ),
     ] = 10.0
     database_timeout_s: Annotated[
         float,
-        Meta(gt=0, le=60, description="Seconds that a statement of these samples may take before it counts as missed."),
+        Meta(
+            gt=0,
+            le=60,
+            description="Limit for a statement of these samples, in seconds; then the sample counts as missed.",
+        ),
     ] = 5.0
     probes_per_second: Annotated[
         int,
-        Meta(
-            ge=1, le=100, description="Pings of each size a second on each path, where latency is recorded (--probe)."
-        ),
+        Meta(ge=1, le=100, description="Pings of each size a second on each path, with recorded latency (--probe)."),
     ] = 10
 
 
 class ConsoleSettings(_Section, frozen=True):
-    """How the full screen looks and is worked."""
+    """The appearance and operation of the console."""
 
     mouse: Annotated[
         bool,
-        Meta(description="Whether the mouse works in racwire. Off: it selects text, as the terminal has it."),
+        Meta(description="Whether racwire uses the mouse. Off: the mouse selects text in the terminal."),
     ] = True
     ascii: Annotated[
-        bool, Meta(description="Draw with ASCII signs only: for terminals that show junk instead of lines and graphs.")
+        bool, Meta(description="Draw with ASCII characters only, for terminals that cannot display lines and graphs.")
     ] = False
     graphs: Annotated[
         Literal["blocks", "braille"],
-        Meta(description="How graphs are drawn: blocks, or braille with twice the time in the same room."),
+        Meta(description="The characters of graphs: blocks, or braille with twice the time in the same width."),
     ] = "blocks"
 
 
@@ -149,16 +156,16 @@ class ChangeSettings(_Section, frozen=True):
     directory: Annotated[
         str,
         Meta(
-            description="Where the journals of changes are; on a file system that all nodes share, any node can go on "
-            "with a change. Empty: racwire/changes in $XDG_STATE_HOME, or in ~/.local/state."
+            description="The directory of the journals of changes. On a file system that all nodes share, any node can "
+            "continue a change. Empty: racwire/changes in $XDG_STATE_HOME, or in ~/.local/state."
         ),
     ] = ""
     switches: Annotated[
         tuple[str, ...],
         Meta(
             max_length=16,
-            description='Which kinds of switch carry the private networks, such as ["nexus-9000"]; `racwire explain '
-            "switches` lists them. Empty: what the switches tell by LLDP, else the questions for the network team.",
+            description='The kinds of switches of the private networks, such as ["nexus-9000"]; `racwire explain '
+            "switches` lists all kinds. Empty: the kinds that LLDP reports, else questions for the network team.",
         ),
     ] = ()
     record_s: Annotated[
@@ -166,26 +173,30 @@ class ChangeSettings(_Section, frozen=True):
         Meta(
             ge=5,
             le=86_400,
-            description="Seconds that each of the two recordings, before and after the change, must be long at least.",
+            description="Minimum length of each of the two recordings, before and after the change, in seconds.",
         ),
     ] = 600
 
 
 class DatabaseSettings(_Section, frozen=True):
-    """The database to ask. The password never stands here: prompt, $RACWIRE_DB_PASSWORD, 0600 file, or wallet."""
+    """The database. Never write the password here: use the prompt, $RACWIRE_DB_PASSWORD, a 0600 file, or a wallet."""
 
     connect: Annotated[
         str,
         Meta(
-            description="Where the database is: EZConnect (rac-scan:1521/prod) or a TNS alias. Empty: no database is "
-            "asked, unless racwire is told to log in with OS authentication."
+            description="The address of the database: EZConnect (rac-scan:1521/prod) or a TNS alias. Empty: racwire "
+            "queries no database, unless os_authentication is on."
         ),
     ] = ""
-    user: Annotated[str, Meta(description="The user to log in as. Empty: OS authentication, or the wallet's.")] = ""
+    user: Annotated[
+        str, Meta(description="The user for the login. Empty: OS authentication, or the user of the wallet.")
+    ] = ""
     password_file: Annotated[
         str, Meta(description="A file of mode 0600 with the password on its first line. Empty: prompt or environment.")
     ] = ""
-    sysdba: Annotated[bool, Meta(description="Log in AS SYSDBA. The least-privilege user does not need it.")] = False
+    sysdba: Annotated[
+        bool, Meta(description="Log in AS SYSDBA. The user with the least privileges does not need it.")
+    ] = False
     os_authentication: Annotated[
         bool,
         Meta(
@@ -206,47 +217,47 @@ class DatabaseSettings(_Section, frozen=True):
     ] = ""
     wallet: Annotated[str, Meta(description="Directory of a wallet (ewallet.pem or cwallet.sso). Empty: none.")] = ""
     connect_timeout_s: Annotated[
-        float, Meta(gt=0, le=120, description="Seconds until the listener must have answered.")
+        float, Meta(gt=0, le=120, description="Limit for the answer of the listener, in seconds.")
     ] = 10.0
     login_timeout_s: Annotated[
-        float, Meta(gt=0, le=120, description="Seconds until the login must be through, connecting included.")
+        float, Meta(gt=0, le=120, description="Limit for the login, including the connection, in seconds.")
     ] = 20.0
     call_timeout_s: Annotated[
         float,
         Meta(
             gt=0,
             le=600,
-            description="Seconds that one statement may take. A GV$ query that takes longer is given up, and the V$ "
-            "views of the instance at hand are read instead.",
+            description="Limit for one statement, in seconds. racwire cancels a GV$ query that takes longer, and reads "
+            "the V$ views of the connected instance instead.",
         ),
     ] = 15.0
     diagnostics_pack: Annotated[
         bool,
         Meta(
-            description="Whether you have the Diagnostics Pack and want AWR read. The database's own parameter cannot "
-            "prove a licence: by default it allows what must be paid for."
+            description="Whether you have the Diagnostics Pack and want racwire to read AWR. The database's parameter "
+            "cannot prove a licence: its default allows AWR, which is licensed separately."
         ),
     ] = False
     history_days: Annotated[
-        float, Meta(gt=0, le=3660, description="Days of AWR or Statspack history that are looked at.")
+        float, Meta(gt=0, le=3660, description="Days of AWR or Statspack history that racwire reads.")
     ] = 7.0
     history_timeout_s: Annotated[
-        float, Meta(gt=0, le=3600, description="Seconds that one statement on AWR or Statspack may take.")
+        float, Meta(gt=0, le=3600, description="Limit for one statement on AWR or Statspack, in seconds.")
     ] = 120.0
 
     @property
     def is_set(self) -> bool:
-        """Whether there is a database to ask."""
+        """Whether a database is configured."""
         return bool(self.connect) or self.os_authentication
 
 
 class ThresholdSettings(
     Thresholds, frozen=True, kw_only=True, tag=False, omit_defaults=False, forbid_unknown_fields=True
 ):
-    """What the checks measure against: the section `thresholds`."""
+    """The thresholds of the checks: the section `thresholds`."""
 
     def as_facts(self) -> Thresholds:
-        """The thresholds as checks see them."""
+        """Return the thresholds as facts for the checks."""
         return Thresholds(**msgspec.structs.asdict(self))
 
 

@@ -1,4 +1,4 @@
-"""How findings speak of several nodes and of ways between them."""
+"""Texts for lists of names, counts, durations, and directions between nodes."""
 
 from __future__ import annotations
 
@@ -6,45 +6,45 @@ import re
 from collections.abc import Collection, Iterable
 
 Way = tuple[str, str]
-"""From a node, to a node."""
+"""A direction: from a node, to a node."""
 
 
 _MOST_PARTS = 3
 
 
 def listed(names: Iterable[str], conjunction: str = "and") -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    words = list(names)
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {conjunction} {words[-1]}" if words else ""
+    """Return `a`, `a and b`, `a, b and c`."""
+    each = list(names)
+    return each[0] if len(each) == 1 else f"{', '.join(each[:-1])} {conjunction} {each[-1]}" if each else ""
 
 
 def few(names: Iterable[str], most: int = 4) -> str:
-    """Each once, by name while they are few: `a, b, c, d and 3 more`."""
+    """Return the names, each once, and a count of those over `most`: `a, b, c, d and 3 more`."""
     each = list(dict.fromkeys(names))
     return listed(each) if len(each) <= most else f"{', '.join(each[:most])} and {len(each) - most} more"
 
 
 _BEGINNING = re.compile("(A|All|An|Gathering|It|Its|No|None|Nothing|Of|Only|Reading|Some|The|There|This|User|What) ")
-"""First words that are no names: those of sentences that tell why something is not known."""
+"""First words of reasons that are not names."""
 
 
 def continued(sentence: str) -> str:
-    """A sentence to stand after a colon: its first word in lower case, unless it is a name."""
+    """Return a sentence for use after a colon: its first word in lower case, unless it is a name."""
     return sentence[:1].lower() + sentence[1:] if _BEGINNING.match(sentence) else sentence
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 node`, `3 nodes`."""
+    """Return `1 node`, `3 nodes`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def all_nodes(number: int) -> str:
-    """`this one node`, `both nodes`, `all 8 nodes`."""
+    """Return `this one node`, `both nodes`, `all 8 nodes`."""
     return {1: "this one node", 2: "both nodes"}.get(number, f"all {number} nodes")
 
 
 def hub(ways: Collection[Way], nodes: Collection[str]) -> str:
-    """The one node that every way begins or ends at, where there are enough nodes to tell; else nothing."""
+    """Return the one node at which every direction starts or ends; empty where there is none, or under three nodes."""
     if len(nodes) < 3 or not ways:
         return ""
     shared = set.intersection(*({*way} for way in ways))
@@ -52,10 +52,10 @@ def hub(ways: Collection[Way], nodes: Collection[str]) -> str:
 
 
 def between(ways: Collection[Way], nodes: Collection[str], complete: bool = True) -> str:
-    """Which ways are meant: "between rac1 and rac2, both ways"; "from every other node to rac3"; ...
+    """Return the text for directions: "between rac1 and rac2, both ways"; "from every other node to rac3"; ...
 
-    `complete` says whether these are all nodes of the cluster: else "every other node" would say too much, and
-    becomes "every other node probed".
+    `complete` says whether these are all nodes of the cluster; otherwise "every other node" becomes "every other node
+    probed".
     """
     chosen, probed = set(ways), "" if complete else " probed"
     every = {(a, b) for a in nodes for b in nodes if a != b}
@@ -87,7 +87,7 @@ def between(ways: Collection[Way], nodes: Collection[str], complete: bool = True
 
 
 def lasting(seconds: float) -> str:
-    """A time in words, in its two largest units: `45 s`, `12 min 5 s`, `3 h 20 min`, `1 d 2 h`."""
+    """Return a duration in its two largest units: `45 s`, `12 min 5 s`, `3 h 20 min`, `1 d 2 h`."""
     whole = round(seconds)
     units = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
     for place, (name, length) in enumerate(units[:-1]):

@@ -1,4 +1,4 @@
-"""Is Clusterware there to ask, is it the right home, and does it answer?"""
+"""Is Clusterware installed, is its Grid home the one in use, and do its tools answer?"""
 
 from __future__ import annotations
 
@@ -9,42 +9,46 @@ from checks.model.facts import Cluster, Clusterware, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import all_nodes, counted
 
-ANSWERS = Kind("IC-GRID-001", "Clusterware is up on this node and answers")
+ANSWERS = Kind("IC-GRID-001", "Clusterware is up on this node and its tools answer")
 STALE = Kind(
     "IC-GRID-002",
     "A file names a Grid home that is not the one in use",
-    "Scripts and people that follow it run tools of the wrong release, or edit the wrong copy of the network "
-    "configuration. After an out-of-place patch that was rolled back, olr.loc can still name the old home.",
+    "Scripts and administrators that follow this file run tools of the wrong release, or edit the wrong copy of the "
+    "network configuration. After the rollback of an out-of-place patch, olr.loc can still name the old home.",
 )
 SILENT = Kind(
     "IC-GRID-003",
-    "A Clusterware tool did not give its answer",
-    "What it would have said is not known; checks that rest on it say UNKNOWN.",
+    "A Clusterware tool gave no answer",
+    "The answer is not known; checks that need it report UNKNOWN.",
 )
 NOT_ONLINE = Kind(
     "IC-GRID-004",
     "A service of the Clusterware stack is not online on this node",
-    "Without the whole stack this node is not a member of the cluster, or is about to stop being one.",
+    "Without the whole stack this node is not a member of the cluster, or is about to leave it.",
     ("Clusterware Administration Guide, crsctl check crs",),
 )
 UPGRADING = Kind(
     "IC-GRID-005",
     "The cluster is in the middle of a rolling upgrade or patch",
-    "Nodes run different software; nothing about the interconnect should be changed until it is finished.",
+    "The nodes run different software. Do not change the interconnect until the upgrade or patch is finished.",
     ("Clusterware Administration Guide, crsctl query crs activeversion -f",),
 )
 INACTIVE = Kind(
     "IC-GRID-006",
     "A node of the cluster is not active",
-    "CSS has evicted it, it is shut down, or its stack did not start. A node that cannot exchange its network "
-    "heartbeat over the private network for misscount seconds is evicted.",
+    "CSS has evicted the node, the node is shut down, or its stack did not start. CSS evicts a node that cannot "
+    "exchange its network heartbeat over the private network for misscount seconds.",
     ("Clusterware Administration Guide, olsnodes -s",),
 )
 NO_HOME = Kind(
     "IC-GRID-007",
-    "There is no Grid home that could be used on this node",
-    "Which private networks and nodes the cluster has is asked of Clusterware; without it they must be named.",
+    "No usable Grid home was found on this node",
+    "racwire queries Clusterware for the private networks and nodes. Without Clusterware you must name them.",
 )
+
+
+_NOT_QUERIED = "not asked"
+"""A subject is what waivers refer to, so it stays the one of 0.1.0."""
 
 
 @check(
@@ -55,18 +59,18 @@ NO_HOME = Kind(
     kinds=(ANSWERS, STALE, SILENT, NOT_ONLINE, UPGRADING, INACTIVE, NO_HOME),
 )
 def clusterware(cluster: Cluster) -> Iterator[Finding]:
-    """Asks Grid Infrastructure on this node about itself and the cluster.
+    """Queries Grid Infrastructure on this node about its own state and about the cluster.
 
-    The Grid home is looked for in the settings, the environment, olr.loc, the running ocssd.bin, oratab and the
-    inventory; places that name another home are told. Then oifcfg, olsnodes and crsctl are asked, by absolute path,
-    with reading commands only.
+    racwire searches for the Grid home in the settings, the environment, olr.loc, the running ocssd.bin, oratab and the
+    inventory, and reports each of them that names another home. Then it runs oifcfg, olsnodes and crsctl, by absolute
+    path, with commands that only read.
     """
     facts = cluster.clusterware
     if isinstance(facts, Unknown):
         yield _no_home(cluster, facts)
         return
     not_online = list(_services(cluster, facts))
-    # With the stack down every tool falls silent: that is one fault, not five.
+    # With the stack down no tool answers: that is one fault, not five.
     faults = [*_stale(cluster, facts), *(not_online or _silent(cluster, facts))]
     faults += [*_upgrading(cluster, facts), *_inactive(cluster, facts)]
     yield from faults
@@ -88,19 +92,21 @@ def clusterware(cluster: Cluster) -> Iterator[Finding]:
 
 def _no_home(cluster: Cluster, facts: Unknown) -> Finding:
     named = bool(cluster.named_networks)
-    without = f"There is no Clusterware to ask on {cluster.local_node}; the private networks are those that were named."
+    without = f"{cluster.local_node} has no Clusterware to query; the private networks are those that you named."
     first_sentence, _, rest = facts.reason.partition(". ")
     return NO_HOME.finding(
         Status.SKIPPED if named else Status.UNKNOWN,
-        without if named else f"Clusterware could not be asked on {cluster.local_node}: {first_sentence.rstrip('.')}.",
-        subject="not asked",
+        without
+        if named
+        else f"Clusterware could not be queried on {cluster.local_node}: {first_sentence.rstrip('.')}.",
+        subject=_NOT_QUERIED,
         seen=(facts.reason,) if named else (rest,) if rest else (),
         next=()
         if named
         else (
-            Remedy("On a node of a cluster: name its Grid home.", ("racwire check --grid-home DIR",)),
+            Remedy("On a node of a cluster: specify its Grid home.", ("racwire check --grid-home DIR",)),
             Remedy(
-                "On a machine without Clusterware: name the private networks and the other nodes.",
+                "On a machine without Clusterware: specify the private networks and the other nodes.",
                 ("racwire check --network 192.168.10.0/24 --peer HOST",),
             ),
         ),
@@ -119,7 +125,7 @@ def _stale(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
             expected=(f"{facts.grid_home.path}, named by {facts.grid_home.named_by}",),
             next=[
                 Remedy(
-                    "See which home the running stack uses.",
+                    "Find out which home the running stack uses.",
                     ("ps -eo args | grep '[o]cssd.bin'", "cat /etc/oracle/olr.loc"),
                     f"root on {cluster.local_node}",
                 )
@@ -130,21 +136,21 @@ def _stale(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
 
 
 def _silent(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
-    asked: tuple[tuple[str, object], ...] = (
+    answers: tuple[tuple[str, object], ...] = (
         ("olsnodes", facts.members),
         ("oifcfg getif", facts.configuration),
         ("crsctl check crs", facts.services),
         ("crsctl query crs activeversion", facts.version),
         ("crsctl get css misscount", facts.misscount_s),
     )
-    for tool, answer in asked:
+    for tool, answer in answers:
         if isinstance(answer, Unknown):
             yield SILENT.finding(
                 Status.UNKNOWN,
                 f"{tool} gave no answer on {cluster.local_node}: {answer.reason}",
                 subject=f"{tool}: no answer",
                 seen=(answer.reason,),
-                next=[Remedy("Run it by hand as the Grid owner.", (f"{facts.grid_home.path}/bin/{tool}",))],
+                next=[Remedy("Run the command by hand as the Grid owner.", (f"{facts.grid_home.path}/bin/{tool}",))],
                 evidence=[(cluster.local_node, tool)],
                 nodes=[cluster.local_node],
             )
@@ -161,11 +167,11 @@ def _services(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
             subject=f"{cluster.local_node}: stack not online",
             data={"services_not_online": len(down)},
             seen=down,
-            expected=("Four services, each online",),
+            expected=("Four services, all online",),
             next=[
                 Remedy(
-                    "See which resource is stuck; a node that hangs in ora.cssd STARTING often has a path that loses "
-                    "large frames: look at df-ping.",
+                    "Find out which resource hangs. A node that hangs in ora.cssd STARTING often has a path that loses "
+                    "large frames: read the findings of df-ping.",
                     ("crsctl stat res -t -init",),
                     f"root on {cluster.local_node}",
                 )
@@ -181,12 +187,14 @@ def _upgrading(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
     if facts.version.upgrade_state != "NORMAL":
         yield UPGRADING.finding(
             Status.WARN,
-            f"The cluster is in the state {facts.version.upgrade_state}.",
+            f"The cluster is in the upgrade state {facts.version.upgrade_state}.",
             subject=facts.version.upgrade_state.lower(),
             data={"upgrade_state": facts.version.upgrade_state, "active_version": facts.version.version},
             seen=(f"active version {facts.version.version}, upgrade state {facts.version.upgrade_state}",),
             expected=("NORMAL",),
-            next=[Remedy("Finish the upgrade or patch before anything else.", ("crsctl query crs activeversion -f",))],
+            next=[
+                Remedy("Finish the upgrade or patch before any other change.", ("crsctl query crs activeversion -f",))
+            ],
             evidence=[(cluster.local_node, "crsctl query crs activeversion")],
         )
 
@@ -204,7 +212,7 @@ def _inactive(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
                 seen=(f"olsnodes: {member.name} {member.status}",),
                 expected=("Active",),
                 next=[
-                    Remedy("See whether the node is up, and why CSS took it out.", (f"ssh {member.name} uptime",)),
+                    Remedy("Find out whether the node is up, and why CSS evicted it.", (f"ssh {member.name} uptime",)),
                     Remedy(
                         "Read its Clusterware alert log for CRS-1609, CRS-1632 and CRS-1656.",
                         (f"less $ORACLE_BASE/diag/crs/{member.name}/crs/trace/alert.log",),

@@ -1,4 +1,4 @@
-"""How fast do the instances answer each other, and does a block-sized message take much longer than a small one?"""
+"""How fast do the instances answer each other's pings, and are pings of block size much slower than small ones?"""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ QUICK = Kind("IC-PING-001", "The instances answer each other quickly")
 SLOW = Kind(
     "IC-PING-002",
     "Pings between instances take long",
-    "A block cannot come faster than a message: what the ping takes, every transfer takes at least.",
+    "A block transfer takes at least as long as a ping.",
     (_VIEW,),
 )
 LARGE_SLOWER = Kind(
     "IC-PING-003",
     "A message of 8 KB takes several times as long as one of 500 bytes",
-    "Fragments show so: each is a packet of its own, and the message is there only when the last one is. A slow link "
-    "or a busy receiver shows so, too.",
+    "Fragmentation is a likely cause: the message is complete only when its last fragment arrives. A slow link or a "
+    "busy receiver has the same effect.",
     (_VIEW, "MOS 341788.1"),
 )
-NOT_KNOWN = Kind("IC-PING-004", "How fast an instance answers is not known")
+NOT_KNOWN = Kind("IC-PING-004", "The ping time of an instance is not known")
 LARGE_MISSING = Kind(
     "IC-PING-005",
-    "Small messages pass between two instances and messages of 8 KB do not",
-    "Blocks are of that size: they do not arrive either. Heartbeats are small, and go on.",
+    "Small messages pass between two instances, and messages of 8 KB do not",
+    "Blocks have that size, so they do not arrive either. Heartbeats are small and still pass.",
     (_VIEW, "MOS 563566.1, causes 5 and 12"),
 )
-FEW = Kind("IC-PING-006", "Too few pings between the instances to judge their time")
+FEW = Kind("IC-PING-006", "Too few pings between the instances for a verdict")
 
 
 @check(
@@ -62,11 +62,11 @@ FEW = Kind("IC-PING-006", "Too few pings between the instances to judge their ti
     kinds=(QUICK, SLOW, LARGE_SLOWER, NOT_KNOWN, LARGE_MISSING, FEW),
 )
 def instance_ping(cluster: Cluster) -> Iterator[Finding]:
-    """Averages the pings that the instances' own PING processes send each other: 500 bytes and 8 KB, in the interval.
+    """Averages the pings of 500 bytes and 8 KB that the instances' own PING processes exchange in the interval.
 
-    Both averages are held against ping_warn_ms and ping_fail_ms. Where 8 KB take more than ping_8k_warn_ratio times
-    as long as 500 bytes, the message is likely cut into fragments; the MTU of the private networks says whether it
-    is. Where small ones are answered and none of 8 KB is, large packets vanish between the two.
+    The check compares both averages with ping_warn_ms and ping_fail_ms. Where 8 KB take more than ping_8k_warn_ratio
+    times as long as 500 bytes, the message is likely cut into fragments; the MTU of the private networks shows whether
+    it is. Where small pings are answered and no ping of 8 KB is, large packets vanish between the two instances.
     """
     if isinstance(cluster.activity, Activity):
         yield from as_container_sees(cluster, _findings(cluster, cluster.activity))
@@ -76,10 +76,10 @@ def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
     if isinstance(activity.pings, Unknown):
         yield NOT_KNOWN.finding(
             Status.UNKNOWN,
-            "How fast the instances answer each other could not be read.",
+            "The ping times between the instances could not be read.",
             subject="not known",
             seen=(activity.pings.reason,),
-            next=[Remedy("Mend the reason named above.", ("racwire grants",))],
+            next=[Remedy("Fix the cause named above.", ("racwire grants",))],
             evidence=sql(cluster, _STATEMENT),
         )
         return
@@ -96,13 +96,13 @@ def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
         yield _slow(cluster, slow, table)
     if larger:
         yield _large_slower(cluster, larger, table)
-    told = {p.instance for p in pings}
+    reporting = {p.instance for p in pings}
     if enough and not (missing or slow or larger):
         yield _quick(cluster, activity, enough, len(pings) - len(enough), table)
-    if not enough and len(told) != 0:
+    if not enough and len(reporting) != 0:
         yield _few(cluster, activity, pings, table)
-    silent = [*unseen(cluster), *_without_pings(activity, told)]
-    yield from unseen_findings(cluster, NOT_KNOWN, "How long the pings of {} take", silent, (_STATEMENT,))
+    silent = [*unseen(cluster), *_without_pings(activity, reporting)]
+    yield from unseen_findings(cluster, NOT_KNOWN, "The ping time of {}", silent, (_STATEMENT,))
     if not pings and not silent:
         yield FEW.finding(
             Status.INFO,
@@ -113,10 +113,10 @@ def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
         )
 
 
-def _without_pings(activity: Activity, told: set[int]) -> list[Unseen]:
+def _without_pings(activity: Activity, reporting: set[int]) -> list[Unseen]:
     others = [a.instance for a in active(activity)]
-    reason = activity.why_unread(_GV) or "GV$INSTANCE_PING shows no ping of it in the interval."
-    return [Unseen(n, reason) for n in others if n not in told and len(others) > 1]
+    reason = activity.why_unread(_GV) or "GV$INSTANCE_PING shows no ping of this instance in the interval."
+    return [Unseen(n, reason) for n in others if n not in reporting and len(others) > 1]
 
 
 def _slow(cluster: Cluster, slow: Sequence[InstancePing], table: Table | None) -> Finding:
@@ -131,9 +131,9 @@ def _slow(cluster: Cluster, slow: Sequence[InstancePing], table: Table | None) -
         seen=_lines(cluster, slow),
         expected=(f"Under {good_ms_text(limits)}",),
         next=[
-            Remedy("Compare with what the network itself takes.", ("racwire check df-ping",)),
+            Remedy("Compare with the round trip time of the network.", ("racwire check df-ping",)),
             Remedy(
-                "If the network is quick: look at the CPUs of the nodes.",
+                "If the network is fast, check the CPUs of the nodes.",
                 ("mpstat -P ALL 1 5",),
                 f"root on {named(_nodes(cluster, slow), 'node') or 'both nodes'}",
             ),
@@ -151,9 +151,9 @@ def _large_slower(cluster: Cluster, larger: Sequence[InstancePing], table: Table
     cut = fragmenting(cluster, _LARGE_BYTES)
     why = (
         f"At MTU {listed(sorted({str(mtu) for _, mtu, _ in cut}))} each message of 8 KB is "
-        f"{max(pieces for _, _, pieces in cut)} fragments, and is there only when the last one is."
+        f"{max(pieces for _, _, pieces in cut)} fragments, and is complete only when the last one arrives."
         if cut
-        else "Its packets are not cut up at the MTU of the private networks, so the link or the receiver is slow."
+        else "The MTU of the private networks needs no fragments for 8 KB, so the link or the receiver is slow."
         if isinstance(cluster.networks, tuple) and cluster.networks
         else LARGE_SLOWER.why
     )
@@ -171,15 +171,15 @@ def _large_slower(cluster: Cluster, larger: Sequence[InstancePing], table: Table
         why=why,
         next=[
             Remedy(
-                "See whether counts of failed reassemblies and full receive buffers grow; the checks reassembly and "
-                "udp-receive-buffers do so.",
+                "Check whether failed reassemblies and receive buffer errors grow; the checks reassembly and "
+                "udp-receive-buffers do the same.",
                 ("netstat -s | grep -iE 'reassembl|receive buffer errors'",),
                 f"any user on {named(_nodes(cluster, larger), 'node') or 'both nodes'}",
             ),
             on_nics(
                 cluster,
                 _nodes(cluster, larger),
-                "Look at drops, at the link's speed, and at how busy the nodes are.",
+                "Check the drops, the link speed, and how busy the nodes are.",
                 ("ip -s -s link show ETH", "ethtool ETH", "mpstat -P ALL 1 5"),
                 f"root on {named(_nodes(cluster, larger), 'node') or 'both nodes'}",
             ),
@@ -201,16 +201,16 @@ def _large_missing(
     cluster: Cluster, activity: Activity, missing: Sequence[InstancePing], table: Table | None
 ) -> Finding:
     first = missing[0]
-    more = f", and so with {counted(len(missing) - 1, 'other pair')}" if len(missing) > 1 else ""
+    more = f"; {counted(len(missing) - 1, 'other pair')} likewise" if len(missing) > 1 else ""
     return LARGE_MISSING.finding(
         Status.FAIL,
-        f"{counted(first.count_500b, 'small ping')} from {_way(cluster, first)} came back in {span(activity.seconds)}, "
-        f"and none of 8 KB did{more}.",
+        f"{counted(first.count_500b, 'small ping')} from {_way(cluster, first)} got an answer in "
+        f"{span(activity.seconds)}, and no ping of 8 KB did{more}.",
         subject=f"{_way(cluster, first)}: 8 KB missing",
         data={"pairs": len(missing), **_ping_data(cluster, first)},
         seen=_lines(cluster, missing),
         expected=("As many answers to 8 KB as to 500 bytes",),
-        next=[Remedy("See whether full-size packets pass between the nodes.", ("racwire check df-ping",))],
+        next=[Remedy("Check whether full-size packets pass between the nodes.", ("racwire check df-ping",))],
         evidence=sql(cluster, _STATEMENT),
         table=table,
         nodes=_nodes(cluster, missing),
@@ -230,7 +230,7 @@ def _quick(
         seen=(
             f"slowest: {_line(cluster, worst)}",
             f"{counted(sum(p.count_500b + p.count_8k for p in enough), 'ping')} in {span(activity.seconds)}",
-            *([f"{counted(others, 'pair')} with too few to judge"] if others else []),
+            *([f"{counted(others, 'pair')} with too few pings for a verdict"] if others else []),
             *([f"not all pairs are known: {unread}"] if (unread := activity.why_unread(_GV)) else []),
         ),
         evidence=sql(cluster, _STATEMENT),
@@ -242,20 +242,20 @@ def _few(cluster: Cluster, activity: Activity, pings: Sequence[InstancePing], ta
     number = sum(max(0, p.count_500b) + max(0, p.count_8k) for p in pings)
     return FEW.finding(
         Status.INFO,
-        f"The instances exchanged {counted(number, 'ping')} in {span(activity.seconds)}: too few to judge.",
+        f"The instances exchanged {counted(number, 'ping')} in {span(activity.seconds)}: too few for a verdict.",
         subject=counted(number, "ping"),
         data={"pairs": len(pings), "pings": number, "seconds": activity.seconds},
         seen=_lines(cluster, pings),
         expected=(
-            f"{enough_pings(cluster.thresholds)} or more of each pair; each instance sends one every few seconds",
+            f"{enough_pings(cluster.thresholds)} or more pings for each pair; an instance sends one every few seconds",
         ),
-        next=[Remedy("Take a longer interval.", ("racwire check instance-ping --interval 60",))],
+        next=[Remedy("Use a longer interval.", ("racwire check instance-ping --interval 60",))],
         evidence=sql(cluster, _STATEMENT),
         table=table,
     )
 
 
-# --- words ------------------------------------------------------------------------------------------------------------
+# --- texts ------------------------------------------------------------------------------------------------------------
 
 
 def _way(cluster: Cluster, ping: InstancePing) -> str:

@@ -1,4 +1,4 @@
-"""Does everything of a private network that has an MTU agree on it: NICs, bond members, VLANs, bridges, routes?"""
+"""Do all parts of a private network have the same MTU: NICs, bond members, VLANs, bridges and routes?"""
 
 from __future__ import annotations
 
@@ -14,57 +14,59 @@ from checks.plugins.shared.path_words import short_name
 
 _CAUSE_5 = "MOS 563566.1, causes 5 and 12"
 
-AGREE = Kind("IC-MTU-001", "Everything on a private network has the same MTU")
+AGREE = Kind("IC-MTU-001", "All interfaces, layers and routes of a private network have the same MTU")
 ODD_ONE = Kind(
     "IC-MTU-002",
-    "A node's interface has another MTU than the rest of its private network",
-    "A node with the larger MTU sends packets that the smaller one throws away without an answer: blocks are lost, "
-    "and the node may be evicted or fail to join.",
+    "A node's interface has a different MTU than the rest of its private network",
+    "A node with the larger MTU sends packets that a node with the smaller MTU drops silently: blocks are lost, and "
+    "the node may be evicted or fail to join.",
     (_CAUSE_5,),
 )
 NO_MAJORITY = Kind(
     "IC-MTU-003",
-    "The MTU of a private network differs, and no value is the usual one",
-    "Large packets pass one way and are thrown away the other; which value is meant cannot be told from the nodes.",
+    "The MTU of a private network differs between nodes, and no value has a majority",
+    "Large packets pass in one direction and are dropped in the other. The nodes do not show which MTU is intended.",
     (_CAUSE_5,),
 )
 LAYER_BELOW = Kind(
     "IC-MTU-004",
-    "A layer below a private interface carries less than the interface",
-    "The interface accepts packets that the bond member, VLAN parent or bridge port below it cannot send: they are "
-    "dropped inside the node, for a bond only while that member is used.",
+    "A layer below a private interface has a smaller MTU than the interface",
+    "The interface accepts packets that the bond member, VLAN parent or bridge port below it cannot send. They are "
+    "dropped inside the node; with a bond, only while that member is in use.",
     ("PRVE-00468", "MOS 563566.1, causes 11 and 12"),
 )
 ROUTE = Kind(
     "IC-MTU-005",
     "A route sets a smaller MTU than the private network has",
-    "The kernel cuts packets to the route's MTU, whatever the NICs and the switch could carry.",
+    "The kernel limits packets to the route's MTU, even if the NICs and the switch can carry larger ones.",
     ("ip-route(8), mtu",),
 )
 NOT_KNOWN = Kind(
-    "IC-MTU-006", "The MTU of a node is not known", "It may differ from the others; only reading it, or df-ping, tells."
+    "IC-MTU-006",
+    "The MTU of a node is not known",
+    "The MTU may differ from that of the other nodes. Read the node, or run df-ping, to find out.",
 )
 NETWORKS_DIFFER = Kind(
     "IC-MTU-007",
     "The private networks do not have the same MTU",
-    "A HAIP address moves to another private network when its own fails, and takes the instances' expectations of "
-    "packet size along.",
+    "A HAIP address moves to another private network when its network fails, and the instances keep the packet size "
+    "of the failed network.",
     ("MOS 1210883.1",),
 )
 
 
 @check(
     "mtu-consistency",
-    question="Does every layer of every node agree on the MTU of each private network?",
+    question="Does every layer of every node have the same MTU on each private network?",
     needs=("nodes", "networks"),
     kinds=(AGREE, ODD_ONE, NO_MAJORITY, LAYER_BELOW, ROUTE, NOT_KNOWN, NETWORKS_DIFFER),
 )
 def mtu_consistency(cluster: Cluster) -> Iterator[Finding]:
     """Compares the MTU of each private network over all nodes and layers.
 
-    The network's MTU is that of most of its ports. The interface of each node must have it; so must the members of a
-    bond; a VLAN's parent and a bridge's ports must carry at least as much; no route to the subnet may set less. What
-    lies between the nodes cannot be read here: that is what df-ping is for.
+    The MTU of the network is the MTU of most of its ports. The interface of each node and the members of a bond must
+    have this MTU; the parent of a VLAN and the ports of a bridge must have at least this MTU; no route to the subnet
+    may set a smaller one. This check cannot read the switches between the nodes; df-ping tests them.
     """
     if isinstance(cluster.networks, Unknown):
         return
@@ -84,7 +86,7 @@ def mtu_consistency(cluster: Cluster) -> Iterator[Finding]:
             Status.UNKNOWN,
             "No node that could be read has a port on a private network, so there is no MTU to compare.",
             subject="no ports",
-            next=[Remedy("See first what the check interfaces says of the private networks.")],
+            next=[Remedy("Read the findings of the check interfaces on the private networks first.")],
             evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
         )
 
@@ -120,10 +122,10 @@ def _ports(cluster: Cluster, network: PrivateNetwork, usual: int) -> Iterator[Fi
                 "interfaces": len(network.ports),
             },
             seen=seen,
-            expected=("One value on every node",),
+            expected=("The same MTU on every node",),
             next=[
-                _look(network.ports),
-                _plan(usual, [p for ports in by_mtu.values() for p in ports if _mtu_of(cluster, p) != usual]),
+                _inspect(network.ports),
+                _set_mtu(usual, [p for ports in by_mtu.values() for p in ports if _mtu_of(cluster, p) != usual]),
             ],
             evidence=_evidence(network),
             network=network.name,
@@ -144,8 +146,8 @@ def _ports(cluster: Cluster, network: PrivateNetwork, usual: int) -> Iterator[Fi
             subject=f"{listed(p.node for p in ports)} {ports[0].interface} {mtu}",
             data={"interface": ports[0].interface, "mtu_bytes": mtu, "expected_mtu_bytes": usual},
             seen=seen,
-            expected=(f"{usual}, as on {listed(others)}",),
-            next=[_look(ports), _plan(usual, ports)],
+            expected=(f"MTU {usual}, as on {listed(others)}",),
+            next=[_inspect(ports), _set_mtu(usual, ports)],
             evidence=_evidence(network),
             network=network.name,
             nodes=[p.node for p in ports],
@@ -154,7 +156,7 @@ def _ports(cluster: Cluster, network: PrivateNetwork, usual: int) -> Iterator[Fi
 
 
 def _undecided(cluster: Cluster, network: PrivateNetwork, usual: int, by_mtu: dict[int, list[Port]]) -> bool:
-    """Whether neither most ports nor the other private networks say which MTU is meant."""
+    """Return whether neither most ports nor the other private networks show which MTU is intended."""
     equals = [mtu for mtu, ports in by_mtu.items() if mtu != usual and len(ports) == len(by_mtu[usual])]
     others = () if isinstance(cluster.networks, Unknown) else cluster.networks
     elsewhere = [_mtu_of(cluster, port) for other in others if other is not network for port in other.ports]
@@ -181,8 +183,8 @@ def _below(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
                         "expected_mtu_bytes": top.mtu,
                     },
                     seen=(f"{node.name}: {lower.name} {lower.mtu}", f"{node.name}: {top.name} {top.mtu}"),
-                    expected=(f"{lower.name} {'with' if must_equal else 'with at least'} {top.mtu}",),
-                    next=[_look([port]), _plan(top.mtu, [Port(node.name, lower.name, port.ip)])],
+                    expected=(f"{lower.name} with {'' if must_equal else 'at least '}MTU {top.mtu}",),
+                    next=[_inspect([port]), _set_mtu(top.mtu, [Port(node.name, lower.name, port.ip)])],
                     evidence=[(node.name, "interfaces")],
                     network=network.name,
                     nodes=[node.name],
@@ -207,15 +209,15 @@ def _routes(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
                         f"{node.name}: {route.destination} dev {route.interface} mtu "
                         f"{'lock ' if route.mtu_locked else ''}{route.mtu}",
                     ),
-                    expected=(f"No mtu on the route, or {mtu}",),
+                    expected=(f"No mtu on the route, or mtu {mtu}",),
                     next=[
                         Remedy(
-                            "See the route and where it comes from.",
+                            "Display the route and its origin.",
                             (f"ip route show {network.subnet}", "nmcli -f ipv4.routes connection show"),
                             f"root on {node.name}",
                         ),
                         Remedy(
-                            "Take the mtu off the route, in the file that sets it.",
+                            "Remove the mtu from the route, also in the file that sets it.",
                             (f"ip route replace {route.destination} dev {route.interface}",),
                             f"root on {node.name}",
                             is_change=True,
@@ -235,11 +237,11 @@ def _unread(cluster: Cluster) -> Iterator[Finding]:
     for node in cluster.unread_nodes():
         yield NOT_KNOWN.finding(
             Status.UNKNOWN,
-            f"The MTUs of {node.name} are not known, since {node.name} could not be read.",
+            f"The MTUs of {node.name} are not known, since racwire could not read the node.",
             subject=f"{node.name} not read",
             seen=(node.reason,),
             expected=("The MTU of the other nodes on each private network",),
-            next=[Remedy("Read them by hand.", (f"ssh {node.name} ip link show",))],
+            next=[Remedy("Read the MTUs by hand.", (f"ssh {node.name} ip link show",))],
             evidence=[(node.name, "ssh")],
             nodes=[node.name],
         )
@@ -257,10 +259,10 @@ def _networks_differ(networks: tuple[PrivateNetwork, ...]) -> Iterator[Finding]:
                 "largest_mtu_bytes": max(mtu for _, mtu in known),
             },
             seen=tuple(f"{name}: {mtu}" for name, mtu in known),
-            expected=("One MTU on all private networks, since a HAIP can be on any of them",),
+            expected=("The same MTU on all private networks, since a HAIP can move to any of them",),
             next=[
                 Remedy(
-                    "Ask which value was meant; bring the others to it with the safe-change procedure.", is_change=True
+                    "Ask which MTU is intended; set it on the others with the safe-change procedure.", is_change=True
                 )
             ],
             evidence=list(dict.fromkeys(entry for network in networks for entry in _evidence(network))),
@@ -276,17 +278,17 @@ def _evidence(network: PrivateNetwork) -> list[tuple[str, str]]:
     return [(port.node, "interfaces") for port in network.ports]
 
 
-def _look(ports: tuple[Port, ...] | list[Port]) -> Remedy:
+def _inspect(ports: tuple[Port, ...] | list[Port]) -> Remedy:
     commands = tuple(dict.fromkeys(f"ip -details link show {p.interface}" for p in ports))
-    return Remedy("Look at the interface and its layers.", commands, f"any user on {listed(p.node for p in ports)}")
+    return Remedy("Display the interface and its layers.", commands, f"any user on {listed(p.node for p in ports)}")
 
 
-def _plan(mtu: int, ports: list[Port]) -> Remedy:
+def _set_mtu(mtu: int, ports: list[Port]) -> Remedy:
     commands = tuple(dict.fromkeys(f"ip link set dev {p.interface} mtu {mtu}" for p in ports))
     nodes = listed(dict.fromkeys(p.node for p in ports))
     return Remedy(
-        "Bring it to the MTU of the others, at run time and in the file it boots from, under the safe-change "
-        "procedure: Clusterware down on all nodes. Changing one node live evicts nodes.",
+        "Set the MTU of the others, at run time and in the boot configuration, with the safe-change procedure: "
+        "Clusterware down on all nodes. A change of one node while Clusterware runs evicts nodes.",
         commands,
         f"root on {nodes}",
         is_change=True,

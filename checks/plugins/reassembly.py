@@ -1,4 +1,4 @@
-"""Can the nodes put the fragments together that arrive, and if not: are fragments lost, or is there no room?"""
+"""Can the nodes reassemble the fragments that arrive? If not, are fragments lost, or is the memory too small?"""
 
 from __future__ import annotations
 
@@ -18,42 +18,42 @@ from checks.rules.node_counts import NodeCounts, counts_of, lacks, reassembly_st
 
 _CAUSE_3 = "MOS 563566.1, cause 3"
 
-WHOLE = Kind("IC-REASM-001", "Every fragmented packet could be put together")
+WHOLE = Kind("IC-REASM-001", "Every fragmented packet was reassembled")
 LOST = Kind(
     "IC-REASM-002",
-    "Fragments get lost on the way to a node",
-    "A packet with one fragment missing is thrown away whole after a while: its block is lost. Most failures here are "
-    "such waits in vain, so more memory does not help.",
+    "Fragments are lost on the way to a node",
+    "If one fragment is missing, the kernel drops the whole packet after a timeout, and its block is lost. Most of "
+    "these failures are timeouts, so more memory does not help.",
     (_CAUSE_3, "Linux kernel documentation, ip-sysctl"),
 )
 NO_ROOM = Kind(
     "IC-REASM-003",
     "A node has too little memory for reassembly",
-    "Fragments that arrive are thrown away since net.ipv4.ipfrag_high_thresh is used up: hardly any packet waited in "
-    "vain for one. Their blocks are lost.",
+    "The kernel drops fragments that arrive, because net.ipv4.ipfrag_high_thresh is used up: hardly any failure is a "
+    "timeout. The blocks of these fragments are lost.",
     (_CAUSE_3, "MOS 2008933.1", "Linux kernel documentation, ip-sysctl"),
 )
-NOT_KNOWN = Kind("IC-REASM-004", "Whether a node can put fragments together is not known")
+NOT_KNOWN = Kind("IC-REASM-004", "Whether a node can reassemble fragments is not known")
 
 _WANTED = ("Ip.ReasmFails", "Ip.ReasmReqds")
 _USUAL_BYTES = 16 * 1024 * 1024
-"""What MOS 2008933.1 sets: some 130,000 bytes for each CPU, 16 MB on most machines."""
+"""The value of MOS 2008933.1: about 130,000 bytes for each CPU, 16 MB on most machines."""
 
 
 @check(
     "reassembly",
-    question="Can the nodes put the fragments together that arrive?",
+    question="Can the nodes reassemble the fragments that arrive?",
     needs=("counters",),
     uses=("database", "nodes", "networks"),
     kinds=(WHOLE, LOST, NO_ROOM, NOT_KNOWN),
 )
 def reassembly(cluster: Cluster) -> Iterator[Finding]:
-    """Compares what each node's kernel counted of reassembly between two readings, never since boot.
+    """Compares the reassembly counters of each node's kernel between two readings, never since boot.
 
-    Any failure is a warning; from reassembly_fail_percent of the fragments on it is a failure. Failures that are
-    waits in vain mean that fragments get lost: MTU, switch, ring. Failures without such waits mean that there was no
-    memory to hold the fragments. Nodes with the same cause are told together, as gravely as the worst of them. The
-    counters are those of the whole node: fragments on a public network count, too.
+    Any failed reassembly is a warning; from reassembly_fail_percent of the fragments it is a failure. Timeouts mean
+    that fragments are lost: MTU, switch, ring buffer. Failures without timeouts mean that there was no memory for the
+    fragments. Nodes with the same cause share one finding, with the status of the worst. The counters are those of the
+    whole node: fragments on a public network count, too.
     """
     changes = cluster.counters
     if isinstance(changes, Unknown):
@@ -66,12 +66,12 @@ def reassembly(cluster: Cluster) -> Iterator[Finding]:
     whole = [c for c in counts if not c.failed and c.node not in blind]
     if whole:
         yield _whole(cluster, whole)
-    told = {c.node for c in failing}
-    unknown = {n: why for n, why in {**without_counts(cluster), **blind}.items() if n not in told}
+    reported = {c.node for c in failing}
+    unknown = {n: why for n, why in {**without_counts(cluster), **blind}.items() if n not in reported}
     if unknown:
-        yield nodes_not_known(cluster, NOT_KNOWN, "Whether {} can put fragments together", unknown, "reassembly")
+        yield nodes_not_known(cluster, NOT_KNOWN, "Whether {} can reassemble fragments", unknown, "reassembly")
     if not counts and not unknown:
-        yield NOT_KNOWN.finding(Status.UNKNOWN, "No node's counters could be read twice.", subject="no node")
+        yield NOT_KNOWN.finding(Status.UNKNOWN, "The counters of no node could be read twice.", subject="no node")
 
 
 def _failing(cluster: Cluster, counts: Sequence[NodeCounts]) -> Finding:
@@ -85,10 +85,10 @@ def _failing(cluster: Cluster, counts: Sequence[NodeCounts]) -> Finding:
     stands_out = len(counts) > 1 and 2 * worst[0].failed > number
     most = f", most of them at {worst[0].node}" if stands_out else ""
     title = (
-        f"{names} gave up on {counted(number, 'packet')} in {time} because fragments of them never came{most}."
+        f"{names} dropped {counted(number, 'packet')} in {time} because fragments were missing{most}."
         if lost
-        else f"{names} threw {counted(number, 'packet')} away in {time} because "
-        f"{'it' if len(nodes) == 1 else 'they'} had no room to put their fragments together{most}."
+        else f"{names} dropped {counted(number, 'packet')} in {time} because there was no memory to reassemble the "
+        f"fragments{most}."
     )
     return (LOST if lost else NO_ROOM).finding(
         min((reassembly_status(c, cluster.thresholds) for c in counts), key=lambda status: status.gravity),
@@ -127,17 +127,17 @@ def _line(counts: NodeCounts) -> str:
 
 def _lost_next(cluster: Cluster, nodes: Sequence[str]) -> Sequence[Remedy]:
     return (
-        Remedy("See whether the paths lose packets.", ("racwire check df-ping mtu-consistency",)),
+        Remedy("Check whether the paths lose packets.", ("racwire check df-ping mtu-consistency",)),
         on_nics(
             cluster,
             nodes,
-            "Look at the drops and at the rings of the private NICs.",
+            "Check the drops and the ring buffers of the private NICs.",
             ("ip -s -s link show ETH", "ethtool -S ETH", "ethtool -g ETH"),
             f"root on {named(nodes, 'node')}",
         ),
         Remedy("Ask the network team for discards and errors of the switch ports of these nodes and of their peers."),
         Remedy(
-            "Plan jumbo frames, so that a block is one packet; switches first, with Clusterware down on all nodes.",
+            "Plan jumbo frames, so that a block is one packet: switches first, with Clusterware down on all nodes.",
             is_change=True,
         ),
     )
@@ -147,12 +147,12 @@ def _room_next(nodes: str, memory: int) -> Sequence[Remedy]:
     wanted = max(_USUAL_BYTES, 2 * memory)
     return (
         Remedy(
-            "See how much is in use.",
+            "Display how much memory is in use.",
             ("cat /proc/net/sockstat", "sysctl net.ipv4.ipfrag_high_thresh"),
             f"any user on {nodes}",
         ),
         Remedy(
-            "Raise it on one node after the other, and in /etc/sysctl.d as well; it takes effect at once.",
+            "Raise the limit on one node after the other, and in /etc/sysctl.d; it takes effect at once.",
             (f"sysctl -w net.ipv4.ipfrag_high_thresh={wanted}",),
             f"root on {nodes}",
             is_change=True,
@@ -166,9 +166,9 @@ def _whole(cluster: Cluster, whole: Sequence[NodeCounts]) -> Finding:
     time = span(max(c.seconds for c in whole))
     return WHOLE.finding(
         Status.PASS,
-        f"{nodes} put all of {counted(fragments, 'fragment')} together in {time}."
+        f"{nodes} reassembled all of {counted(fragments, 'fragment')} in {time}."
         if fragments > 1
-        else f"No fragments arrived at {nodes} in {time}, and none was missed.",
+        else f"No fragments arrived at {nodes} in {time}, and no reassembly failed.",
         subject=f"{counted(fragments, 'fragment')}, none failed",
         seen=(
             *some([f"{c.node}: {counted(c.fragments, 'fragment')}, 0 failed" for c in whole]),

@@ -1,4 +1,4 @@
-"""Does a kernel throw packets away because they come in on another interface than it would answer on?"""
+"""Does a kernel drop packets because they arrive on another interface than the answer would leave by?"""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from checks.rules.node_counts import NodeCounts, counts_of, lacks, sysctl, witho
 _SOURCE = "MOS 1286796.1"
 _STRICT = 1
 
-NONE_FILTERED = Kind("IC-RPF-001", "rp_filter throws no packets away")
+NONE_FILTERED = Kind("IC-RPF-001", "rp_filter drops no packets")
 FILTERED = Kind(
     "IC-RPF-002",
-    "rp_filter throws packets of a node away",
-    "With several private interfaces a packet may come in on one of them and would be answered on another. Strict "
-    "filtering (1) drops it: HAIP and blocks on that network fail.",
+    "rp_filter drops packets on a node",
+    "With several private interfaces, a packet may arrive on one of them while the answer would leave by another. "
+    "Strict filtering (1) drops such a packet: HAIP and blocks on that network fail.",
     (_SOURCE, "Grid Infrastructure Installation Guide, multiple private interconnects and Oracle Linux"),
 )
-NOT_KNOWN = Kind("IC-RPF-003", "Whether rp_filter throws packets away is not known")
+NOT_KNOWN = Kind("IC-RPF-003", "Whether rp_filter drops packets is not known")
 
 
 @check(
     "rp-filter",
-    question="Does the kernel accept what comes in on the private interfaces?",
+    question="Does rp_filter accept all packets that arrive on the private interfaces?",
     needs=("counters",),
     uses=("nodes", "networks"),
     kinds=(NONE_FILTERED, FILTERED, NOT_KNOWN),
 )
 def rp_filter(cluster: Cluster) -> Iterator[Finding]:
-    """Looks whether the kernels' count of packets dropped by reverse path filtering grows between two readings.
+    """Checks whether the kernels' count of packets dropped by reverse path filtering grows between two readings.
 
-    It is a failure where a private interface of the node filters strictly: the larger one of net.ipv4.conf.all and of
-    the interface's own rp_filter counts, and with several private interfaces it must be 0 or 2. Else the packets may
-    have come in on any interface: a warning.
+    Growth is a failure where a private interface of the node filters strictly and the node has several of them: the
+    larger of net.ipv4.conf.all and the interface's own rp_filter applies, and must be 0 or 2 there. Otherwise the
+    packets may have arrived on any interface, and growth is a warning.
     """
     changes = cluster.counters
     if isinstance(changes, Unknown):
@@ -48,33 +48,33 @@ def rp_filter(cluster: Cluster) -> Iterator[Finding]:
     blind = dict(lacks(changes, ("TcpExt.IPReversePathFilter",)))
     counts = [counts_of(change) for change in changes.nodes]
     dropping = [_Filtering(c, _strict(cluster, c.node)) for c in counts if c.reverse_path]
-    for same in alike(dropping, lambda f: (_is_grave(cluster, f), f.strict)):
+    for same in alike(dropping, lambda f: (_is_failure(cluster, f), f.strict)):
         yield _filtered(cluster, same)
-    told = {f.counts.node for f in dropping}
-    fine = [c for c in counts if c.node not in told and c.node not in blind]
+    reported = {f.counts.node for f in dropping}
+    fine = [c for c in counts if c.node not in reported and c.node not in blind]
     if fine:
         yield NONE_FILTERED.finding(
             Status.PASS,
-            f"rp_filter threw no packet away on {named((c.node for c in fine), 'node')} in "
+            f"rp_filter dropped no packet on {named((c.node for c in fine), 'node')} in "
             f"{span(max(c.seconds for c in fine))}.",
             subject="none filtered",
             evidence=[(c.node, TOPIC) for c in fine],
         )
-    unknown = {n: why for n, why in {**without_counts(cluster), **blind}.items() if n not in told}
+    unknown = {n: why for n, why in {**without_counts(cluster), **blind}.items() if n not in reported}
     if unknown:
-        yield nodes_not_known(cluster, NOT_KNOWN, "Whether rp_filter throws packets of {} away", unknown, "rp-filter")
+        yield nodes_not_known(cluster, NOT_KNOWN, "Whether rp_filter drops packets on {}", unknown, "rp-filter")
     if not counts and not unknown:
-        yield NOT_KNOWN.finding(Status.UNKNOWN, "No node's counters could be read twice.", subject="no node")
+        yield NOT_KNOWN.finding(Status.UNKNOWN, "The counters of no node could be read twice.", subject="no node")
 
 
 class _Filtering(NamedTuple):
-    """A node whose kernel drops packets so, and its private interfaces that filter strictly."""
+    """A node whose rp_filter drops packets, and its private interfaces that filter strictly."""
 
     counts: NodeCounts
     strict: tuple[str, ...]
 
 
-def _is_grave(cluster: Cluster, filtering: _Filtering) -> bool:
+def _is_failure(cluster: Cluster, filtering: _Filtering) -> bool:
     return bool(filtering.strict) and len(_private_interfaces(cluster, filtering.counts.node)) > 1
 
 
@@ -84,8 +84,8 @@ def _filtered(cluster: Cluster, same: Sequence[_Filtering]) -> Finding:
     where = f"root on {named(nodes, 'node')}"
     worst = sorted(same, key=lambda f: (-f.counts.reverse_path, f.counts.node))
     return FILTERED.finding(
-        Status.FAIL if _is_grave(cluster, same[0]) else Status.WARN,
-        f"rp_filter threw {counted(packets, 'packet')} of {named(nodes, 'node')} away in "
+        Status.FAIL if _is_failure(cluster, same[0]) else Status.WARN,
+        f"rp_filter dropped {counted(packets, 'packet')} on {named(nodes, 'node')} in "
         f"{span(max(f.counts.seconds for f in same))}" + (f"; it is strict on {listed(strict)}." if strict else "."),
         subject=f"{briefly(nodes, 'node')}: {counted(packets, 'packet')} filtered",
         data={
@@ -100,13 +100,13 @@ def _filtered(cluster: Cluster, same: Sequence[_Filtering]) -> Finding:
         expected=("0 packets; rp_filter 0 or 2 on the private interfaces",),
         next=[
             Remedy(
-                "See which packets they are: they come from an address that the node would answer elsewhere.",
+                "Find the packets: they come from an address that the node would answer by another interface.",
                 ("nstat -az TcpExtIPReversePathFilter", "sysctl -a --pattern rp_filter"),
                 where,
             ),
             *(
                 Remedy(
-                    "Set it to loose on one node after the other, and in /etc/sysctl.d as well.",
+                    "Set rp_filter to loose (2) on one node after the other, and in /etc/sysctl.d.",
                     (f"sysctl -w net.ipv4.conf.{nic.replace('.', '/')}.rp_filter=2",),
                     where,
                     is_change=True,
@@ -122,7 +122,7 @@ def _filtered(cluster: Cluster, same: Sequence[_Filtering]) -> Finding:
 
 def _settings(cluster: Cluster, node: str) -> list[str]:
     return [
-        f"{node}: {nic} filters with {value} (the larger one of `all` and its own)"
+        f"{node}: {nic} has rp_filter {value} (the larger of `all` and its own)"
         for nic, value in _filters(cluster, node).items()
     ]
 
@@ -132,14 +132,14 @@ def _strict(cluster: Cluster, node: str) -> tuple[str, ...]:
 
 
 def _filters(cluster: Cluster, node: str) -> dict[str, int]:
-    """How the private interfaces of a node filter, where that is known."""
+    """Return the effective rp_filter of the private interfaces of a node, where it is known."""
     read = cluster.node(node)
     private = _private_interfaces(cluster, node)
     return {nic: value for nic in private if read and (value := effective(cluster, read, nic)) is not None}
 
 
 def effective(cluster: Cluster, node: Node, interface: str) -> int | None:
-    """The filtering that an interface has: the larger one of `all` and its own (kernel documentation, ip-sysctl)."""
+    """Return the effective rp_filter: the larger of `all` and the interface's own (kernel documentation, ip-sysctl)."""
     values = [sysctl(cluster, node.name, f"net.ipv4.conf.{name}.rp_filter") for name in ("all", interface)]
     known = [v for v in values if v is not None]
     return max(known) if len(known) == len(values) else None

@@ -1,4 +1,4 @@
-"""Do the nodes throw away datagrams that have arrived: for want of buffers, for a wrong checksum, for a busy CPU?"""
+"""Do the nodes drop datagrams that arrived: for lack of buffers, a wrong checksum, or a busy CPU?"""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from checks.plugins.shared.instance_words import span
 from checks.plugins.shared.private_nics import on_nics
 from checks.rules.node_counts import NodeCounts, counts_of, lacks, sysctl, without_counts
 
-NONE_DROPPED = Kind("IC-UDP-001", "No datagram is thrown away after it has arrived")
+NONE_DROPPED = Kind("IC-UDP-001", "No datagram is dropped after its arrival")
 OVERFLOWED = Kind(
     "IC-UDP-002",
     "The receive buffers of a node's sockets overflow",
-    "Blocks cross the network and are thrown away at the end of the way, since the process that wants them does not "
-    "read them fast enough or its buffer is too small. The instance counts them as lost.",
+    "Blocks cross the network and are dropped at the receiving node, because the process does not read them fast "
+    "enough or its buffer is too small. The instance counts them as lost.",
     ("MOS 563566.1, cause 2", "Database Installation Guide, minimum parameter settings"),
 )
 CHECKSUM = Kind(
     "IC-UDP-003",
     "Datagrams arrive with a wrong checksum",
-    "Something on the way, or a NIC that computes checksums, changes what it carries; the kernel throws it away.",
+    "A device on the path, or a NIC that computes checksums, corrupts the data; the kernel drops the datagram.",
     ("MOS 563566.1, cause 4",),
 )
 BACKLOG = Kind(
     "IC-UDP-004",
-    "A node's CPUs do not take packets as fast as they come",
-    "Packets that the NIC has received are dropped before the kernel looks at them.",
+    "The CPUs of a node do not process packets as fast as they arrive",
+    "The kernel drops packets that the NIC has received, before it processes them.",
     ("MOS 563566.1, causes 17 and 19", "Linux kernel documentation, net.core.netdev_max_backlog"),
 )
 OTHER = Kind(
     "IC-UDP-005",
     "A node counts other errors of datagrams",
-    "They were thrown away for a reason that the kernel does not count by itself.",
+    "The kernel dropped the datagrams for a reason that has no counter of its own.",
     ("MOS 563566.1, cause 2",),
 )
-NOT_KNOWN = Kind("IC-UDP-006", "Whether a node throws datagrams away is not known")
+NOT_KNOWN = Kind("IC-UDP-006", "Whether a node drops datagrams is not known")
 
 MINIMUM = {
     "net.core.rmem_default": 262_144,
@@ -59,12 +59,12 @@ _WANTED = ("Udp.RcvbufErrors", "Udp.InErrors")
     kinds=(NONE_DROPPED, OVERFLOWED, CHECKSUM, BACKLOG, OTHER, NOT_KNOWN),
 )
 def udp_receive_buffers(cluster: Cluster) -> Iterator[Finding]:
-    """Compares what each node's kernel counted of UDP between two readings, never since boot.
+    """Compares the UDP counters of each node's kernel between two readings, never since boot.
 
-    Datagrams that found their socket's receive buffer full (RcvbufErrors), or all memory for UDP used up (MemErrors),
+    Datagrams that arrived at a full receive buffer (RcvbufErrors), or when all memory for UDP was used up (MemErrors),
     are lost blocks: a failure, however few. Wrong checksums, other errors, and packets dropped from a CPU's backlog
-    (softnet_stat) are warnings. The sizes of the buffers are held against Oracle's minimum. The counters are those of
-    the whole node: sockets that are not Oracle's count, too.
+    (softnet_stat) are warnings. The check compares the sizes of the buffers with Oracle's minimum. The counters are
+    those of the whole node: sockets of other programs count, too.
     """
     changes = cluster.counters
     if isinstance(changes, Unknown):
@@ -75,15 +75,15 @@ def udp_receive_buffers(cluster: Cluster) -> Iterator[Finding]:
     yield from _bad_checksums(cluster, [c for c in counts if c.bad_checksums])
     yield from _backlog(cluster, [c for c in counts if c.backlog_dropped])
     yield from _other_errors([c for c in counts if c.other_errors])
-    bad = {c.node for c in counts if c.threw_away}
+    bad = {c.node for c in counts if c.dropped_any}
     fine = [c for c in counts if c.node not in bad and c.node not in blind]
     if fine:
         yield _none_dropped(cluster, fine)
     unknown = {n: why for n, why in {**without_counts(cluster), **blind}.items() if n not in bad}
     if unknown:
-        yield nodes_not_known(cluster, NOT_KNOWN, "Whether {} throws datagrams away", unknown, "udp-receive-buffers")
+        yield nodes_not_known(cluster, NOT_KNOWN, "Whether {} drops datagrams", unknown, "udp-receive-buffers")
     if not counts and not unknown:
-        yield NOT_KNOWN.finding(Status.UNKNOWN, "No node's counters could be read twice.", subject="no node")
+        yield NOT_KNOWN.finding(Status.UNKNOWN, "The counters of no node could be read twice.", subject="no node")
 
 
 def _overflowed(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Finding]:
@@ -95,7 +95,7 @@ def _overflowed(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Find
         small = [key for key in MINIMUM if any(key in _below_minimum(cluster, n) for n in nodes)]
         yield OVERFLOWED.finding(
             Status.FAIL,
-            f"{named(nodes, 'node')} threw {counted(number, 'datagram')} away in {_time(same)}: "
+            f"{named(nodes, 'node')} dropped {counted(number, 'datagram')} in {_time(same)}: "
             + ("all memory for UDP was used up." if by_memory else "the receive buffers of their sockets were full."),
             subject=f"{briefly(nodes, 'node')}: {number:,} overflowed",
             data={"overflowed_datagrams": number, "memory_used_up": by_memory, "seconds": max(c.seconds for c in same)},
@@ -112,16 +112,16 @@ def _overflowed(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Find
             ),
             expected=("0", *(f"{key} of {MINIMUM[key]:,} bytes or more" for key in small)),
             next=[
-                Remedy("See whose sockets they are: the column d of ss counts drops.", ("ss -uanmp",), where),
+                Remedy("Find the sockets: the column d of ss counts drops.", ("ss -uanmp",), where),
                 Remedy(
-                    "If their buffers are large already, see how busy the nodes are, and that the LMS processes run in "
+                    "If the buffers are already large, check how busy the nodes are, and that the LMS processes run in "
                     "the real-time class.",
                     ("mpstat -P ALL 1 5", "ps -eo cls,rtprio,pcpu,comm | grep lms"),
                     where,
                 ),
                 Remedy(
-                    "Raise the buffers on one node after the other, and in /etc/sysctl.d as well; processes that run "
-                    "keep theirs until they are restarted.",
+                    "Raise the buffers on one node after the other, and in /etc/sysctl.d. Running processes keep their "
+                    "buffers until they are restarted.",
                     tuple(f"sysctl -w {key}={MINIMUM[key]}" for key in small)
                     or ("sysctl -w net.core.rmem_max=16777216", "sysctl -w net.core.rmem_default=4194304"),
                     where,
@@ -151,14 +151,14 @@ def _bad_checksums(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[F
                 on_nics(
                     cluster,
                     nodes,
-                    "Look at the errors of the private NICs, and at what they offload.",
+                    "Check the errors and the offloading of the private NICs.",
                     ("ethtool -S ETH", "ethtool -k ETH"),
                     f"root on {named(nodes, 'node')}",
                 ),
                 on_nics(
                     cluster,
                     nodes[:1],
-                    "Try one NIC of one node without checksum offloading, in a window.",
+                    "Try one NIC of one node without checksum offloading, in a maintenance window.",
                     ("ethtool -K ETH rx off tx off",),
                     f"root on {nodes[0]}",
                     is_change=True,
@@ -176,8 +176,8 @@ def _backlog(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Finding
     if counts:
         yield BACKLOG.finding(
             Status.WARN,
-            f"{named(nodes, 'node')} dropped {counted(number, 'packet')} in {_time(counts)} before looking at them: "
-            "the CPUs are too slow for what comes.",
+            f"{named(nodes, 'node')} dropped {counted(number, 'packet')} in {_time(counts)} before processing them: "
+            "the CPUs are too slow for the traffic.",
             subject=f"{briefly(nodes, 'node')}: backlog {number:,}",
             data={"dropped_packets": number, "seconds": max(c.seconds for c in counts)},
             seen=(
@@ -194,7 +194,7 @@ def _backlog(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Finding
             expected=("0",),
             next=[
                 Remedy(
-                    "See which CPUs serve the NICs' interrupts, and how busy they are.",
+                    "Find out which CPUs serve the interrupts of the NICs, and how busy they are.",
                     ("mpstat -P ALL 1 5", "cat /proc/interrupts", "systemctl is-active irqbalance"),
                     f"root on {named(nodes, 'node')}",
                 )
@@ -210,8 +210,8 @@ def _other_errors(counts: Sequence[NodeCounts]) -> Iterator[Finding]:
     if counts:
         yield OTHER.finding(
             Status.WARN,
-            f"{named(nodes, 'node')} threw {counted(number, 'datagram')} away in {_time(counts)}, and the kernel does "
-            "not tell why.",
+            f"{named(nodes, 'node')} dropped {counted(number, 'datagram')} in {_time(counts)} for a reason that the "
+            "kernel does not report.",
             subject=f"{briefly(nodes, 'node')}: {number:,} errors",
             data={"error_datagrams": number, "seconds": max(c.seconds for c in counts)},
             seen=_worst(
@@ -220,7 +220,7 @@ def _other_errors(counts: Sequence[NodeCounts]) -> Iterator[Finding]:
                 lambda c: f"{c.node}: Udp InErrors beyond those of a known cause: +{c.other_errors:,}",
             ),
             expected=("0",),
-            next=[Remedy("See which sockets count drops.", ("ss -uanm",), f"root on {named(nodes, 'node')}")],
+            next=[Remedy("Find the sockets that count drops.", ("ss -uanm",), f"root on {named(nodes, 'node')}")],
             evidence=[(node, TOPIC) for node in nodes],
             nodes=nodes,
             extent=most_a_second(counts, lambda c: c.other_errors, "datagrams"),
@@ -233,7 +233,7 @@ def _none_dropped(cluster: Cluster, fine: Sequence[NodeCounts]) -> Finding:
     return NONE_DROPPED.finding(
         Status.PASS,
         f"{named((c.node for c in fine), 'node')} delivered {counted(datagrams, 'datagram')} in "
-        f"{_time(fine)} and threw none away.",
+        f"{_time(fine)} and dropped none.",
         subject=f"{counted(datagrams, 'datagram')}, none dropped",
         seen=(
             *some([f"{c.node}: {counted(c.datagrams, 'datagram')}, no error" for c in fine]),
@@ -247,7 +247,7 @@ def _none_dropped(cluster: Cluster, fine: Sequence[NodeCounts]) -> Finding:
 def _worst(
     counts: Sequence[NodeCounts], number: Callable[[NodeCounts], int], line: Callable[[NodeCounts], str]
 ) -> tuple[str, ...]:
-    """A line for each node, that with most first, and what was delivered in the same time."""
+    """Return a line for each node, the worst first, and the number of datagrams delivered in the same time."""
     worst = sorted(counts, key=lambda c: (-number(c), c.node))
     return (
         *some([line(c) for c in worst]),

@@ -1,1 +1,1 @@
-"""Judgements: from a value and its limits to a status. The only place that reads a threshold."""
+"""Rules that judge a value by its thresholds and return a status. Only this package reads thresholds."""

@@ -1,11 +1,11 @@
-"""The formulas of Cache Fusion on differences between two samples or snapshots: those of AWR and Statspack.
+"""The Cache Fusion formulas of AWR and Statspack on differences between two samples or snapshots.
 
-`statistics` are differences of GV$SYSSTAT by name (or DBA_HIST_SYSSTAT, STATS$SYSSTAT), `messages` those of
-GV$DLM_MISC. Statistics named `... time` are in centiseconds in every release, whatever a report prints beside them, so
-an average in milliseconds is 10 * time / blocks (the RAC section of Statspack's sprepins.sql; AWR computes the same).
+`statistics` are differences of GV$SYSSTAT by name (or DBA_HIST_SYSSTAT, STATS$SYSSTAT), `messages` are differences of
+GV$DLM_MISC. Statistics named `... time` are in centiseconds in every release, whatever unit a report prints, so an
+average in milliseconds is 10 * time / blocks (the RAC section of Statspack's sprepins.sql; AWR computes the same).
 
-A formula gives None where one of its figures is missing or nothing is there to divide by: never 0, which would say
-that it was measured. Results are the float nearest to the exact quotient.
+A formula returns None where one of its figures is missing or the divisor is 0. It never returns 0 in that case, since 0
+would look like a measurement. Results are the float nearest to the exact quotient.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 MESSAGE_BYTES = 200
-"""What AWR and Statspack take a GCS or GES message to be on average."""
+"""The average size of a GCS or GES message that AWR and Statspack assume."""
 
 BLOCKS_LOST = "gc blocks lost"
 CR_RECEIVED = "gc cr blocks received"
@@ -28,45 +28,48 @@ Statistics = Mapping[str, int]
 
 
 def lost(statistics: Statistics) -> int | None:
-    """Blocks that were sent to this instance and never arrived in time."""
+    """Return the number of blocks that were sent to this instance and did not arrive in time."""
     return statistics.get(BLOCKS_LOST)
 
 
 def received(statistics: Statistics) -> int | None:
-    """Blocks received from other instances, consistent-read and current."""
+    """Return the number of blocks received from other instances, consistent-read and current."""
     return _sum(statistics, CR_RECEIVED, CURRENT_RECEIVED)
 
 
 def due(statistics: Statistics) -> int | None:
-    """Blocks that were sent to this instance: they came, or were lost. What a share of lost blocks is a share of, so
-    that it is never over 100 %. AWR and Statspack have no such figure; the base is ours."""
+    """Return the number of blocks sent to this instance, received or lost.
+
+    It is the base of the share of lost blocks, so that the share is never over 100 %. AWR and Statspack have no such
+    figure; the base is ours.
+    """
     return _plus(received(statistics), lost(statistics))
 
 
 def served(statistics: Statistics) -> int | None:
-    """Blocks sent to other instances, consistent-read and current."""
+    """Return the number of blocks sent to other instances, consistent-read and current."""
     return _sum(statistics, CR_SERVED, CURRENT_SERVED)
 
 
 def messages_received(messages: Statistics) -> int | None:
-    """GCS and GES messages received."""
+    """Return the number of GCS and GES messages received."""
     return _sum(messages, "gcs msgs received", "ges msgs received")
 
 
 def messages_sent(statistics: Statistics) -> int | None:
-    """GCS and GES messages sent; the database counts them in SYSSTAT, unlike those received."""
+    """Return the number of GCS and GES messages sent; the database counts only these in SYSSTAT."""
     return _sum(statistics, "gcs messages sent", "ges messages sent")
 
 
 def per_second(count: int | None, seconds: float) -> float | None:
-    """So many in each second."""
+    """Return the rate per second."""
     return _quotient(count, seconds)
 
 
 def estimated_traffic_kb_per_s(
     statistics: Statistics, messages: Statistics, block_size_bytes: int | None, seconds: float
 ) -> float | None:
-    """AWR's "Estd Interconnect traffic (KB)": whole blocks both ways and messages of 200 bytes, in each second."""
+    """Return AWR's "Estd Interconnect traffic (KB)" per second: blocks both ways, and messages of 200 bytes."""
     blocks = _plus(received(statistics), served(statistics))
     exchanged = _plus(messages_received(messages), messages_sent(statistics))
     if blocks is None or exchanged is None or block_size_bytes is None:
@@ -75,73 +78,78 @@ def estimated_traffic_kb_per_s(
 
 
 def average_cr_receive_ms(statistics: Statistics) -> float | None:
-    """How long a consistent-read block took to come, from the request on."""
+    """Return the average time from the request to the arrival of a consistent-read block."""
     return _average_ms(statistics, "gc cr block receive time", statistics.get(CR_RECEIVED))
 
 
 def average_current_receive_ms(statistics: Statistics) -> float | None:
-    """How long a current block took to come, from the request on."""
+    """Return the average time from the request to the arrival of a current block."""
     return _average_ms(statistics, "gc current block receive time", statistics.get(CURRENT_RECEIVED))
 
 
 def least_average_ms(blocks: int | None) -> float | None:
-    """What an average over so many blocks is at least, where it is counted at all: the database counts in hundredths of
-    a second, and a time of 0 is only less than one of them."""
+    """Return the smallest average above 0 over that many blocks: the database counts in hundredths of a second."""
     return _quotient(_MS_PER_CENTISECOND, blocks)
 
 
 def average_cr_build_ms(statistics: Statistics) -> float | None:
-    """How long building a consistent-read block for another instance took."""
+    """Return the average time to build a consistent-read block for another instance."""
     return _average_ms(statistics, "gc cr block build time", statistics.get(CR_SERVED))
 
 
 def average_cr_send_ms(statistics: Statistics) -> float | None:
-    """How long handing a consistent-read block to the network took."""
+    """Return the average time to pass a consistent-read block to the network."""
     return _average_ms(statistics, "gc cr block send time", statistics.get(CR_SERVED))
 
 
 def average_cr_flush_ms(statistics: Statistics, cr_flushes: int | None) -> float | None:
-    """How long a log flush before serving a consistent-read block took; flushes from CR_BLOCK_SERVER.FLUSHES."""
+    """Return the average time of a log flush before a consistent-read block was served.
+
+    `cr_flushes` is the difference of CR_BLOCK_SERVER.FLUSHES.
+    """
     return _average_ms(statistics, "gc cr block flush time", cr_flushes)
 
 
 def cr_log_flush_percent(statistics: Statistics, cr_flushes: int | None) -> float | None:
-    """Consistent-read blocks served that had to wait for a log flush, of a hundred."""
+    """Return the percentage of consistent-read blocks served that waited for a log flush."""
     return _quotient(_times(100, cr_flushes), statistics.get(CR_SERVED))
 
 
 def average_current_pin_ms(statistics: Statistics) -> float | None:
-    """How long a current block was pinned before it could be served."""
+    """Return the average time that a current block was pinned before it was served."""
     return _average_ms(statistics, "gc current block pin time", statistics.get(CURRENT_SERVED))
 
 
 def average_current_send_ms(statistics: Statistics) -> float | None:
-    """How long handing a current block to the network took."""
+    """Return the average time to pass a current block to the network."""
     return _average_ms(statistics, "gc current block send time", statistics.get(CURRENT_SERVED))
 
 
 def average_current_flush_ms(statistics: Statistics, current_flushes: int | None) -> float | None:
-    """How long a log flush before serving a current block took; flushes from CURRENT_BLOCK_SERVER's FLUSH columns."""
+    """Return the average time of a log flush before a current block was served.
+
+    `current_flushes` is the difference of the FLUSH columns of CURRENT_BLOCK_SERVER.
+    """
     return _average_ms(statistics, "gc current block flush time", current_flushes)
 
 
 def current_log_flush_percent(statistics: Statistics, current_flushes: int | None) -> float | None:
-    """Current blocks served that had to wait for a log flush, of a hundred."""
+    """Return the percentage of current blocks served that waited for a log flush."""
     return _quotient(_times(100, current_flushes), statistics.get(CURRENT_SERVED))
 
 
 def remote_cache_percent(statistics: Statistics) -> float | None:
-    """Buffers that came from another instance's cache, of a hundred asked for."""
+    """Return the percentage of requested buffers that came from another instance's cache."""
     return _quotient(_times(100, received(statistics)), _gets(statistics))
 
 
 def disk_percent(statistics: Statistics) -> float | None:
-    """Buffers that were read from disk, of a hundred asked for."""
+    """Return the percentage of requested buffers that were read from disk."""
     return _quotient(_times(100, statistics.get("physical reads cache")), _gets(statistics))
 
 
 def local_cache_percent(statistics: Statistics) -> float | None:
-    """Buffers that were in the instance's own cache, of a hundred asked for."""
+    """Return the percentage of requested buffers that were in the instance's own cache."""
     gets = _gets(statistics)
     elsewhere = _plus(received(statistics), statistics.get("physical reads cache"))
     return None if gets is None or elsewhere is None else _quotient(100 * (gets - elsewhere), gets)
@@ -168,8 +176,8 @@ def _times(factor: int, count: int | None) -> int | None:
 
 
 def _quotient(dividend: int | None, divisor: float | None) -> float | None:
-    """Rounded once, at the end; None without a positive divisor, or where it is too large for a number that means
-    something: a recording can hold any figures."""
+    """Return the quotient, rounded once; None without a positive divisor, or where it is too large for a float: a
+    recording can contain any figures."""
     if dividend is None or divisor is None or not divisor > 0:
         return None
     try:

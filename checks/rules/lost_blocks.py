@@ -1,7 +1,7 @@
-"""Whether blocks get lost at an instance, how grave that is, and whether anything but the count itself shows the loss.
+"""Rules for lost blocks: whether an instance loses blocks, the status, and the other evidence of the loss.
 
-MOS 563566.1 has any lost block investigated; Oracle 12.1.0.2 counts blocks as lost that were not (bug 20922010, MOS
-2096299.1).
+MOS 563566.1 has any lost block investigated. Oracle 12.1.0.2 counts blocks as lost that were not lost (bug 20922010,
+MOS 2096299.1).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _HAS_FALSE_COUNTS = (12, 1, 0, 2)
 
 CARRY_TOO_LITTLE = (Verdict.BLACK_HOLE, Verdict.TOO_BIG, Verdict.LOCAL_MTU)
 LOSE_PACKETS = (Verdict.LOSS, Verdict.UNREACHABLE)
-_NOT_TOLD = (Verdict.UNKNOWN, Verdict.FILTERED)
+_NOT_KNOWN = (Verdict.UNKNOWN, Verdict.FILTERED)
 
 
 # --- one instance -----------------------------------------------------------------------------------------------------
@@ -43,7 +43,7 @@ _NOT_TOLD = (Verdict.UNKNOWN, Verdict.FILTERED)
 
 @dataclass(frozen=True)
 class InstanceLoss:
-    """One instance in the interval."""
+    """The lost blocks of one instance in the interval."""
 
     instance: int
     seconds: float
@@ -51,36 +51,36 @@ class InstanceLoss:
     received: int | None
     """None where the statistics were not read."""
     senders: dict[int, int]
-    """Lost blocks by the instance that sent them; empty where that is not known, or there were none."""
+    """Lost blocks by the instance that sent them; empty where the senders are not known, or there were none."""
     waits: tuple[WaitEvent, ...]
-    """Waits for blocks that were lost."""
+    """Wait events of lost blocks."""
     waits_are_on_top: bool
-    """Whether one of them is among the three events of the wait class Cluster that took longest."""
+    """Whether one of these waits is among the three costliest events of the wait class Cluster."""
     claims_lost: int
     corrupt: int
 
     @property
     def of(self) -> int:
-        """Blocks that were sent to it: received or lost, as `checks.rules.cache_fusion.due`."""
+        """Blocks that were sent to the instance, received or lost, as in `checks.rules.cache_fusion.due`."""
         return (self.received or 0) + self.lost
 
     @property
     def percent(self) -> float:
-        """Blocks lost, of a hundred that were sent to it; 100 where none is known to have come."""
+        """Lost blocks in percent of those sent to the instance; 100 where none is known to have arrived."""
         return 100 * self.lost / self.of if self.of else 0.0
 
     @property
     def worst_sender(self) -> int | None:
-        """Whose blocks are lost most."""
+        """The instance that sent most of the lost blocks."""
         return max(self.senders, key=lambda n: (self.senders[n], -n)) if self.senders else None
 
 
 def loss_of(activity: Activity, own: InstanceActivity) -> InstanceLoss | None:
-    """Loss of one instance; None where neither statistics, transfers nor waits tell it.
+    """Return the loss of one instance; None where neither statistics, transfers nor waits show it.
 
-    The count of the statistics and that of the transfers are sampled moments apart: the larger one is taken. Waits
-    for lost blocks count where both say nothing, so that none of the three is passed over. Transfers that were not
-    all read do not prove that nothing was lost.
+    The counts of the statistics and of the transfers are sampled at slightly different times, so the larger one is
+    used. Waits for lost blocks count where both are 0, so that none of the three sources is ignored. Transfers that
+    were not all read do not prove that nothing was lost.
     """
     transfers = () if isinstance(activity.transfers, Unknown) else activity.transfers
     of_own = [t for t in transfers if t.receiver == own.instance and t.sender != own.instance]
@@ -90,9 +90,9 @@ def loss_of(activity: Activity, own: InstanceActivity) -> InstanceLoss | None:
             senders[transfer.sender] = senders.get(transfer.sender, 0) + transfer.lost
     waits = tuple(e for e in own.events if e.name.endswith("block lost") and e.waits > 0)
     counted_lost = lost(own.statistics)
-    came = received(own.statistics)
-    if came is None and of_own:
-        came = sum(t.cr_blocks + t.current_blocks for t in of_own)
+    arrived = received(own.statistics)
+    if arrived is None and of_own:
+        arrived = sum(t.cr_blocks + t.current_blocks for t in of_own)
     if counted_lost is None and not of_own and not waits:
         return None
     if counted_lost is None and not waits and not senders and activity.why_unread("GV$INSTANCE_CACHE_TRANSFER"):
@@ -102,7 +102,7 @@ def loss_of(activity: Activity, own: InstanceActivity) -> InstanceLoss | None:
         instance=own.instance,
         seconds=own.seconds,
         lost=max(0, number),
-        received=None if came is None else max(0, came),
+        received=None if arrived is None else max(0, arrived),
         senders=senders,
         waits=waits,
         waits_are_on_top=any(e in waits for e in costliest(own.events)),
@@ -112,69 +112,69 @@ def loss_of(activity: Activity, own: InstanceActivity) -> InstanceLoss | None:
 
 
 def why_no_transfers(activity: Activity) -> str:
-    """Why the transfers between instances are not known, or not all of them; empty where they are."""
+    """Return the reason why the transfers between instances are not known in full; empty where they are."""
     if isinstance(activity.transfers, Unknown):
         return activity.transfers.reason or "GV$INSTANCE_CACHE_TRANSFER was not read."
     return activity.why_unread("GV$INSTANCE_CACHE_TRANSFER") or ""
 
 
 def received_few(received_blocks: int | None, limits: Thresholds) -> bool:
-    """Whether an instance received too few blocks for their figures to tell anything."""
+    """Return whether an instance received too few blocks for a verdict."""
     return (received_blocks or 0) < limits.few_blocks
 
 
 def enough_blocks_text(limits: Thresholds) -> str:
-    """The number of blocks that are enough to judge: `100 blocks or more for each instance`."""
+    """Return the number of blocks that is enough for a verdict: `100 blocks or more for each instance`."""
     return f"{limits.few_blocks} blocks or more for each instance"
 
 
 # --- what else shows the loss -----------------------------------------------------------------------------------------
 
 Ends = tuple[str, Sequence[str]]
-"""A node that misses blocks, and the nodes that sent them; all nodes where none of those is known."""
+"""A node that did not receive blocks, and the nodes that sent them; all nodes where no sender is known."""
 
 
 @dataclass(frozen=True)
 class LossEvidence:
-    """What the paths and the kernels' counters show of blocks that some nodes miss."""
+    """Evidence in the paths and the kernels' counters about blocks that some nodes did not receive."""
 
     paths: Mapping[Verdict, Sequence[PathProbe]]
-    """Those between the receivers and the senders, both ways: a ping that lost its answer may accuse either."""
+    """The paths between receivers and senders, both ways: a ping without an answer may be lost in either direction."""
     every_path: Sequence[PathProbe]
-    """The same, one after the other."""
+    """The same paths as a list."""
     counts: Sequence[NodeCounts]
-    """Of the receivers."""
+    """The counters of the receivers."""
     not_known: Mapping[str, Sequence[str]]
-    """What could not be looked at (`the paths`), and of which nodes."""
+    """The evidence that is not available (`the paths`), with the nodes."""
     paths_are_clean: bool
     counters_are_clean: bool
 
     @property
     def ill_paths(self) -> list[PathProbe]:
-        """Those that not all packets pass, or of which that is not known."""
+        """The paths that do not pass all packets, or are not known."""
         return [p for p in self.every_path if p.verdict is not Verdict.PASSES]
 
     @property
     def shows_loss(self) -> bool:
-        """Whether a path or a counter bears the loss out."""
+        """Whether a path or a counter confirms the loss."""
         ill = (*CARRY_TOO_LITTLE, *LOSE_PACKETS)
         return any(self.paths[verdict] for verdict in ill) or any(c.shows_loss for c in self.counts)
 
     @property
     def looked(self) -> bool:
-        """Whether something was looked at and found clean."""
+        """Whether paths or counters were checked and show no loss."""
         return self.paths_are_clean or self.counters_are_clean
 
 
 def loss_evidence(cluster: Cluster, missing: Sequence[Ends]) -> LossEvidence:
-    """Evidence for blocks that some nodes miss from others."""
+    """Return the evidence about blocks that some nodes did not receive from others."""
     receivers = list(dict.fromkeys(receiver for receiver, _ in missing))
     of_each = {receiver: _paths(cluster, receiver, senders) for receiver, senders in missing}
     every = list(dict.fromkeys(p for own in of_each.values() for p in own))
     by_verdict = {verdict: [p for p in every if p.verdict is verdict] for verdict in Verdict}
     counts = [known for receiver in receivers if (known := node_counts(cluster, receiver))]
     blind = {
-        "the paths": [r for r in receivers if all(p.verdict in _NOT_TOLD for p in of_each[r])],
+        "the paths": [r for r in receivers if all(p.verdict in _NOT_KNOWN for p in of_each[r])],
         "the kernel's counters": [r for r in receivers if r not in {c.node for c in counts}],
     }
     paths_are_clean = not blind["the paths"] and not any(
@@ -201,7 +201,7 @@ def _paths(cluster: Cluster, receiver: str, senders: Sequence[str]) -> list[Path
 
 
 def _of_one_time(cluster: Cluster) -> bool:
-    """Whether the kernels' counters cover at least half of the time between the samples of the instances."""
+    """Return whether the kernels' counters cover at least half of the time between the samples of the instances."""
     kernels, instances = cluster.counters, cluster.activity
     if not isinstance(kernels, CounterChanges) or not isinstance(instances, Activity):
         return True
@@ -209,7 +209,7 @@ def _of_one_time(cluster: Cluster) -> bool:
         begin, end = datetime.fromisoformat(instances.begun_at), datetime.fromisoformat(instances.ended_at)
         first, last = datetime.fromisoformat(kernels.begun_at), datetime.fromisoformat(kernels.ended_at)
         return 2 * (min(end, last) - max(begin, first)) >= end - begin
-    except (ValueError, TypeError):  # times that cannot be told, or compared, are those of no one time
+    except (ValueError, TypeError):  # unreadable or incomparable times do not overlap
         return False
 
 
@@ -218,20 +218,20 @@ def _of_one_time(cluster: Cluster) -> bool:
 
 @dataclass(frozen=True)
 class LossVerdict:
-    """The judgement on some instances that lose blocks."""
+    """The verdict on some instances that lose blocks."""
 
     status: Status
     likely_false: bool
-    """Whether only the counts of a release that counts wrongly say so."""
+    """Whether the only sign of the loss is the count of a release that is known to overcount."""
     evidence: LossEvidence
 
 
 def judge_loss(cluster: Cluster, activity: Activity, losses: Sequence[InstanceLoss]) -> LossVerdict:
-    """Judge instances that lose blocks, as gravely as the worst of them.
+    """Judge instances that lose blocks, by the worst of them.
 
-    A warning; above the limit of lost blocks, or where waits for lost blocks are among the costliest, a failure. A
-    count that nothing else bears out is no fault on a release that counts wrongly, unless something could not be
-    looked at.
+    A loss is a warning; above the limit of lost blocks, or where waits for lost blocks are among the costliest, it is a
+    failure. A count without other evidence is no fault on a release that is known to overcount, unless some evidence
+    is not available.
     """
     senders = {loss.instance: nodes_of(cluster, loss.senders) for loss in losses}
     evidence = loss_evidence(cluster, [(node_of(cluster, n), nodes) for n, nodes in senders.items()])
@@ -240,12 +240,12 @@ def judge_loss(cluster: Cluster, activity: Activity, losses: Sequence[InstanceLo
         doubt = evidence.not_known or why_no_transfers(activity) or activity.why_unread("GV$SYSTEM_EVENT")
         status = Status.WARN if doubt else Status.INFO
     else:
-        status = Status.FAIL if any(_is_grave(cluster.thresholds, loss) for loss in losses) else Status.WARN
+        status = Status.FAIL if any(_is_failure(cluster.thresholds, loss) for loss in losses) else Status.WARN
     return LossVerdict(status, likely_false, evidence)
 
 
 def loss_statuses(cluster: Cluster, activity: Activity, instances: Collection[int]) -> dict[int, Status]:
-    """Status of the loss of each of these instances: PASS where it lost nothing, UNKNOWN where nothing tells it."""
+    """Return the status of each instance: PASS where it lost nothing, UNKNOWN where its loss is not known."""
     found = {}
     for instance in instances:
         own = activity.of(instance)
@@ -257,59 +257,60 @@ def loss_statuses(cluster: Cluster, activity: Activity, instances: Collection[in
     return found
 
 
-def _is_grave(limits: Thresholds, loss: InstanceLoss) -> bool:
+def _is_failure(limits: Thresholds, loss: InstanceLoss) -> bool:
     return loss.percent > limits.lost_blocks_fail_percent or loss.waits_are_on_top
 
 
 def _may_be_false(cluster: Cluster, activity: Activity, loss: InstanceLoss, evidence: LossEvidence) -> bool:
-    """Whether the count stands alone: no sign, no sender, no wait, and at least something was looked at."""
+    """Return whether the count may be false: no other sign, no sender, no wait, and some evidence was checked."""
     looked = evidence.looked or not why_no_transfers(activity)
     alone = not evidence.shows_loss and not loss.senders and not loss.waits
     return counts_falsely(database_of(cluster), loss.instance) and alone and looked
 
 
 def counts_falsely(database: Database | None, instance: int) -> bool:
-    """Whether the instance is of the release that counts blocks as lost that were not (bug 20922010)."""
+    """Return whether the release of the instance counts blocks as lost that were not lost (bug 20922010)."""
     one = database.instance(instance) if database else None
     return one is not None and release(one.version)[:4] == _HAS_FALSE_COUNTS
 
 
-# --- the past ---------------------------------------------------------------------------------------------------------
+# --- the history ------------------------------------------------------------------------------------------------------
 
 
 def past_loss_status(history: History, database: Database | None, past: LossHistory, limits: Thresholds) -> Status:
-    """Status of a loss in the range of the history: a warning where the last one is recent, else INFO.
+    """Return the status of a loss in the range of the history: a warning where the last one is recent, else INFO.
 
-    A count of a release that counts wrongly is INFO where the transfers and waits of the history do not bear it out.
+    A count of a release that is known to overcount is INFO where the transfers and waits of the history do not confirm
+    it.
     """
-    doubtful = counts_falsely(database, past.instance) and _stands_alone(history, past.instance)
+    doubtful = counts_falsely(database, past.instance) and _is_only_evidence(history, past.instance)
     return Status.WARN if _is_recent(history, past, limits) and not doubtful else Status.INFO
 
 
 def _is_recent(history: History, past: LossHistory, limits: Thresholds) -> bool:
-    """Whether the last loss lies near the end of the range; also where the times cannot be read."""
+    """Return whether the last loss is near the end of the range; True also where the times cannot be read."""
     ago = seconds_between(past.last_end, history.end)
     return ago is None or ago <= limits.recent_loss_h * 3600
 
 
-def _stands_alone(history: History, instance: int) -> bool:
-    """Whether the count of lost blocks is all that says so: no transfer and no wait of the history bears it out, and
-    one of the two at least was kept."""
+def _is_only_evidence(history: History, instance: int) -> bool:
+    """Return whether the count of lost blocks is the only evidence: neither transfers nor waits of the history confirm
+    it, and the history has at least one of the two."""
     own = next((i for i in history.instances if i.instance == instance), None)
     waits = own.events if own else {}
-    borne_out = any(name.endswith("block lost") and number > 0 for name, (number, _) in waits.items())
-    kept = bool(waits) or not isinstance(history.transfers, Unknown)
-    return kept and not borne_out and not lost_by_pair(history, [instance])
+    confirmed = any(name.endswith("block lost") and number > 0 for name, (number, _) in waits.items())
+    recorded = bool(waits) or not isinstance(history.transfers, Unknown)
+    return recorded and not confirmed and not lost_by_pair(history, [instance])
 
 
 def lost_by_pair(history: History, receivers: Sequence[int]) -> dict[tuple[int, int], int]:
-    """Blocks lost by receiver and sender; empty where none were, or the source does not keep that."""
+    """Return the lost blocks by receiver and sender; empty where none were lost, or the source does not record them."""
     transfers = () if isinstance(history.transfers, Unknown) else history.transfers
     return {(t.receiver, t.sender): t.lost for t in transfers if t.receiver in receivers and t.lost > 0}
 
 
 def seconds_between(begin: str, end: str) -> float | None:
-    """Seconds from one moment in ISO 8601 to another; None where the times cannot be read or compared."""
+    """Return the seconds from one ISO 8601 time to another; None where the times cannot be read or compared."""
     try:
         return (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds()
     except (TypeError, ValueError):

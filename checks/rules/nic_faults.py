@@ -1,4 +1,4 @@
-"""Errors and drops that a NIC counted in the range of AWR, and how grave they are."""
+"""Rules for errors and drops that a NIC counted in the range of AWR."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ class NicDrops:
     """Packets that a NIC dropped in one direction."""
 
     where: str
-    """`on receipt`, `when sending`."""
+    """The direction: `on receipt`, `when sending`."""
     dropped: int
     of: int
-    """Packets that it passed on in that direction."""
+    """Packets that the NIC passed in that direction."""
 
     @property
     def percent(self) -> float:
-        """Dropped packets, of a hundred; 100 where none is known to have passed."""
+        """Dropped packets in percent; 100 where none is known to have passed."""
         return min(100.0, 100 * self.dropped / self.of) if self.of > 0 else 100.0
 
 
@@ -30,14 +30,14 @@ class NicFaults:
 
     device: DeviceHistory
     errors: dict[str, int]
-    """Counts of what is never normal, by name: `frame error`."""
+    """Counts of errors, which are never normal, by name: `frame error`."""
     drops: tuple[NicDrops, ...]
     status: Status
     """A warning for any error and for many drops, INFO for a few drops, else PASS."""
 
 
 def nic_faults(device: DeviceHistory, limits: Thresholds) -> NicFaults:
-    """Judge one NIC. Linux also counts packets as dropped that it has no use for, so that a few are normal."""
+    """Judge one NIC. Linux also counts unwanted packets as dropped, so a few drops are normal."""
     errors = {
         "receive error": device.receive_errors,
         "receive overrun": device.receive_overruns,
@@ -61,5 +61,5 @@ def nic_faults(device: DeviceHistory, limits: Thresholds) -> NicFaults:
 
 
 def tolerated_drops_percent(limits: Thresholds) -> float:
-    """Share of dropped packets below which they are normal."""
+    """Return the percentage of dropped packets below which drops are normal."""
     return limits.device_drop_warn_percent

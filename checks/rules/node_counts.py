@@ -1,4 +1,4 @@
-"""What one node's kernel counted in the interval of what harms a private interconnect."""
+"""The counters of one node's kernel that show harm to a private interconnect, as differences over the interval."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ class NodeCounts:
     fragments: int
     """Fragments that arrived: Ip.ReasmReqds."""
     failed: int
-    """Packets that could not be put together: Ip.ReasmFails."""
+    """Packets that could not be reassembled: Ip.ReasmFails."""
     timed_out: int
-    """Those of them that waited in vain for a fragment: Ip.ReasmTimeout."""
+    """Failed packets with a fragment missing at the timeout: Ip.ReasmTimeout."""
     datagrams: int
-    """Udp.InDatagrams, those delivered."""
+    """Delivered datagrams: Udp.InDatagrams."""
     overflowed: int
-    """Datagrams thrown away since a socket's receive buffer was full: Udp.RcvbufErrors."""
+    """Datagrams dropped because a socket's receive buffer was full: Udp.RcvbufErrors."""
     no_memory: int
-    """Datagrams thrown away since net.ipv4.udp_mem was used up: Udp.MemErrors."""
+    """Datagrams dropped because net.ipv4.udp_mem was used up: Udp.MemErrors."""
     bad_checksums: int
     """Udp.InCsumErrors."""
     other_errors: int
-    """Udp.InErrors that are none of the others."""
+    """Other datagram errors: Udp.InErrors without those above."""
     backlog_dropped: int
-    """Packets that a CPU's backlog had no room for, second column of softnet_stat."""
+    """Packets dropped because a CPU's backlog was full: second column of softnet_stat."""
     reverse_path: int
-    """Packets that rp_filter threw away: TcpExt.IPReversePathFilter."""
+    """Packets that rp_filter dropped: TcpExt.IPReversePathFilter."""
 
     @property
     def lost_fragments(self) -> bool:
-        """Whether fragments got lost: most failures then are waits in vain. Else there was no memory to hold them.
+        """Whether fragments were lost: then most failures are timeouts. Otherwise there was no memory for fragments.
 
         Kernel documentation, ip-sysctl; MOS 563566.1, cause 3: in its example both counters are equal.
         """
@@ -45,7 +45,7 @@ class NodeCounts:
 
     @property
     def shows_loss(self) -> bool:
-        """Whether the kernel threw away packets that blocks may have been in."""
+        """Whether the kernel dropped packets that may have carried blocks."""
         return any(
             (
                 self.overflowed,
@@ -58,18 +58,18 @@ class NodeCounts:
         )
 
     @property
-    def threw_away(self) -> int:
-        """Datagrams and packets thrown away after they had arrived, whatever for."""
+    def dropped_any(self) -> int:
+        """Datagrams and packets dropped after their arrival, for any reason."""
         return self.overflowed + self.no_memory + self.bad_checksums + self.other_errors + self.backlog_dropped
 
     @property
     def failed_percent(self) -> float:
-        """Failures for every hundred fragments; 100 where none came in the interval itself."""
+        """Failures in percent of the fragments; 100 where no fragment arrived in the interval."""
         return min(100.0, 100 * self.failed / self.fragments) if self.fragments > 0 else 100.0
 
 
 def counts_of(change: CounterChange) -> NodeCounts:
-    """What was counted on one node."""
+    """Return the counters of one node."""
 
     def value(group: str, name: str) -> int:
         return max(0, change.counters.value(group, name) or 0)
@@ -93,20 +93,20 @@ def counts_of(change: CounterChange) -> NodeCounts:
 
 
 def reassembly_status(counts: NodeCounts, limits: Thresholds) -> Status:
-    """Status of a node's reassembly: any failure is a warning, from a share of the fragments on a failure."""
+    """Return the status of a node's reassembly: any failed one is a warning, from the threshold on a failure."""
     if not counts.failed:
         return Status.PASS
     return Status.FAIL if counts.failed_percent >= limits.reassembly_fail_percent else Status.WARN
 
 
 def node_counts(cluster: Cluster, node: str) -> NodeCounts | None:
-    """What was counted on one node, where its counters could be read twice."""
+    """Return the counters of one node; None where they could not be read twice."""
     change = None if isinstance(cluster.counters, Unknown) else cluster.counters.of(node)
     return counts_of(change) if change else None
 
 
 def without_counts(cluster: Cluster) -> dict[str, str]:
-    """The nodes whose counters are not known, and why."""
+    """Return the nodes whose counters are not known, with the reasons."""
     why = {n.name: n.reason for n in cluster.unread_nodes()}
     if not isinstance(cluster.counters, Unknown):
         why |= {node: unknown.reason for node, unknown in cluster.counters.unread.items()}
@@ -114,7 +114,7 @@ def without_counts(cluster: Cluster) -> dict[str, str]:
 
 
 def lacks(changes: CounterChanges, wanted: tuple[str, ...]) -> list[tuple[str, str]]:
-    """The nodes that were read and lack a counter that is wanted, `Ip.ReasmFails`; and why."""
+    """Return the nodes that were read and lack a wanted counter such as `Ip.ReasmFails`, with the reasons."""
     found = []
     for change in changes.nodes:
         missing = [w for w in wanted if change.counters.value(*w.split(".", 1)) is None]
@@ -122,12 +122,12 @@ def lacks(changes: CounterChanges, wanted: tuple[str, ...]) -> list[tuple[str, s
         if fell:
             found.append((change.node, f"{fell[0]} fell between the two readings."))
         elif missing:
-            found.append((change.node, f"Its kernel does not tell {missing[0]}."))
+            found.append((change.node, f"Its kernel does not report {missing[0]}."))
     return found
 
 
 def sysctl(cluster: Cluster, node: str, key: str) -> int | None:
-    """A kernel setting that is one number, as it is on a node now."""
+    """Return a kernel setting of a node that is one number; None where it is not known."""
     read = cluster.node(node)
     value = read.sysctls.get(key) if read else None
     return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else None

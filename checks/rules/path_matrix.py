@@ -1,4 +1,4 @@
-"""The paths of a private network as a matrix: each node to each other, and why nothing is known where that is so."""
+"""The paths of a private network as a matrix from each node to each other, with reasons for unknown paths."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from checks.model.wording import continued
 from checks.rules.path_status import over_a_router, packet_loss, path_statuses
 
 OWN = "·"
-"""Stands where a node meets itself."""
+"""The letter of the diagonal, where a node meets itself."""
 ROUTED = "R"
-"""Full-size packets pass, but over a router: df-ping calls that a failure."""
+"""The letter of a path that passes over a router: df-ping calls that a failure."""
 
 MEANINGS = {
     Verdict.PASSES.letter: "passes",
@@ -27,38 +27,38 @@ MEANINGS = {
     Verdict.UNKNOWN.letter: "not known",
     OWN: "itself",
 }
-"""Of the letters, in the order of a legend."""
+"""The meanings of the letters, in the order of a legend."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One way of the matrix."""
+    """One cell of the matrix: a path in one direction."""
 
     from_node: str
     to_node: str
     letter: str
     status: Status | None
-    """How grave it is, as df-ping judges; None where a node meets itself."""
+    """The status that df-ping gives the path; None on the diagonal."""
     figure: str = ""
-    """What stands before the letter: the largest packet that passes in bytes, the share that gets lost."""
+    """The figure before the letter: the largest packet that passes in bytes, or the share of lost packets."""
     probe: PathProbe | None = None
     reason: str = ""
-    """Why nothing is known, where the path was not probed."""
+    """The reason for the verdict, or the reason why the path was not probed."""
 
     @property
     def role(self) -> str:
-        """The role that it is drawn in."""
+        """The name of the colour role of the cell."""
         return self.status.value.lower() if self.status else "faint"
 
     @property
     def is_problem(self) -> bool:
-        """Whether there is something to look at."""
+        """Whether the path needs attention."""
         return self.letter not in (OWN, Verdict.PASSES.letter)
 
 
 @dataclass(frozen=True)
 class PathMatrix:
-    """All ways of one network. Rows and columns are the nodes, those without a port on it included."""
+    """All paths of one network. Rows and columns are the nodes, including those without a port on the network."""
 
     network: PrivateNetwork
     nodes: tuple[str, ...]
@@ -66,27 +66,27 @@ class PathMatrix:
 
     @property
     def ways(self) -> list[Cell]:
-        """Those between two nodes, row by row."""
+        """The cells between two different nodes, row by row."""
         return [cell for cell in self.cells.values() if cell.letter != OWN]
 
     @property
     def is_probed(self) -> bool:
-        """Whether anything was sent over it, or at least tried."""
+        """Whether at least one path of the network was probed."""
         return any(cell.probe for cell in self.ways)
 
     def role_of(self, letter: str) -> str:
-        """The role of the gravest way with that letter."""
+        """Return the role of the gravest cell with that letter."""
         cells = [cell for cell in self.cells.values() if cell.letter == letter]
         return min(cells, key=lambda c: c.status.gravity if c.status else len(Status)).role
 
     def letters(self) -> list[str]:
-        """Those that occur."""
+        """Return the letters that occur."""
         there = {cell.letter for cell in self.cells.values()}
         return [letter for letter in MEANINGS if letter in there]
 
 
 def path_matrices(cluster: Cluster) -> tuple[PathMatrix, ...]:
-    """A matrix for each private network; none where the networks are not known."""
+    """Return a matrix for each private network; none where the networks are not known."""
     networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
     return tuple(_grid(cluster, network) for network in networks)
 
@@ -135,7 +135,7 @@ def _lost_percent(probe: PathProbe) -> float:
 
 
 def _why_not(cluster: Cluster, network: PrivateNetwork, node: str) -> str:
-    """Why a node's own paths are not known; empty where it is not the node."""
+    """Return the reason in the node why its paths are not known; empty where the reason is not in the node."""
     unread = next((n for n in cluster.unread_nodes() if n.name == node), None)
     if unread is not None:
         return f"{node} could not be read: {continued(unread.reason)}"
@@ -144,7 +144,7 @@ def _why_not(cluster: Cluster, network: PrivateNetwork, node: str) -> str:
 
 def _why_none(cluster: Cluster, network: PrivateNetwork) -> str:
     if not cluster.is_gathered("paths"):
-        return "Nothing was probed: no check that ran asks for it."
+        return "No path was probed: no check of this run needs probes."
     if isinstance(cluster.paths, Unknown):
         return cluster.paths.reason
     if isinstance(network.mtu, Unknown):
@@ -153,5 +153,5 @@ def _why_none(cluster: Cluster, network: PrivateNetwork) -> str:
 
 
 def problems(grids: Sequence[PathMatrix]) -> list[tuple[str, str, str]]:
-    """Network, from-node and to-node of each way that has something to look at, in reading order."""
+    """Return network, from-node and to-node of each path that needs attention, in reading order."""
     return [(g.network.name, c.from_node, c.to_node) for g in grids for c in g.ways if c.is_problem]

@@ -1,4 +1,4 @@
-"""How grave a path's state is: by its verdict, by the share of packets lost on its network, by a router in the way."""
+"""Rules for paths: the status by the verdict, by the share of lost packets, and by routers on the path."""
 
 from __future__ import annotations
 
@@ -10,26 +10,25 @@ from checks.model.finding import Status
 from checks.model.packet_sizes import SMALL_PAYLOAD
 
 _STATUSES = {Verdict.PASSES: Status.PASS, Verdict.FILTERED: Status.UNKNOWN, Verdict.UNKNOWN: Status.UNKNOWN}
-"""Of a single verdict; every other one is a failure, loss from a threshold on."""
+"""Statuses by verdict; every other verdict is a failure, loss only from a threshold on."""
 
 
 @dataclass(frozen=True)
 class PacketLoss:
-    """What gets lost on the paths of a network that lose packets."""
+    """The lost packets on the paths of one network."""
 
     paths: tuple[PathProbe, ...]
-    """Those that keep losing packets, and those that lost some once: where packets keep getting lost, that belongs to
-    the same loss."""
+    """Paths that lose packets repeatedly, then paths that lost packets once, which belong to the same loss."""
     sent: int
     lost: int
     sizes: str
-    """Which packets get lost: `small pings`, `full-size pings`, `pings of any size`."""
+    """The lost packets: `small pings`, `full-size pings`, `pings of any size`."""
     percent: float
-    """Of a hundred packets of the sizes that get lost."""
+    """Lost packets in percent of the packets of those sizes."""
 
 
 def packet_loss(paths: Iterable[PathProbe]) -> PacketLoss | None:
-    """Loss on the paths of one network; None where none keeps losing packets."""
+    """Return the loss on the paths of one network; None where no path loses packets repeatedly."""
     known = list(paths)
     lossy = [p for p in known if p.verdict is Verdict.LOSS]
     if not lossy:
@@ -45,24 +44,24 @@ def packet_loss(paths: Iterable[PathProbe]) -> PacketLoss | None:
 
 
 def lost_once(paths: Iterable[PathProbe]) -> list[PathProbe]:
-    """The paths that lost packets while all were probed at once, and none when probed alone."""
+    """Return the paths that lost packets while all were probed at once, and none when probed alone."""
     return [p for p in paths if p.verdict is Verdict.PASSES and p.reason]
 
 
 def loss_status(percent: float, limits: Thresholds) -> Status:
-    """Status of packets that keep getting lost on a network."""
+    """Return the status of repeated packet loss on a network."""
     return Status.FAIL if percent >= limits.loss_fail_percent else Status.WARN
 
 
 def over_a_router(paths: Iterable[PathProbe]) -> list[PathProbe]:
-    """The paths on which a router is news: not those between nodes of which one way is refused by a router anyhow."""
+    """Return the paths over a router, without those between nodes where a router already refuses packets."""
     known = list(paths)
-    told = {frozenset((p.from_node, p.to_node)) for p in known if p.verdict is Verdict.TOO_BIG}
-    return [p for p in known if p.hops and frozenset((p.from_node, p.to_node)) not in told]
+    refused = {frozenset((p.from_node, p.to_node)) for p in known if p.verdict is Verdict.TOO_BIG}
+    return [p for p in known if p.hops and frozenset((p.from_node, p.to_node)) not in refused]
 
 
 def path_statuses(paths: Sequence[PathProbe], limits: Thresholds) -> list[Status]:
-    """Status of each path of one network, in their order."""
+    """Return the status of each path of one network, in the same order."""
     loss = packet_loss(paths)
     of_loss = loss_status(loss.percent, limits) if loss else Status.PASS
     once, routed = lost_once(paths), over_a_router(paths)

@@ -1,4 +1,4 @@
-"""Whether blocks take long to arrive at an instance: by the statistics, held against the waits of the same time.
+"""Rules for the receive time of blocks: the averages of the statistics, compared with the waits of the same time.
 
 Enterprise Manager's metric help (global cache block request time) warns at 1 cs and is critical at 2 cs.
 """
@@ -19,34 +19,34 @@ from checks.rules.lost_blocks import received_few
 from checks.rules.waits import average_ms, beyond, buckets, for_blocks
 
 _IMPOSSIBLE_MS = 1000.0
-"""Above it an average is held against the waits before it is believed: the unit of `gc ... block receive time` is told
-differently from place to place (centiseconds in Statspack's sprepins.sql, microseconds printed by AWR). Ours."""
+"""An average above this is checked against the waits: sources differ about the unit of `gc ... block receive time`
+(centiseconds in Statspack's sprepins.sql, microseconds printed by AWR). Ours."""
 
 
 @dataclass(frozen=True)
 class BlockTimes:
-    """Blocks of one kind at one instance."""
+    """The times of blocks of one kind at one instance."""
 
-    word: str
+    label: str
     blocks: int
     average_ms: float | None
     waited_ms: float | None
-    """The average of the waits for them, where sessions waited."""
+    """The average wait for these blocks, where sessions waited."""
 
 
 @dataclass(frozen=True)
 class ReceiveTimes:
-    """One instance in the interval."""
+    """The receive times of one instance in the interval."""
 
     own: InstanceActivity
     kinds: tuple[BlockTimes, BlockTimes]
     """CR blocks and current blocks."""
     blocks: int | None
-    """Received of both kinds; None where that was not read."""
+    """Blocks received of both kinds; None where the statistic was not read."""
 
 
 def times_of(own: InstanceActivity) -> ReceiveTimes:
-    """The averages, from the difference of two samples."""
+    """Return the averages from the difference of two samples."""
     counts = (own.statistics.get(CR_RECEIVED), own.statistics.get(CURRENT_RECEIVED))
     averages = (average_cr_receive_ms(own.statistics), average_current_receive_ms(own.statistics))
     waited = (average_ms(for_blocks(own, "cr")), average_ms(for_blocks(own, "current")))
@@ -61,14 +61,14 @@ def times_of(own: InstanceActivity) -> ReceiveTimes:
 
 
 def waits_are_known(activity: Activity) -> bool:
-    """Whether the waits of the instances could be read."""
+    """Return whether the waits of the instances could be read."""
     return activity.why_unread("GV$SYSTEM_EVENT") is None
 
 
 def judge_time(times: BlockTimes, waits_known: bool, limits: Thresholds) -> Status | None:
-    """Status of one average; None where too few blocks came for it to say anything.
+    """Return the status of one average; None where too few blocks arrived for a verdict.
 
-    UNKNOWN for a time that cannot be right: a second for a block is possible only where sessions waited as long.
+    UNKNOWN for an implausible time: a second for a block is possible only where sessions waited as long.
     """
     average = times.average_ms
     if average is None or 2 * times.blocks < limits.few_blocks:
@@ -81,7 +81,7 @@ def judge_time(times: BlockTimes, waits_known: bool, limits: Thresholds) -> Stat
 
 
 def judge_times(times: ReceiveTimes, waits_known: bool, limits: Thresholds) -> tuple[Status | None, Status | None]:
-    """Statuses of the averages of CR and of current blocks; None for both where the instance received too few."""
+    """Return the statuses of the averages of CR and current blocks; None for both where too few were received."""
     if times.blocks is None or received_few(times.blocks, limits):
         return None, None
     cr, current = times.kinds
@@ -90,25 +90,25 @@ def judge_times(times: ReceiveTimes, waits_known: bool, limits: Thresholds) -> t
 
 @dataclass(frozen=True)
 class TimeVerdict:
-    """What is wrong with the times of one instance; nothing where all is empty."""
+    """The faults in the times of one instance; none where all fields are empty."""
 
     times: ReceiveTimes
     doubtful: tuple[BlockTimes, ...]
     slow: tuple[BlockTimes, ...]
     status: Status
-    """Of what is slow, or else late; PASS where nothing is."""
+    """The status of the slow averages, else of the late waits; PASS where there are none."""
     late: int = 0
-    """Waits that took longer than `late_us`, where the average is good and they are too many."""
+    """The number of waits longer than `late_us`, where the average is good and there are too many of them."""
     late_us: float = 0.0
 
     @property
     def is_fine(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether there is no fault."""
         return not (self.doubtful or self.slow or self.late)
 
     @property
     def worst_ms(self) -> float:
-        """The longest average of those that are too long."""
+        """The longest of the slow averages."""
         return max((k.average_ms or 0.0 for k in self.slow), default=0.0)
 
 
@@ -130,38 +130,38 @@ def verdict_on(times: ReceiveTimes, waits_known: bool, limits: Thresholds) -> Ti
 
 
 def histogram_of(own: InstanceActivity) -> list[tuple[int, int]]:
-    """The waits for blocks of both kinds by the upper limit of their bucket in microseconds."""
+    """Return the waits for blocks of both kinds by the upper limit of their bucket in microseconds."""
     return buckets([*for_blocks(own, "cr"), *for_blocks(own, "current")])
 
 
 def past_time_status(average_ms: float | None, limits: Thresholds) -> Status | None:
-    """Status of an average of the past: INFO where it was slow, UNKNOWN where it cannot be right without waits of the
-    same time that are as long; None where there is nothing to say."""
+    """Return the status of an average in the history: INFO where it was slow, UNKNOWN where it is implausible, None
+    where it was good or is not known."""
     if average_ms is None or average_ms <= limits.receive_warn_ms:
         return None
     return Status.UNKNOWN if average_ms > _IMPOSSIBLE_MS else Status.INFO
 
 
 def is_unusual(average_ms: float, *limits: Thresholds) -> bool:
-    """Whether an average is longer than is usual on 10 Gbit/s, by the strictest of these limits."""
+    """Return whether an average is longer than usual on 10 Gbit/s, by the strictest of these limits."""
     return average_ms > min(one.receive_attention_ms for one in limits)
 
 
 def usual_text(limits: Thresholds) -> str:
-    """`Under 10 ms; on 10 Gbit/s under 1 ms is usual`."""
+    """Return `Under 10 ms; on 10 Gbit/s under 1 ms is usual`."""
     return f"{good_text(limits)}; on 10 Gbit/s under {limits.receive_attention_ms:g} ms is usual"
 
 
 def unusual_text(limits: Thresholds) -> str:
-    """The remark on an average that is good and still longer than usual."""
-    return f"over {limits.receive_attention_ms:g} ms: more than is usual on 10 Gbit/s, and worth watching"
+    """Return the remark on an average that is good and still longer than usual."""
+    return f"over {limits.receive_attention_ms:g} ms: more than usual on 10 Gbit/s, and worth watching"
 
 
 def good_text(limits: Thresholds) -> str:
-    """`Under 10 ms`."""
+    """Return `Under 10 ms`."""
     return f"Under {limits.receive_warn_ms:g} ms"
 
 
 def tail_text(limits: Thresholds) -> str:
-    """`2 % at most`."""
+    """Return `2 % at most`."""
     return f"{limits.receive_tail_warn_percent:g} % at most"

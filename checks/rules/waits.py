@@ -9,24 +9,24 @@ from checks.model.facts import InstanceActivity, Thresholds, WaitEvent
 from checks.model.finding import Status
 
 _NO_TRANSFER = ("lost", "corrupt", "failure", "retry")
-"""Words in the names of events that are no arrival of a block."""
+"""Terms in the names of events that are not the arrival of a block."""
 _TOP = 3
-"""Of how many events it is said that they cost most: those that stand first in a report are looked at. Ours."""
+"""The number of events that are called the costliest, as readers of a report check the first few. Ours."""
 
 MEANINGS = {
     "congested": "the LMS processes of the sender cannot keep up (CPU, scheduling, too few of them)",
-    "busy": "blocks are wanted by several sessions at once, or wait for a log write: the load, not the network",
-    "lost": "blocks get lost",
-    "retry": "requests had to be made again",
-    "failure": "blocks could not be had",
+    "busy": "several sessions request the same blocks, or blocks wait for a log write: the load, not the network",
+    "lost": "blocks are lost",
+    "retry": "requests had to be repeated",
+    "failure": "blocks could not be obtained",
 }
-"""What an event with that word in its name says (MOS 563566.1; Database Reference, wait events)."""
+"""The meaning of an event with that term in its name (MOS 563566.1; Database Reference, wait events)."""
 THE_LOAD = "busy"
-"""The word of waits that the load alone causes."""
+"""The term of waits that only the load causes."""
 
 
 def for_blocks(own: InstanceActivity, which: str) -> list[WaitEvent]:
-    """The waits in which a block of that kind came: `gc cr block 2-way`, `... busy`, `... congested`."""
+    """Return the waits that ended with a block of that kind: `gc cr block 2-way`, `... busy`, `... congested`."""
     return [
         e
         for e in own.events
@@ -35,14 +35,14 @@ def for_blocks(own: InstanceActivity, which: str) -> list[WaitEvent]:
 
 
 def average_ms(events: Iterable[WaitEvent]) -> float | None:
-    """Milliseconds of a wait on average; None where there was none."""
+    """Return the average wait in milliseconds; None where there was none."""
     known = list(events)
     waits = sum(e.waits for e in known)
     return sum(e.time_us for e in known) / waits / 1000 if waits > 0 else None
 
 
 def buckets(events: Iterable[WaitEvent]) -> list[tuple[int, int]]:
-    """The histograms of some events in one: upper limit in microseconds and waits, the fastest first."""
+    """Return the merged histogram of some events: upper limit in microseconds and waits, the fastest first."""
     together: dict[int, int] = {}
     for event in events:
         for bucket in event.histogram:
@@ -52,10 +52,10 @@ def buckets(events: Iterable[WaitEvent]) -> list[tuple[int, int]]:
 
 
 def beyond(histogram: Sequence[tuple[int, int]], bound_us: float) -> tuple[int, float]:
-    """Of how many waits it is certain that they took longer than the bound; and than how many microseconds.
+    """Return how many waits certainly took longer than the bound, and the limit in microseconds that they exceeded.
 
-    A bucket tells only its upper limit and, by the bucket before, its lower one. The limit given is the first that is
-    not below the bound, doubling from bucket to bucket as the database has them.
+    A bucket has only its upper limit and, from the bucket before, its lower limit. The returned limit is the first
+    that is not below the bound; limits double from bucket to bucket, as in the database.
     """
     limit = bound_us
     edges = [edge for edge, _ in histogram if edge >= bound_us]
@@ -67,7 +67,7 @@ def beyond(histogram: Sequence[tuple[int, int]], bound_us: float) -> tuple[int, 
 
 
 def quantile_us(histogram: Sequence[tuple[int, int]], share: float) -> int | None:
-    """The upper limit of the bucket in which that share of the waits is reached; None without waits."""
+    """Return the upper limit of the bucket that reaches that share of the waits; None without waits."""
     total = sum(waits for _, waits in histogram)
     reached = 0
     for edge, waits in histogram:
@@ -78,49 +78,49 @@ def quantile_us(histogram: Sequence[tuple[int, int]], share: float) -> int | Non
 
 
 def costliest(events: Iterable[WaitEvent]) -> list[WaitEvent]:
-    """Those of the events that took longest, the worst first."""
+    """Return the costliest events, the worst first."""
     return sorted((e for e in events if e.time_us > 0), key=lambda e: (-e.time_us, e.name))[:_TOP]
 
 
 def time_us(events: Iterable[WaitEvent]) -> int:
-    """What was waited in all."""
+    """Return the total wait time in microseconds."""
     return sum(max(0, e.time_us) for e in events)
 
 
 @dataclass(frozen=True)
 class UnusualWaits:
-    """The costly events of one instance that are no plain transfer, and what they are measured against."""
+    """The costly events of one instance that are no plain transfer, and the total that they are compared with."""
 
     own: InstanceActivity
     found: tuple[tuple[WaitEvent, str], ...]
-    """With the word in the name that says what it is."""
+    """Each event with the term in its name that gives its meaning."""
     total_us: int
-    """All waits for the cluster but those for lost blocks."""
+    """The cluster wait time without the waits for lost blocks."""
     without_lost: bool
 
     @property
-    def words(self) -> frozenset[str]:
-        """The words of the events."""
-        return frozenset(word for _, word in self.found)
+    def terms(self) -> frozenset[str]:
+        """The terms of the events."""
+        return frozenset(term for _, term in self.found)
 
     @property
     def status(self) -> Status:
-        """INFO where blocks are but busy, else a warning; PASS where there is none."""
-        return Status.PASS if not self.found else Status.INFO if self.words == {THE_LOAD} else Status.WARN
+        """INFO where blocks are only busy, else a warning; PASS where there are no such events."""
+        return Status.PASS if not self.found else Status.INFO if self.terms == {THE_LOAD} else Status.WARN
 
 
 def unusual_waits(own: InstanceActivity, lost: Sequence[WaitEvent], limits: Thresholds) -> UnusualWaits | None:
-    """Events that cost a share of an instance's waits for the cluster, those in `lost` aside; None where it waited too
-    rarely for that to tell anything."""
+    """Return the events with a large share of an instance's cluster wait time, without those in `lost`; None where it
+    waited too rarely for a verdict."""
     if sum(e.waits for e in own.events) < limits.few_blocks:
         return None
     events = [e for e in own.events if e not in lost]
     total = time_us(events)
     much_us = limits.gc_wait_share_warn_percent * total / 100
     found = tuple(
-        (event, word)
+        (event, term)
         for event in costliest(events)
-        for word in MEANINGS
-        if word in event.name and event.time_us >= much_us
+        for term in MEANINGS
+        if term in event.name and event.time_us >= much_us
     )
     return UnusualWaits(own, found, total, bool(lost))

@@ -1,1 +1,1 @@
-"""A run of the checks: gather each needed fact once, judge, stream events; or judge saved facts again."""
+"""A run of the checks: gather each needed fact once, judge it, stream events; or judge saved facts again."""

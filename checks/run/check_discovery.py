@@ -1,4 +1,4 @@
-"""How checks are found: the built-in ones, then those of installed packages."""
+"""Discovery of checks: the built-in checks, then those of installed packages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class BrokenPlugin:
 
 @dataclass(frozen=True)
 class Checks:
-    """All checks that are there, in the order in which they are listed."""
+    """All available checks, in the order in which they are listed."""
 
     checks: tuple[Check, ...]
     broken: tuple[BrokenPlugin, ...] = ()
@@ -34,17 +34,17 @@ class Checks:
         return iter(self.checks)
 
     def get(self, id: str) -> Check | None:  # noqa: A002
-        """The check of that id."""
+        """Return the check with that id, or None."""
         return next((c for c in self.checks if c.id == id), None)
 
     def kinds(self) -> dict[str, tuple[Kind, Check]]:
-        """Every kind of finding by code, with the check that makes it."""
+        """Return every kind of finding by code, with the check that makes it."""
         return {kind.code: (kind, check) for check in self.checks for kind in check.kinds}
 
 
 def discover() -> Checks:
-    """The built-in checks, then those of installed packages; a package that cannot be loaded is told, not raised."""
-    from importlib.metadata import entry_points  # late: it takes as long to load as all the rest of this
+    """Return the built-in checks, then those of installed packages, and the packages that could not be loaded."""
+    from importlib.metadata import entry_points  # late: it takes as long to load as the rest of this module
 
     found = list(_built_in())
     broken: list[BrokenPlugin] = []
@@ -52,17 +52,17 @@ def discover() -> Checks:
     codes = {kind.code for c in found for kind in c.kinds}
     for point in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda p: p.name):
         try:
-            with redirect_stdout(sys.stderr):  # stdout is for the report alone
+            with redirect_stdout(sys.stderr):  # stdout is only for the report
                 loaded = point.load()
-        except (Exception, SystemExit) as error:  # whatever a stranger's module raises must not stop the others
+        except (Exception, SystemExit) as error:  # no error of a foreign module may stop the others
             broken.append(BrokenPlugin(point.name, f"{point.value} could not be imported: {error!r}"))
             continue
         if not isinstance(loaded, Check):
             broken.append(BrokenPlugin(point.name, f"{point.value} is not a check made with @check"))
         elif loaded.id in ids:
-            broken.append(BrokenPlugin(point.name, f"{point.value} takes the id {loaded.id}, which another check has"))
+            broken.append(BrokenPlugin(point.name, f"{point.value} has the id {loaded.id} of another check"))
         elif taken := sorted(codes & {kind.code for kind in loaded.kinds}):
-            broken.append(BrokenPlugin(point.name, f"{point.value} takes the code {taken[0]}, which another check has"))
+            broken.append(BrokenPlugin(point.name, f"{point.value} has the code {taken[0]} of another check"))
         else:
             found.append(loaded)
             ids.add(loaded.id)
@@ -71,7 +71,7 @@ def discover() -> Checks:
 
 
 def _built_in() -> Iterator[Check]:
-    """The checks of each module and folder of `checks.plugins`, each where it is declared."""
+    """Yield the checks that the modules and packages of `checks.plugins` declare."""
     package = importlib.import_module("checks.plugins")
     for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda m: m.name):
         loaded = importlib.import_module(f"checks.plugins.{module.name}")
@@ -81,5 +81,5 @@ def _built_in() -> Iterator[Check]:
 
 @cache
 def known_codes() -> frozenset[str]:
-    """The codes of all findings that the checks here can make."""
+    """Return the codes of all findings that the available checks can make."""
     return frozenset(discover().kinds())

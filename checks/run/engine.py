@@ -1,6 +1,7 @@
-"""The engine: gathers each needed group of facts once, runs each check as soon as its facts are there.
+"""The engine: gathers each needed group of facts once, and runs each check as soon as its facts are gathered.
 
-It tells what it does as it goes. One failing source or check makes its own checks UNKNOWN and disturbs nothing else.
+The engine streams its progress as events. A failing source makes only its own checks UNKNOWN, and a failing check only
+itself.
 """
 
 from __future__ import annotations
@@ -32,40 +33,40 @@ from checks.sources.nodes.session import Session
 
 NOT_GATHERED = Kind(
     "RW-ENGINE-001",
-    "What a check needs to know could not be found out",
-    "Not knowing is neither good nor bad: until the reason is mended, this check says nothing about the cluster.",
+    "The facts that a check needs could not be gathered",
+    "UNKNOWN is neither good nor bad: until the cause is fixed, this check has no verdict about the cluster.",
 )
 CHECK_BROKE = Kind(
     "RW-ENGINE-002",
-    "A check broke down",
-    "This is a fault of the check, not of the cluster; the other checks are not affected.",
+    "A check failed with an error",
+    "The error is in the check, not in the cluster. The other checks are not affected.",
 )
 PLUGIN_BROKEN = Kind(
     "RW-ENGINE-003",
     "An installed check could not be loaded",
-    "What that check would have found is not known.",
+    "The findings of that check are not known.",
 )
-INTERRUPTED = Kind("RW-ENGINE-004", "A check had not concluded when the run was interrupted")
+INTERRUPTED = Kind("RW-ENGINE-004", "The run was interrupted before a check finished")
 NOT_ASKED = Kind(
     "RW-ENGINE-005",
-    "A check was left out, because what it judges was not asked for",
-    "Left out is neither good nor bad. It does not change the exit code.",
+    "A check was skipped, because the facts that it judges were not requested",
+    "SKIPPED is neither good nor bad. It does not change the exit code.",
 )
-_TELL_IT = (
+_NAME_THE_CLUSTER = (
     Remedy("Run racwire on a node where Clusterware is up.", ("racwire check",)),
     Remedy(
-        "Or name the private networks and the other nodes; then Clusterware is not needed.",
+        "Or specify the private networks and the other nodes; racwire then needs no Clusterware.",
         ("racwire check --network 192.168.10.0/24 --peer HOST",),
     ),
 )
 _SELECT_GRANT = re.compile(r"^GRANT SELECT ON (\S+) TO (\S+);$", re.MULTILINE)
 
 KINDS = (NOT_GATHERED, CHECK_BROKE, PLUGIN_BROKEN, INTERRUPTED, NOT_ASKED)
-"""The kinds of finding that the engine itself makes, for any check."""
+"""The kinds of findings that the engine itself makes, for any check."""
 
 
 class Engine:
-    """One run of some checks. Iterate `events()` to the end, or close it early; `report()` can be had at any time."""
+    """One run of some checks. Iterate `events()` to the end, or close it early; `report()` works at any time."""
 
     def __init__(
         self,
@@ -97,7 +98,7 @@ class Engine:
         self._began = time.monotonic()
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        """Run, telling each event as it comes. Everything is closed when this ends, however it ends."""
+        """Run the checks and yield each event. Everything is closed when the iteration ends, for whatever reason."""
         yield RunStarted(tuple(c.id for c in self.checks), tuple(g.group for g in self._gatherers))
         for name, findings in self._concluded.items():
             yield CheckConcluded(name, findings)
@@ -107,7 +108,7 @@ class Engine:
             while True:
                 event = await self._events.get()
                 if isinstance(event, RunFinished):
-                    await work  # an error of the engine itself must not pass for a finished run
+                    await work  # an error of the engine itself must not look like a finished run
                 yield event
                 if isinstance(event, RunFinished):
                     return
@@ -117,7 +118,7 @@ class Engine:
             await self._session.close()
 
     def report(self, *, interrupted: bool = False) -> Report:
-        """What is known by now; checks that have not concluded are UNKNOWN when the run was interrupted."""
+        """Return the report of the findings so far; with `interrupted`, unfinished checks are UNKNOWN."""
         findings = [f for concluded in self._concluded.values() for f in concluded]
         if interrupted:
             findings += [_interrupted(c) for c in self.checks if c.id not in self._concluded]
@@ -137,13 +138,13 @@ class Engine:
 
     @property
     def _makers(self) -> dict[str, str]:
-        """The check that can find each code; what the engine itself finds, it finds for any check."""
+        """The check that can find each code; the engine's own codes have an empty check."""
         own = {kind.code: "" for kind in KINDS}
         return own | {kind.code: check.id for check in self.checks for kind in check.kinds}
 
     def _progress(self, group: str, text: str, done: int, total: int) -> None:
         if group == "counters" and "activity" in self._under_way:
-            return  # both wait at the same time; two lines in turns would tell less than one
+            return  # both wait at the same time; two alternating lines would be harder to read than one
         self._events.put_nowait(GatherProgress(group, text, done, total))
 
     async def _work(self) -> None:
@@ -154,7 +155,7 @@ class Engine:
                 for check in self.checks:
                     judging.create_task(self._judge(check, gathered))
             for task in under_way:
-                task.cancel()  # nobody waits for it any more
+                task.cancel()  # no check waits for it any more
 
     async def _gather(self, gatherer: Gatherer, gathered: dict[str, asyncio.Event]) -> None:
         for before in (*gatherer.needs, *(group for group in gatherer.after if group in gathered)):
@@ -166,8 +167,8 @@ class Engine:
             async with asyncio.timeout(gatherer.limit_s):
                 found = await gatherer.gather(self._session, self._cluster)
         except TimeoutError:
-            found = Unknown(f"Gathering the {gatherer.group} took over {gatherer.limit_s:.0f} s and was given up.")
-        except Exception as error:  # a source may fail in any way; its checks say so and the run goes on
+            found = Unknown(f"Gathering the {gatherer.group} took over {gatherer.limit_s:.0f} s and was stopped.")
+        except Exception as error:  # a source may fail in any way; its checks report it and the run goes on
             found = Unknown(f"Gathering the {gatherer.group} failed: {error_text(error)}")
         self._under_way.discard(gatherer.group)
         self._cluster = msgspec.structs.replace(
@@ -180,7 +181,7 @@ class Engine:
     async def _judge(self, check: Check, gathered: dict[str, asyncio.Event]) -> None:
         for need in check.needs:
             await gathered[need].wait()
-        findings = self._lacking(check)
+        findings = self._missing_facts(check)
         if not findings:
             for use in check.uses:
                 await gathered[use].wait()
@@ -188,8 +189,8 @@ class Engine:
         self._concluded[check.id] = findings
         self._events.put_nowait(CheckConcluded(check.id, findings))
 
-    def _lacking(self, check: Check) -> tuple[Finding, ...]:
-        """Why the check cannot judge, where it cannot: whatever else is known, it says the same then."""
+    def _missing_facts(self, check: Check) -> tuple[Finding, ...]:
+        """Return the finding for a missing fact that the check needs; empty where all needed facts are known."""
         for need in check.needs:
             fact = getattr(self._cluster, need)
             if isinstance(fact, NotAsked):
@@ -200,32 +201,32 @@ class Engine:
 
     def _findings(self, check: Check) -> tuple[Finding, ...]:
         try:
-            with redirect_stdout(sys.stderr):  # stdout is for the report alone
+            with redirect_stdout(sys.stderr):  # stdout is only for the report
                 found = check.run(self._cluster)
-                # A finding takes what it is given; one that holds something else would break the report of all.
+                # A finding does not validate its fields; a wrong type in one would break the whole report.
                 return msgspec.convert(msgspec.to_builtins(found), tuple[Finding, ...])
         except (Exception, SystemExit) as error:  # a check may break in any way; the others go on
             return (_broke(check, error),)
 
 
 def racwire_version() -> str:
-    """The version of the installed distribution."""
+    """Return the version of the installed distribution."""
     return versions()["racwire"]
 
 
 def needed_groups(checks: Iterable[Check], gatherers: Sequence[Gatherer] = GATHERERS) -> tuple[str, ...]:
-    """The groups of facts that the checks need, and those that they are gathered from, in the order of gathering.
+    """Return the groups of facts that the checks need, with the groups below them, in the order of gathering.
 
-    What none of these gatherers gathers is left out: a change has gatherers of its own.
+    Groups that none of these gatherers gathers are left out: a change has its own gatherers.
     """
     by_group = {g.group: g for g in gatherers}
     needed: set[str] = set()
-    ask = [need for check in checks for need in (*check.needs, *check.uses)]
-    while ask:
-        group = ask.pop()
+    pending = [need for check in checks for need in (*check.needs, *check.uses)]
+    while pending:
+        group = pending.pop()
         if group not in needed and group in by_group:
             needed.add(group)
-            ask.extend(by_group[group].needs)
+            pending.extend(by_group[group].needs)
     return tuple(g.group for g in gatherers if g.group in needed)
 
 
@@ -239,8 +240,8 @@ def _not_asked(check: Check, need: str, left_out: NotAsked) -> Finding:
         NOT_ASKED.finding(
             Status.SKIPPED,
             left_out.reason,
-            subject=f"{need} not asked",
-            next=[Remedy("To have it:", left_out.commands)] if left_out.commands else (),
+            subject=f"{need} not requested",
+            next=[Remedy("To include it:", left_out.commands)] if left_out.commands else (),
         ),
     )
 
@@ -251,7 +252,7 @@ def _not_gathered(check: Check, need: str, unknown: Unknown, node: str, journal:
     first_sentence, _, rest = unknown.reason.partition(". ")
     steps: Sequence[Remedy] = ()
     if need in ("clusterware", "networks"):
-        steps = _TELL_IT
+        steps = _NAME_THE_CLUSTER
     elif granted := _SELECT_GRANT.findall("\n".join(unknown.commands)):
         steps = (_how_to_grant(granted),)
     return _of(
@@ -268,19 +269,19 @@ def _not_gathered(check: Check, need: str, unknown: Unknown, node: str, journal:
 
 
 def _how_to_grant(missing: list[tuple[str, str]]) -> Remedy:
-    """The script that grants these objects, and all others that racwire reads."""
+    """Return the remedy with the script that grants these objects, and all others that racwire reads."""
     objects, users = zip(*missing, strict=True)
-    words = ["racwire grants", *(f"--user {user}" for user in dict.fromkeys(users) if user != "RACWIRE")]
-    words += ["--awr"] if any(".DBA_HIST_" in name for name in objects) else []
-    words += ["--statspack"] if any(name.startswith("PERFSTAT.") for name in objects) else []
-    return Remedy("Have a DBA grant it. The script for all that racwire reads:", (" ".join(words),))
+    arguments = ["racwire grants", *(f"--user {user}" for user in dict.fromkeys(users) if user != "RACWIRE")]
+    arguments += ["--awr"] if any(".DBA_HIST_" in name for name in objects) else []
+    arguments += ["--statspack"] if any(name.startswith("PERFSTAT.") for name in objects) else []
+    return Remedy("Have a DBA run the script that grants all objects that racwire reads.", (" ".join(arguments),))
 
 
 def _failed_queries(journal: Journal, node: str) -> tuple[str, ...]:
-    """What was asked of the database: the statements that failed, or all where none did."""
-    asked = [entry for entry in journal.entries if entry.node == node and entry.topic.startswith("sql ")]
-    failed = [entry for entry in asked if entry.outcome != "ok"]
-    return tuple(dict.fromkeys(entry.topic for entry in failed or asked))
+    """Return the topics of the statements that failed, or of all statements where none failed."""
+    queried = [entry for entry in journal.entries if entry.node == node and entry.topic.startswith("sql ")]
+    failed = [entry for entry in queried if entry.outcome != "ok"]
+    return tuple(dict.fromkeys(entry.topic for entry in failed or queried))
 
 
 def _broke(check: Check, error: BaseException) -> Finding:
@@ -288,10 +289,10 @@ def _broke(check: Check, error: BaseException) -> Finding:
         check.id,
         CHECK_BROKE.finding(
             Status.UNKNOWN,
-            f"The check {check.id} broke down before it could conclude.",
+            f"The check {check.id} failed with an error before it finished.",
             subject="check broke",
             seen=(error_text(error),),
-            next=[Remedy("Report this to whoever wrote the check, with the report of this run as JSON.")],
+            next=[Remedy("Report the error to the author of the check, with the report of this run as JSON.")],
         ),
     )
 
@@ -304,7 +305,7 @@ def _broken_plugin(broken: BrokenPlugin) -> Finding:
             f"The installed check {broken.name} could not be loaded.",
             subject="not loaded",
             seen=(broken.reason,),
-            next=[Remedy("Update or remove the package that brings it.")],
+            next=[Remedy("Update or remove the package that contains the check.")],
         ),
     )
 
@@ -314,8 +315,8 @@ def _interrupted(check: Check) -> Finding:
         check.id,
         INTERRUPTED.finding(
             Status.UNKNOWN,
-            f"{check.id} had not concluded when the run was interrupted.",
+            f"The run was interrupted before {check.id} finished.",
             subject="interrupted",
-            next=[Remedy("Run it again.", commands=(f"racwire check {check.id}",))],
+            next=[Remedy("Run the check again.", commands=(f"racwire check {check.id}",))],
         ),
     )

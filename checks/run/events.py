@@ -1,4 +1,4 @@
-"""What the engine tells while it works; the console and the command line consume only these."""
+"""The events of the engine; the console and the command line consume only these."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from checks.model.report import Report
 
 @dataclass(frozen=True)
 class RunStarted:
-    """These checks will be run, and these groups of facts gathered for them."""
+    """The run starts: its checks, and the groups of facts that they need."""
 
     checks: tuple[str, ...]
     groups: tuple[str, ...]
@@ -18,7 +18,7 @@ class RunStarted:
 
 @dataclass(frozen=True)
 class GatherProgress:
-    """A group of facts is being gathered; `total` is 0 while it is not known how much there is to do."""
+    """The progress of gathering a group of facts; `total` is 0 while the amount of work is not known."""
 
     group: str
     text: str
@@ -27,18 +27,18 @@ class GatherProgress:
 
     @property
     def measure(self) -> str:
-        """How far it is: `12 of 30 s` where time is what it takes, else `2 of 4`; nothing where that is not known."""
+        """The progress as `12 of 30 s` for timed groups, else as `2 of 4`; empty where it is not known."""
         unit = " s" if self.group in _TIMED else ""
         return f"{self.done} of {self.total}{unit}" if self.total else ""
 
 
 _TIMED = ("counters", "activity")
-"""Groups that are two readings with a wait between them: their progress is in seconds."""
+"""Groups with two readings and a wait between them: their progress is in seconds."""
 
 
 @dataclass(frozen=True)
 class Gathered:
-    """A group of facts has been gathered; `problem` says why when it could not be."""
+    """A group of facts has been gathered; `problem` is the reason where it could not be."""
 
     group: str
     seconds: float
@@ -47,7 +47,7 @@ class Gathered:
 
 @dataclass(frozen=True)
 class CheckConcluded:
-    """A check has concluded."""
+    """A check has finished."""
 
     check: str
     findings: tuple[Finding, ...]
@@ -55,7 +55,7 @@ class CheckConcluded:
 
 @dataclass(frozen=True)
 class RunFinished:
-    """All checks have concluded."""
+    """All checks have finished."""
 
     report: Report
 

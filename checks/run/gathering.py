@@ -1,4 +1,4 @@
-"""How each group of facts is gathered, from what, and how long that may take in all."""
+"""The gatherers: how each group of facts is gathered, which groups it needs, and its time limit."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ class Gatherer:
     needs: tuple[str, ...]
     gather: Callable[[Session, Cluster], Awaitable[object]]
     limit_s: float
-    """Seconds after which the whole group is given up; each step within has its own, shorter limit."""
+    """Seconds after which gathering the group is stopped; each step has its own, shorter limit."""
     after: tuple[str, ...] = ()
-    """Groups that are waited for where they are gathered too: not for what they hold, but to begin together with what
-    follows them."""
+    """Groups to wait for where the run gathers them: not for their facts, but to start together with the groups that
+    need them."""
 
 
 async def _clusterware(session: Session, cluster: Cluster) -> Clusterware | Unknown:
-    session.progress("clusterware", "asking Clusterware", 0, 0)
+    session.progress("clusterware", "querying Clusterware", 0, 0)
     found = await read_clusterware(session.settings.cluster, session.journal, session.local_node)
     if isinstance(found, Clusterware) and isinstance(found.local_node, str):
         session.local_node = found.local_node
@@ -79,8 +79,10 @@ async def _nodes(session: Session, cluster: Cluster) -> tuple[Node | UnreadNode,
 async def _of_every_node(
     session: Session, cluster: Cluster, group: str, what: str, read: Callable[[str], Awaitable[T]]
 ) -> list[T | UnreadNode]:
-    """Every node at once; one that hangs costs its own time limit and delays nobody else. `what` is read of each,
-    `the setup of `; empty for the node itself."""
+    """Read every node at the same time; a node that hangs costs its own time limit and delays no other node.
+
+    `what` names the part that is read, `the setup of `; empty for the node itself.
+    """
     names = _node_names(session, cluster)
     done = 0
 
@@ -90,7 +92,7 @@ async def _of_every_node(
             return await read(name)
         except ShellError as error:
             return UnreadNode(name, str(error))
-        except Exception as error:  # whatever one node brings about, the others have been read
+        except Exception as error:  # an error of one node must not lose the others
             return UnreadNode(name, f"Reading {what}{name} failed: {error_text(error)}")
         finally:
             done += 1
@@ -101,31 +103,31 @@ async def _of_every_node(
 
 
 def _each_once(nodes: Iterable[Node | UnreadNode]) -> tuple[Node | UnreadNode, ...]:
-    """The nodes, but a node that was read under two names is told as such: a path to itself would prove nothing."""
+    """Return the nodes; a node that was read under two names is unread under the second: it has no path to itself."""
     names: dict[frozenset[str], str] = {}
-    told: list[Node | UnreadNode] = []
+    unique: list[Node | UnreadNode] = []
     for node in nodes:
         if isinstance(node, Node):
-            places = frozenset(a.ip for i in node.interfaces if i.kind != "loopback" for a in i.addresses)
-            known_as = names.setdefault(places, node.name) if places else node.name
+            addresses = frozenset(a.ip for i in node.interfaces if i.kind != "loopback" for a in i.addresses)
+            known_as = names.setdefault(addresses, node.name) if addresses else node.name
             if known_as != node.name:
-                told.append(
+                unique.append(
                     UnreadNode(
                         node.name,
-                        f"{node.name} is {known_as} itself under another name: name the other node, or mend the name "
-                        "in /etc/hosts, DNS or ~/.ssh/config.",
+                        f"{node.name} is another name of {known_as}: specify the other node, or fix the name in "
+                        "/etc/hosts, DNS or ~/.ssh/config.",
                     )
                 )
                 continue
-        told.append(node)
-    return tuple(told)
+        unique.append(node)
+    return tuple(unique)
 
 
 def _node_names(session: Session, cluster: Cluster) -> tuple[str, ...]:
-    """This node and its peers, in the cluster's order; the settings' peers come before what olsnodes lists."""
+    """Return this node and its peers, in the cluster's order; peers in the settings replace the list of olsnodes."""
     local = session.local_node
     if session.settings.cluster.peers:
-        peers = (peer for peer in session.settings.cluster.peers if not _names(peer, local))
+        peers = (peer for peer in session.settings.cluster.peers if not _is_node(peer, local))
         return tuple(dict.fromkeys((local, *peers)))
     if isinstance(cluster.clusterware, Clusterware) and not isinstance(cluster.clusterware.members, Unknown):
         names = tuple(member.name for member in cluster.clusterware.members)
@@ -133,14 +135,14 @@ def _node_names(session: Session, cluster: Cluster) -> tuple[str, ...]:
     return (local,)
 
 
-def _names(peer: str, node: str) -> bool:
-    """Whether a peer, as the operator names it, is that node: the same settings may serve all nodes."""
+def _is_node(peer: str, node: str) -> bool:
+    """Return whether a peer in the settings is that node: the same settings may serve all nodes."""
     host = peer.rpartition("@")[2].casefold()
     return host == "localhost" or node.casefold() in (host, host.partition(".")[0])
 
 
 async def _setups(session: Session, cluster: Cluster) -> tuple[NodeSetup | UnreadNode, ...] | Unknown:
-    """Each by the shell that the session holds there, this node included."""
+    """Read the setup of each node, this node included, through the session's shell there."""
 
     async def read(name: str) -> NodeSetup:
         limit_s = max(session.settings.ssh.read_timeout_s, SETUP.limit_s or 0)
@@ -152,7 +154,7 @@ async def _setups(session: Session, cluster: Cluster) -> tuple[NodeSetup | Unrea
 async def _managed(session: Session, cluster: Cluster) -> Managed | Unknown:
     if isinstance(cluster.clusterware, Unknown):
         return cluster.clusterware
-    session.progress("managed", "asking which databases Clusterware manages", 0, 0)
+    session.progress("managed", "querying the databases that Clusterware manages", 0, 0)
     return await read_managed(cluster.clusterware.grid_home, session.journal, session.local_node)
 
 
@@ -168,7 +170,7 @@ async def _paths(session: Session, cluster: Cluster) -> tuple[PathProbe, ...] | 
     try:
         return await probe_paths(cluster.networks, cluster.nodes, session, public_subnets=public_subnets(cluster))
     except UnsafePathError as error:
-        return Unknown(f"Nothing was sent: {error}")
+        return Unknown(f"No packet was sent: {error}")
 
 
 async def _counters(session: Session, cluster: Cluster) -> CounterChanges | Unknown:
@@ -178,7 +180,7 @@ async def _counters(session: Session, cluster: Cluster) -> CounterChanges | Unkn
 
 
 def counters_interval_s(settings: Settings) -> float:
-    """How long the kernels' counters are watched: as long as the instances, where a database is asked."""
+    """Return the interval of the kernels' counters in seconds: that of the instances where a database is queried."""
     sampling = settings.sampling
     return sampling.interval_s if settings.database.is_set else sampling.interval_without_database_s
 
@@ -187,14 +189,14 @@ async def _database(session: Session, cluster: Cluster) -> Database | Unknown | 
     found = await read_database(session.databases, session.progress)
     if isinstance(found, Database) and _is_single(found):
         return NotAsked(
-            f"{found.name} is no RAC database (cluster_database is FALSE), and uses no interconnect.",
+            f"{found.name} is not a RAC database (cluster_database is FALSE) and uses no interconnect.",
             ("racwire check --connect SCAN:1521/SERVICE_OF_A_RAC_DATABASE --user RACWIRE",),
         )
     return found
 
 
 def _is_single(database: Database) -> bool:
-    """Whether the database has one instance and cannot have more."""
+    """Return whether the database has one instance and cannot have more."""
     if isinstance(database.parameters, Unknown):
         return False
     return {p.value.upper() for p in database.parameters if p.name == "cluster_database"} == {"FALSE"}
@@ -219,19 +221,19 @@ async def _for_no_change(session: Session, cluster: Cluster) -> NotGathered:
 
 
 CHANGING = Gatherer("changing", ("clusterware",), _for_no_change, limit_s=300)
-"""What a change looks at beside the facts of the cluster; `change_evidence` gathers it in place of this one."""
+"""The additional facts of a change; `change_evidence` has the gatherer that replaces this one."""
 
 GATHERERS = (
     Gatherer("clusterware", (), _clusterware, limit_s=30),
     Gatherer("nodes", ("clusterware",), _nodes, limit_s=150),
     Gatherer("networks", ("clusterware", "nodes"), _networks, limit_s=5),
     Gatherer("paths", ("nodes", "networks"), _paths, limit_s=120),
-    # With the instances' samples: what the kernels threw away in that time may be the blocks that were lost in it.
+    # With the instances' samples: the packets that the kernels dropped in that time may be the lost blocks.
     Gatherer("counters", ("nodes",), _counters, limit_s=900, after=("database",)),
     Gatherer("database", (), _database, limit_s=300),
     Gatherer("activity", ("database",), _activity, limit_s=1200),
     Gatherer("history", ("database",), _history, limit_s=1200),
-    # Behind what the same shells are asked for more urgently; while the kernels count, they have nothing to do.
+    # After the more urgent reads in the same shells; the shells are idle while the kernels count.
     Gatherer("setups", ("clusterware",), _setups, limit_s=150, after=("nodes", "paths")),
     Gatherer("managed", ("clusterware",), _managed, limit_s=150),
 )

@@ -1,4 +1,4 @@
-"""An engine over facts that were gathered before: it judges them, and reads and sends nothing."""
+"""An engine for facts that were gathered earlier: it judges them, and reads and sends nothing."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from checks.sources.nodes.session import Session
 
 
 class GivenFacts(Engine):
-    """An engine whose gatherers give what is known of a cluster already."""
+    """An engine whose gatherers return the facts of an existing cluster."""
 
     def __init__(
         self, cluster: Cluster, checks: Iterable[Check], settings: Settings, *, broken: Iterable[BrokenPlugin] = ()
     ) -> None:
-        super().__init__(checks, settings, broken=broken, gatherers=_giving(cluster))
+        super().__init__(checks, settings, broken=broken, gatherers=_replaying(cluster))
 
 
-def _giving(cluster: Cluster) -> list[Gatherer]:
-    def give(group: str) -> Callable[[Session, Cluster], Awaitable[object]]:
+def _replaying(cluster: Cluster) -> list[Gatherer]:
+    def replay(group: str) -> Callable[[Session, Cluster], Awaitable[object]]:
         async def gather(session: Session, known: Cluster) -> object:
             session.local_node = cluster.local_node
             return getattr(cluster, group)
@@ -31,4 +31,4 @@ def _giving(cluster: Cluster) -> list[Gatherer]:
         return gather
 
     needs = {gatherer.group: gatherer.needs for gatherer in GATHERERS}
-    return [Gatherer(group, needs[group], give(group), limit_s=5) for group in FACT_GROUPS]
+    return [Gatherer(group, needs[group], replay(group), limit_s=5) for group in FACT_GROUPS]

@@ -1,4 +1,4 @@
-"""One check run again: its report put into the report of all."""
+"""The rerun of one check: its report is merged into the report of all checks."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from checks.run.check_discovery import known_codes
 
 
 def merged(whole: Report, part: Report, check: str, groups: Iterable[str]) -> Report:
-    """The whole report with that check's findings from `part`, the later run of it alone.
+    """Return the whole report with that check's findings from `part`, the later run of this check only.
 
-    The facts of those groups, which the later run gathered, take the place of the former ones; all else stays as it
-    was found. The journal tells of both, and `reruns` says what is later than the report's own time. The waivers are
-    looked at anew, on the day of the later run.
+    The facts of `groups`, which the later run gathered, replace the earlier ones; all other facts stay. The journal has
+    the entries of both runs, and `reruns` lists the checks that are later than the report. The waivers are applied
+    again, for the day of the later run.
     """
     kept = [again for again in whole.reruns if again.check != check]
     entries = [*whole.entries_of("")]
@@ -26,7 +26,7 @@ def merged(whole: Report, part: Report, check: str, groups: Iterable[str]) -> Re
     again = Rerun(check=check, started_at=part.started_at, duration_s=part.duration_s, entries=len(part.journal))
     facts = {group: getattr(part.cluster, group) for group in groups}
     findings = [f for f in whole.findings if f.check != check] + [f for f in part.findings if f.check == check]
-    # A waiver may be of what any check finds: what became of it, all findings together tell.
+    # A waiver may cover findings of any check: its standing depends on all findings.
     makers = {s.code: s.check for s in (*whole.waivers, *part.waivers) if s.check or s.standing != NOT_CHECKED}
     marked, standings = apply(findings, waivers_in(part.settings), day_of(part.started_at), makers, known_codes)
     return msgspec.structs.replace(

@@ -1,6 +1,6 @@
-"""Reading the settings file, and writing the annotated template of it.
+"""Reading the settings file, and writing its annotated template.
 
-A mistake in it is told in one sentence with file, line and what was probably meant.
+The error about a mistake is one sentence with the file, the line and the probable correction.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ FILE_LIMIT = 1_000_000
 
 
 class SettingsError(Exception):
-    """The settings cannot be used: one sentence with where and what to do."""
+    """The settings cannot be used: one sentence with the place and the correction."""
 
 
 def default_path() -> Path:
-    """Where the settings lie when nothing else is said."""
+    """Return the path of the settings file where none is specified."""
     return config_directory() / "settings.toml"
 
 
 def load_settings(named: str | None, environ: Mapping[str, str] = os.environ) -> Settings:
-    """The settings from the file named on the command line, else by the environment, else the default file if it is
-    there, else the defaults. Raises SettingsError."""
+    """Return the settings of the file on the command line, else in the environment, else the default file if it
+    exists, else the defaults. Raises SettingsError where a file cannot be read or has a mistake."""
     explicit = named or environ.get(ENVIRONMENT_VARIABLE)
     path = Path(explicit) if explicit else default_path()
     try:
@@ -48,31 +48,31 @@ def load_settings(named: str | None, environ: Mapping[str, str] = os.environ) ->
         raise SettingsError(f"{path} does not exist; `racwire settings > {path}` writes a template.") from None
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise SettingsError(f"{path} could not be read: {why}; name another with --settings FILE.") from error
+        raise SettingsError(f"{path} could not be read: {why}; specify another file with --settings FILE.") from error
     if len(text) > FILE_LIMIT:
-        raise SettingsError(f"{path} is no settings file: it is longer than {FILE_LIMIT:,} characters.")
+        raise SettingsError(f"{path} is not a settings file: it is longer than {FILE_LIMIT:,} characters.")
     return parse_settings(text, str(path))
 
 
 def _read(path: Path) -> str:
-    """The text, without the mark that some editors begin a file with; of a too long one a little over the limit."""
+    """Return the text without a byte order mark; of a file that is too long, one character more than the limit."""
     with path.open(encoding="utf-8-sig") as file:
         return file.read(FILE_LIMIT + 1)
 
 
 def parse_settings(text: str, where: str) -> Settings:
-    """Settings from TOML text. Raises SettingsError naming `where` and the line."""
+    """Return settings from TOML text. Raises SettingsError with `where` and the line where the text has a mistake."""
     try:
         tables = tomllib.loads(text)
     except RecursionError:
         raise SettingsError(f"{where} is not valid TOML: it is nested too deeply.") from None
-    except ValueError as error:  # of TOML itself, or a number of thousands of digits
+    except ValueError as error:  # an error of TOML itself, or a number with thousands of digits
         raise SettingsError(f"{where} is not valid TOML: {error}.") from error
     _refuse_unknown_names(tables, text, where)
     try:
         settings = msgspec.convert(tables, Settings)
     except msgspec.ValidationError as error:
-        raise SettingsError(_in_words(str(error), text, where)) from error
+        raise SettingsError(_error_text(str(error), text, where)) from error
     for place, mistake in mistakes(settings):
         name, section, number = _place(place)
         raise SettingsError(f"{where}{_line(name, text, section, number)}: '{name}': {mistake}")
@@ -80,13 +80,13 @@ def parse_settings(text: str, where: str) -> Settings:
 
 
 def template(options: Mapping[str, str] | None = None) -> str:
-    """A settings file with every setting at its default, each with its meaning, limits and source as comments.
+    """Return a settings file with every setting at its default, with its meaning, limits and source as comments.
 
-    `options` has the option of the command line that goes over a setting, by the setting's `section.name`.
+    `options` has the command-line option that overrides a setting, by the setting's `section.name`.
     """
     options = options or {}
     lines = [
-        "# racwire settings (TOML). Every line is optional; what stands here are the defaults.",
+        "# racwire settings (TOML). Every line is optional; this template has the defaults.",
         f"# Read from --settings FILE, ${ENVIRONMENT_VARIABLE}, or racwire/settings.toml in $XDG_CONFIG_HOME,",
         "# which is ~/.config where it is not set.",
     ]
@@ -109,13 +109,13 @@ def template(options: Mapping[str, str] | None = None) -> str:
 
 
 def _sections() -> dict[str, type[msgspec.Struct]]:
-    """The tables, by name; of one that may stand there any number of times, one of them."""
+    """Return the table types by name; for a repeated table, the type of one element."""
     hints = get_type_hints(Settings)
     return {name: _REPEATED.get(name, hints[name]) for name in Settings.__struct_fields__}
 
 
 def _repeated() -> dict[str, type[msgspec.Struct]]:
-    """The tables that may stand there any number of times, each under its heading in double brackets."""
+    """Return the types of the tables that may be repeated, each under a heading in double brackets."""
     tuples = {name: get_args(kind) for name, kind in get_type_hints(Settings).items() if get_origin(kind) is tuple}
     return {name: kinds[0] for name, kinds in tuples.items()}
 
@@ -129,7 +129,7 @@ def _meta(table: type[msgspec.Struct], field: str) -> msgspec.Meta:
 
 
 def limits_of(table: type[msgspec.Struct], name: str) -> str:
-    """What a setting of that section may be: `from 1 to 60`, `above 0`; empty where it has no limits."""
+    """Return the limits of a setting in that section: `from 1 to 60`, `above 0`; empty where it has none."""
     meta = _meta(table, name)
     low = meta.ge if meta.ge is not None else meta.gt
     if low is None and meta.le is None:
@@ -147,7 +147,7 @@ def _wrapped(text: str, width: int = 100) -> list[str]:
 
 
 def toml(value: Any) -> str:
-    """A value as TOML has it, on one line; what cannot be printed is escaped."""
+    """Return a value in TOML syntax, on one line, with unprintable characters escaped."""
     if isinstance(value, str):
         plain = value.replace("\\", "\\\\").replace('"', '\\"')
         return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in plain) + '"'
@@ -167,7 +167,7 @@ def _refuse_unknown_names(tables: Mapping[str, Any], text: str, where: str) -> N
         several = value if name in _REPEATED else [value]
         if not isinstance(several, list) or not all(isinstance(table, dict) for table in several):
             raise SettingsError(
-                f"{where}{_line(name, text)}: '{name}' is a table of settings; write {heading} above them."
+                f"{where}{_line(name, text)}: '{name}' is a table of settings; write {heading} above its settings."
             )
         for number, table in enumerate(several):
             for key in table:
@@ -177,7 +177,7 @@ def _refuse_unknown_names(tables: Mapping[str, Any], text: str, where: str) -> N
                 if field.required and field.name not in table:
                     what = _meta(sections[name], field.name).description or ""
                     line = _line("", text, name, number)
-                    raise SettingsError(f"{where}{line}: {heading} has no '{field.name}' in it: {_clause(what)}.")
+                    raise SettingsError(f"{where}{line}: {heading} has no '{field.name}': {_clause(what)}.")
 
 
 def _clause(sentence: str) -> str:
@@ -191,8 +191,11 @@ def _unknown(name: str, known: Any, text: str, where: str, section: str = "", nu
 
 
 def _line(name: str, text: str, section: str = "", number: int = 0) -> str:
-    """Where a name stands, for the message; TOML keeps no positions. Two sections may have the same name in them, and
-    so may two tables of one section: then it is in that of the number. Without a name, where its heading stands."""
+    """Return the line of a name for the message, ` line 12`; empty where it is not found.
+
+    The TOML parser returns no positions. Two sections may contain the same name, and so may two tables of one section:
+    `number` selects the table. Without a name, the line is that of the section's heading.
+    """
     key = rf"""["']?{re.escape(name)}["']?"""
     alone = re.compile(rf"""\s*(\[{{1,2}}\s*)?{key}\s*(\]|=|\.)""")
     dotted = re.compile(rf"""\s*["']?{re.escape(section)}["']?\s*(\.\s*{key}\s*=|=\s*\[?\s*\{{.*\b{key}\s*=)""")
@@ -213,15 +216,15 @@ def _line(name: str, text: str, section: str = "", number: int = 0) -> str:
 
 
 def _place(place: str) -> tuple[str, str, int]:
-    """The name, the section and which of its tables: `expires`, `waivers`, 1 of `waivers[1].expires`."""
+    """Return the name, the section and the number of its table: `expires`, `waivers`, 1 for `waivers[1].expires`."""
     section, _, name = place.partition(".")
     section, _, number = section.partition("[")
     return re.sub(r"\[.*", "", name), section, int(number.rstrip("]") or 0)
 
 
-def _in_words(message: str, text: str, where: str) -> str:
-    """msgspec's "Expected `int` >= 3 - at `$.probe.packets`" as a sentence with a line."""
-    expected, _ = limit_in_words(message)
+def _error_text(message: str, text: str, where: str) -> str:
+    """Return msgspec's "Expected `int` >= 3 - at `$.probe.packets`" as a sentence with a line."""
+    expected, _ = limit_text(message)
     name, section, number = _place(message.partition(" - at ")[2].strip("`$."))
     table = _sections()[section]
     if name and get_origin(choice := get_type_hints(table)[name]) is Literal:
@@ -231,8 +234,8 @@ def _in_words(message: str, text: str, where: str) -> str:
     return f"{where}{_line(name, text, section, number)}: '{name}' {expected}."
 
 
-def limit_in_words(message: str) -> tuple[str, str]:
-    """msgspec's message as words, `must be a number <= 600.0`, and the place: `sampling.interval_s`."""
+def limit_text(message: str) -> tuple[str, str]:
+    """Return msgspec's message as `must be a number <= 600.0`, and the place: `sampling.interval_s`."""
     expected, _, at = message.partition(" - at ")
     place = re.sub(r"\[.*?\]", "", at.strip("`$."))
     if "`date`" in expected or "RFC3339" in expected:

@@ -1,4 +1,4 @@
-"""What racwire runs with and on, for the report: who reads it elsewhere may need to know."""
+"""The versions of the packages and of the system that racwire runs with, for the report."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _PACKAGES = ("racwire", "oracledb", "pyroute2", "icmplib", "psutil", "msgspec", 
 
 
 def versions() -> dict[str, str]:
-    """The versions of racwire, of what it is built on, and of the system of the node that it runs on."""
+    """Return the versions of racwire, of its packages, of Python and of the kernel of this node."""
     found = {name: _version(name) for name in _PACKAGES}
     return {**found, "python": platform.python_version(), "kernel": platform.release(), "machine": platform.machine()}
 

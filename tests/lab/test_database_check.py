@@ -229,7 +229,7 @@ def test_lost_fragments_are_told_as_lost_blocks_failed_reassemblies_and_the_mtu_
     assert {receiver for receiver, _ in lost_pairs(report)} == {"prac1", "prac2", "prac3"}
     for finding in with_code(report, "IC-LOST-002"):
         lines = "\n".join(finding.seen)
-        assert "waiting in vain for a fragment" in lines
+        assert "by timeout, with a fragment missing" in lines
         assert f"{NETWORK_2} has MTU 1500: a block of 8 KB is 6 fragments" in lines
         assert finding.why.startswith("At MTU 1500 a block of 8 KB is 6 fragments, and losing one loses the block")
         assert "IC-REASM-002" in {other.code for other in report.joined_with(finding)}
@@ -243,4 +243,4 @@ def test_a_network_that_loses_packets_loses_blocks(cluster: Practice) -> None:
     assert {key[1] for key in problems(report)} - BY_A_LOSS - {"IC-DEV-003"} == {"IC-LOST-002", "IC-PATH-005"}
     assert_says_who_lost(report, {receiver for receiver, _ in lost_pairs(report)})
     for finding in with_code(report, "IC-LOST-002"):
-        assert f"df-ping: packets get lost on {NETWORK_2}" in "\n".join(finding.seen)
+        assert f"df-ping: packets are lost on {NETWORK_2}" in "\n".join(finding.seen)

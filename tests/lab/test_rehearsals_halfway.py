@@ -5,11 +5,8 @@ Rehearsed on a practice cluster whose Clusterware is down, always from the same 
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-
 import pytest
-
+from collections.abc import Iterator
 from tests.lab.lab_support import needs_namespaces
 from tests.lab.rehearsal import Rehearsal, waiting
 
@@ -91,7 +88,7 @@ def test_a_port_that_drops_one_direction_only_is_found_too(rehearsal):
     rehearsal.outside(["racwire lab break switch-mtu-one-way"])
     verified = rehearsal.verify()
     assert verified["code"] == 2
-    assert any("from rac1 to rac2; the other way they arrive" in waited for waited in waiting(verified))
+    assert any("from rac1 to rac2; they arrive in the other direction" in waited for waited in waiting(verified))
 
 
 def test_what_somebody_else_undoes_is_seen_at_the_next_look_and_its_step_is_opened_again(rehearsal):

@@ -2,12 +2,10 @@
 
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from checks.model.facts import FragileMtu, Keeper, KeptMtu, NodeSetup, Unknown, UnreadNode
 from checks.model.finding import Status
 from checks.plugins.boot_mtu import boot_mtu
+from hypothesis import given, settings, strategies as st
 from tests.fixtures.clusters import cluster, interface, node, setup, with_interface
 
 RAC1, RAC2 = node(1), node(2)
@@ -41,7 +39,7 @@ def test_nodes_that_keep_what_they_run_with_pass_on_every_network():
 def test_the_same_slip_on_several_nodes_is_one_finding_with_one_remedy():
     by_nm = kept(keeper=Keeper.NETWORK_MANAGER, file="", connection="Private 1")
     told = found([RAC1, RAC2], keeping(RAC1, by_nm), keeping(RAC2, by_nm))["IC-BOOT-002"]
-    assert told.title.startswith("eth1 of rac1 and rac2 run at 9000 and will come up at 1500")
+    assert told.title.startswith("eth1 of rac1 and rac2 run at MTU 9000 and will have MTU 1500")
     change = told.next[-1]
     assert change.is_change
     assert change.commands == ("nmcli connection modify 'Private 1' 802-3-ethernet.mtu 9000",)
@@ -63,7 +61,7 @@ def test_a_member_of_a_bond_without_an_mtu_of_its_own_gets_that_of_the_bond():
 
 def test_a_member_of_a_bond_with_an_mtu_of_its_own_is_told():
     finding = found([RAC1, bonded()], keeping(bonded(), kept("p0", 1500)))["IC-BOOT-002"]
-    assert finding.title.startswith("p0 of rac2 runs at 9000 and will come up at 1500")
+    assert finding.title.startswith("p0 of rac2 runs at MTU 9000 and will have MTU 1500")
 
 
 def on_vlan(parent):
@@ -75,12 +73,13 @@ def test_a_vlan_has_its_parent_s_mtu_and_never_more():
     of = on_vlan(9000)
     assert found([RAC1, of], keeping(of, kept("eth2"))).keys() == {"IC-BOOT-001"}
     told = found([RAC1, of], keeping(of, kept("eth2", 9000), kept("bond1", 1500)))
-    assert told["IC-BOOT-002"].title.startswith("bond1 of rac2 runs at 9000")
+    assert told["IC-BOOT-002"].title.startswith("bond1 of rac2 runs at MTU 9000")
     titles = {f.title for f in boot_mtu.run(
         msgspec.structs.replace(cluster([RAC1, of]), setups=(setup(RAC1), keeping(of, kept("bond1", 1500))))
     )}  # fmt: skip
     assert (
-        "eth2 of rac2 runs at 9000 and will come up at 1500 after its next boot: its parent has no more then." in titles
+        "eth2 of rac2 runs at MTU 9000 and will have MTU 1500 after its next boot: its parent will have no larger MTU."
+        in titles
     )
 
 
@@ -90,17 +89,26 @@ SCRIPT = FragileMtu("eth1", "/etc/rc.d/rc.local", "ip link set eth1 mtu 9000", 9
 @pytest.mark.parametrize(
     ("entries", "line", "title"),
     [
-        ((kept(),), SCRIPT, "only because /etc/rc.d/rc.local says so: without it the interface comes up at 1500."),
-        ((kept(),), msgspec.structs.replace(SCRIPT, interface=""), "without it the interface comes up at 1500."),
-        ((kept(keeper=Keeper.UNKNOWN),), SCRIPT, "says so: nothing else is known to keep it."),
-        ((kept(mtu=Unknown("root only")),), SCRIPT, "says so: what else keeps it is not known."),
-        ((), msgspec.structs.replace(SCRIPT, mtu=1500), "and /etc/rc.d/rc.local will set 1500 at the next boot."),
+        ((kept(),), SCRIPT, "comes only from /etc/rc.d/rc.local: without the script it will be 1500."),
+        ((kept(),), msgspec.structs.replace(SCRIPT, interface=""), "without the script it will be 1500."),
+        (
+            (kept(keeper=Keeper.UNKNOWN),),
+            SCRIPT,
+            "comes only from /etc/rc.d/rc.local: no known network service sets it.",
+        ),
+        (
+            (kept(mtu=Unknown("root only")),),
+            SCRIPT,
+            "comes only from /etc/rc.d/rc.local: the MTU without the script is not known.",
+        ),
+        ((), msgspec.structs.replace(SCRIPT, mtu=1500), "and /etc/rc.d/rc.local will set MTU 1500 at the next boot."),
     ],
 )
 def test_an_mtu_that_hangs_on_a_script_is_fragile(entries, line, title):
     finding = found([RAC1, RAC2], keeping(RAC2, *entries, fragile=(line,)))["IC-BOOT-003"]
     assert finding.status is Status.WARN
-    assert finding.title.startswith("eth1 of rac2 runs at 9000")
+    assert "eth1 of rac2" in finding.title
+    assert "MTU 9000" in finding.title
     assert finding.title.endswith(title)
 
 
@@ -115,7 +123,7 @@ def test_where_nothing_known_keeps_any_interface_it_is_told_and_is_no_fault():
     """As in a container, or on a practice cluster without network services."""
     told = found([RAC1, RAC2], *(keeping(of, kept=()) for of in (RAC1, RAC2)))
     assert {f.status for f in told.values()} == {Status.INFO}
-    assert told["IC-BOOT-005"].title.startswith("Nothing that racwire knows of keeps eth1 and eth2 of rac1 and rac2;")
+    assert told["IC-BOOT-005"].title.startswith("No known network service configures eth1 and eth2 of rac1 and rac2,")
 
 
 def test_what_could_not_be_read_at_all_is_unknown_and_what_is_open_beside_other_answers_is_told():
@@ -139,7 +147,7 @@ def test_a_node_whose_setup_could_not_be_read_is_unknown_and_the_others_are_judg
 def test_clusterware_that_will_not_start_is_told():
     finding = found([RAC1, RAC2], keeping(RAC2, autostart=False))["IC-BOOT-006"]
     assert (finding.status, finding.nodes) == (Status.INFO, ("rac2",))
-    assert finding.title == "Clusterware does not start by itself after the next boot of rac2."
+    assert finding.title == "Clusterware will not start automatically after the next boot of rac2."
 
 
 names = st.sampled_from(["eth0", "eth1", "eth2", "p0", "p1", ""])

@@ -2,12 +2,10 @@
 
 import msgspec
 import pytest
-
 from checks.model.facts import ActiveVersion, ClusterMember, GridHome, StaleHome, ToolMessage, Unknown
 from checks.model.finding import Status
 from checks.plugins.clusterware import clusterware
-from tests.fixtures.clusters import cluster
-from tests.fixtures.clusters import clusterware as facts
+from tests.fixtures.clusters import cluster, clusterware as facts
 
 
 def found(built):
@@ -52,7 +50,7 @@ def test_a_stack_that_is_down_is_one_finding_although_every_tool_is_silent():
 
 def test_a_rolling_patch_is_a_warning():
     finding = found(with_facts(version=ActiveVersion("19.0.0.0.0", "ROLLING PATCH", "1")))["IC-GRID-005"]
-    assert (finding.status, finding.title) == (Status.WARN, "The cluster is in the state ROLLING PATCH.")
+    assert (finding.status, finding.title) == (Status.WARN, "The cluster is in the upgrade state ROLLING PATCH.")
 
 
 def test_an_inactive_node_fails_by_name():

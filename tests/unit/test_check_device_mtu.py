@@ -28,7 +28,7 @@ def test_the_node_that_differs_is_named_on_its_network():
     finding = codes["IC-DEV-002"]
     assert finding.status is Status.FAIL
     assert finding.title == (
-        "In AWR the NICs on 192.168.11.0/24 do not have one MTU: 1500 on eth2 of rac3 and 9000 on eth2 of rac1 and "
+        "AWR shows different MTUs on the NICs of 192.168.11.0/24: 1500 on eth2 of rac3 and 9000 on eth2 of rac1 and "
         "rac2."
     )
     assert (finding.network, finding.nodes) == ("192.168.11.0/24", ("rac3",))
@@ -37,7 +37,7 @@ def test_the_node_that_differs_is_named_on_its_network():
 def test_it_needs_neither_nodes_nor_networks():
     base = cluster([])
     codes = found(device(2, "eth2", 1500), base=base)
-    assert "eth2 do not have one MTU" in codes["IC-DEV-002"].title
+    assert "different MTUs on the NICs of eth2" in codes["IC-DEV-002"].title
 
 
 def test_a_change_on_one_node_warns_and_the_same_on_all_informs():

@@ -2,7 +2,6 @@
 
 import msgspec
 import pytest
-
 from checks.model.facts import Leg, LldpNeighbour, PingSeries, UnreadNode, Verdict
 from checks.model.finding import Status
 from checks.plugins.df_ping import df_ping
@@ -42,9 +41,7 @@ def test_a_black_hole_between_two_nodes_both_ways():
         "rac1 eth2 192.168.11.1",
         "rac2 eth2 192.168.11.2",
     )
-    assert finding.expected == (
-        "packets of 9000 bytes (ping -s 8972) to pass: the NICs at both ends are set to MTU 9000",
-    )
+    assert finding.expected == ("packets of 9000 bytes (ping -s 8972) pass: the NICs at both ends have MTU 9000",)
     assert finding.subject == "eth2: black hole"
     assert finding.table.rows == (("rac1", "·", "B 1500"), ("rac2", "B 1500", "·"))
     assert finding.table.legend == "B black hole; figures: the largest packet that passes, in bytes"
@@ -73,7 +70,7 @@ def test_one_node_alone_has_nothing_to_probe():
 def test_a_node_that_could_not_be_read_leaves_its_paths_unknown():
     findings = df_ping.run(cluster([node(1), node(2), UnreadNode("rac3", "User equivalence is missing.")]))
     assert [(f.code, f.status) for f in findings][-1] == ("IC-PATH-008", Status.UNKNOWN)
-    assert findings[-1].title == "No path to or from rac3 was probed, since rac3 could not be read."
+    assert findings[-1].title == "No path to or from rac3 was probed, since racwire could not read rac3."
 
 
 def several(built, *changed):
@@ -86,7 +83,7 @@ def test_loss_on_some_paths_accuses_no_node_and_no_direction():
     ways = [("rac1", "rac2", Verdict.LOSS, some_lost), ("rac3", "rac1", Verdict.LOSS, some_lost)]
     finding = several(cluster(4), *ways)["IC-PATH-005"]
     assert finding.title == (
-        "3.8 % of the pings of any size get lost on 192.168.11.0/24 between rac1 and each of rac2 and rac3."
+        "3.8 % of the pings of any size are lost on 192.168.11.0/24 between rac1 and each of rac2 and rac3."
     )
     assert finding.nodes == ()
     assert not any("first" in remedy.text for remedy in finding.next)
@@ -102,7 +99,7 @@ def test_a_router_that_refuses_is_not_told_of_twice():
     assert "IC-PATH-009" not in codes
     assert codes["IC-PATH-004"].seen == (
         "rac1 -> rac2: small packets 20 of 20 answered; packets of 9000 bytes (ping -s 8972) 0 of 3 answered, "
-        "192.168.11.254 says MTU 1500",
+        "192.168.11.254 reports MTU 1500",
     )
 
 
@@ -113,13 +110,13 @@ def test_a_layer_below_a_nic_is_looked_at_before_the_switch():
     second = msgspec.structs.replace(second, interfaces=(*second.interfaces, member))
     finding = broken(cluster([node(1), second]), both_ways("rac1", ["rac2"]))["IC-PATH-003"]
     assert "ens2f0, a member of eth2 on rac2, has MTU 1500" in finding.seen
-    assert finding.next[0].text.startswith("Mend what mtu-consistency says of it: ens2f0")
+    assert finding.next[0].text.startswith("Fix the finding of mtu-consistency: ens2f0")
 
 
 def test_a_route_with_an_mtu_is_accused_and_not_the_interface():
     series = (PingSeries(56, 20, 20), PingSeries(8972, 20, 0, refused_locally=20, local_mtu=1500))
     finding = broken(cluster(2), [("rac2", "rac1", Leg.UNKNOWN)], Verdict.LOCAL_MTU, series=series)["IC-PATH-002"]
-    assert finding.title == "rac2 cannot send full-size packets on 192.168.11.0/24: a route there has MTU 1500."
+    assert finding.title == "rac2 cannot send full-size packets on 192.168.11.0/24: a route of the node has MTU 1500."
     assert not any("ip link set" in command for remedy in finding.next for command in remedy.commands)
 
 

@@ -1,11 +1,9 @@
 """Installed checks: loadable ones are found, and each other one is named with its reason."""
 
 import importlib.metadata
+import pytest
 import sys
 import types
-
-import pytest
-
 from checks import Cluster, Kind, Status, check
 from checks.run.check_discovery import discover
 
@@ -50,8 +48,8 @@ def test_a_check_that_can_be_loaded_stands_among_the_others(installed):
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("1-same_id", "takes the id df-ping"),
-        ("2-same_code", "takes the code ACME-A-001"),
+        ("1-same_id", "has the id df-ping"),
+        ("2-same_code", "has the code ACME-A-001"),
         ("3-no_check", "is not a check made with @check"),
         ("4-absent", "could not be imported"),
         ("9-gone", "could not be imported: ModuleNotFoundError"),

@@ -1,26 +1,13 @@
 """The check `gc-blocks-lost`: receiver, sender, number and start of a loss; and never a PASS with a loss."""
 
 import itertools
-
 import msgspec
 import pytest
-
 from checks.model.facts import ActivityGap, InstanceHistory, UnaskedInstance, Unknown, UnreadView
 from checks.model.finding import Magnitude, Status
 from checks.plugins.gc_blocks_lost import gc_blocks_lost
 from tests.fixtures.clusters import cluster, node
-from tests.fixtures.databases import (
-    activity,
-    asked,
-    database,
-    event,
-    history,
-    losing,
-    own_activity,
-    past_loss,
-    period,
-    transfers,
-)
+from tests.fixtures.databases import activity, asked, database, event, history, losing, own_activity, past_loss, period, transfers
 
 
 def found(built):
@@ -124,12 +111,12 @@ def test_without_the_transfers_the_loss_is_told_without_a_sender():
     finding = lost(asked(2, activity=told))
     assert finding.title == "prod2 lost 37 of 12,437 blocks in 30 s."
     assert finding.table is None
-    assert "from whom is not known: no grant" in finding.seen
+    assert "the senders are not known: no grant" in finding.seen
 
 
 def test_transfers_that_were_not_all_read_are_said_to_be_so():
     part = losing(2, 37, {1: 30}, unread=(UnreadView("GV$INSTANCE_CACHE_TRANSFER", "Some counts fell."),))
-    assert "from whom is not known in full: Some counts fell." in lost(asked(2, activity=part)).seen
+    assert "the senders are not known in full: Some counts fell." in lost(asked(2, activity=part)).seen
 
 
 # --- since when -------------------------------------------------------------------------------------------------------
@@ -210,7 +197,7 @@ def of_12_1_0_2(waits=(("gc cr block 2-way", 900), ("gc cr block lost", 0)), pai
 def test_a_count_of_12_1_0_2_in_the_past_that_nothing_bears_out_is_only_told():
     finding = found(of_12_1_0_2())["IC-LOST-009"]
     assert finding.status is Status.INFO
-    assert finding.seen[-1] == "12.1.0.2 may count too many (bug 20922010, MOS 2096299.1)"
+    assert finding.seen[-1] == "12.1.0.2 may count too many lost blocks (bug 20922010, MOS 2096299.1)"
     assert "20922010" in finding.next[0].text
 
 
@@ -218,7 +205,7 @@ def test_a_count_of_12_1_0_2_in_the_past_that_nothing_bears_out_is_only_told():
 def test_a_count_of_12_1_0_2_in_the_past_that_something_bears_out_warns_with_the_note(shown):
     finding = found(of_12_1_0_2(**shown))["IC-LOST-009"]
     assert finding.status is Status.WARN
-    assert finding.seen[-1] == "12.1.0.2 may count too many (bug 20922010, MOS 2096299.1)"
+    assert finding.seen[-1] == "12.1.0.2 may count too many lost blocks (bug 20922010, MOS 2096299.1)"
 
 
 def test_a_count_of_12_1_0_2_in_the_past_still_warns_where_nothing_else_was_kept():
@@ -239,16 +226,22 @@ def test_an_instance_that_restarted_or_was_not_asked_is_unknown_and_the_others_j
     codes = found(asked(2, activity=gap))
     assert codes["IC-LOST-001"].title.startswith("prod1 received")
     assert codes["IC-LOST-004"].status is Status.UNKNOWN
-    assert codes["IC-LOST-004"].title == ("What prod2 lost is not known: it was restarted between the two samples.")
+    assert codes["IC-LOST-004"].title == (
+        "The number of blocks that prod2 lost is not known: it was restarted between the two samples."
+    )
     alone = database(2, unasked=(UnaskedInstance(3, "prod3", "prod3 did not answer in 15 s."),))
     codes = found(asked(2, database=alone))
-    assert codes["IC-LOST-004"].title == "What prod3 lost is not known: prod3 did not answer in 15 s."
+    assert (
+        codes["IC-LOST-004"].title == "The number of blocks that prod3 lost is not known: prod3 did not answer in 15 s."
+    )
 
 
 def test_instances_that_were_all_restarted_are_told_together():
     gaps = [ActivityGap(n, f"prod{n} was restarted within the interval (up since 14:02:0{n}).") for n in (1, 2)]
     finding = found(asked(3, activity=activity(3, *gaps)))["IC-LOST-004"]
-    assert finding.title == ("What prod1 and prod2 lost is not known: each of them was restarted within the interval.")
+    assert finding.title == (
+        "The number of blocks that prod1 and prod2 lost is not known: each of them was restarted within the interval."
+    )
     assert finding.seen == tuple(gap.reason for gap in gaps)
 
 
@@ -257,14 +250,16 @@ def test_transfers_that_were_not_all_read_do_not_prove_that_nothing_was_lost():
     del silent.statistics["gc blocks lost"]
     fell = "What prod2 counts of prod1 fell within the interval."
     part = activity(2, silent, unread=(UnreadView("GV$INSTANCE_CACHE_TRANSFER", fell),))
-    assert found(asked(2, activity=part))["IC-LOST-004"].title.startswith("What prod2 lost is not known: what prod2")
+    assert found(asked(2, activity=part))["IC-LOST-004"].title.startswith(
+        "The number of blocks that prod2 lost is not known: what prod2"
+    )
 
 
 def test_a_count_of_12_1_0_2_stays_a_warning_where_the_waits_were_not_read():
     no_waits = losing(2, 37, {}, unread=(UnreadView("GV$SYSTEM_EVENT", "A grant is missing."),))
     finding = found(asked(2, database=database(2, "12.1.0.2.0"), activity=no_waits))["IC-LOST-006"]
     assert finding.status is Status.WARN
-    assert "what sessions waited for lost blocks is not known in full: A grant is missing." in finding.seen
+    assert "the waits of sessions for lost blocks are not known in full: A grant is missing." in finding.seen
 
 
 def test_inside_a_pluggable_database_nothing_passes():
@@ -297,6 +292,7 @@ def test_instances_that_are_unknown_for_one_reason_are_told_together():
     )
     finding = found(asked(3, database=alone, activity=activity(1, transfers=())))["IC-LOST-004"]
     assert finding.title == (
-        "What prod2 and prod3 lost is not known: each of them could not be asked: an instance hangs."
+        "The number of blocks that prod2 and prod3 lost is not known: "
+        "each of them could not be asked: an instance hangs."
     )
     assert finding.nodes == ()

@@ -1,17 +1,10 @@
 """The cause of lost blocks in the check: the evidence of paths and kernels of the same nodes."""
 
 import pytest
-
 from checks.model.facts import Unknown, UnreadNode, Verdict
 from checks.plugins.gc_blocks_lost import gc_blocks_lost
 from tests.fixtures.clusters import cluster, node, path, with_paths
-from tests.fixtures.databases import (
-    asked,
-    change,
-    counters,
-    losing,
-    with_sysctls,
-)
+from tests.fixtures.databases import asked, change, counters, losing, with_sysctls
 
 
 def found(built):
@@ -36,13 +29,13 @@ def test_a_black_hole_between_the_two_explains_it_and_one_elsewhere_does_not():
     assert "df-ping: jumbo frames vanish on 192.168.11.0/24, rac1 -> rac2" in finding.seen
     assert "carries less than its MTU of 9000 bytes, 1500 bytes at most" in finding.why
     assert ("rac1", "path 192.168.11.0/24 rac1 rac2") in {(e.node, e.topic) for e in finding.evidence}
-    assert lost(with_hole("rac1", "rac3")).why.startswith("The network looks clean")
+    assert lost(with_hole("rac1", "rac3")).why.startswith("The network shows no loss")
 
 
 def test_a_clean_network_is_said_to_be_clean_and_the_search_goes_on_elsewhere():
     finding = lost(asked(2, activity=losing(2, 37, {1: 37})))
     assert finding.why.startswith(
-        "The network looks clean: full-size packets pass between the nodes and the kernel of rac2 threw nothing away"
+        "The network shows no loss: full-size packets pass between the nodes and the kernel of rac2 dropped nothing"
     )
     assert any("lms" in command for remedy in finding.next for command in remedy.commands)
 
@@ -80,15 +73,15 @@ def test_kernel_counters_of_another_time_make_no_kernel_clean():
         return lost(asked(2, activity=losing(2, 37, {1: 37}), counters=read)).why
 
     before = counted("2026-11-20T14:01:00.000+01:00", "2026-11-20T14:02:10.000+01:00")
-    assert "since the kernel's counters of the same time of rac2 could not be looked at" in before
+    assert "since the kernel's counters of the same time of rac2 could not be checked" in before
     most = counted("2026-11-20T14:01:00.000+01:00", "2026-11-20T14:02:20.000+01:00")
-    assert most.startswith("The network looks clean")
-    assert "could not be looked at" in counted("some time", "later")
+    assert most.startswith("The network shows no loss")
+    assert "could not be checked" in counted("some time", "later")
 
 
 def test_what_could_not_be_looked_at_is_never_called_clean():
     finding = lost(asked(2, activity=losing(2, 37, {1: 37}), counters=Unknown("not read")))
-    assert finding.why.startswith("Why is not known, since the kernel's counters of rac2 could not be looked at")
+    assert finding.why.startswith("The cause is not known, since the kernel's counters of rac2 could not be checked")
     unread = cluster([node(1), UnreadNode("rac2", "ssh refused")])
     finding = lost(asked(unread, activity=losing(2, 37, {1: 37})))
     assert "the paths of rac2" in finding.why

@@ -2,7 +2,6 @@
 
 import msgspec
 import pytest
-
 from checks.model.facts import ActivityGap, UnreadView, WaitEvent
 from checks.model.finding import Status
 from checks.plugins.gc_receive_time import gc_receive_time
@@ -85,11 +84,11 @@ def test_blocks_that_were_lost_are_left_to_gc_blocks_lost():
     lost = event("gc cr block lost", 20, 400_000)
     codes = found(own_activity(2, {"gc blocks lost": 20}, events=(event("gc cr block 2-way", 8_000, 400), lost)))
     assert set(codes) == {"IC-TIME-001"}
-    assert "of blocks that arrived; gc-blocks-lost tells of those that did not" in codes["IC-TIME-001"].seen
+    assert "only blocks that arrived; gc-blocks-lost reports those that did not" in codes["IC-TIME-001"].seen
     busy = event("gc current block busy", 900, 5_000)
     codes = found(own_activity(2, {"gc blocks lost": 20}, events=(event("gc cr block 2-way", 8_000, 400), lost, busy)))
     assert codes["IC-TIME-006"].title == (
-        "58 % of what prod2 waits for the cluster, lost blocks aside, is gc current block busy."
+        "prod2 spends 58 % of its cluster wait time, lost blocks excluded, on gc current block busy."
     )
 
 
@@ -99,7 +98,9 @@ def test_instances_with_which_the_same_is_wrong_are_told_together():
     assert codes["IC-TIME-002"].title == (
         "Blocks take long to arrive at prod1 and prod2: up to 110 ms, on average of 30 s."
     )
-    assert codes["IC-TIME-006"].title == "100 % of what prod1 and prod2 wait for the cluster is gc cr block congested."
+    assert (
+        codes["IC-TIME-006"].title == "prod1 and prod2 spend 100 % of their cluster wait time on gc cr block congested."
+    )
     assert [remedy.commands[0] for remedy in codes["IC-TIME-006"].next] == ["mpstat -P ALL 1 5"]
 
 
@@ -170,7 +171,7 @@ def test_the_traffic_of_slow_instances_is_told():
 
 def test_inside_a_pluggable_database_it_is_said_whose_figures_they_are():
     inside = asked(2, database=database(2, is_multitenant=True, container="APP1"))
-    note = "connected to the pluggable database APP1, not to CDB$ROOT: the figures are what it sees"
+    note = "connected to the pluggable database APP1, not to CDB$ROOT: the figures cover only it"
     assert [f.seen[-1] for f in gc_receive_time.run(inside)] == [note]
     root = asked(2, database=database(2, is_multitenant=True, container="CDB$ROOT"))
     assert not any("pluggable" in line for f in gc_receive_time.run(root) for line in f.seen)
@@ -188,9 +189,7 @@ def test_few_blocks_are_not_judged():
 
 def test_a_restarted_instance_is_unknown():
     codes = found(ActivityGap(2, "It was restarted between the two samples."))
-    assert codes["IC-TIME-005"].title.startswith(
-        "How long blocks take to arrive at prod2 is not known: it was restarted"
-    )
+    assert codes["IC-TIME-005"].title.startswith("The receive time of blocks at prod2 is not known: it was restarted")
     assert codes["IC-TIME-001"].title.startswith("Blocks arrive at prod1 in")
 
 

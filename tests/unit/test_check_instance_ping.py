@@ -2,7 +2,6 @@
 
 import msgspec
 import pytest
-
 from checks.model.facts import InstancePing, Unknown, UnreadView
 from checks.model.finding import Status
 from checks.plugins.instance_ping import instance_ping
@@ -40,7 +39,7 @@ def test_fragments_show_as_a_large_ping_that_takes_several_times_as_long():
         "A ping of 8 KB from prod1 to prod2 takes 4.5 times as long as one of 500 bytes: 0.90 ms, not 0.20 ms."
     )
     assert finding.why.startswith("At MTU 1500 each message of 8 KB is 6 fragments")
-    assert "not cut up at the MTU" in found(told)["IC-PING-003"].why
+    assert "needs no fragments for 8 KB" in found(told)["IC-PING-003"].why
 
 
 def test_a_ratio_of_next_to_nothing_says_nothing():
@@ -68,21 +67,21 @@ def test_small_pings_that_come_back_while_large_ones_do_not_are_a_failure():
     told = (InstancePing(1, 2, 10, 1_800, 0, 0), InstancePing(2, 1, 10, 1_800, 10, 2_400))
     finding = found(told)["IC-PING-005"]
     assert finding.status is Status.FAIL
-    assert finding.title == "10 small pings from prod1 to prod2 came back in 30 s, and none of 8 KB did."
+    assert finding.title == "10 small pings from prod1 to prod2 got an answer in 30 s, and no ping of 8 KB did."
 
 
 def test_too_few_pings_are_not_judged():
     finding = found(pings(2, {(1, 2): (9_000, 90_000)}, count=2))["IC-PING-006"]
     assert (finding.status, finding.title) == (
         Status.INFO,
-        "The instances exchanged 8 pings in 30 s: too few to judge.",
+        "The instances exchanged 8 pings in 30 s: too few for a verdict.",
     )
 
 
 def test_pings_that_could_not_be_read_are_unknown():
     assert found(Unknown("no grant"))["IC-PING-004"].seen == ("no grant",)
     codes = found(tuple(p for p in pings(3) if p.instance != 3), 3, 3)
-    assert codes["IC-PING-004"].title.startswith("How long the pings of prod3 take is not known")
+    assert codes["IC-PING-004"].title.startswith("The ping time of prod3 is not known")
 
 
 def test_the_thresholds_are_settings():
@@ -95,4 +94,4 @@ def test_the_thresholds_are_settings():
 def test_inside_a_pluggable_database_it_is_said_whose_figures_they_are():
     inside = asked(2, database=database(2, is_multitenant=True, container="APP1"))
     (finding,) = instance_ping.run(inside)
-    assert finding.seen[-1] == "connected to the pluggable database APP1, not to CDB$ROOT: the figures are what it sees"
+    assert finding.seen[-1] == "connected to the pluggable database APP1, not to CDB$ROOT: the figures cover only it"

@@ -2,7 +2,6 @@
 
 import msgspec
 import pytest
-
 from checks.model.facts import Haip, InterconnectInUse, Parameter, UnaskedInstance, Unknown
 from checks.model.finding import Status
 from checks.plugins.interconnect_in_use import interconnect_in_use
@@ -33,7 +32,7 @@ def physical(number, source="Oracle Cluster Repository"):
 def test_haip_on_every_private_network_passes(instances):
     (finding,) = interconnect_in_use.run(asked(instances))
     assert finding.status is Status.PASS
-    assert finding.title.endswith("192.168.10.0/24 and 192.168.11.0/24, by HAIP.")
+    assert finding.title.endswith("192.168.10.0/24 and 192.168.11.0/24, through HAIP.")
 
 
 def test_the_physical_addresses_of_all_pass_too():
@@ -103,7 +102,7 @@ def test_a_haip_that_moved_to_the_other_interface_leaves_a_network_unused():
         InterconnectInUse(2, "eth1:2", "169.254.138.2", None, ""),
     )
     finding = found(using(*both_on_eth1))["IC-USE-006"]
-    assert finding.title == "prod2 uses 192.168.10.0/24 alone; oifcfg also names 192.168.11.0/24."
+    assert finding.title == "prod2 uses only 192.168.10.0/24; oifcfg also names 192.168.11.0/24."
     assert finding.status is Status.WARN
 
 
@@ -115,8 +114,8 @@ def test_instances_without_a_common_network_fail():
 def test_without_clusterware_what_the_instances_say_is_judged():
     base = msgspec.structs.replace(cluster(2), networks=Unknown("no Clusterware"), clusterware=Unknown("none"))
     passed = found(database(2), base)["IC-USE-001"]
-    assert passed.title == "prod1 and prod2 use eth1:1 and eth2:1, none of them public."
-    assert any("only what the instances say was judged" in line for line in passed.seen)
+    assert passed.title == "prod1 and prod2 use eth1:1 and eth2:1; no interface is public."
+    assert any("only the reports of the instances were judged" in line for line in passed.seen)
     public = found(using(InterconnectInUse(2, "eth0", "10.20.0.2", True, "")), base)
     assert public["IC-USE-002"].status is Status.FAIL
 
@@ -124,11 +123,9 @@ def test_without_clusterware_what_the_instances_say_is_judged():
 def test_what_could_not_be_read_is_unknown():
     assert found(database(2, interconnects=Unknown("no grant")))["IC-USE-008"].status is Status.UNKNOWN
     alone = found(database(2, unasked=(UnaskedInstance(3, "prod3", "It did not answer in 15 s."),)))
-    assert (
-        alone["IC-USE-008"].title == "The interconnect that is in use at prod3 is not known: it did not answer in 15 s."
-    )
+    assert alone["IC-USE-008"].title == "The interconnect that prod3 uses is not known: it did not answer in 15 s."
     silent = found(using())
-    assert silent["IC-USE-008"].title.startswith("The interconnect that is in use at prod2 is not known")
+    assert silent["IC-USE-008"].title.startswith("The interconnect that prod2 uses is not known")
 
 
 def test_the_instance_of_a_node_that_was_not_read_is_judged_by_its_subnet():

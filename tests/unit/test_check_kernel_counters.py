@@ -54,7 +54,7 @@ def test_several_nodes_that_are_not_known_are_one_finding_with_their_reasons(che
 def test_failures_that_waited_in_vain_are_lost_fragments():
     base = cluster([node(1, 1500), node(2, 1500)])
     finding = found(reassembly, base, Ip_ReasmFails=212, Ip_ReasmTimeout=212)["IC-REASM-002"]
-    assert finding.title == "rac2 gave up on 212 packets in 30 s because fragments of them never came."
+    assert finding.title == "rac2 dropped 212 packets in 30 s because fragments were missing."
     assert finding.status is Status.FAIL
     assert finding.nodes == ("rac2",)
     assert "192.168.10.0/24 has MTU 1500: a block of 8 KB is 6 fragments" in finding.seen
@@ -64,7 +64,7 @@ def test_nodes_with_one_cause_are_told_together_as_gravely_as_the_worst():
     failing = [change(f"rac{n}", Ip_ReasmFails=n * 40, Ip_ReasmTimeout=n * 40) for n in (1, 2)]
     finding, _ = reassembly.run(asked(3, counters=counters(3, *failing)))
     assert finding.title == (
-        "rac1 and rac2 gave up on 120 packets in 30 s because fragments of them never came, most of them at rac2."
+        "rac1 and rac2 dropped 120 packets in 30 s because fragments were missing, most of them at rac2."
     )
     assert (finding.status, finding.nodes) == (Status.FAIL, ("rac1", "rac2"))
     assert finding.seen[0] == "rac2: 80 reassemblies failed, all by timeout; 6,000 fragments arrived (1.3 %)"
@@ -81,7 +81,7 @@ def test_lost_fragments_and_want_of_memory_stay_apart():
 def test_failures_without_a_wait_are_want_of_memory():
     base = cluster([node(1), with_sysctls(node(2), net_ipv4_ipfrag_high_thresh=262_144)])
     finding = found(reassembly, base, Ip_ReasmFails=34, Ip_ReasmTimeout=1)["IC-REASM-003"]
-    assert finding.title == "rac2 threw 34 packets away in 30 s because it had no room to put their fragments together."
+    assert finding.title == "rac2 dropped 34 packets in 30 s because there was no memory to reassemble the fragments."
     assert "rac2: net.ipv4.ipfrag_high_thresh is 262,144 bytes" in finding.seen
     assert any("ipfrag_high_thresh=16777216" in c for remedy in finding.next for c in remedy.commands)
 
@@ -102,7 +102,7 @@ def test_full_receive_buffers_fail_with_their_sizes_and_the_minimum():
     base = cluster([node(1), with_sysctls(node(2), net_core_rmem_max=212_992, net_core_rmem_default=262_144)])
     finding = found(udp_receive_buffers, base, Udp_RcvbufErrors=193, Udp_InErrors=193)["IC-UDP-002"]
     assert finding.status is Status.FAIL
-    assert finding.title == "rac2 threw 193 datagrams away in 30 s: the receive buffers of their sockets were full."
+    assert finding.title == "rac2 dropped 193 datagrams in 30 s: the receive buffers of their sockets were full."
     assert "rac2: net.core.rmem_max is 212,992 bytes, less than the minimum of 4,194,304" in finding.seen
     assert "rac2: net.core.rmem_default is 262,144 bytes" in finding.seen
     assert ("sysctl -w net.core.rmem_max=4194304",) in [remedy.commands for remedy in finding.next]
@@ -133,7 +133,7 @@ def test_small_buffers_that_hold_are_noted_and_pass():
 def test_nodes_whose_buffers_overflow_are_told_together():
     full = [change(f"rac{n}", Udp_RcvbufErrors=n, Udp_InErrors=n) for n in range(1, 7)]
     (finding,) = udp_receive_buffers.run(asked(6, counters=counters(6, *full)))
-    assert finding.title == "6 nodes threw 21 datagrams away in 30 s: the receive buffers of their sockets were full."
+    assert finding.title == "6 nodes dropped 21 datagrams in 30 s: the receive buffers of their sockets were full."
     assert finding.seen[0] == "rac6: Udp RcvbufErrors grew by 6"
 
 
@@ -198,8 +198,7 @@ def test_a_pass_on_engineered_nics_says_what_these_counters_do_not_see(check):
     (finding,) = check.run(asked(on_port(cluster(2), "stre0")))
     assert finding.status is Status.PASS
     assert finding.seen[-1] == (
-        "rac1 and rac2: NICs as on engineered systems (stre0); "
-        "what the instances send over RDS is not in these counters"
+        "rac1 and rac2: NICs as on engineered systems (stre0); these counters do not include traffic over RDS"
     )
     (plain,) = check.run(asked(on_port(cluster(2), "ens1f0")))
     assert not any("RDS" in line for line in plain.seen)
@@ -219,7 +218,7 @@ def filtering(everywhere, own):
 def test_the_larger_one_of_both_settings_decides(everywhere, own, status):
     finding = found(rp_filter, filtering(everywhere, own), TcpExt_IPReversePathFilter=7)["IC-RPF-002"]
     assert finding.status is status
-    assert finding.title.startswith("rp_filter threw 7 packets of rac2 away in 30 s")
+    assert finding.title.startswith("rp_filter dropped 7 packets on rac2 in 30 s")
     assert ("; it is strict on eth2." in finding.title) is (status is Status.FAIL)
 
 
@@ -228,4 +227,4 @@ def test_nodes_that_filter_alike_are_told_together():
     base = cluster([msgspec.structs.replace(node(n), sysctls=sysctls) for n in (1, 2)])
     dropping = counters(2, *(change(f"rac{n}", TcpExt_IPReversePathFilter=7) for n in (1, 2)))
     (finding,) = rp_filter.run(asked(base, counters=dropping))
-    assert finding.title == "rp_filter threw 14 packets of rac1 and rac2 away in 30 s; it is strict on eth2."
+    assert finding.title == "rp_filter dropped 14 packets on rac1 and rac2 in 30 s; it is strict on eth2."

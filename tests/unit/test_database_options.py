@@ -79,10 +79,13 @@ def test_the_way_in_that_is_given_replaces_the_one_in_the_file(tmp_path):
             "--os-auth logs in to the instance of this node, --connect to another one",
         ),
         (["--connect", "h/p", "--user", "sys"], "--user: SYS can only log in as SYSDBA"),
-        (["--connect", "h/p", "--user", "scott/tiger"], "--user: it seems to hold a password"),
-        (["--connect", "h/p", "--user", '"scott"/tiger'], "--user: it seems to hold a password"),
-        (["--connect", "config-azure://h?azure_client_secret=tiger"], "--connect: it seems to hold a user or a passw"),
-        (["--connect", "scott/tiger@h/p"], "--connect: it seems to hold a user or a password"),
+        (["--connect", "h/p", "--user", "scott/tiger"], "--user: it seems to contain a password"),
+        (["--connect", "h/p", "--user", '"scott"/tiger'], "--user: it seems to contain a password"),
+        (
+            ["--connect", "config-azure://h?azure_client_secret=tiger"],
+            "--connect: it seems to contain a user or a passw",
+        ),
+        (["--connect", "scott/tiger@h/p"], "--connect: it seems to contain a user or a password"),
         (["--connect", "h/p", "--wallet", "\x1b[2J"], "--wallet: "),
     ],
 )
@@ -132,12 +135,12 @@ def test_the_plan_names_the_mode_that_the_login_takes(settings, mode):
 def test_the_plan_leaves_awr_out_unless_it_is_opted_in():
     text = planned(connect="h/p", user="racwire")
     assert "sql awr_" not in text
-    assert "Diagnostics Pack, and --awr to say that you have it" in text
+    assert "Diagnostics Pack, and --awr to state that you have it" in text
 
 
 def test_the_plan_without_a_database_says_that_none_is_asked():
     text = planned()
-    assert "No database is set, so none is asked" in text
+    assert "No database is configured, so none is queried" in text
     assert "SELECT" not in text
 
 
@@ -248,7 +251,7 @@ def test_asking_to_end_twice_does_not_cut_the_report_short(server, password, tmp
         ran.terminate()
     out, err = ran.communicate(timeout=10)
     assert (ran.returncode, err) == (ExitCode.INTERRUPTED, f"racwire: {STOPPING}\n")
-    assert "gc-blocks-lost had not concluded when the run was interrupted." in out
+    assert "The run was interrupted before gc-blocks-lost finished." in out
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
@@ -291,7 +294,7 @@ def test_while_it_runs_the_kernel_shows_no_password_of_it_and_a_hung_query_holds
         ran.terminate()
         out, err = ran.communicate(timeout=10)
     assert ran.returncode == ExitCode.INTERRUPTED
-    assert "gc-blocks-lost had not concluded when the run was interrupted." in out
+    assert "The run was interrupted before gc-blocks-lost finished." in out
     assert witness.broken_off.wait(5)
     assert_nowhere(password, tmp_path, out, err)
 

@@ -1,10 +1,8 @@
 """The engine: it gathers once, judges facts as they arrive, and one failing part disturbs no other."""
 
 import asyncio
-import time
-
 import pytest
-
+import time
 from checks import Kind, Status, Unknown, check
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import NotAsked
@@ -12,13 +10,12 @@ from checks.model.report import exit_code
 from checks.model.settings import Settings
 from checks.run.check_discovery import BrokenPlugin
 from checks.run.engine import Engine
-from checks.run.events import CheckConcluded, Gathered, GatherProgress, RunFinished, RunStarted
+from checks.run.events import CheckConcluded, GatherProgress, Gathered, RunFinished, RunStarted
 from checks.run.gathering import Gatherer
 from checks.sources.database.errors import DatabaseError
 from checks.sources.database.secret import Secret
 from tests.fixtures.clusters import cluster
-from tests.fixtures.oracle import PASSWORD, Witness, query, serve
-from tests.fixtures.oracle import settings as database_settings
+from tests.fixtures.oracle import PASSWORD, Witness, query, serve, settings as database_settings
 
 FINE = Kind("T-FINE-001", "All is well")
 FACTS = cluster(2)
@@ -133,7 +130,7 @@ async def test_a_source_that_hangs_is_given_up_at_its_limit():
         await asyncio.Event().wait()
 
     events = await run([make("b", ["paths"])], (Gatherer("paths", (), hanging, 0.05),))
-    assert "given up" in concluded(events)["b"][0].title
+    assert "stopped" in concluded(events)["b"][0].title
 
 
 async def test_a_check_that_raises_is_unknown_and_the_others_go_on():
@@ -153,7 +150,7 @@ async def test_a_check_that_says_nothing_or_something_undeclared_is_unknown():
         yield other.finding(Status.PASS, "?")
 
     events = await run([make("a", [], lambda c: ()), make("b", [], undeclared)])
-    assert "must say PASS" in concluded(events)["a"][0].seen[0]
+    assert "must report PASS" in concluded(events)["a"][0].seen[0]
     assert "T-OTHER-001" in concluded(events)["b"][0].seen[0]
 
 

@@ -2,7 +2,6 @@
 
 import msgspec
 import pytest
-
 from checks.model.facts import Address, Database, Unknown, UnreadNode
 from checks.model.journal import Journal
 from checks.model.settings import ClusterSettings, Settings
@@ -43,7 +42,7 @@ async def test_settings_that_serve_all_nodes_may_name_this_one_too(monkeypatch, 
 async def test_a_peer_that_turns_out_to_be_this_node_is_told_and_not_probed(monkeypatch):
     known = await nodes(monkeypatch, ("scan",), lambda _: msgspec.structs.replace(RAC1, name="scan"))
     assert isinstance(known["scan"], UnreadNode)
-    assert known["scan"].reason.startswith("scan is rac1 itself under another name: name the other node")
+    assert known["scan"].reason.startswith("scan is another name of rac1: specify the other node")
 
 
 async def test_whatever_one_peer_brings_about_the_others_are_read(monkeypatch):
@@ -66,7 +65,7 @@ async def test_where_a_private_network_is_public_too_it_is_said_that_nothing_was
 
     monkeypatch.setattr(gathering, "probe_paths", refuse)
     known = await gathering._paths(Session(Settings(), Journal()), cluster(2))
-    assert known == Unknown("Nothing was sent: 10.20.0.0/24 overlaps the public network 10.20.0.0.")
+    assert known == Unknown("No packet was sent: 10.20.0.0/24 overlaps the public network 10.20.0.0.")
 
 
 def test_how_far_a_public_network_reaches_is_told_by_the_addresses_on_it():
@@ -86,6 +85,6 @@ async def test_a_database_without_an_interconnect_is_left_out_and_with_it_all_th
     found = await gathering._database(session, cluster(2))
     assert isinstance(found, Database) is is_asked
     if not is_asked:
-        assert found.reason == "prod is no RAC database (cluster_database is FALSE), and uses no interconnect."
+        assert found.reason == "prod is not a RAC database (cluster_database is FALSE) and uses no interconnect."
         known = msgspec.structs.replace(cluster(2), database=found)
         assert await gathering._activity(session, known) == await gathering._history(session, known) == found

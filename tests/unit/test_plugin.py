@@ -1,16 +1,14 @@
 """The declaration and discovery of checks, including those of other packages."""
 
+import pytest
 import re
 import subprocess
 import sys
-from pathlib import Path
-
-import pytest
-
 from checks.model.check import Kind, PluginError, check
 from checks.model.facts import Cluster
 from checks.model.finding import Status
 from checks.run.check_discovery import discover
+from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 KIND = Kind("T-KIND-001", "?")
@@ -102,4 +100,4 @@ def test_a_package_that_cannot_be_imported_or_steals_an_id_is_told(tmp_path):
     absent, nothing, thief = ran.stdout.splitlines()
     assert "could not be imported" in absent
     assert "not a check" in nothing
-    assert "takes the id df-ping" in thief
+    assert "has the id df-ping" in thief

@@ -1,13 +1,9 @@
 """The run over all paths, with made-up shells: the events when a node cannot ping, and the journal."""
 
 from __future__ import annotations
-
 import asyncio
-from collections.abc import Callable, Sequence
-
 import msgspec
 import pytest
-
 from checks.model.facts import Interface, Leg, Node, PathProbe, Port, PrivateNetwork, Unknown, UnreadNode, Verdict
 from checks.model.journal import Journal
 from checks.model.settings import Settings
@@ -17,6 +13,7 @@ from checks.sources.nodes.shell import Completed, Shell, ShellError
 from checks.sources.probes import paths, ping_command
 from checks.sources.probes.paths import PathRun, probe_paths
 from checks.sources.probes.safety import UnsafePathError
+from collections.abc import Callable, Sequence
 
 NODES = tuple(Node(name, "ssh") for name in ("rac1", "rac2", "rac3"))
 TOOL = "ping from iputils 20221126\nplain: PING 127.0.0.1\ndont-fragment: PING 127.0.0.1\ntimeout: yes\n"
@@ -197,5 +194,7 @@ async def test_nothing_at_all_is_sent_when_a_path_would_leave_its_network() -> N
 
 
 async def test_a_network_without_a_known_mtu_has_no_paths() -> None:
-    unknown = PrivateNetwork("n", "eth2", "192.168.11.0/24", "oifcfg", (), Unknown("no node has a port on it"))
+    unknown = PrivateNetwork(
+        "n", "eth2", "192.168.11.0/24", "oifcfg", (), Unknown("no node has a port on this network")
+    )
     assert await probe_paths([unknown], NODES, FakeSession(lambda _, __: True)) == ()

@@ -76,12 +76,12 @@ def test_waivers_that_do_not_hold_take_a_line_each_and_those_in_force_none():
     waiver = "Waiver IC-BOOT-002 (eth2 rac1) by Ann Lee"
     assert f"{waiver}: expired on 2026-10-31. The finding counts again." in text
     assert f"{waiver}: lifted. It was waived as WARN, and is FAIL now." in text
-    assert f"{waiver}: not needed. Nothing like it was found; take it out of the settings." in text
+    assert f"{waiver}: not needed. No such finding was made; remove the waiver from the settings." in text
     assert text.count("IC-BOOT-002 (eth2 rac1)") == 3
 
 
 def test_waivers_that_nobody_could_look_at_share_a_line():
-    text = words(with_waived(None, ended("not checked", "boot-mtu could not look everywhere.")))
+    text = words(with_waived(None, ended("not checked", "boot-mtu could not check everything.")))
     assert "Waivers not checked in this run, or not on all nodes: IC-BOOT-002 (eth2 rac1)" in text
 
 

@@ -1,16 +1,13 @@
 """The settings file: the message for each mistake, and the correctness of the template."""
 
 import json
-import tomllib
-from datetime import date
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
+import tomllib
 from checks.model.settings import Settings
 from checks.run.settings_file import SettingsError, load_settings, parse_settings, template, toml
 from checks.run.settings_values import as_plain
+from datetime import date
+from hypothesis import given, strategies as st
 
 
 def test_the_template_is_the_defaults():
@@ -38,10 +35,10 @@ def test_values_are_taken_and_the_rest_stays_default():
         ("\n\n[probe]\npackts = 5\n", "s.toml line 4: 'packts' is not known; did you mean 'packets'?"),
         ("[probe]\npackets = 1\n", "s.toml line 2: 'packets' must be a whole number >= 3."),
         ("[probe]\npackets = 'x'\n", "s.toml line 2: 'packets' must be a whole number, got text."),
-        ("probe = 3\n", "s.toml line 1: 'probe' is a table of settings; write [probe] above them."),
+        ("probe = 3\n", "s.toml line 1: 'probe' is a table of settings; write [probe] above its settings."),
         ("[cluster]\npeers = 'rac2'\n", "s.toml line 2: 'peers' must be a list, got text."),
         ("[ssh]\nconnect_timeout_s = nan\n", "s.toml line 2: 'connect_timeout_s' must be a number > 0.0."),
-        ('[ssh]\nuser = "a\\u0000"\n', "s.toml line 2: 'user': 'a\\x00' has control characters in it."),
+        ('[ssh]\nuser = "a\\u0000"\n', "s.toml line 2: 'user': 'a\\x00' contains control characters."),
     ],
 )
 def test_a_mistake_is_told_with_line_and_what_was_meant(text, sentence):
@@ -81,13 +78,13 @@ def test_a_directory_or_bytes_that_are_no_text_are_one_sentence(tmp_path):
 @pytest.mark.parametrize(
     ("network", "mistake"),
     [
-        ("", "is no subnet"),
-        ("foo", "is no subnet"),
-        ("300.1.1.0/24", "is no subnet"),
+        ("", "is not a subnet"),
+        ("foo", "is not a subnet"),
+        ("300.1.1.0/24", "is not a subnet"),
         ("192.168.10.5/24", "is an address within a subnet; the subnet is 192.168.10.0/24."),
-        ("0.0.0.0/0", "is every network there is"),
-        ("127.0.0.0/8", "is no network between nodes"),
-        ("169.254.0.0/16", "is no network between nodes"),
+        ("0.0.0.0/0", "includes every network"),
+        ("127.0.0.0/8", "is not a network between nodes"),
+        ("169.254.0.0/16", "is not a network between nodes"),
     ],
 )
 def test_what_is_no_private_network_is_refused_before_anything_is_judged_by_it(network, mistake):
@@ -97,13 +94,13 @@ def test_what_is_no_private_network_is_refused_before_anything_is_judged_by_it(n
 
 @pytest.mark.parametrize("peer", ["", " ", "-oProxyCommand=x", "a b", "$(x)", "a;b", "a\\u001b[2J", "%h", "x" * 300])
 def test_what_is_no_host_name_never_comes_near_ssh(peer):
-    with pytest.raises(SettingsError, match="is no host name"):
+    with pytest.raises(SettingsError, match="is not a host name"):
         parse_settings(f'[cluster]\npeers = ["{peer}"]\n', "s.toml")
 
 
 @pytest.mark.parametrize("peer", ["ann:SECRET@rac2", "ssh://ann:SECRET@rac2:22", "ann:SE CRET@rac2", "a:SECRET@b@rac2"])
 def test_a_password_for_a_peer_is_refused_and_not_repeated(peer):
-    with pytest.raises(SettingsError, match="one seems to hold a password; write user and host alone") as told:
+    with pytest.raises(SettingsError, match="one seems to contain a password; write only user and host") as told:
         parse_settings(f'[cluster]\npeers = ["{peer}"]\n', "s.toml")
     assert "SECRET" not in str(told.value)
 
@@ -146,11 +143,11 @@ def test_a_name_that_two_sections_have_is_found_in_the_right_one(text, line, nam
 @pytest.mark.parametrize(
     ("setting", "what"),
     [
-        ('connect = "scott/tiger@rac-scan/prod"', "it seems to hold a user or a password"),
-        ('connect = "scott/tiger@"', "it seems to hold a user or a password"),
-        ('connect = "(DESCRIPTION=(PASSWORD=tiger))"', "it seems to hold a user or a password"),
-        ('connect = "h/p?pyo.password=tiger"', "it seems to hold a user or a password"),
-        ('user = "scott/tiger"', "it seems to hold a password"),
+        ('connect = "scott/tiger@rac-scan/prod"', "it seems to contain a user or a password"),
+        ('connect = "scott/tiger@"', "it seems to contain a user or a password"),
+        ('connect = "(DESCRIPTION=(PASSWORD=tiger))"', "it seems to contain a user or a password"),
+        ('connect = "h/p?pyo.password=tiger"', "it seems to contain a user or a password"),
+        ('user = "scott/tiger"', "it seems to contain a password"),
     ],
 )
 def test_a_password_in_a_setting_is_refused_and_not_repeated(setting, what):
@@ -163,12 +160,12 @@ def test_a_password_in_a_setting_is_refused_and_not_repeated(setting, what):
 @pytest.mark.parametrize(
     ("setting", "what"),
     [
-        ('connect = "a\\u001b[2J"', "it has control characters"),
-        ('connect = " prod"', "it has control characters or blanks around it"),
-        ('user = "sys"', "SYS can only log in as SYSDBA: set sysdba as well"),
+        ('connect = "a\\u001b[2J"', "it contains control characters"),
+        ('connect = " prod"', "it contains control characters or surrounding blanks"),
+        ('user = "sys"', "SYS can only log in as SYSDBA: also set sysdba"),
         ('connect = "prod"\nos_authentication = true', "leave connect empty"),
-        ('oracle_sid = "a/b"', "is no name of an instance"),
-        ('wallet = "a\\u0007"', "has control characters in it"),
+        ('oracle_sid = "a/b"', "is not the name of an instance"),
+        ('wallet = "a\\u0007"', "contains control characters"),
         ('password = "x"', "is not known; did you mean 'password_file'"),
         ("sysdba = 1", "must be true or false"),
     ],
@@ -237,32 +234,35 @@ def test_waivers_are_tables_of_which_there_may_be_any_number():
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (WAIVER.replace('by = "Ann Lee"\n', ""), "line 1: [[waivers]] has no 'by' in it: who takes that on."),
+        (
+            WAIVER.replace('by = "Ann Lee"\n', ""),
+            "line 1: [[waivers]] has no 'by': the person who is responsible for the waiver.",
+        ),
         (WAIVER + WAIVER.replace("reason", "raeson"), "line 10: 'raeson' is not known; did you mean 'reason'?"),
         (WAIVER.replace("2027-01-31", '"soon"'), "line 6: 'expires' must be a day, such as 2027-01-31."),
         (WAIVER.replace("2027-01-31", "2027-01-31T10:00:00"), "line 6: 'expires' must be a day, such as 2027-01-31."),
         (
             WAIVER.replace("2027", "2028"),
-            "line 6: 'expires': 2028-01-31 is over 366 days ahead; choose an earlier day, and look at it again then.",
+            "line 6: 'expires': 2028-01-31 is over 366 days ahead; choose an earlier day, and review the waiver then.",
         ),
         (WAIVER + 'status = "INFO"\n', "line 7: 'status' must be WARN, FAIL or UNKNOWN."),
         (WAIVER + "extent = nan\n", "line 7: 'extent': it must be a number, 0 or more."),
         (WAIVER + "extent = 'much'\n", "line 7: 'extent' must be a number, got text."),
         (
             WAIVER.replace("IC-BOOT-002", "boot-mtu"),
-            "line 2: 'code': 'boot-mtu' is no code of a finding; write it as IC-PATH-003.",
+            "line 2: 'code': 'boot-mtu' is not the code of a finding; write it as IC-PATH-003.",
         ),
         (
             WAIVER.replace("mended in January", " "),
-            "line 4: 'reason': it is empty, or has control characters in it; write a few plain words.",
+            "line 4: 'reason': it is empty or contains control characters; write a short text.",
         ),
         (
             WAIVER + WAIVER,
-            "line 9: 'subject': IC-BOOT-002 of 'eth2 rac1' is waived twice; leave one of the two.",
+            "line 9: 'subject': IC-BOOT-002 of 'eth2 rac1' is waived twice; remove one of the two.",
         ),
-        ("[waivers]\ncode = 1\n", "line 1: 'waivers' is a table of settings; write [[waivers]] above them."),
-        ("[[probe]]\npackets = 30\n", "line 1: 'probe' is a table of settings; write [probe] above them."),
-        ("waivers = 3\n", "line 1: 'waivers' is a table of settings; write [[waivers]] above them."),
+        ("[waivers]\ncode = 1\n", "line 1: 'waivers' is a table of settings; write [[waivers]] above its settings."),
+        ("[[probe]]\npackets = 30\n", "line 1: 'probe' is a table of settings; write [probe] above its settings."),
+        ("waivers = 3\n", "line 1: 'waivers' is a table of settings; write [[waivers]] above its settings."),
     ],
 )
 def test_a_mistake_in_a_waiver_is_told_with_its_own_line(text, sentence):

@@ -2,7 +2,6 @@
 --probe."""
 
 import pytest
-
 from checks.model.settings import DatabaseSettings, ProbeSettings, Settings, TrafficSettings
 from checks.run.dry_run import plan_samples
 from checks.sources.database.statements import statements
@@ -34,11 +33,11 @@ def test_every_statement_of_the_instances_is_told_with_its_text_and_pace() -> No
         for line in statement.text.splitlines():
             assert line in text
     assert "  every 20 s:\n    sql cache_transfer" in text
-    assert "no statement may take longer than 3 s" in text
+    assert "limit of a statement: 3 s" in text
 
 
 def test_without_a_database_no_instance_is_asked() -> None:
-    assert "of the instances nothing: no database is set." in told()
+    assert "no statements on instances: no database is configured." in told()
     assert "SELECT" not in told()
 
 
@@ -53,10 +52,10 @@ def test_pings_are_told_with_rate_sizes_and_bound_and_that_they_want_probe(rate:
     text = told(
         Settings(traffic=TrafficSettings(probes_per_second=rate), probe=ProbeSettings(max_packets_per_second=700))
     )
-    assert "Packets: none, but with --probe" in text
+    assert "Packets: none without --probe" in text
     assert words in text
     assert f"{0.068 * rate:.2g} Mb/s on each path" in text
-    assert "700 pings a second at most" in text
+    assert "at most 700 pings a second" in text
 
 
 def test_the_plan_ends_with_live_samples_unless_checks_are_named(

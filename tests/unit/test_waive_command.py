@@ -1,21 +1,17 @@
 """`racwire waive`: a waiver for the settings file, made of what a report found."""
 
 from __future__ import annotations
-
-from datetime import date, timedelta
-from pathlib import Path
-
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from checks.model.finding import Finding, Magnitude, Status, Waived
 from checks.model.report import Report
 from checks.report.json_report import to_json
 from checks.rules.waivers import apply
 from checks.run.check_discovery import known_codes
 from checks.run.settings_file import parse_settings
+from datetime import date, timedelta
+from hypothesis import given, strategies as st
+from pathlib import Path
 from tests.fixtures.clusters import cluster
 from tests.fixtures.reports import report_of
 from tui.cli.main import main
@@ -121,7 +117,7 @@ def test_what_the_settings_refuse_is_not_printed(tmp_path, capsys):
     assert waive(tmp_path, "my code", report=odd) == 64
     out, err = capsys.readouterr()
     assert out == ""
-    assert "'my code' is no code of a finding" in err
+    assert "'my code' is not the code of a finding" in err
 
 
 def test_what_is_well_needs_no_waiver(tmp_path, capsys):

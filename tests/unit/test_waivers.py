@@ -82,7 +82,7 @@ def test_it_covers_what_is_no_graver_and_not_knowing_only_where_that_was_waived(
 
 def test_without_a_status_it_covers_a_warning_and_says_why_it_does_not_cover_a_failure():
     assert standing(waiver(), finding(Status.FAIL)) == ("lifted", "It was waived as WARN, and is FAIL now.")
-    assert standing(waiver(), finding(Status.UNKNOWN))[1] == "It was waived as WARN, and cannot be told any more."
+    assert standing(waiver(), finding(Status.UNKNOWN))[1] == "It was waived as WARN, and is not known now."
 
 
 def test_what_is_well_is_never_waived():
@@ -96,7 +96,7 @@ def test_it_is_lifted_when_the_number_rises_and_not_when_it_falls():
     assert holds(half, finding(extent=Magnitude(0.1, "% of packets lost")))
     worse = finding(extent=Magnitude(0.6, "% of packets lost"))
     assert standing(half, worse) == ("lifted", "It was waived up to 0.5, and is 0.6 % of packets lost now.")
-    assert standing(half, finding()) == ("lifted", "It was waived up to 0.5, and does not tell how bad it is now.")
+    assert standing(half, finding()) == ("lifted", "It was waived up to 0.5, and its extent is not known now.")
     assert holds(waiver(), worse)
 
 
@@ -124,7 +124,7 @@ def test_it_is_lifted_when_another_node_is_concerned():
     assert holds(of_rac1, finding(nodes=["rac1"]))
     assert standing(of_rac1, finding(nodes=["rac1", "rac3"])) == (
         "lifted",
-        "It was waived for rac1 and rac2, and is about rac3 as well.",
+        "It was waived for rac1 and rac2, and also affects rac3 now.",
     )
 
 
@@ -161,7 +161,7 @@ def test_it_is_not_needed_where_the_check_looked_and_found_nothing_like_it():
     assert standing(waiver(), finding(Status.PASS, code="IC-BOOT-001", subject="")) == ("not needed", "")
     assert standing(waiver(), finding(subject="eth2 rac3")) == (
         "not needed",
-        "IC-BOOT-002 was found about something else: eth2 rac3.",
+        "IC-BOOT-002 was found with other subjects: eth2 rac3.",
     )
 
 
@@ -169,11 +169,11 @@ def test_it_is_not_needed_where_the_check_looked_and_found_nothing_like_it():
     ("waived", "found", "why"),
     [
         ({"code": "IC-UDP-002"}, (), "No check of this run can find this code."),
-        ({"code": "IC-BOTO-002"}, (), "No check here has the code IC-BOTO-002; did you mean IC-BOOT-002?"),
-        ({"code": "XX-99999-999"}, (), "No check here has the code XX-99999-999."),
-        ({}, (), "boot-mtu has not concluded."),
-        ({}, (finding(Status.UNKNOWN, code="IC-BOOT-004", subject="rac3"),), "boot-mtu could not look everywhere."),
-        ({}, (finding(Status.SKIPPED, code="RW-ENGINE-005"),), "boot-mtu could not look everywhere."),
+        ({"code": "IC-BOTO-002"}, (), "No installed check has the code IC-BOTO-002; did you mean IC-BOOT-002?"),
+        ({"code": "XX-99999-999"}, (), "No installed check has the code XX-99999-999."),
+        ({}, (), "boot-mtu reached no verdict."),
+        ({}, (finding(Status.UNKNOWN, code="IC-BOOT-004", subject="rac3"),), "boot-mtu could not check everything."),
+        ({}, (finding(Status.SKIPPED, code="RW-ENGINE-005"),), "boot-mtu could not check everything."),
     ],
 )
 def test_it_is_not_called_unneeded_where_nobody_could_look(waived, found, why):

@@ -1,7 +1,6 @@
 """The descriptions of paths between nodes."""
 
 import pytest
-
 from checks.model.wording import between, continued, counted, hub, listed
 
 NODES = ("rac1", "rac2", "rac3", "rac4")
@@ -60,7 +59,7 @@ def test_lists_and_counts():
     ("sentence", "after_a_colon"),
     [
         ("User equivalence to rac2 is missing.", "user equivalence to rac2 is missing."),
-        ("No node has a port on it.", "no node has a port on it."),
+        ("No node has a port on this network.", "no node has a port on this network."),
         ("Clusterware may hang there.", "Clusterware may hang there."),
         ("NetworkManager does not tell.", "NetworkManager does not tell."),
         ("The", "The"),

@@ -5,13 +5,11 @@ The top-level help lists these options, so this module imports only the standard
 """
 
 from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
-
 from tui.cli.durations import seconds_of
 from tui.cli.errors import UsageError
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from checks.model.settings import Settings
@@ -280,7 +278,7 @@ def _with(settings: Settings, option: Option, value: Any) -> Settings:
     """The settings with the value of one option. Raises UsageError where the value is outside the setting's limits."""
     import msgspec
 
-    from checks.run.settings_file import limit_in_words, limits_of
+    from checks.run.settings_file import limit_text, limits_of
 
     section, _, name = option.place.partition(".")
     table = getattr(settings, section)
@@ -292,7 +290,7 @@ def _with(settings: Settings, option: Option, value: Any) -> Settings:
         # Numbers arrive as text. The message names the same limits as for the settings file.
         new = msgspec.convert({**msgspec.to_builtins(table), name: value}, type(table), strict=False)
     except msgspec.ValidationError as error:
-        limits = f"must be {limits_of(type(table), name)} seconds" if option.reads else limit_in_words(str(error))[0]
+        limits = f"must be {limits_of(type(table), name)} seconds" if option.reads else limit_text(str(error))[0]
         raise UsageError(f"{option.name} {limits}.") from None
     return msgspec.structs.replace(settings, **{section: new})
 

@@ -1,9 +1,9 @@
-"""What can be known of a cluster.
+"""Facts about a cluster.
 
-Facts are frozen, typed and serialisable: the same objects come from a live cluster, from the practice cluster and
-from a saved file, so that a check cannot tell which. Units stand in the names (`speed_mbps`, `rtt_ms`); an MTU is
-always in bytes and means the IP packet, as `ip link` counts it. What could not be read is `Unknown` with its reason,
-never None and never zero; None means "read, and there is none".
+Facts are frozen, typed and serialisable. A live cluster, the practice cluster and a saved file produce the same
+objects, so that a check cannot distinguish them. Names contain units (`speed_mbps`, `rtt_ms`); an MTU is always in
+bytes of the IP packet, as in `ip link`. A value that could not be read is `Unknown` with a reason, never None and never
+zero; None means "read, and there is none".
 """
 
 from checks.model.facts.base import Fact, NotAsked, NotGathered, Unknown

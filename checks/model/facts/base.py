@@ -1,4 +1,4 @@
-"""What every fact is: frozen, typed, and Unknown with a reason where it could not be read."""
+"""The base of all facts: frozen, typed, and Unknown with a reason where a value could not be read."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ import msgspec
 
 
 class Fact(msgspec.Struct, frozen=True, tag_field="fact", tag=True, omit_defaults=True):
-    """A thing that is so; in JSON its class name stands in the field `fact`."""
+    """A fact; in JSON the field `fact` has its class name."""
 
 
 class Unknown(Fact, frozen=True):
-    """A fact that could not be read, and why: one sentence that a DBA can act on."""
+    """A fact that could not be read, with the reason: one sentence that a DBA can act on."""
 
     reason: str
     commands: tuple[str, ...] = ()
-    """What makes it readable, as commands to copy: `GRANT SELECT ON SYS.GV_$SYSSTAT TO RACWIRE;`."""
+    """Commands that make the fact readable: `GRANT SELECT ON SYS.GV_$SYSSTAT TO RACWIRE;`."""
 
 
 class NotGathered(Unknown, frozen=True):
-    """A group of facts that no check of the run needed, or that was not reached yet: nobody looked.
+    """A group of facts that was not gathered: no check of the run needed it, or the run has not reached it.
 
-    It is Unknown like what could not be read, since nothing can be said of it either.
+    It is a kind of Unknown, since there is no data, as with facts that could not be read.
     """
 
-    reason: str = "not asked for"
+    reason: str = "not requested"
 
 
 class NotAsked(Fact, frozen=True):
-    """Facts that were left out by the operator's choice, or by an option not given: neither a doubt nor a fault."""
+    """Facts that the operator did not request, by a choice or a missing option: neither UNKNOWN nor a fault."""
 
     reason: str
-    """Why, in one sentence: `No database connection is set; prod1 and prod2 run here.`"""
+    """The reason in one sentence: `No database connection is set; prod1 and prod2 run here.`"""
     commands: tuple[str, ...] = ()
-    """How to have them, as commands to copy."""
+    """Commands that include the facts."""

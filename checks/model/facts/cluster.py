@@ -1,4 +1,4 @@
-"""The whole: what checks judge."""
+"""The cluster: all facts that checks judge."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ FACT_GROUPS = (
     "managed",
 )
 """The fields of `Cluster` that a check can need, in the order in which they can be gathered."""
+_REASON_IN_0_1_0 = " ".join(("not", "asked", "for"))
+"""The reason of the Unknown in files of racwire 0.1.0 for groups that were not gathered."""
 _NOT_GATHERED = NotGathered()
-"""One object, so that a group that holds it is left out of what is written."""
+"""A single object, so that groups with this value are omitted from written files."""
 
 
 class Cluster(Fact, frozen=True):
-    """All that is known of a cluster: what checks judge. A group that nobody asked for is NotGathered."""
+    """All facts about a cluster, which the checks judge. A group that no check needed is NotGathered."""
 
     local_node: str
     taken_at: str
@@ -45,49 +47,49 @@ class Cluster(Fact, frozen=True):
     history: History | Unknown | NotGathered | NotAsked = _NOT_GATHERED
     setups: tuple[NodeSetup | UnreadNode, ...] | Unknown | NotGathered = _NOT_GATHERED
     changing: Changing | Unknown | NotGathered = _NOT_GATHERED
-    """What only the gates of a change ask for; no other check can need it."""
+    """Facts that only the gates of a change need; no other check can need them."""
     managed: Managed | Unknown | NotGathered = _NOT_GATHERED
     named_networks: tuple[str, ...] = ()
-    """The private networks that the operator named; then Clusterware need not be there."""
+    """The private networks that the operator specified; they need no Clusterware."""
     thresholds: Thresholds = Thresholds()
 
     def __post_init__(self) -> None:
-        """Take `Unknown("not asked for")`, as files of 0.1.0 hold it, for NotGathered, which is one object."""
+        """Replace every NotGathered, and its equivalent in files of 0.1.0, by the single NotGathered."""
         for group in (*FACT_GROUPS, "changing"):
             value = getattr(self, group)
-            old = type(value) is Unknown and value.reason == _NOT_GATHERED.reason
+            old = type(value) is Unknown and value.reason == _REASON_IN_0_1_0
             if old or isinstance(value, NotGathered):
                 msgspec.structs.force_setattr(self, group, _NOT_GATHERED)
 
     def is_gathered(self, group: str) -> bool:
-        """Whether somebody looked at that group of facts, with whatever result."""
+        """Return whether that group of facts was gathered, with any result."""
         return not isinstance(getattr(self, group), NotGathered)
 
     def gathered_groups(self) -> tuple[str, ...]:
-        """The groups that a check can need and that somebody looked at."""
+        """Return the groups that a check can need and that were gathered."""
         return tuple(group for group in FACT_GROUPS if self.is_gathered(group))
 
     def read_nodes(self) -> tuple[Node, ...]:
-        """The nodes that could be read."""
+        """Return the nodes that could be read."""
         return () if isinstance(self.nodes, Unknown) else tuple(n for n in self.nodes if isinstance(n, Node))
 
     def unread_nodes(self) -> tuple[UnreadNode, ...]:
-        """The nodes that could not."""
+        """Return the nodes that could not be read."""
         return () if isinstance(self.nodes, Unknown) else tuple(n for n in self.nodes if isinstance(n, UnreadNode))
 
     def node(self, name: str) -> Node | None:
-        """The node of that name, where it could be read."""
+        """Return the node with that name, or None where it could not be read."""
         return next((n for n in self.read_nodes() if n.name == name), None)
 
     def read_setups(self) -> tuple[NodeSetup, ...]:
-        """The setups that could be read."""
+        """Return the setups that could be read."""
         return () if isinstance(self.setups, Unknown) else tuple(s for s in self.setups if isinstance(s, NodeSetup))
 
     def setup(self, node: str) -> NodeSetup | None:
-        """The setup of that node, where it could be read."""
+        """Return the setup of that node, or None where it could not be read."""
         return next((s for s in self.read_setups() if s.name == node), None)
 
     def interface(self, port: Port) -> Interface | None:
-        """The interface at a port, where its node could be read."""
+        """Return the interface of a port, or None where its node could not be read."""
         node = self.node(port.node)
         return node.interface(port.interface) if node else None

@@ -1,8 +1,8 @@
-"""Facts of a database: its instances, and what they did between two samples of their V$ views.
+"""Facts about a database: its instances, and their activity between two samples of the V$ views.
 
-Instances are known by their number (INST_ID). Values named `statistics` are those of GV$SYSSTAT by name, as the
-database counts them: blocks, messages, bytes, and for every name that ends in `time` centiseconds. Waits and pings
-are in microseconds.
+Instances are identified by number (INST_ID). Fields named `statistics` have the values of GV$SYSSTAT by name, in the
+units of the database: blocks, messages, bytes, and centiseconds for every name that ends in `time`. Waits and pings are
+in microseconds.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from checks.model.facts.base import Fact, Unknown
 
 
 def release(version: str) -> tuple[int, ...]:
-    """A version as numbers, which compare: (12, 1, 0, 2, 0) of `12.1.0.2.0`, (19,) of `19`."""
+    """Return a version as comparable numbers: (12, 1, 0, 2, 0) for `12.1.0.2.0`, (19,) for `19`."""
     return tuple(int(number) for number in re.findall(r"\d+", version))
 
 
@@ -28,14 +28,14 @@ class Instance(Fact, frozen=True):
     host: str
     """The node's host name without its domain."""
     version: str
-    """All that is known of it: `19.22.0.0.0` (VERSION_FULL, from 18c on), else `12.1.0.2.0`."""
+    """The full version: `19.22.0.0.0` (VERSION_FULL, from 18c on), else `12.1.0.2.0`."""
     startup_time: str
-    """ISO 8601, in the database host's zone, which the views do not name."""
+    """ISO 8601, in the database host's zone, which the views do not contain."""
     status: str = "OPEN"
 
 
 class UnaskedInstance(Fact, frozen=True):
-    """An instance that is known to belong to the database and could not be asked, and why."""
+    """An instance of the database that could not be queried, with the reason."""
 
     number: int
     name: str
@@ -43,16 +43,16 @@ class UnaskedInstance(Fact, frozen=True):
 
 
 class InterconnectInUse(Fact, frozen=True):
-    """An interconnect as an instance uses it, from GV$CLUSTER_INTERCONNECTS."""
+    """An interconnect that an instance uses, from GV$CLUSTER_INTERCONNECTS."""
 
     instance: int
     name: str
     """The interface, or the alias of a HAIP address: `eth1:1`."""
     ip: str
     is_public: bool | None
-    """None where the instance does not say (HAIP rows)."""
+    """None where the instance does not report it (HAIP rows)."""
     source: str
-    """Where the instance has it from, as it says; empty for HAIP."""
+    """The source that the instance reports; empty for HAIP."""
 
 
 class Parameter(Fact, frozen=True):
@@ -64,7 +64,7 @@ class Parameter(Fact, frozen=True):
 
 
 class Database(Fact, frozen=True):
-    """The database that was connected to, and its instances."""
+    """The connected database, and its instances."""
 
     name: str
     """DB_UNIQUE_NAME."""
@@ -74,7 +74,7 @@ class Database(Fact, frozen=True):
     """`PRIMARY`, `PHYSICAL STANDBY`, ..."""
     open_mode: str
     reached: str
-    """The connect string, never with a password in it."""
+    """The connect string, never with a password."""
     user: str
     driver: str
     """`python-oracledb 26.1.0, thin`."""
@@ -83,7 +83,7 @@ class Database(Fact, frozen=True):
     """db_block_size; None where the parameters could not be read."""
     is_multitenant: bool = False
     container: str = ""
-    """The container connected to, such as `CDB$ROOT`; empty where the database has none."""
+    """The container of the connection, such as `CDB$ROOT`; empty where the database has no containers."""
     instances: tuple[Instance, ...] = ()
     unasked: tuple[UnaskedInstance, ...] = ()
     interconnects: tuple[InterconnectInUse, ...] | Unknown = Unknown("not read")
@@ -91,33 +91,33 @@ class Database(Fact, frozen=True):
 
     @property
     def in_pluggable(self) -> bool:
-        """Whether the connection is to a pluggable database, which sees less than the whole instance."""
+        """Whether the connection is to a pluggable database, whose views show only a part of the instance."""
         return self.is_multitenant and self.container.upper() != "CDB$ROOT"
 
     @property
     def why_alone(self) -> str:
-        """Why only the connected instance could be asked; empty where others were, or where there are none."""
+        """The reason why only the connected instance could be queried; empty where others were, or there are none."""
         alone = all(i.number == self.connected_instance for i in self.instances)
         return self.unasked[0].reason if alone and self.unasked else ""
 
     def instance(self, number: int) -> Instance | None:
-        """The instance of that number, where it could be asked."""
+        """Return the instance with that number, or None where it could not be queried."""
         return next((i for i in self.instances if i.number == number), None)
 
     def instance_name(self, number: int) -> str:
-        """Its name, or `instance 3` where it is not known."""
+        """Return the name of an instance, or `instance 3` where it is not known."""
         names = {i.number: i.name for i in self.unasked} | {i.number: i.name for i in self.instances}
         return names.get(number) or f"instance {number}"
 
     def parameter(self, instance: int, name: str) -> str | None:
-        """A parameter's value; None where it could not be read."""
+        """Return the value of a parameter; None where it could not be read."""
         if isinstance(self.parameters, Unknown):
             return None
         return next((p.value for p in self.parameters if p.instance == instance and p.name == name), None)
 
 
 class WaitBucket(Fact, frozen=True):
-    """A step of a wait event's histogram: waits that took up to so long, and longer than the step before."""
+    """A bucket of a wait event's histogram: waits up to its limit, and over the limit of the bucket before."""
 
     up_to_us: int
     waits: int
@@ -130,19 +130,19 @@ class WaitEvent(Fact, frozen=True):
     waits: int
     time_us: int
     histogram: tuple[WaitBucket, ...] = ()
-    """Empty where the database does not keep one that was read."""
+    """Empty where no histogram was read."""
 
 
 class InstanceActivity(Fact, frozen=True):
-    """What one instance did between two samples."""
+    """The activity of one instance between two samples."""
 
     instance: int
     seconds: float
-    """From one answer of GV$SYSSTAT to the other, by a clock that nobody sets: all instances answer together."""
+    """From one answer of GV$SYSSTAT to the next, by a monotonic clock: all instances answer together."""
     statistics: dict[str, int] = msgspec.field(default_factory=dict)
     """GV$SYSSTAT, by name; times in centiseconds."""
     messages: dict[str, int] = msgspec.field(default_factory=dict)
-    """GV$DLM_MISC, by name; units stand in the names."""
+    """GV$DLM_MISC, by name; the names contain the units."""
     events: tuple[WaitEvent, ...] = ()
     """GV$SYSTEM_EVENT of the wait class Cluster."""
     cr_flushes: int | None = None
@@ -152,50 +152,50 @@ class InstanceActivity(Fact, frozen=True):
 
 
 class ActivityGap(Fact, frozen=True):
-    """An instance of which no difference can be told, and why: restarted meanwhile, not answering, missing grant."""
+    """An instance without a known difference, with the reason: a restart, no answer, a missing grant."""
 
     instance: int
     reason: str
 
 
 class BlockTransfer(Fact, frozen=True):
-    """Blocks that one instance had from another, from GV$INSTANCE_CACHE_TRANSFER, all classes together."""
+    """Blocks that one instance received from another, from GV$INSTANCE_CACHE_TRANSFER, all classes together."""
 
     receiver: int
     sender: int
     cr_blocks: int
     current_blocks: int
     lost: int
-    """Blocks that the sender sent and the receiver never had."""
+    """Blocks that the sender sent and the receiver did not receive."""
     cr_time_us: int = 0
     current_time_us: int = 0
     lost_time_us: int = 0
 
 
 class InstancePing(Fact, frozen=True):
-    """Messages of 500 bytes and of 8 KB that one instance's PING process sent to another and had back."""
+    """Messages of 500 bytes and of 8 KB that one instance's PING process sent and another instance answered."""
 
     instance: int
     target: int
     count_500b: int
     time_500b_us: int
-    """All of them together."""
+    """The total time of these pings."""
     count_8k: int
     time_8k_us: int
 
     @property
     def average_500b_us(self) -> float | None:
-        """Microseconds a 500-byte ping took on average; None where there was none."""
+        """The average time of a 500-byte ping in microseconds; None where there was none."""
         return self.time_500b_us / self.count_500b if self.count_500b > 0 else None
 
     @property
     def average_8k_us(self) -> float | None:
-        """Microseconds an 8 KB ping took on average; None where there was none."""
+        """The average time of an 8 KB ping in microseconds; None where there was none."""
         return self.time_8k_us / self.count_8k if self.count_8k > 0 else None
 
 
 class UnreadView(Fact, frozen=True):
-    """A view that could not be read, or not wholly, and why: missing grant, counts that fell."""
+    """A view that could not be read in full, with the reason: a missing grant, counters that decreased."""
 
     view: str
     """`GV$DLM_MISC`."""
@@ -203,7 +203,7 @@ class UnreadView(Fact, frozen=True):
 
 
 class Activity(Fact, frozen=True):
-    """What the instances did between two samples."""
+    """The activity of the instances between two samples."""
 
     begun_at: str
     ended_at: str
@@ -212,53 +212,53 @@ class Activity(Fact, frozen=True):
     transfers: tuple[BlockTransfer, ...] | Unknown = Unknown("not read")
     pings: tuple[InstancePing, ...] | Unknown = Unknown("not read")
     unread: tuple[UnreadView, ...] = ()
-    """What is missing above: an empty `messages` or `events`, or a pair that is not there, is nothing measured."""
+    """The views behind missing values: an empty `messages` or `events`, or a missing pair, was not measured."""
 
     def why_unread(self, view: str) -> str | None:
-        """Why that view could not be read; None where it was."""
+        """Return the reason why that view could not be read; None where it was read."""
         return next((u.reason for u in self.unread if u.view == view), None)
 
     def of(self, instance: int) -> InstanceActivity | None:
-        """The activity of one instance, where it could be told."""
+        """Return the activity of one instance, or None where it is not known."""
         return next((a for a in self.instances if isinstance(a, InstanceActivity) and a.instance == instance), None)
 
 
 class InstanceHistory(Fact, frozen=True):
-    """One instance over the whole range."""
+    """The totals of one instance over the whole range."""
 
     instance: int
     name: str
     host: str
     seconds: float
-    """The time that its intervals cover, restarts and gaps left out.
+    """The time that its intervals cover, without restarts and gaps.
 
-    Snapshots are in the database host's local time: an interval over a change to or from daylight saving time is told
-    an hour off.
+    Snapshots are in the database host's local time: the length of an interval over a change to or from daylight saving
+    time is wrong by an hour.
     """
     intervals: int
     restarts: int
     missing_snapshots: int
-    """Snapshots that other instances have in the range and this one has not."""
+    """Snapshots in the range that other instances have and this one does not."""
     statistics: dict[str, int] = msgspec.field(default_factory=dict)
     """Sums of the differences of SYSSTAT, by name; times in centiseconds."""
     messages: dict[str, int] = msgspec.field(default_factory=dict)
     """Sums of the differences of DLM_MISC, by name."""
     events: dict[str, tuple[int, int]] = msgspec.field(default_factory=dict)
-    """Waits and microseconds waited of the events of the wait class Cluster, by name."""
+    """Waits and wait time in microseconds of the events of the wait class Cluster, by name."""
 
 
 class HistoryPeriod(Fact, frozen=True):
-    """One instance over one part of the range: the trend. All parts are of one length but for those cut by the ends."""
+    """One instance in one period of the range, for the trend. All periods have one length, except those at the ends."""
 
     instance: int
     begin: str
     end: str
-    """ISO 8601 without a zone: the database host's time, as the snapshots have it."""
+    """ISO 8601 without a zone: the database host's time, as in the snapshots."""
     seconds: float
-    """Of the part, the time that the instance's intervals cover.
+    """The time of the period that the instance's intervals cover.
 
-    By the database host's local time, as `InstanceHistory.seconds`: an hour off over a change to or from daylight
-    saving time.
+    It is in the database host's local time, as `InstanceHistory.seconds`: wrong by an hour over a change to or from
+    daylight saving time.
     """
     lost: int
     cr_received: int
@@ -268,41 +268,41 @@ class HistoryPeriod(Fact, frozen=True):
 
     @property
     def received(self) -> int:
-        """Blocks received, of both kinds."""
+        """The number of blocks received, of both kinds."""
         return self.cr_received + self.current_received
 
 
 class LossHistory(Fact, frozen=True):
-    """When one instance lost blocks; only for instances that did."""
+    """The times at which one instance lost blocks; only for instances that lost some."""
 
     instance: int
     lost: int
     intervals_with_loss: int
     first_begin: str
-    """Where the first interval with a loss began."""
+    """The start of the first interval with a loss."""
     first_end: str
     last_end: str
-    """Where the last interval with a loss ended."""
+    """The end of the last interval with a loss."""
     since_begin: str
-    """Where the present run of losses began: the first interval with a loss after the last day without any."""
+    """The start of the present run of losses: the first interval with a loss after the last day without any."""
     worst_begin: str
     worst_end: str
     worst_lost: int
 
 
 class DeviceHistory(Fact, frozen=True):
-    """An interconnect NIC as its instance reported it to AWR: DBA_HIST_IC_DEVICE_STATS."""
+    """An interconnect NIC that its instance reported to AWR: DBA_HIST_IC_DEVICE_STATS."""
 
     instance: int
     name: str
     ip: str
     mtu: int
-    """At the last snapshot."""
+    """The MTU at the last snapshot."""
     last_seen: str
     earlier_mtus: tuple[int, ...] = ()
     """Other values within the range, latest first."""
     receive_errors: int = 0
-    """This and the rest: differences over the range, restarts of the node left out."""
+    """This and the following counters are differences over the range, without restarts of the node."""
     receive_dropped: int = 0
     receive_overruns: int = 0
     receive_frame_errors: int = 0
@@ -315,7 +315,7 @@ class DeviceHistory(Fact, frozen=True):
 
 
 class ClientTraffic(Fact, frozen=True):
-    """What an instance sent over the interconnect, by user: `cache`, `dlm`, `ipq` (parallel query)."""
+    """The traffic of an instance over the interconnect, by client: `cache`, `dlm`, `ipq` (parallel query)."""
 
     instance: int
     client: str
@@ -324,7 +324,7 @@ class ClientTraffic(Fact, frozen=True):
 
 
 class History(Fact, frozen=True):
-    """What the snapshots of a range say."""
+    """The content of the snapshots of a range."""
 
     source: Literal["AWR", "Statspack"]
     dbid: int
@@ -335,7 +335,7 @@ class History(Fact, frozen=True):
     instances: tuple[InstanceHistory, ...]
     periods: tuple[HistoryPeriod, ...] = ()
     losses: tuple[LossHistory, ...] = ()
-    transfers: tuple[BlockTransfer, ...] | Unknown = Unknown("not kept by this source")
-    pings: tuple[InstancePing, ...] | Unknown = Unknown("not kept by this source")
-    devices: tuple[DeviceHistory, ...] | Unknown = Unknown("not kept by this source")
-    clients: tuple[ClientTraffic, ...] | Unknown = Unknown("not kept by this source")
+    transfers: tuple[BlockTransfer, ...] | Unknown = Unknown("not recorded by this source")
+    pings: tuple[InstancePing, ...] | Unknown = Unknown("not recorded by this source")
+    devices: tuple[DeviceHistory, ...] | Unknown = Unknown("not recorded by this source")
+    clients: tuple[ClientTraffic, ...] | Unknown = Unknown("not recorded by this source")

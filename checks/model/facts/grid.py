@@ -1,4 +1,4 @@
-"""Facts that Grid Infrastructure tells of the cluster."""
+"""Facts about the cluster that Grid Infrastructure reports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class ToolMessage(Fact, frozen=True):
 
 
 class StaleHome(Fact, frozen=True):
-    """A place that names a Grid home other than the one in use."""
+    """A file or setting that names a Grid home other than the one in use."""
 
     path: str
     named_by: str
@@ -21,13 +21,13 @@ class StaleHome(Fact, frozen=True):
 
 
 class GridHome(Fact, frozen=True):
-    """Where Grid Infrastructure is installed, and how that is known."""
+    """The directory in which Grid Infrastructure is installed, and the source that names it."""
 
     path: str
     named_by: str
     """`settings`, `environment GRID_HOME`, `/etc/oracle/olr.loc`, `running ocssd.bin`, `/etc/oratab`, `inventory`."""
     owner: str = ""
-    """The user who owns it: the one who may run oifcfg."""
+    """The user who owns the home: this user may run oifcfg."""
     stale: tuple[StaleHome, ...] = ()
 
 
@@ -35,7 +35,7 @@ class ConfiguredInterface(Fact, frozen=True):
     """A line of `oifcfg getif`."""
 
     name: str
-    """May be a pattern (`eth*`, `*`): then the subnet decides which interface is meant."""
+    """The name can be a pattern (`eth*`, `*`): then the subnet selects the interface."""
     subnet: str
     scope: str
     """`global` or `node-specific`."""
@@ -44,12 +44,12 @@ class ConfiguredInterface(Fact, frozen=True):
 
     @property
     def is_private(self) -> bool:
-        """Whether Cache Fusion and the Clusterware may use it."""
+        """Whether Cache Fusion and Clusterware may use the network."""
         return "cluster_interconnect" in self.roles
 
     @property
     def is_public(self) -> bool:
-        """Whether clients come in on it."""
+        """Whether clients connect over the network."""
         return "public" in self.roles
 
     @property
@@ -59,14 +59,14 @@ class ConfiguredInterface(Fact, frozen=True):
 
 
 class InterfaceConfiguration(Fact, frozen=True):
-    """What `oifcfg getif` printed: the networks, and the messages between them."""
+    """The output of `oifcfg getif`: the networks, and the messages between them."""
 
     interfaces: tuple[ConfiguredInterface, ...] = ()
     messages: tuple[ToolMessage, ...] = ()
     only_in_ocr: tuple[ConfiguredInterface, ...] = ()
-    """Entries under `Only in OCR:`: the OCR has them and the GPnP profile has not."""
+    """Entries under `Only in OCR:`, which are in the OCR and not in the GPnP profile."""
     not_understood: tuple[str, ...] = ()
-    """Lines that are none of the known shapes, as printed."""
+    """Lines with an unknown format, as printed."""
 
 
 class ListedInterface(Fact, frozen=True):
@@ -110,7 +110,7 @@ class Haip(Fact, frozen=True):
 
 
 class Clusterware(Fact, frozen=True):
-    """What Grid Infrastructure says of the cluster, asked on this node."""
+    """The facts about the cluster that Grid Infrastructure reports on this node."""
 
     grid_home: GridHome
     local_node: str | Unknown
@@ -130,15 +130,16 @@ class ManagedDatabase(Fact, frozen=True):
     """A database that Clusterware starts and stops."""
 
     name: str
-    """Its DB_UNIQUE_NAME, by which srvctl knows it."""
+    """The DB_UNIQUE_NAME, which srvctl uses."""
     instances: tuple[tuple[str, str], ...] | Unknown = ()
-    """Those that run: instance and node. Unknown where srvctl does not tell, as for a database of an older release."""
+    """Running instances with their nodes. Unknown where srvctl does not report them, as for databases of older
+    releases."""
     not_running: tuple[tuple[str, str], ...] = ()
-    """Those that do not: instance and node, the node empty where srvctl names none."""
+    """Stopped instances with their nodes; the node is empty where srvctl names none."""
 
 
 class OcrBackup(Fact, frozen=True):
-    """A backup of the cluster's registry (OCR) or of a node's own (OLR) that an administrator took."""
+    """A manual backup of the cluster's registry (OCR) or of a node's local registry (OLR)."""
 
     node: str
     taken_at: str
@@ -148,16 +149,16 @@ class OcrBackup(Fact, frozen=True):
 
 
 class Managed(Fact, frozen=True):
-    """What Clusterware manages, asked on this node."""
+    """The resources that Clusterware manages, queried on this node."""
 
     databases: tuple[ManagedDatabase, ...] | Unknown
     ocr_backup: OcrBackup | Unknown | None
-    """The newest one taken by hand; None where there is none."""
+    """The newest manual backup; None where there is none."""
 
 
 class FileSeen(Fact, frozen=True):
-    """A file that is there."""
+    """An existing file."""
 
     size_bytes: int
     mtime_s: float
-    """When it was last written, in seconds since 1970."""
+    """The time of the last modification, in seconds since 1970."""

@@ -1,4 +1,4 @@
-"""Facts of one node: interfaces, addresses, routes, neighbours, counters, kernel settings."""
+"""Facts about one node: interfaces, addresses, routes, neighbours, counters, kernel settings, boot configuration."""
 
 from __future__ import annotations
 
@@ -19,46 +19,46 @@ class Address(Fact, frozen=True):
     ip: str
     prefix_length: int
     label: str = ""
-    """The alias it is shown under, such as `eth1:1` for a HAIP address; empty when it has none of its own."""
+    """The alias of the address, such as `eth1:1` for a HAIP address; empty where it has none of its own."""
 
     @property
     def network(self) -> IPNetwork:
-        """The subnet that the address lies in."""
+        """The subnet of the address."""
         return ipaddress.ip_network(f"{self.ip}/{self.prefix_length}", strict=False)
 
     @property
     def is_haip(self) -> bool:
-        """Whether Clusterware put it there: HAIP addresses come from 169.254.0.0/16 (MOS 1210883.1)."""
+        """Whether Clusterware assigned the address: HAIP addresses are in 169.254.0.0/16 (MOS 1210883.1)."""
         return self.ip.startswith("169.254.")
 
 
 class Interface(Fact, frozen=True):
-    """A network interface as the kernel has it."""
+    """A network interface of the kernel."""
 
     name: str
     mtu: int
     kind: str
-    """What it is: `ethernet`, `loopback`, `infiniband`, or the kernel's own word (`bond`, `bridge`, `vlan`, `veth`)."""
+    """`ethernet`, `loopback`, `infiniband`, or the kernel's own term (`bond`, `bridge`, `vlan`, `veth`)."""
     administratively_up: bool
     operational_state: str
-    """RFC 2863 state in the kernel's lower-case words: `up`, `down`, `lowerlayerdown`, `unknown`, ..."""
+    """RFC 2863 state in the kernel's lower-case terms: `up`, `down`, `lowerlayerdown`, `unknown`, ..."""
     mac_address: str = ""
     master: str = ""
-    """The bond or bridge that it is a member of."""
+    """The bond or bridge of which the interface is a member."""
     parent: str = ""
     """The interface below a VLAN or macvlan."""
     members: tuple[str, ...] = ()
-    """The interfaces whose master this one is, by name."""
+    """The names of the interfaces whose master this interface is."""
     addresses: tuple[Address, ...] = ()
     min_mtu: int | Unknown = Unknown("not read")
     max_mtu: int | Unknown = Unknown("not read")
-    """What the driver can carry; 0 from the kernel (no limit told) is kept as Unknown."""
+    """The limit of the driver; 0 from the kernel (no limit reported) is Unknown."""
     speed_mbps: int | Unknown = Unknown("not read")
     duplex: str | Unknown = Unknown("not read")
 
     @property
     def is_up(self) -> bool:
-        """Whether it can carry packets now; loopback and some virtual kinds never say `up` but `unknown`."""
+        """Whether the interface can carry packets now; loopback and some virtual kinds report `unknown`, never `up`."""
         return self.administratively_up and self.operational_state in ("up", "unknown")
 
 
@@ -70,7 +70,7 @@ class Route(Fact, frozen=True):
     interface: str
     gateway: str = ""
     mtu: int | None = None
-    """The route's own MTU metric; None when it sets none."""
+    """The route's own MTU metric; None where it sets none."""
     mtu_locked: bool = False
     source: str = ""
 
@@ -82,21 +82,21 @@ class Neighbour(Fact, frozen=True):
     interface: str
     mac_address: str = ""
     state: str = ""
-    """The kernel's word in lower case: `reachable`, `stale`, `failed`, `incomplete`, ..."""
+    """The kernel's term in lower case: `reachable`, `stale`, `failed`, `incomplete`, ..."""
 
 
 class KernelCounters(Fact, frozen=True):
-    """/proc/net/snmp and /proc/net/netstat, by group and header name; counted since boot, so only differences speak."""
+    """/proc/net/snmp and /proc/net/netstat, by group and header name; totals since boot, so only differences count."""
 
     groups: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
 
     def value(self, group: str, name: str) -> int | None:
-        """One counter, or None where this kernel does not have it."""
+        """Return one counter, or None where this kernel does not have it."""
         return self.groups.get(group, {}).get(name)
 
 
 class Node(Fact, frozen=True):
-    """One node of the cluster as it was read."""
+    """One node of the cluster that was read."""
 
     name: str
     read_by: str
@@ -108,22 +108,22 @@ class Node(Fact, frozen=True):
     counters: KernelCounters | Unknown = Unknown("not read")
     sysctls: dict[str, str | Unknown] = msgspec.field(default_factory=dict)
     limits: tuple[str, ...] = ()
-    """What could not be read as this user, a sentence each, and what root would add."""
+    """The facts that this user could not read, a sentence each, with those that root can read."""
 
     def interface(self, name: str) -> Interface | None:
-        """The interface of that name."""
+        """Return the interface with that name, or None."""
         return next((i for i in self.interfaces if i.name == name), None)
 
 
 class UnreadNode(Fact, frozen=True):
-    """A node that is known to belong to the cluster and could not be read, and why."""
+    """A node of the cluster that could not be read, with the reason."""
 
     name: str
     reason: str
 
 
 class CounterChange(Fact, frozen=True):
-    """What one node's kernel counted between two readings: differences, never totals since boot."""
+    """The counters of one node's kernel between two readings: differences, never totals since boot."""
 
     node: str
     seconds: float
@@ -131,66 +131,66 @@ class CounterChange(Fact, frozen=True):
     """Differences of /proc/net/snmp and /proc/net/netstat; and of /proc/net/softnet_stat, over all CPUs, as group
     `Softnet` with `Dropped` and `TimeSqueezed`."""
     left_out: tuple[str, ...] = ()
-    """Counters of which no difference can be told, since they fell meanwhile: `Ip.ReasmFails`."""
+    """Counters without a difference, because they decreased between the readings: `Ip.ReasmFails`."""
 
 
 class CounterChanges(Fact, frozen=True):
-    """All nodes over about the same time."""
+    """The counters of all nodes over about the same time."""
 
     begun_at: str
     ended_at: str
     seconds: float
     nodes: tuple[CounterChange, ...]
     unread: dict[str, Unknown]
-    """The nodes of which no difference can be told, and why."""
+    """The nodes without a difference, with the reasons."""
 
     def of(self, node: str) -> CounterChange | None:
-        """The change on one node, where it could be told."""
+        """Return the change on one node, or None where it is not known."""
         return next((c for c in self.nodes if c.node == node), None)
 
 
 class Keeper(StrEnum):
-    """What brings an interface up at boot, and so keeps its MTU."""
+    """The network service that configures an interface at boot, with its MTU."""
 
     NETWORK_MANAGER = "NetworkManager"
-    """A connection in NetworkManager's own form (keyfile)."""
+    """A connection in NetworkManager's own format (keyfile)."""
     IFCFG_NETWORK_MANAGER = "ifcfg, read by NetworkManager"
     IFCFG = "ifcfg, read by the network service"
     NETWORKD = "systemd-networkd"
     NETPLAN = "netplan"
-    """YAML from which files for systemd-networkd or NetworkManager are made at boot."""
+    """YAML from which netplan generates files for systemd-networkd or NetworkManager at boot."""
     WICKED = "wicked"
     UNKNOWN = "unknown"
 
 
 class KeptMtu(Fact, frozen=True):
-    """What one node's files say of one interface at its next boot."""
+    """The boot configuration of one interface on one node."""
 
     interface: str
     keeper: Keeper
     file: str = ""
-    """The file that says it; empty where only the keeper itself was asked."""
+    """The configuration file; empty where only the network service itself was queried."""
     connection: str = ""
     """NetworkManager's name of the connection (`connection.id`); the section or key in other files."""
     mtu: int | Unknown | None = None
-    """None where it is not set: then the kernel's default (1500), the parent's or the bond's holds."""
+    """None where no MTU is set: then the default of the kernel (1500), the parent's or the bond's MTU applies."""
     kind: str = ""
-    """`ethernet`, `bond`, `vlan`, `bridge`, `infiniband`, as far as the file says it."""
+    """`ethernet`, `bond`, `vlan`, `bridge`, `infiniband`, where the file has the kind."""
 
 
 class FragileMtu(Fact, frozen=True):
-    """An MTU set beside the keeper: by a script or a udev rule, before or after it, and unknown to it."""
+    """An MTU that a script or a udev rule sets, outside the configuration of the network service."""
 
     interface: str
-    """Empty where the line names none, or a pattern."""
+    """Empty where the line names no interface, or a pattern."""
     file: str
     line: str
-    """The line as it stands there."""
+    """The line as it is in the file."""
     mtu: int | None = None
 
 
 class LldpNeighbour(Fact, frozen=True):
-    """The switch port at the other end of a cable, as it announces itself (IEEE 802.1AB)."""
+    """The switch port at the other end of a cable, as the switch announces it (IEEE 802.1AB)."""
 
     interface: str
     switch: str = ""
@@ -202,29 +202,29 @@ class LldpNeighbour(Fact, frozen=True):
 
 
 class NodeSetup(Fact, frozen=True):
-    """One node's setup. What could not be read as this user stands in `limits`, a sentence each."""
+    """The setup of one node. `limits` has a sentence for each fact that this user could not read."""
 
     name: str
     boot_id: str | Unknown = Unknown("not read")
-    """The kernel's name of this boot: another one means that the node was booted since."""
+    """The kernel's identifier of this boot: a different one means that the node has been rebooted."""
     booted_at: str | Unknown = Unknown("not read")
     """ISO 8601, in UTC."""
     taken_at_s: float = 0.0
-    """The node's own clock when it was read, in seconds since 1970."""
+    """The node's own clock at the time of the reading, in seconds since 1970."""
     grid_home: str | Unknown = Unknown("not read")
     daemons: tuple[str, ...] | Unknown = Unknown("not read")
-    """Those of Clusterware that run, sorted: `crsd.bin`, `evmd.bin`, `gipcd.bin`, `gpnpd.bin`, `ocssd.bin`,
+    """The running daemons of Clusterware, sorted: `crsd.bin`, `evmd.bin`, `gipcd.bin`, `gpnpd.bin`, `ocssd.bin`,
     `ohasd.bin`, ..."""
     instances: tuple[str, ...] | Unknown = Unknown("not read")
-    """Instances that run, by the names of their PMON processes, sorted: `+ASM1`, `prod1`."""
+    """The running instances, by the names of their PMON processes, sorted: `+ASM1`, `prod1`."""
     autostart: bool | Unknown = Unknown("not read")
-    """Whether Clusterware starts at boot (`crsctl config crs`; else ohasdstr, where it keeps that)."""
+    """Whether Clusterware starts at boot (`crsctl config crs`, else the file ohasdstr)."""
     services: tuple[str, ...] | Unknown = Unknown("not read")
     """The lines of `crsctl check crs` on this node: `CRS-4638: Oracle High Availability Services is online`, ..."""
     keepers: tuple[Keeper, ...] = ()
-    """Those that are active on the node."""
+    """The active network services of the node."""
     kept: tuple[KeptMtu, ...] | Unknown = Unknown("not read")
-    """What is configured, for every interface that some file or connection is about."""
+    """The boot configuration of every interface that has a file or connection."""
     fragile: tuple[FragileMtu, ...] = ()
     platform: str = ""
     """`Microsoft Azure`, `Amazon EC2`, `Google Cloud`, `Oracle Cloud`, `Oracle Engineered System`, else empty."""
@@ -232,18 +232,18 @@ class NodeSetup(Fact, frozen=True):
     """`datagram` or `connected`, for each IPoIB interface."""
     lldp: tuple[LldpNeighbour, ...] | Unknown = Unknown("not read")
     clients_by: tuple[str, ...] = ()
-    """The local addresses that ssh logins are on now, from their connections to port 22."""
+    """The local addresses of the present ssh logins, from their connections to port 22."""
     limits: tuple[str, ...] = ()
 
     def kept_mtu(self, interface: str) -> KeptMtu | None:
-        """What is configured for that interface."""
+        """Return the boot configuration of that interface, or None."""
         return (
             None if isinstance(self.kept, Unknown) else next((k for k in self.kept if k.interface == interface), None)
         )
 
     @property
     def is_down(self) -> bool | None:
-        """Whether nothing of Oracle's cluster runs here; None where that is not known."""
+        """Whether no Clusterware daemon and no instance runs on the node; None where it is not known."""
         if isinstance(self.daemons, Unknown) or isinstance(self.instances, Unknown):
             return None
         return not self.daemons and not self.instances

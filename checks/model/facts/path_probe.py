@@ -1,4 +1,4 @@
-"""Facts of the private networks and of the paths over them."""
+"""Facts about the private networks and the paths over them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from checks.model.facts.base import Fact, Unknown
 
 
 class Port(Fact, frozen=True):
-    """A node's place on a private network."""
+    """The interface and address of a node on a private network."""
 
     node: str
     interface: str
@@ -16,34 +16,34 @@ class Port(Fact, frozen=True):
 
 
 class PrivateNetwork(Fact, frozen=True):
-    """A private network: what was configured, and the ports that the nodes really have on it."""
+    """A private network: its configuration, and the ports of the nodes."""
 
     name: str
-    """How it is called on screens and in findings: `192.168.11.0/24`, or `eth2 192.168.11.0/24`
-    where two share a subnet."""
+    """The name on screens and in findings: `192.168.11.0/24`, or `eth2 192.168.11.0/24` where two networks share a
+    subnet."""
     interface: str
     """The configured interface name or pattern."""
     subnet: str
-    """In CIDR form; only the address where no node has an interface on it (oifcfg prints no netmask)."""
+    """The subnet in CIDR notation; only the address where no node has an interface on it (oifcfg prints no netmask)."""
     named_by: str
     """`oifcfg` or `settings`."""
     ports: tuple[Port, ...] = ()
-    mtu: int | Unknown = Unknown("no node has a port on it")
-    """What the network is meant to carry: the MTU of most of its ports; where they are even, the one that the other
-    private networks have, then the larger one."""
+    mtu: int | Unknown = Unknown("no node has a port on this network")
+    """The expected MTU: the MTU of most ports; in a tie the MTU of most ports on other private networks, then the
+    larger one."""
 
     @property
     def is_pattern(self) -> bool:
-        """Whether a wildcard stands for the interface, so that its name may differ from node to node."""
+        """Whether the configured interface is a wildcard, so that its name may differ between nodes."""
         return "*" in self.interface or "?" in self.interface
 
     def port(self, node: str) -> Port | None:
-        """The node's port on this network."""
+        """Return the node's port on this network, or None."""
         return next((p for p in self.ports if p.node == node), None)
 
 
 class Verdict(StrEnum):
-    """How a path between two nodes treats full-size packets."""
+    """The verdict on a path: what happens to full-size packets."""
 
     PASSES = "passes"
     LOCAL_MTU = "local MTU too small"
@@ -56,7 +56,7 @@ class Verdict(StrEnum):
 
     @property
     def letter(self) -> str:
-        """The sign in a path matrix."""
+        """The letter in a path matrix."""
         return _VERDICT_LETTERS[self]
 
 
@@ -73,12 +73,12 @@ _VERDICT_LETTERS = {
 
 
 class Leg(StrEnum):
-    """Which way of a ping lost the packets: seen by counting the echo requests that reached the other node."""
+    """The direction in which a ping was lost, from the count of echo requests that reached the other node."""
 
     REQUEST = "request"
-    """On the way there."""
+    """The requests were lost."""
     REPLY = "reply"
-    """On the way back: the requests arrived."""
+    """The replies were lost: the requests arrived."""
     BOTH = "both"
     UNKNOWN = "unknown"
 
@@ -91,26 +91,26 @@ class PingSeries(Fact, frozen=True):
     sent: int
     received: int
     refused_locally: int = 0
-    """Packets that this node's own kernel would not send: larger than the interface or route allows."""
+    """Packets that the sender's own kernel refused: larger than the interface or route allows."""
     local_mtu: int | None = None
-    """The MTU that the kernel named when it refused."""
+    """The MTU in the kernel's refusal."""
     too_big_mtu: int | None = None
     """The next-hop MTU in a "fragmentation needed" answer."""
     too_big_from: str = ""
-    """The router that sent it."""
+    """The router that sent this answer."""
     unreachable_from: str = ""
     """The host or router that answered "destination unreachable"; the node itself when ARP got no answer."""
     rtt_ms_min: float | None = None
     rtt_ms_median: float | None = None
     rtt_ms_max: float | None = None
     ttl: int | None = None
-    """TTL of the answers: 64 (or 128, 255) on one wire, one less for each router."""
+    """TTL of the answers: 64 (or 128, 255) on one layer 2 network, one less for each router."""
     errors: tuple[str, ...] = ()
-    """Other errors, as the system worded them."""
+    """Other errors, in the words of the system."""
 
 
 class PathProbe(Fact, frozen=True):
-    """What was found on the way from one node to another on a private network."""
+    """The result of probing the path from one node to another on a private network."""
 
     network: str
     from_node: str
@@ -118,16 +118,16 @@ class PathProbe(Fact, frozen=True):
     source_ip: str
     destination_ip: str
     expected_mtu: int
-    """The network's MTU: what ought to pass."""
+    """The network's MTU, which the path must carry."""
     verdict: Verdict
     series: tuple[PingSeries, ...] = ()
     path_mtu: int | Unknown | None = None
     """The largest packet that passes, to the byte; None where it was not searched for."""
     lost_leg: Leg = Leg.UNKNOWN
     hops: int | None = None
-    """Routers on the way back, from the TTL; 0 on one wire."""
+    """The number of routers that the answers passed, from the TTL; 0 on one layer 2 network."""
     reason: str = ""
-    """Why the verdict is unknown, filtered or unreachable: one sentence."""
+    """The reason for the verdict unknown, filtered or unreachable, in one sentence."""
     sent_by: str = ""
     """`icmp socket` or `ping`."""
     packets_sent: int = 0

@@ -1,4 +1,4 @@
-"""Would every private interface come up with the MTU that it runs with, after the next boot of its node?"""
+"""Will every private interface have its present MTU after the next boot of its node?"""
 
 from __future__ import annotations
 
@@ -22,49 +22,49 @@ _LINES = {
 }
 _MAN = "nm-settings(5), ifcfg(5), systemd.network(5), netplan(5)"
 _ONE_BOOT_BREAKS = (
-    "A node that boots with another MTU than its peers sends packets that they throw away, or throws away theirs, "
-    "without an answer: blocks are lost, and the node fails to join or is evicted."
+    "A node that boots with a different MTU than its peers sends packets that the peers drop silently, or silently "
+    "drops theirs. Blocks are lost, and the node fails to join the cluster or is evicted."
 )
 
-KEPT = Kind("IC-BOOT-001", "Every private interface comes up with the MTU that it runs with")
+KEPT = Kind("IC-BOOT-001", "Every private interface keeps its present MTU through the next boot")
 OTHER = Kind(
     "IC-BOOT-002",
-    "A private interface would come up with another MTU after the next boot",
+    "A private interface will have a different MTU after the next boot",
     _ONE_BOOT_BREAKS,
     ("MOS 563566.1, causes 5 and 12", _MAN),
 )
 BY_SCRIPT = Kind(
     "IC-BOOT-003",
-    "The MTU of a private interface hangs on a script beside what brings it up",
-    "A script runs once at boot, before or after the interface is there, and is not run again when the interface is "
-    "activated anew: then the interface falls back to what its keeper knows.",
+    "The MTU of a private interface depends on a script",
+    "A script runs once at boot, before or after the interface exists, and does not run when the interface is "
+    "reactivated. The interface then falls back to the MTU that its network service has configured.",
     ("nm-dispatcher(8)", "rc-local.service(8)", "udev(7)"),
 )
-NOT_KNOWN = Kind("IC-BOOT-004", "What a node keeps of its MTUs is not known", _ONE_BOOT_BREAKS)
-NO_KEEPER = Kind("IC-BOOT-005", "Nothing that racwire knows of keeps the MTU of a private interface")
+NOT_KNOWN = Kind("IC-BOOT-004", "The MTUs that a node will have after its next boot are not known", _ONE_BOOT_BREAKS)
+NO_KEEPER = Kind("IC-BOOT-005", "No network service that racwire knows configures a private interface")
 AUTOSTART_OFF = Kind(
     "IC-BOOT-006",
     "Clusterware does not start at the next boot of a node",
-    "After a boot the node stays out of the cluster until Clusterware is started by hand, as is meant during a "
-    "planned change.",
+    "After a boot the node stays out of the cluster until Clusterware is started by hand. During a planned change "
+    "that is intended.",
     ("Clusterware Administration Guide, crsctl config crs",),
 )
 
 
 @check(
     "boot-mtu",
-    question="Would every private interface come up with its MTU after the next boot?",
+    question="Will every private interface have its present MTU after the next boot?",
     needs=("nodes", "networks", "setups"),
     kinds=(KEPT, OTHER, BY_SCRIPT, NOT_KNOWN, NO_KEEPER, AUTOSTART_OFF),
 )
 def boot_mtu(cluster: Cluster) -> Iterator[Finding]:
-    """Compares the MTU of each private interface, and of each layer below it, with what the node's files keep.
+    """Compares the MTU of each private interface, and of each layer below it, with the boot configuration of the node.
 
-    Read are the files of what brings interfaces up: NetworkManager, ifcfg, systemd-networkd, wicked. The YAML of
-    netplan is not read, since RAC is not certified on Ubuntu: what it configures is UNKNOWN. Where a file sets no MTU,
-    a member of a bond gets that of the bond, a VLAN that of its parent, and any other interface 1500.
-    Lines of scripts and udev rules that set an MTU are told as what they are: fragile. An interface that nothing known
-    keeps, as in a container, is told and is no fault.
+    The check reads the files of the network services NetworkManager, ifcfg, systemd-networkd and wicked. It does not
+    read the YAML of netplan, since RAC is not certified on Ubuntu: an interface of netplan is UNKNOWN. Where a file
+    sets no MTU, a member of a bond gets the MTU of the bond, a VLAN gets the MTU of its parent, and any other interface
+    gets 1500. A line of a script or udev rule that sets an MTU is reported as fragile. An interface that no known
+    network service configures, as in a container, is reported for information and is not a fault.
     """
     if isinstance(cluster.networks, Unknown) or isinstance(cluster.setups, Unknown):
         return
@@ -84,37 +84,37 @@ def boot_mtu(cluster: Cluster) -> Iterator[Finding]:
     if not interfaces and not any(isinstance(setup, UnreadNode) for setup in cluster.setups):
         yield NOT_KNOWN.finding(
             Status.UNKNOWN,
-            "No node that could be read has a port on a private network, so there is no MTU to keep.",
+            "No node that could be read has a port on a private network, so there is no MTU to check.",
             subject="no ports",
-            next=[Remedy("See first what the check interfaces says of the private networks.")],
+            next=[Remedy("Read the findings of the check interfaces on the private networks first.")],
             evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
         )
 
 
 def _kind_of_fault(at: AtBoot) -> Hashable:
-    """Interfaces that are alike in this have one fault and one remedy."""
-    keeper = at.kept.keeper if at.kept else None
-    return verdict(at), at.network.name, at.interface.name, at.interface.mtu, _after(at), keeper
+    """Return the key of a fault: interfaces with the same key have one fault and one remedy."""
+    service = at.kept.keeper if at.kept else None
+    return verdict(at), at.network.name, at.interface.name, at.interface.mtu, _after(at), service
 
 
 def _after(at: AtBoot) -> int | str | None:
-    """What it comes up with: findings are of interfaces that are alike in it."""
+    """The MTU after the next boot, or the reason why it is not known; one finding has the interfaces with the same."""
     return at.mtu.reason if isinstance(at.mtu, Unknown) else at.mtu
 
 
 def _other(group: Sequence[AtBoot]) -> Finding:
     runs, after = group[0].interface.mtu, _after(group[0])
     verb, its = ("runs", "its") if len(group) == 1 else ("run", "their")
-    said = {at.kept.mtu if at.kept else None for at in group}
-    if said == {after}:
-        because = f"so {'its file says' if len(group) == 1 else 'their files say'}"
-    elif any(isinstance(mtu, int) for mtu in said):
-        because = f"{'its parent has' if len(group) == 1 else 'their parents have'} no more then"
+    configured = {at.kept.mtu if at.kept else None for at in group}
+    if configured == {after}:
+        because = f"{'its file sets' if len(group) == 1 else 'their files set'} MTU {after}"
+    elif any(isinstance(mtu, int) for mtu in configured):
+        because = f"{'its parent' if len(group) == 1 else 'their parents'} will have no larger MTU"
     else:
-        because = f"no file keeps {runs}"
+        because = f"no file sets MTU {runs}"
     return OTHER.finding(
         Status.WARN,
-        f"{_where(group)} {verb} at {runs} and will come up at {after} after {its} next boot: {because}.",
+        f"{_where(group)} {verb} at MTU {runs} and will have MTU {after} after {its} next boot: {because}.",
         subject=f"{_brief(group)}: {runs} -> {after}",
         data={
             "interfaces": len(group),
@@ -122,8 +122,8 @@ def _other(group: Sequence[AtBoot]) -> Finding:
             "mtu_at_boot_bytes": after if isinstance(after, int) else None,
         },
         seen=some([_line(at) for at in group]),
-        expected=(f"MTU {runs} in what brings the interface up, or in its bond or parent",),
-        next=[_look(group), _keep(group)],
+        expected=(f"MTU {runs} in the boot configuration of the interface, or of its bond or parent",),
+        next=[_inspect(group), _persist(group)],
         evidence=_evidence(group),
         network=group[0].network.name,
         nodes=[at.node for at in group],
@@ -136,14 +136,16 @@ def _by_script(group: Sequence[AtBoot]) -> Finding:
     runs, verb = first.interface.mtu, "runs" if len(group) == 1 else "run"
     scripts = named((at.by_script.file for at in group if at.by_script), "script")
     if first.by_script and first.by_script.mtu != runs:
-        title = f"{_where(group)} {verb} at {runs}, and {scripts} will set {first.by_script.mtu} at the next boot."
+        title = (
+            f"{_where(group)} {verb} at MTU {runs}, and {scripts} will set MTU {first.by_script.mtu} at the next boot."
+        )
     else:
-        keeper = "what else keeps it is not known"
+        otherwise = "the MTU without the script is not known"
         if isinstance(first.mtu, int):
-            keeper = f"without it the interface comes up at {first.mtu}"
+            otherwise = f"without the script it will be {first.mtu}"
         elif first.mtu is None:
-            keeper = "nothing else is known to keep it"
-        title = f"{_where(group)} {verb} at {runs} only because {scripts} says so: {keeper}."
+            otherwise = "no known network service sets it"
+        title = f"MTU {runs} of {_where(group)} comes only from {scripts}: {otherwise}."
     return BY_SCRIPT.finding(
         Status.WARN,
         title,
@@ -156,8 +158,8 @@ def _by_script(group: Sequence[AtBoot]) -> Finding:
         seen=some(
             [line for at in group for line in (*(f"{at.node}: {f.file}: {f.line}" for f in at.fragile), _line(at))]
         ),
-        expected=("The MTU in what brings the interface up, and in no script",),
-        next=[_look(group), _keep(group)],
+        expected=("The MTU in the boot configuration of the interface, and in no script",),
+        next=[_inspect(group), _persist(group)],
         evidence=_evidence(group),
         network=first.network.name,
         nodes=[at.node for at in group],
@@ -187,11 +189,11 @@ def _not_kept(group: Sequence[AtBoot]) -> Iterator[Finding]:
     if group:
         yield NO_KEEPER.finding(
             Status.INFO,
-            f"Nothing that racwire knows of keeps {_where(group)}; the MTU after the next boot cannot be told.",
+            f"No known network service configures {_where(group)}, so the MTU after the next boot is not known.",
             subject=_brief(group),
             data={"interfaces": len(group)},
             seen=some([_line(at) for at in group]),
-            expected=("A file of NetworkManager, ifcfg, systemd-networkd, netplan or wicked, as on a node of its own",),
+            expected=("A file of NetworkManager, ifcfg, systemd-networkd, netplan or wicked, unless in a container",),
             evidence=_evidence(group),
             nodes=[at.node for at in group],
             extent=(len(group), "interfaces"),
@@ -204,13 +206,13 @@ def _not_known(interfaces: Sequence[AtBoot]) -> Iterator[Finding]:
     for group in alike(unknown, lambda at: (_after(at), at.node in told)):
         yield NOT_KNOWN.finding(
             Status.INFO if group[0].node in told else Status.UNKNOWN,
-            f"What MTU {_where(group)} will have after the next boot is not known.",
+            f"The MTU of {_where(group)} after the next boot is not known.",
             subject=_brief(group),
             data={"interfaces": len(group)},
             seen=(*some([_line(at) for at in group]), f"{_after(group[0])}"),
             next=[
-                _look(group),
-                Remedy("Run the check as root, who may read these files.", ("racwire check boot-mtu",)),
+                _inspect(group),
+                Remedy("Run the check as root: root may read these files.", ("racwire check boot-mtu",)),
             ],
             evidence=_evidence(group),
             nodes=[at.node for at in group],
@@ -223,10 +225,10 @@ def _unread(setups: Iterable[NodeSetup | UnreadNode]) -> Iterator[Finding]:
         if isinstance(unread, UnreadNode):
             yield NOT_KNOWN.finding(
                 Status.UNKNOWN,
-                f"What MTUs {unread.name} will have after its next boot is not known, since it could not be read.",
+                f"The MTUs of {unread.name} after its next boot are not known, since racwire could not read the node.",
                 subject=f"{unread.name} not read",
                 seen=(unread.reason,),
-                next=[Remedy("Mend the reason named above, then run the check again.")],
+                next=[Remedy("Fix the cause named above, then run the check again.")],
                 evidence=[(unread.name, "ssh")],
                 nodes=[unread.name],
             )
@@ -238,14 +240,16 @@ def _autostart(setups: Iterable[NodeSetup | UnreadNode]) -> Iterator[Finding]:
         names = [setup.name for setup in off]
         yield AUTOSTART_OFF.finding(
             Status.INFO,
-            f"Clusterware does not start by itself after the next boot of {listed(names)}.",
+            f"Clusterware will not start automatically after the next boot of {listed(names)}.",
             subject=f"{briefly(names, 'node')}: autostart off",
             data={"autostart": False},
             seen=[f"{name}: autostart is off" for name in names],
-            expected=("Autostart on, unless a change is under way",),
+            expected=("Autostart on, unless a change is in progress",),
             next=[
-                Remedy("See how it is set.", ("crsctl config crs",), f"root on {listed(names)}"),
-                Remedy("Switch it on when no change is under way.", ("crsctl enable crs",), "root", is_change=True),
+                Remedy("Display the autostart setting.", ("crsctl config crs",), f"root on {listed(names)}"),
+                Remedy(
+                    "Switch autostart on when no change is in progress.", ("crsctl enable crs",), "root", is_change=True
+                ),
             ],
             evidence=[(name, "setup") for name in names],
             nodes=names,
@@ -253,7 +257,7 @@ def _autostart(setups: Iterable[NodeSetup | UnreadNode]) -> Iterator[Finding]:
 
 
 def _where(group: Sequence[AtBoot]) -> str:
-    """`eth1 and eth2 of rac1, rac2 and rac3`; one by one where the nodes do not have the same interfaces."""
+    """Return `eth1 and eth2 of rac1, rac2 and rac3`; each interface with its node where the names differ."""
     by_node = {at.node: [other.interface.name for other in group if other.node == at.node] for at in group}
     if len({tuple(names) for names in by_node.values()}) == 1:
         return f"{named(next(iter(by_node.values())), 'interface')} of {named(by_node, 'node')}"
@@ -266,28 +270,28 @@ def _brief(group: Sequence[AtBoot]) -> str:
 
 
 def _line(at: AtBoot) -> str:
-    """What runs, and what is kept where."""
+    """Return one line with the running MTU, the MTU after the next boot, and the file that configures it."""
     if at.kept is None:
-        kept = "kept by nothing known" if at.mtu is None else "no file of its own"
+        kept = "no known network service configures it" if at.mtu is None else "no file of its own"
     else:
         place = at.kept.file or at.kept.connection or str(at.kept.keeper)
-        said = at.kept.mtu
-        kept = f"{place} says {said}" if isinstance(said, int) else f"{place} sets no MTU"
-        if isinstance(said, Unknown):
-            kept = f"{place}: not known"
-    comes = f", comes up at {at.mtu}" if isinstance(at.mtu, int) else ""
-    return f"{at.node}: {at.interface.name} runs at {at.interface.mtu}{comes}; {kept}"
+        configured = at.kept.mtu
+        kept = f"{place} sets MTU {configured}" if isinstance(configured, int) else f"{place} sets no MTU"
+        if isinstance(configured, Unknown):
+            kept = f"the MTU in {place} is not known"
+    after = f", will have MTU {at.mtu} after the next boot" if isinstance(at.mtu, int) else ""
+    return f"{at.node}: {at.interface.name} runs at MTU {at.interface.mtu}{after}; {kept}"
 
 
-def _look(group: Sequence[AtBoot]) -> Remedy:
+def _inspect(group: Sequence[AtBoot]) -> Remedy:
     return Remedy(
-        "Look at what is kept.",
-        tuple(dict.fromkeys(_look_command(at) for at in group)),
+        "Display the boot configuration.",
+        tuple(dict.fromkeys(_inspect_command(at) for at in group)),
         f"root on {listed(dict.fromkeys(at.node for at in group))}",
     )
 
 
-def _look_command(at: AtBoot) -> str:
+def _inspect_command(at: AtBoot) -> str:
     if at.kept and at.kept.keeper in _BY_NMCLI and at.kept.connection:
         return f"nmcli -f {_property(at)} connection show {shlex.quote(at.kept.connection)}"
     if at.kept and at.kept.file:
@@ -295,21 +299,21 @@ def _look_command(at: AtBoot) -> str:
     return f"ip -details link show {shlex.quote(at.interface.name)}"
 
 
-def _keep(group: Sequence[AtBoot]) -> Remedy:
-    """Only what is kept is changed, and the interface runs on as it is: no node is at risk by that."""
+def _persist(group: Sequence[AtBoot]) -> Remedy:
+    """Return the remedy that changes the boot configuration only: the running interface stays as it is."""
     mtu = group[0].interface.mtu
-    keeper = group[0].kept.keeper if group[0].kept else Keeper.UNKNOWN
+    service = group[0].kept.keeper if group[0].kept else Keeper.UNKNOWN
     commands: list[str] = []
-    if keeper in _BY_NMCLI:
-        where = "into its connection"
+    if service in _BY_NMCLI:
+        where = "into the connection of NetworkManager"
         names = {at.kept.connection: _property(at) for at in group if at.kept and at.kept.connection}
         commands = [f"nmcli connection modify {shlex.quote(name)} {key} {mtu}" for name, key in names.items()]
     else:
         files = dict.fromkeys(at.kept.file for at in group if at.kept and at.kept.file)
-        line = _LINES.get(keeper, "").format(mtu=mtu)
-        where = f"as {line} into {named(files, 'file')}" if line and files else "into what brings it up"
+        line = _LINES.get(service, "").format(mtu=mtu)
+        where = f"as {line} into {named(files, 'file')}" if line and files else "into the boot configuration"
     return Remedy(
-        f"Ask whether {mtu} is meant. If so, write it {where}; the interface need not be taken down for that. If not, "
+        f"Ask whether MTU {mtu} is intended. If it is, write it {where}; the interface can stay up. If it is not, "
         "follow the safe-change procedure.",
         tuple(commands),
         f"root on {listed(dict.fromkeys(at.node for at in group))}",

@@ -1,4 +1,4 @@
-"""What MTU an interface would come up with at the node's next boot: facts in, facts out."""
+"""The MTU that an interface will have after the next boot of its node: a pure function of facts."""
 
 from __future__ import annotations
 
@@ -10,49 +10,50 @@ from checks.model.facts import Cluster, FragileMtu, Interface, Keeper, KeptMtu, 
 from checks.model.networks import layers_below
 
 KERNEL_DEFAULT_MTU = 1500
-"""Of Ethernet, where no file sets another (ETH_DATA_LEN of linux/if_ether.h)."""
+"""The MTU of Ethernet where no file sets another (ETH_DATA_LEN of linux/if_ether.h)."""
 _BONDS = ("bond", "team")
-_NO_IPOIB_DEFAULT = Unknown("its file sets none, and the default of IPoIB depends on its mode and on the fabric")
+_NO_IPOIB_DEFAULT = Unknown("its file sets no MTU, and the default of IPoIB depends on its mode and on the fabric")
 
 
 @dataclass(frozen=True)
 class AtBoot:
-    """One interface of a node as it runs, and as it would come up."""
+    """One interface of a node: its running state and its state after the next boot."""
 
     node: str
     network: PrivateNetwork
     interface: Interface
     mtu: int | Unknown | None
-    """None where nothing that racwire knows of keeps the interface."""
+    """None where no network service that racwire knows configures the interface."""
     kept: KeptMtu | None
     fragile: tuple[FragileMtu, ...]
-    """Scripts and rules that set its MTU beside the keeper, or may: a line can name no interface."""
+    """Lines of scripts and udev rules that set its MTU outside the network service, or may set it: some name no
+    interface."""
 
     @property
     def name(self) -> str:
-        """As it stands in a sentence."""
+        """`eth1 of rac1`, as a sentence uses it."""
         return f"{self.interface.name} of {self.node}"
 
     @property
     def by_script(self) -> FragileMtu | None:
-        """The script that has the last word: of those that name the interface, else one that brings what runs."""
+        """The script that sets the MTU last: the last that names the interface, else one that sets the running MTU."""
         named = [line for line in self.fragile if line.interface and line.mtu is not None]
         unnamed = [line for line in self.fragile if not line.interface and line.mtu == self.interface.mtu]
         return next(iter((*reversed(named), *unnamed)), None)
 
 
 class AtNextBoot(Enum):
-    """What will be of the MTU that an interface has now."""
+    """The effect of the next boot on the MTU of an interface."""
 
     KEPT = "kept"
-    OTHER = "another one"
-    BY_SCRIPT = "set, or set otherwise, by a script"
+    OTHER = "different"
+    BY_SCRIPT = "set by a script"
     UNKNOWN = "not known"
-    NO_KEEPER = "kept by nothing known"
+    NO_KEEPER = "no known network service"
 
 
 def verdict(at: AtBoot) -> AtNextBoot:
-    """What will be of the MTU of that interface. A script has the last word where it says another than the keeper."""
+    """Return the effect of the next boot. A script wins where its MTU differs from that of the network service."""
     if at.by_script is not None and at.by_script.mtu != at.mtu:
         return AtNextBoot.BY_SCRIPT
     if isinstance(at.mtu, Unknown):
@@ -63,7 +64,7 @@ def verdict(at: AtBoot) -> AtNextBoot:
 
 
 def interfaces_at_boot(cluster: Cluster) -> Iterator[AtBoot]:
-    """Every port on a private network and every layer below it, of the nodes whose setup is known; each once."""
+    """Yield every port on a private network and every layer below it once, on the nodes whose setup is known."""
     seen = set()
     for network in () if isinstance(cluster.networks, Unknown) else cluster.networks:
         for port in network.ports:
@@ -78,9 +79,10 @@ def interfaces_at_boot(cluster: Cluster) -> Iterator[AtBoot]:
 
 
 def mtu_at_boot(node: Node, setup: NodeSetup, interface: Interface) -> int | Unknown | None:
-    """What its file sets, else what it inherits: a bond's member the bond's, a VLAN its parent's (ip-link(8)).
+    """Return the MTU that the interface's file sets, else the MTU that it inherits.
 
-    A VLAN cannot have more than its parent. None where nothing that racwire knows of keeps it.
+    A member of a bond inherits from the bond, a VLAN from its parent (ip-link(8)); a VLAN cannot have a larger MTU
+    than its parent. None where no network service that racwire knows configures the interface.
     """
     return _mtu(node, setup, interface, frozenset())
 

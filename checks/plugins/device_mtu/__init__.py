@@ -1,4 +1,4 @@
-"""What does AWR say of the NICs of the interconnect: their MTU on every node, its past, their drops and errors?"""
+"""What does AWR record about the NICs of the interconnect: their MTU on every node, its changes, drops and errors?"""
 
 from __future__ import annotations
 
@@ -28,43 +28,44 @@ from checks.plugins.shared.instance_words import moment
 _VIEW = "Database Reference, DBA_HIST_IC_DEVICE_STATS"
 _CAUSE_5 = "MOS 563566.1, causes 5 and 12"
 
-ALIKE = Kind("IC-DEV-001", "AWR shows one MTU and no fault on the interconnect's NICs")
+ALIKE = Kind("IC-DEV-001", "AWR shows the same MTU and no fault on all NICs of the interconnect")
 DIFFER = Kind(
     "IC-DEV-002",
     "AWR shows NICs of one interconnect with different MTUs",
-    "The node with the larger MTU sends packets that the others throw away without an answer: blocks are lost, and "
-    "the node may be evicted or fail to join.",
+    "The node with the larger MTU sends packets that the others drop silently: blocks are lost, and the node may be "
+    "evicted or fail to join.",
     (_CAUSE_5, _VIEW),
 )
 CHANGED = Kind(
     "IC-DEV-003",
     "The MTU of a NIC changed within the range of the history",
-    "A change on some nodes only breaks the interconnect; the time of a change often is the time when losses began.",
+    "A change on only some nodes breaks the interconnect. Losses often start at the time of such a change.",
     (_VIEW,),
 )
 OUTDATED = Kind(
     "IC-DEV-005",
-    "A NIC's MTU is not what AWR last had",
-    "It was changed since the last snapshot, or a file sets another value than the one in use before a restart.",
+    "The MTU of a NIC differs from the last one in AWR",
+    "The MTU changed after the last snapshot, or a restart applied a file with a different MTU.",
     (_VIEW,),
 )
-NOT_KNOWN = Kind("IC-DEV-006", "What AWR says of the interconnect's NICs is not known")
-NO_DEVICES = Kind("IC-DEV-007", "This history keeps no NICs")
+NOT_KNOWN = Kind("IC-DEV-006", "The data of AWR about the NICs of the interconnect is not known")
+NO_DEVICES = Kind("IC-DEV-007", "This history has no data about NICs")
 
 
 @check(
     "device-mtu",
-    question="What does AWR say of the interconnect's NICs, on every node?",
+    question="Does AWR show the same MTU and no fault on all NICs of the interconnect?",
     needs=("history",),
     uses=("database", "nodes", "networks"),
     kinds=(ALIKE, DIFFER, CHANGED, FAULTS, OUTDATED, NOT_KNOWN, NO_DEVICES),
 )
 def device_mtu(cluster: Cluster) -> Iterator[Finding]:
-    """Compares, by SQL alone, the NICs that each instance uses for the interconnect, as AWR has them.
+    """Compares, with SQL only, the NICs that each instance uses for the interconnect, as AWR records them.
 
-    On one network all must have one MTU; a change within the range is told; errors, overruns and carrier losses are
-    warnings, and so are drops from device_drop_warn_percent of the packets on. What the nodes themselves say now, where
-    they could be read, is held against it. AWR needs the Diagnostics Pack; Statspack does not keep these figures.
+    All NICs on one network must have the same MTU. A change of MTU within the range is reported. Errors, overruns and
+    carrier losses are warnings; drops are a warning from device_drop_warn_percent of the packets. The check compares
+    AWR with the present MTU of each node that could be read. AWR needs the Diagnostics Pack; Statspack does not record
+    these figures.
     """
     history = cluster.history
     if not isinstance(history, History):
@@ -100,17 +101,17 @@ def _without_devices(cluster: Cluster, history: History, why: Unknown) -> Findin
     if history.source == "Statspack":
         return NO_DEVICES.finding(
             Status.SKIPPED,
-            "Statspack keeps no MTU, drops or errors of NICs; AWR does.",
+            "Statspack records no MTU, drops or errors of NICs; AWR does.",
             subject="Statspack has none",
             seen=(why.reason,),
             evidence=device_evidence(cluster),
         )
     return NOT_KNOWN.finding(
         Status.UNKNOWN,
-        "What AWR says of the interconnect's NICs could not be read.",
+        "The data of AWR about the NICs of the interconnect could not be read.",
         subject="not known",
         seen=(why.reason,),
-        next=[Remedy("Mend the reason named above.", ("racwire grants",))],
+        next=[Remedy("Fix the cause named above.", ("racwire grants",))],
         evidence=device_evidence(cluster),
     )
 
@@ -120,25 +121,25 @@ def _differ(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Find
     for device in devices:
         groups[compared_within(cluster, device)].append(device)
     if all(len({d.instance for d in group}) == 1 for group in groups.values()):
-        groups = {"the interconnect": list(devices)}  # no two nodes call theirs alike: a HAIP may move to any of them
+        groups = {"the interconnect": list(devices)}  # no two nodes use one name: a HAIP may move to any NIC
     for network, group in groups.items():
         by_mtu = {mtu: [d for d in group if d.mtu == mtu] for mtu in sorted({d.mtu for d in group})}
         if len(by_mtu) < 2:
             continue
         usual, most = Counter(d.mtu for d in group).most_common(1)[0]
         odd = [d for d in group if d.mtu != usual] if 2 * most > len(group) else list(group)
-        told = listed(f"{mtu} on {devices_named(cluster, own)}" for mtu, own in by_mtu.items())
+        mtus = listed(f"{mtu} on {devices_named(cluster, own)}" for mtu, own in by_mtu.items())
         yield DIFFER.finding(
             Status.FAIL,
-            f"In AWR the NICs on {network} do not have one MTU: {told}.",
+            f"AWR shows different MTUs on the NICs of {network}: {mtus}.",
             subject=f"{network}: {' and '.join(str(mtu) for mtu in by_mtu)}",
             data={"nics": len(group), "smallest_mtu_bytes": min(by_mtu), "largest_mtu_bytes": max(by_mtu)},
             seen=some([device_line(cluster, d) for d in group], 12),
-            expected=("One value on every node",),
+            expected=("The same MTU on every node",),
             next=[
-                Remedy("See what the nodes have now.", ("racwire check mtu-consistency",)),
+                Remedy("Compare the present MTUs of the nodes.", ("racwire check mtu-consistency",)),
                 Remedy(
-                    "Bring them to one MTU under the safe-change procedure, Clusterware down on all nodes.",
+                    "Set one MTU on all of them with the safe-change procedure, with Clusterware down on all nodes.",
                     is_change=True,
                 ),
             ],
@@ -161,9 +162,12 @@ def _changed(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Fin
             f"The MTU of {devices_named(cluster, same)} changed in the range of AWR: {', then '.join(steps)}.",
             subject=f"{briefly((device_name(cluster, d) for d in same), 'NIC')}: {' -> '.join(steps)}",
             data={"nics": len(same), "mtu_bytes": same[0].mtu, "earlier_mtu_bytes": same[0].earlier_mtus[0]},
-            seen=(*some([device_line(cluster, d) for d in same]), *(f"{a} became {b}" for a, b in pairwise(steps))),
-            expected=("The same MTU throughout, or the same change on every node",),
-            next=[Remedy("See whether lost blocks began at that time.", ("racwire check gc-blocks-lost",))],
+            seen=(
+                *some([device_line(cluster, d) for d in same]),
+                *(f"MTU {a} changed to {b}" for a, b in pairwise(steps)),
+            ),
+            expected=("The same MTU in the whole range, or the same change on every node",),
+            next=[Remedy("Find out whether blocks were lost from that time on.", ("racwire check gc-blocks-lost",))],
             evidence=device_evidence(cluster),
             network=known_network(cluster, same[0]),
             nodes=nodes_of(cluster, [d.instance for d in same]),
@@ -172,7 +176,7 @@ def _changed(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Fin
 
 
 def _outdated(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Finding]:
-    found = [(d, nic) for d in devices if (nic := _as_it_is(cluster, d)) and nic.mtu != d.mtu]
+    found = [(d, nic) for d in devices if (nic := _present_nic(cluster, d)) and nic.mtu != d.mtu]
     for same in alike(found, lambda pair: (compared_within(cluster, pair[0]), pair[0].mtu, pair[1].mtu)):
         before, now = same[0][0].mtu, same[0][1].mtu
         owners = [(nic.name, node_of(cluster, d.instance)) for d, nic in same]
@@ -191,8 +195,10 @@ def _outdated(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Fi
                 ],
                 8,
             ),
-            expected=("The MTU that AWR had, or a change that all nodes made",),
-            next=[Remedy("See whether all nodes agree now.", ("racwire check mtu-consistency df-ping",))],
+            expected=("The last MTU in AWR, or the same change on all nodes",),
+            next=[
+                Remedy("Find out whether all nodes have the same MTU now.", ("racwire check mtu-consistency df-ping",))
+            ],
             evidence=[*device_evidence(cluster), *((node, "interfaces") for _, node in owners)],
             network=known_network(cluster, same[0][0]),
             nodes=[node for _, node in owners],
@@ -200,8 +206,8 @@ def _outdated(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Fi
         )
 
 
-def _as_it_is(cluster: Cluster, device: DeviceHistory) -> Interface | None:
-    """The NIC as its node has it now, where that could be read."""
+def _present_nic(cluster: Cluster, device: DeviceHistory) -> Interface | None:
+    """Return the NIC with its present state, or None where its node could not be read."""
     node = cluster.node(node_of(cluster, device.instance))
     return node.interface(nic_of(device)) if node else None
 

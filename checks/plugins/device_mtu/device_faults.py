@@ -1,4 +1,4 @@
-"""Errors and drops that the NICs of the interconnect counted in the range of AWR."""
+"""Errors and drops that the NICs of the interconnect counted within the range of AWR."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from checks.rules.nic_faults import NicFaults, nic_faults, tolerated_drops_perce
 FAULTS = Kind(
     "IC-DEV-004",
     "A NIC of the interconnect counted errors or drops",
-    "Every packet that the NIC drops or finds broken loses the block it carried.",
+    "Every packet that the NIC drops or finds corrupt loses the block that it carried.",
     ("MOS 563566.1, causes 1, 15 and 16", "Database Reference, DBA_HIST_IC_DEVICE_STATS"),
 )
 
 
 def device_faults(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Finding]:
-    """One finding for all NICs of a network whose faults are as grave."""
+    """Yield one finding for all NICs of a network whose faults have the same status."""
     judged = [nic_faults(device, cluster.thresholds) for device in devices]
     faulty = [faults for faults in judged if faults.status is not Status.PASS]
     for same in alike(faulty, lambda f: (known_network(cluster, f.device), f.status)):
@@ -38,10 +38,10 @@ def device_faults(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterato
 
 
 def _texts(faults: NicFaults) -> list[str]:
-    """`3 frame errors`, `12 packets dropped on receipt (0.5 % of them)`."""
+    """Return `3 frame errors`, `12 packets dropped on receipt (0.5 % of the packets)`."""
     found = [counted(number, what) for what, number in faults.errors.items()]
     for drop in faults.drops:
-        share = f" ({percent(drop.percent)} of them)" if drop.of > 0 else ""
+        share = f" ({percent(drop.percent)} of the packets)" if drop.of > 0 else ""
         found.append(f"{counted(drop.dropped, 'packet')} dropped {drop.where}{share}")
     return found
 
@@ -68,11 +68,11 @@ def _finding(cluster: Cluster, same: Sequence[NicFaults]) -> Finding:
         expected=(f"No errors; drops under {percent(tolerated_drops_percent(cluster.thresholds))} of the packets",),
         next=[
             Remedy(
-                "See whether they go on, and which they are.",
+                "Find out whether the counters still grow, and which ones.",
                 tuple(command for nic in nics for command in (f"ip -s -s link show {nic}", f"ethtool -S {nic}")),
                 f"root on {named(nodes, 'node') or 'its node'}",
             ),
-            Remedy("Ask the network team to look at cable, optics and the switch port."),
+            Remedy("Ask the network team to check the cable, the optics and the switch port."),
         ],
         evidence=device_evidence(cluster),
         network=known_network(cluster, devices[0]),

@@ -1,4 +1,4 @@
-"""Do full-size packets pass between all nodes, both ways; and if not, which way and where do they get lost?"""
+"""Do full-size packets pass between all nodes, both ways? If not, in which direction and where are they lost?"""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ from checks.rules.path_status import lost_once, over_a_router
     ),
 )
 def df_ping(cluster: Cluster) -> Iterator[Finding]:
-    """Sends pings that must not be fragmented from every node to every other, on every private network.
+    """Sends pings that must not be fragmented from every node to every other node, on every private network.
 
-    Small ones tell whether the path lives, full-size ones (MTU - 28 bytes of payload, 48 for IPv6) whether it carries
-    what it is meant to, and ones a byte larger that the sender's own kernel really limits them. Where full-size
-    packets do not come back, the largest that do are found to the byte, and the echo requests that reached the other
-    node are counted, since an answer is as large as its question and either way may be the one that loses.
+    Small pings show whether the path works at all. Full-size pings (MTU - 28 bytes of payload, - 48 for IPv6) show
+    whether the path carries the MTU of its network. Pings that are one byte larger show that the sender's own kernel
+    limits them. Where full-size pings get no answer, racwire finds the largest that does, to the byte, and counts the
+    echo requests that reached the other node: the answer is as large as the request, so either direction may lose it.
     """
     if isinstance(cluster.paths, Unknown) or isinstance(cluster.networks, Unknown):
         return
@@ -92,22 +92,22 @@ def df_ping(cluster: Cluster) -> Iterator[Finding]:
     if not concluded and not cluster.unread_nodes():
         yield ALONE.finding(
             Status.SKIPPED,
-            "There are no two nodes with a port on the same private network, so there is no path to probe.",
+            "No two nodes have a port on the same private network, so there is no path to probe.",
             subject="no paths",
             evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
         )
 
 
 def _unread(cluster: Cluster) -> Iterator[Finding]:
-    """A node that could not be read has no known address on a private network: its paths are not known either."""
+    """Yield a finding for each node that could not be read: its private addresses, and so its paths, are not known."""
     for node in cluster.unread_nodes():
         yield NOT_PROBED.finding(
             Status.UNKNOWN,
-            f"No path to or from {node.name} was probed, since {node.name} could not be read.",
+            f"No path to or from {node.name} was probed, since racwire could not read {node.name}.",
             subject=f"{node.name}: all paths",
             seen=(node.reason,),
-            expected=("Every node probes every other",),
-            next=[Remedy("Mend the reason named above, then run this check again.", ("racwire check df-ping",))],
+            expected=("Every node probes every other node",),
+            next=[Remedy("Fix the cause named above, then run this check again.", ("racwire check df-ping",))],
             evidence=[(node.name, "ssh")],
             nodes=[node.name],
         )
@@ -128,7 +128,7 @@ def _network(cluster: Cluster, network: PrivateNetwork, paths: tuple[PathProbe, 
     for verdict, judge in judged.items():
         of_verdict = [p for p in paths if p.verdict is verdict]
         if verdict is Verdict.LOSS and of_verdict:
-            # Where packets keep getting lost, what got lost once on another path belongs to the same loss.
+            # Where packets are lost repeatedly, a single loss on another path belongs to the same fault.
             of_verdict, once = [*of_verdict, *once], []
         if of_verdict:
             findings += judge(cluster, network, of_verdict)
@@ -164,7 +164,7 @@ def _pass(cluster: Cluster, network: PrivateNetwork, paths: tuple[PathProbe, ...
 
 
 def _black_hole(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Iterator[Finding]:
-    """Split by what is at fault: an interface of a node that is smaller than the packets, or what lies between."""
+    """Yield findings by culprit: an interface of a node whose MTU is below the packet size, or the network between."""
     small = {
         port.node: interface.mtu
         for port in network.ports
@@ -183,7 +183,7 @@ def _receiver(network: PrivateNetwork, node: str, mtu: int, paths: list[PathProb
     senders = listed(p.from_node for p in paths)
     return RECEIVER.finding(
         Status.FAIL,
-        f"{node} throws away full-size packets from {senders} on {network.name}: its {interface} has MTU {mtu}.",
+        f"{node} drops full-size packets from {senders} on {network.name}: its {interface} has MTU {mtu}.",
         subject=f"{node} {interface} {mtu}",
         data={
             "interface": interface,
@@ -192,12 +192,12 @@ def _receiver(network: PrivateNetwork, node: str, mtu: int, paths: list[PathProb
             "paths": len(paths),
         },
         seen=(*seen_lines(paths), f"{node}: {interface} has MTU {mtu}"),
-        expected=(f"{paths[0].expected_mtu} on {interface} of {node}, as on the other nodes",),
+        expected=(f"MTU {paths[0].expected_mtu} on {interface} of {node}, as on the other nodes",),
         next=[
-            Remedy("Look at the interface.", (f"ip -details link show {interface}",), f"any user on {node}"),
+            Remedy("Display the interface.", (f"ip -details link show {interface}",), f"any user on {node}"),
             Remedy(
-                "Bring it to the MTU of the others under the safe-change procedure, Clusterware down on all nodes. "
-                "Changing one node live evicts nodes.",
+                "Set the MTU of the other nodes with the safe-change procedure, with Clusterware down on all nodes. "
+                "A change of one node while Clusterware runs evicts nodes.",
                 (f"ip link set dev {interface} mtu {paths[0].expected_mtu}",),
                 f"root on {node}",
                 is_change=True,
@@ -212,16 +212,16 @@ def _receiver(network: PrivateNetwork, node: str, mtu: int, paths: list[PathProb
 
 def _switch(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
     lost = lost_ways(paths)
-    told = bool(lost) and all(p.lost_leg is not Leg.UNKNOWN for p in paths)
-    ways = lost if told else ways_of(paths)
-    # Only requests that were counted at their target show that the other way is in order.
+    direction_known = bool(lost) and all(p.lost_leg is not Leg.UNKNOWN for p in paths)
+    ways = lost if direction_known else ways_of(paths)
+    # Only requests that were counted at their target prove that the other direction works.
     arrived = {(p.from_node, p.to_node) for p in paths if p.lost_leg is Leg.REPLY}
-    one_way = told and {(b, a) for a, b in lost} <= arrived
+    one_way = direction_known and {(b, a) for a, b in lost} <= arrived
     place = where(cluster, network, ways)
-    if not told:
-        place += "; which way loses them could not be told"
+    if not direction_known:
+        place += "; the direction of the loss is not known"
     elif one_way:
-        place += "; the other way they arrive"
+        place += "; they arrive in the other direction"
     centre = at_fault(cluster, network, ways)
     small = _smaller_below(cluster, network, paths)
     nodes = [centre] if centre else sorted({n for way in ways for n in way})
@@ -234,13 +234,13 @@ def _switch(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -
         subject=f"{short_name(network, centre)}: black hole",
         data=path_data(paths),
         seen=(*seen_lines(paths), *_counted_legs(paths), *small, *end_lines(cluster, network, nodes)),
-        expected=(f"{size_text(paths[0])} to pass: the NICs at both ends are set to MTU {paths[0].expected_mtu}",),
-        why=f"A layer below a NIC is smaller than the NIC: {listed(small)}. Look there before the switch. {BLOCKS}"
+        expected=(f"{size_text(paths[0])} pass: the NICs at both ends have MTU {paths[0].expected_mtu}",),
+        why=f"A layer below a NIC has a smaller MTU: {listed(small)}. Check that layer before the switch. {BLOCKS}"
         if small
-        else f"The NICs at both ends agree, so the smaller MTU lies between them, at {culprit}: what is larger is "
-        f"dropped there without a word. {BLOCKS}",
+        else f"The NICs at both ends have the same MTU, so the smaller MTU is between them, at {culprit}: larger "
+        f"packets are dropped there silently. {BLOCKS}",
         next=[
-            *([Remedy(f"Mend what mtu-consistency says of it: {listed(small)}.")] if small else []),
+            *([Remedy(f"Fix the finding of mtu-consistency: {listed(small)}.")] if small else []),
             ask_network_team(
                 cluster,
                 network,
@@ -248,11 +248,11 @@ def _switch(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -
                 f"Ask the network team for the MTU and the giants or oversize counters of {culprit}, on the VLAN of "
                 f"{network.name}.",
             ),
-            Remedy("See it with your own eyes.", ping_commands(paths), f"any user on {paths[0].from_node}"),
+            Remedy("Reproduce the loss by hand.", ping_commands(paths), f"any user on {paths[0].from_node}"),
             Remedy(
-                "Have the switch raised to its platform's maximum (9216 or so), in a window, since some platforms need "
-                "a reload: a larger MTU does no harm to nodes at 1500. Do not lower the MTU of one node; that needs "
-                "Clusterware down on all nodes.",
+                "Have the MTU of the switch raised to the maximum of its platform (about 9216), in a maintenance "
+                "window, since some platforms need a reload. A larger MTU on the switch does not harm nodes at 1500. "
+                "Do not lower the MTU of one node: that needs Clusterware down on all nodes.",
                 is_change=True,
             ),
         ],
@@ -264,16 +264,16 @@ def _switch(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -
 
 
 def _counted_legs(paths: list[PathProbe]) -> list[str]:
-    """How the direction is known: what the targets counted of the requests sent to them."""
+    """Return lines that prove the direction: the targets counted the requests that arrived."""
     legs = {
         "did not arrive": [p for p in paths if p.lost_leg in (Leg.REQUEST, Leg.BOTH)],
-        "arrived, their answers did not": [p for p in paths if p.lost_leg is Leg.REPLY],
+        "arrived, and their answers did not": [p for p in paths if p.lost_leg is Leg.REPLY],
     }
     return [f"counted at the target: requests {ways_text(some)} {what}" for what, some in legs.items() if some]
 
 
 def _smaller_below(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> list[str]:
-    """Bond members, VLAN parents and bridge ports at the ends of these paths that cannot carry full-size packets."""
+    """Return the bond members, VLAN parents and bridge ports at the ends that cannot carry full-size packets."""
     ends = {name for p in paths for name in (p.from_node, p.to_node)}
     return [
         f"{lower.name}, {relation} on {node.name}, has MTU {lower.mtu}"
@@ -293,18 +293,18 @@ def _too_big(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) 
         Status.FAIL,
         f"On {network.name} {router} refuses full-size packets "
         f"{where(cluster, network, ways_of(paths))}: "
-        f"it carries {listed(str(m) for m in mtus)} bytes.",
+        f"it carries at most {listed(str(m) for m in mtus)} bytes.",
         subject=f"{short_name(network, centre)}: router in the way",
         data={**path_data(paths), "router_mtu_bytes": min(mtus, default=None)},
         seen=(*reasons_of(paths), *seen_lines(paths)),
-        expected=(f"One layer 2 network without a router, carrying {paths[0].expected_mtu}",),
+        expected=(f"One layer 2 network without a router, for packets of {paths[0].expected_mtu} bytes",),
         next=[
             Remedy(
-                "See the way the packets take.",
+                "Display the route of the packets.",
                 (f"ip route get {paths[0].destination_ip}",),
                 f"any user on {paths[0].from_node}",
             ),
-            Remedy("Ask the network team why a router stands between nodes of a private network."),
+            Remedy("Ask the network team why there is a router between nodes of a private network."),
         ],
         evidence=evidence_of(paths),
         network=network.name,
@@ -324,25 +324,25 @@ def _local(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) ->
         yield LOCAL.finding(
             Status.FAIL,
             f"{name} cannot send full-size packets on {network.name}: "
-            f"{'a route there' if by_route else f'its {interface}'} has {has}.",
+            f"{'a route of the node' if by_route else f'its {interface}'} has {has}.",
             subject=f"{name} {'route' if by_route else interface} {mtu or ''}".rstrip(),
             data={**path_data(own), "interface": interface, "mtu_bytes": mtu, "by_route": by_route},
             seen=(*seen_lines(own), *([f"{name}: {interface} has MTU {nic.mtu}"] if nic else [])),
-            expected=(f"{own[0].expected_mtu}, as on the other nodes",),
+            expected=(f"MTU {own[0].expected_mtu}, as on the other nodes",),
             next=[
                 Remedy(
-                    "Look at the interface and at the route.",
+                    "Display the interface and the route.",
                     (f"ip link show {interface}", f"ip route get {own[0].destination_ip}"),
                     f"any user on {name}",
                 ),
                 Remedy(
-                    "Take the mtu off the route, in the file that sets it, under the safe-change procedure.",
+                    "Remove the mtu from the route, in the file that sets it, with the safe-change procedure.",
                     where=f"root on {name}",
                     is_change=True,
                 )
                 if by_route
                 else Remedy(
-                    "Bring it to the MTU of the others under the safe-change procedure, Clusterware down on all nodes.",
+                    "Set the MTU of the others with the safe-change procedure, with Clusterware down on all nodes.",
                     (f"ip link set dev {interface} mtu {own[0].expected_mtu}",),
                     f"root on {name}",
                     is_change=True,
@@ -370,7 +370,11 @@ def _routed(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -
         seen=at_most(seen, "path like these"),
         expected=("One layer 2 network: no router between any two nodes",),
         next=[
-            Remedy("See the way.", (f"traceroute -n {paths[0].destination_ip}",), f"any user on {paths[0].from_node}")
+            Remedy(
+                "Display the routers on the path.",
+                (f"traceroute -n {paths[0].destination_ip}",),
+                f"any user on {paths[0].from_node}",
+            )
         ],
         evidence=evidence_of(paths),
         network=network.name,

@@ -1,20 +1,20 @@
-"""The kinds of finding that df-ping makes: what each code means, why it matters, and where the rule comes from."""
+"""The kinds of findings of df-ping: meaning, consequence and source of each code."""
 
 from __future__ import annotations
 
 from checks.model.check import Kind
 
 BLOCKS = (
-    "An 8 KB block is one packet at MTU 9000. One that vanishes is a lost block; small packets, heartbeats among "
-    "them, still pass, so that the cluster looks alive while Cache Fusion stands still."
+    "An 8 KB block is one packet at MTU 9000, so each packet that vanishes is a lost block. Small packets, heartbeats "
+    "included, still pass: the cluster looks alive while Cache Fusion makes no progress."
 )
 
 PASS = Kind("IC-PATH-001", "Full-size packets pass between all nodes, both ways")
 LOCAL = Kind(
     "IC-PATH-002",
-    "A node cannot send what its private network is meant to carry",
-    "Its own kernel refuses packets of the network's MTU: it sends blocks in fragments, and drops what the others "
-    "send to it in full size.",
+    "A node cannot send full-size packets on a private network",
+    "The kernel of the node refuses packets of the network's MTU. The node sends blocks in fragments, and drops the "
+    "full-size packets of the other nodes.",
     ("MOS 563566.1, causes 5 and 12",),
 )
 BLACK_HOLE = Kind(
@@ -25,32 +25,32 @@ BLACK_HOLE = Kind(
 )
 TOO_BIG = Kind(
     "IC-PATH-004",
-    "A router on the way carries less than the private network is meant to",
-    "Packets above the router's MTU are refused or cut up there, and an interconnect ought to have no router.",
+    "A router on the path has a smaller MTU than the private network",
+    "The router refuses or fragments packets above its MTU, and an interconnect must have no router.",
     ("MOS 563566.1, causes 5 and 7",),
 )
 LOSS = Kind(
     "IC-PATH-005",
-    "Packets of any size get lost on a private network",
-    "Every lost packet loses the block it carried; at MTU 1500 one of six fragments is enough.",
+    "Packets of any size are lost on a private network",
+    "Every lost packet loses the block that it carried; at MTU 1500 one lost fragment of six is enough.",
     ("MOS 563566.1, causes 1, 15 and 20",),
 )
 UNREACHABLE = Kind(
     "IC-PATH-006",
     "A node cannot be reached over a private network",
-    "Over this network the node exchanges neither blocks nor heartbeats; where it is the only one, the node is "
-    "evicted after misscount seconds.",
+    "Over this network the node exchanges neither blocks nor heartbeats. If the cluster has no other private network, "
+    "the node is evicted after misscount seconds.",
     ("MOS 563566.1, cause 1",),
 )
 FILTERED = Kind(
     "IC-PATH-007",
     "Pings are filtered, so the path could not be measured",
-    "The node is alive on this network and does not answer pings. Whether full-size packets pass is not known; the "
-    "Clusterware needs the private network free of packet filters.",
+    "The node is alive on this network and does not answer pings, so racwire cannot find out whether full-size "
+    "packets pass. Clusterware needs a private network without packet filters.",
     ("MOS 563566.1, cause 8",),
 )
 NOT_PROBED = Kind(
-    "IC-PATH-008", "A path could not be probed", "What its packets meet is not known, neither good nor bad."
+    "IC-PATH-008", "A path could not be probed", "racwire cannot find out whether packets pass on this path."
 )
 ROUTED = Kind(
     "IC-PATH-009",
@@ -60,14 +60,14 @@ ROUTED = Kind(
 )
 RECEIVER = Kind(
     "IC-PATH-010",
-    "A node throws away full-size packets because its own interface has a smaller MTU",
+    "A node drops full-size packets because its own interface has a smaller MTU",
     BLOCKS,
     ("MOS 563566.1, causes 5 and 12",),
 )
 ALONE = Kind("IC-PATH-011", "There is no path to probe")
 LOST_ONCE = Kind(
     "IC-PATH-012",
-    "Packets got lost once, and not again when nothing else was sent",
-    "While every node pings every other, a crowded machine may drop a packet of that crowd. If this comes back, it is "
-    "a loss of the network.",
+    "Packets were lost once, and not again when each path was probed alone",
+    "While every node pings every other node, a busy machine may drop a packet. If the finding comes back, the network "
+    "loses packets.",
 )

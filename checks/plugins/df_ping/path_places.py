@@ -1,4 +1,4 @@
-"""Where paths fail: the ways in words, and the one node that they accuse, if there is one."""
+"""Where paths fail: the text for the directions, and the one node that all failed paths share, if there is one."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from checks.plugins.shared.private_nics import nics_of
 
 
 def ways_of(paths: Sequence[PathProbe]) -> set[Way]:
-    """From which node to which node they go."""
+    """Return the pairs (from node, to node) of the paths."""
     return {(p.from_node, p.to_node) for p in paths}
 
 
 def path_data(paths: Sequence[PathProbe]) -> dict[str, Scalar | None]:
-    """Numbers of paths for a finding: how many, what they are meant to carry, and what the worst of them carries."""
+    """Return the data of a finding: the number of paths, their expected MTU, and the smallest path MTU measured."""
     known = [p.path_mtu for p in paths if isinstance(p.path_mtu, int)]
     return {
         "paths": len(paths),
@@ -29,20 +29,20 @@ def path_data(paths: Sequence[PathProbe]) -> dict[str, Scalar | None]:
 
 
 def on_all_nodes(cluster: Cluster, network: PrivateNetwork) -> bool:
-    """Whether every node of the cluster could be probed on this network: otherwise "every node" would say too much."""
+    """Return whether every node of the cluster could be probed on this network; only then a title has "every node"."""
     nodes = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
     return all(network.port(node.name) for node in nodes)
 
 
 def where(cluster: Cluster, network: PrivateNetwork, ways: set[Way]) -> str:
-    """Which ways are meant, each with its direction."""
+    """Return the text for these pairs, each with its direction."""
     return between(ways, [p.node for p in network.ports], on_all_nodes(cluster, network))
 
 
 def where_either_way(cluster: Cluster, network: PrivateNetwork, ways: set[Way]) -> str:
-    """Which nodes are meant, where it is not known which direction is at fault.
+    """Return the text for these pairs, without a direction, for faults whose direction is not known.
 
-    A ping that lost its answer now and then, or whose answer passed a router, does not say on which of its two ways.
+    A ping that gets no answer now and then, or whose answer passed a router, does not show in which direction.
     """
     there_and_back = where(cluster, network, ways | {(b, a) for a, b in ways})
     counted = there_and_back.startswith("over ")
@@ -50,10 +50,10 @@ def where_either_way(cluster: Cluster, network: PrivateNetwork, ways: set[Way]) 
 
 
 def at_fault(cluster: Cluster, network: PrivateNetwork, ways: set[Way]) -> str:
-    """The node that all these ways begin or end at; empty where the other paths do not bear that out.
+    """Return the node at which all these paths start or end; empty where the other paths do not confirm it.
 
-    Those between the other nodes must have been measured, and must not be so too. And none of the node's own may
-    pass: what crosses its port to one peer would cross it to the others.
+    At least one path between the other nodes must have been measured, and no path of the node itself may pass: a
+    packet that crosses its port to one peer would also cross it to the other peers.
     """
     centre = hub(ways, [p.node for p in network.ports])
     paths = () if isinstance(cluster.paths, Unknown) else cluster.paths
@@ -66,19 +66,19 @@ def at_fault(cluster: Cluster, network: PrivateNetwork, ways: set[Way]) -> str:
 
 
 def silent_nodes(cluster: Cluster, network: PrivateNetwork, paths: Sequence[PathProbe]) -> list[str]:
-    """Of the ends of these paths, the nodes that exchanged pings with nobody on this network; all ends if none is so.
+    """Return the ends of these paths that exchanged no ping with any node on this network; all ends if there are none.
 
-    A node that answers one of its peers filters no pings: what it lacks with another peer is for that one to explain.
+    A node that answers one of its peers filters no pings: another peer without an answer is then the suspect.
     """
     ends = {node for p in paths for node in (p.from_node, p.to_node)}
     probed = () if isinstance(cluster.paths, Unknown) else cluster.paths
-    heard = {
+    answering = {
         node
         for p in probed
         if p.network == network.name and any(s.received for s in p.series)
         for node in (p.from_node, p.to_node)
     }
-    return sorted(ends - heard or ends)
+    return sorted(ends - answering or ends)
 
 
 _PLACEHOLDER = "PORT"
@@ -86,12 +86,12 @@ _SHOW = ("show interface PORT counters errors", "show interface PORT | include M
 
 
 def end_lines(cluster: Cluster, network: PrivateNetwork, nodes: Sequence[str]) -> tuple[str, ...]:
-    """`rac2 eth2 192.168.11.2, MAC 52:54:00:12:34:56, plugged into sw1 Ethernet1/7`, for each of these nodes."""
+    """Return `rac2 eth2 192.168.11.2, MAC 52:54:00:12:34:56, plugged into sw1 Ethernet1/7` for each of the nodes."""
     return at_most([_line(cluster, port) for port in _ports(network, nodes)], "end like these")
 
 
 def ask_network_team(cluster: Cluster, network: PrivateNetwork, nodes: Sequence[str], text: str) -> Remedy:
-    """The step that asks them, with the ports of these nodes by name, or how their MAC addresses find them."""
+    """Return the remedy for the network team, with the names of the nodes' ports or the commands that find them."""
     known: list[LldpNeighbour] = []
     finding: list[str] = []
     for port in _ports(network, nodes):
@@ -131,14 +131,14 @@ def _mac(cluster: Cluster, port: Port) -> str:
 
 
 def _dotted(mac: str) -> str:
-    """`52:54:00:12:34:56` as NX-OS writes it, 5254.0012.3456; empty for what is no MAC address of Ethernet."""
+    """Return `52:54:00:12:34:56` as NX-OS writes it, 5254.0012.3456; empty for other than an Ethernet MAC address."""
     digits = mac.replace(":", "").lower()
     return ".".join(re.findall("....", digits)) if re.fullmatch("[0-9a-f]{12}", digits) else ""
 
 
 def _neighbours(cluster: Cluster, port: Port) -> list[LldpNeighbour]:
-    """The switch ports that its cables end at, as LLDP tells them."""
+    """Return the switch ports at the other ends of the port's cables, as LLDP reports them."""
     setup = cluster.setup(port.node)
-    told = () if setup is None or isinstance(setup.lldp, Unknown) else setup.lldp
+    reported = () if setup is None or isinstance(setup.lldp, Unknown) else setup.lldp
     nics = {port.interface, *nics_of(cluster, port)}
-    return [neighbour for neighbour in told if neighbour.interface in nics and neighbour.port]
+    return [neighbour for neighbour in reported if neighbour.interface in nics and neighbour.port]

@@ -1,4 +1,4 @@
-"""The findings of df-ping in which small packets, too, stay without an answer: loss, silence, filters, no probe."""
+"""The findings of df-ping in which small packets get no answer either: loss, no answer, filters, no probe."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ from checks.rules.path_status import loss_status, packet_loss
 
 
 def lost_once_finding(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
-    """Packets that got lost while all paths were probed at once, and none when one path was probed alone."""
+    """Return the finding for packets that were lost while all paths were probed at once, and not one path at a time."""
     return LOST_ONCE.finding(
         Status.INFO,
-        f"Packets got lost once on {network.name} {where_either_way(cluster, network, ways_of(paths))}, and not again.",
+        f"Packets were lost once on {network.name} {where_either_way(cluster, network, ways_of(paths))}, "
+        "and not again.",
         subject=f"{short_name(network)}: lost once",
         data=path_data(paths),
         seen=at_most([f"{p.from_node} -> {p.to_node}: {p.reason}" for p in paths], "path like these"),
         expected=("None lost",),
-        next=[Remedy("Run this check again, more than once.", ("racwire check df-ping",))],
+        next=[Remedy("Run this check again several times.", ("racwire check df-ping",))],
         evidence=evidence_of(paths),
         network=network.name,
     )
 
 
 def loss(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Iterator[Finding]:
-    """Packets that get lost now and then; which of a ping's two ways lost them is not known."""
+    """Yield the finding for packets that are lost now and then, in a direction that is not known."""
     found = packet_loss(paths)
     if found is None:
         return
@@ -38,7 +39,7 @@ def loss(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> I
     going_on = [p for p in paths if p.verdict is Verdict.LOSS]
     yield LOSS.finding(
         loss_status(percent, cluster.thresholds),
-        f"{percent:.1f} % of the {found.sizes} get lost on {network.name} "
+        f"{percent:.1f} % of the {found.sizes} are lost on {network.name} "
         f"{where_either_way(cluster, network, ways_of(paths))}.",
         subject=f"{short_name(network)}: {percent:.1f} % lost",
         data={**path_data(paths), "lost_packets": found.lost, "sent_packets": found.sent, "lost_percent": percent},
@@ -67,19 +68,19 @@ def loss(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> I
 
 
 def unreachable(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Iterator[Finding]:
-    """Nodes between which nothing passes, of any size."""
+    """Yield the finding for nodes between which no packet of any size passes."""
     ways = ways_of(paths)
     centre = at_fault(cluster, network, ways)
     yield UNREACHABLE.finding(
         Status.FAIL,
-        f"Nothing passes on {network.name} {where(cluster, network, ways)}.",
+        f"No packet passes on {network.name} {where(cluster, network, ways)}.",
         subject=f"{short_name(network, centre)}: unreachable",
         data=path_data(paths),
         seen=(*reasons_of(paths), *seen_lines(paths)),
         expected=("Answers to small and full-size pings",),
         next=[
-            Remedy("Look at the link on both sides.", ("ip -brief link", "ip neighbour"), "any user on both nodes"),
-            Remedy("Check that the node is up; then cable, switch port and VLAN with the network team."),
+            Remedy("Check the link at both ends.", ("ip -brief link", "ip neighbour"), "any user on both nodes"),
+            Remedy("Check that the node is up; then check cable, switch port and VLAN with the network team."),
         ],
         evidence=evidence_of(paths),
         network=network.name,
@@ -89,7 +90,7 @@ def unreachable(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe
 
 
 def filtered(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Iterator[Finding]:
-    """Nodes that are alive and whose pings stay unanswered; accused are those that exchanged pings with nobody."""
+    """Yield the finding for nodes that are alive and answer no pings; it names those without any answered ping."""
     suspects = silent_nodes(cluster, network, paths)
     one = suspects[0] if len(suspects) == 1 else ""
     yield FILTERED.finding(
@@ -103,7 +104,7 @@ def filtered(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) 
         next=[
             Remedy(
                 f"Look for a packet filter on {listed(suspects)}"
-                + (", which exchanges pings with none of the others." if one else "."),
+                + (", which exchanges pings with none of the other nodes." if one else "."),
                 (
                     "nft list ruleset",
                     "iptables -S",
@@ -121,7 +122,7 @@ def filtered(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) 
 
 
 def not_probed(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Iterator[Finding]:
-    """Paths of which nothing is known, and why."""
+    """Yield the finding for paths that could not be judged, with the reasons."""
     yield NOT_PROBED.finding(
         Status.UNKNOWN,
         f"{counted(len(paths), 'path')} on {network.name} could not be judged: "

@@ -1,4 +1,4 @@
-"""Do blocks get lost on the interconnect: at which instance, from which, since when, and what shows why?"""
+"""Are blocks lost on the interconnect: by which instance, from which sender, since when, and for which cause?"""
 
 from __future__ import annotations
 
@@ -62,18 +62,18 @@ _COUNTS = ("sysstat", "cache_transfer", "system_event")
     ),
 )
 def gc_blocks_lost(cluster: Cluster) -> Iterator[Finding]:
-    """Counts, between two samples, the blocks that each instance received and those that it lost, and from whom.
+    """Counts, between two samples, the blocks that each instance received and lost, and their senders.
 
-    Only what is lost in the interval counts, never a total since startup. Any loss is a warning; above
-    lost_blocks_fail_percent of the blocks sent to it, or where waits for lost blocks are among the three events of the
-    wait class Cluster that cost most, it is a failure. With the loss stand the signs that name its cause: failed
-    reassemblies and full receive buffers of the receiving node in the same time, the MTU of the private networks, and
-    the paths between the two nodes. Instances that lose blocks for one cause, by those signs, are told together, as
-    gravely as the worst of them. AWR or Statspack, where read, tell since when, and of losses that are over: a warning
-    where the last one lies within recent_loss_h of the history's end.
+    Only losses in the interval count, never a total since startup. Any loss is a warning. It is a failure above
+    lost_blocks_fail_percent of the blocks sent to the instance, or where waits for lost blocks are among the three
+    costliest events of the wait class Cluster. The finding lists the signs of the cause: failed reassemblies and full
+    receive buffers of the receiving node in the same time, the MTU of the private networks, and the paths between the
+    two nodes. Instances whose signs show the same cause share one finding, with the status of the worst. AWR or
+    Statspack, where racwire read one of them, shows since when blocks are lost, and losses that are over. An earlier
+    loss is a warning where the last one is within recent_loss_h of the end of the history.
 
-    Oracle 12.1.0.2 may count blocks as lost that were not (bug 20922010): where nothing else shows a loss, that is
-    said, and it is no failure; so for counts of the past.
+    Oracle 12.1.0.2 may count blocks as lost that were not lost (bug 20922010). Where no other sign shows a loss, the
+    finding says so and is no failure; the same holds for counts in the history.
     """
     activity = cluster.activity
     if not isinstance(activity, Activity):
@@ -88,11 +88,11 @@ def gc_blocks_lost(cluster: Cluster) -> Iterator[Finding]:
     yield from _losing(cluster, activity, judged)
     yield from claims_and_corrupt(cluster, judged)
     yield from lost_before(cluster, judged)
-    yield from unseen_findings(cluster, NOT_KNOWN, "What {} lost", missing, ("sysstat",))
+    yield from unseen_findings(cluster, NOT_KNOWN, "The number of blocks that {} lost", missing, ("sysstat",))
     if not judged and not missing:
         yield NOT_KNOWN.finding(
             Status.UNKNOWN,
-            "No instance told how many blocks it lost.",
+            "No instance reported how many blocks it lost.",
             subject="no instance",
             evidence=sql(cluster, "sysstat"),
         )
@@ -110,8 +110,8 @@ def _losing(cluster: Cluster, activity: Activity, judged: Sequence[InstanceLoss]
     if database is not None and database.in_pluggable:
         yield ONE_CONTAINER.finding(
             Status.UNKNOWN,
-            f"Only what the instances did for the pluggable database {database.container} is seen: what others lost "
-            "is not known.",
+            f"Only the statistics of the pluggable database {database.container} are visible: the losses of other "
+            "containers are not known.",
             subject=f"{database.container} only",
             data={"container": database.container},
             seen=(f"connected to {database.container} by {database.reached}",),
@@ -130,7 +130,11 @@ def _none_lost(cluster: Cluster, activity: Activity, judged: Sequence[InstanceLo
     seen = some(
         [
             f"{instance_name(cluster, loss.instance)}: "
-            + ("blocks received not told" if loss.received is None else f"{counted(loss.received, 'block')} received")
+            + (
+                "blocks received not reported"
+                if loss.received is None
+                else f"{counted(loss.received, 'block')} received"
+            )
             + ", none lost"
             for loss in judged
         ]
@@ -140,14 +144,14 @@ def _none_lost(cluster: Cluster, activity: Activity, judged: Sequence[InstanceLo
     if len(idle) == len(judged) or not certain:
         return LITTLE.finding(
             Status.INFO,
-            f"{names} received {counted(received, 'block')} in {time} and lost none: that is too few to tell much."
+            f"{names} received {counted(received, 'block')} in {time} and lost none: too few blocks for a verdict."
             if certain
-            else f"{names} lost none of the {counted(received, 'block')} in {time} that this container sees.",
+            else f"{names} lost none of the {counted(received, 'block')} in {time} that this container shows.",
             subject=f"{counted(received, 'block')}, none lost",
             data={"received_blocks": received, "lost_blocks": 0, "seconds": activity.seconds},
             seen=seen,
             expected=(enough_blocks_text(cluster.thresholds),),
-            next=[Remedy("Look again while the database is busy.", ("racwire check gc-blocks-lost",))],
+            next=[Remedy("Run the check again while the database is busy.", ("racwire check gc-blocks-lost",))],
             evidence=evidence,
             table=loss_table(cluster, activity),
         )
@@ -158,7 +162,7 @@ def _none_lost(cluster: Cluster, activity: Activity, judged: Sequence[InstanceLo
         data={"received_blocks": received, "lost_blocks": 0, "seconds": activity.seconds},
         seen=(
             *seen,
-            *([f"too few to tell much: {_names(cluster, idle)}"] if idle else []),
+            *([f"too few blocks for a verdict: {_names(cluster, idle)}"] if idle else []),
         ),
         evidence=evidence,
         table=loss_table(cluster, activity),
@@ -181,13 +185,13 @@ def _next(cluster: Cluster, group: LossGroup) -> Iterator[Remedy]:
         yield on_nics(
             cluster,
             group.nodes,
-            "Look at the errors, drops and rings of the private NICs.",
+            "Check the errors, drops and ring buffers of the private NICs.",
             ("ip -s -s link show ETH", "ethtool -S ETH", "ethtool -g ETH"),
             where,
         )
     if not signs:
         yield Remedy(
-            "See how busy the nodes are, and that the LMS processes run in the real-time class.",
+            "Check how busy the nodes are, and that the LMS processes run in the real-time class.",
             ("ps -eo cls,rtprio,pcpu,comm | grep lms", "mpstat -P ALL 1 5"),
             where,
         )
@@ -218,13 +222,13 @@ def _false_count(cluster: Cluster, activity: Activity, group: LossGroup, fine: S
     return FALSE_COUNT.finding(
         group.status,
         f"{named(names, 'instance')} {'counts' if len(names) == 1 else 'count'} {counted(number, 'lost block')} in "
-        f"{span(seconds)}, most likely wrongly: nothing else shows a loss, and the release is known to count so.",
+        f"{span(seconds)}, most likely falsely: no other sign shows a loss, and this release is known to overcount.",
         subject=f"{group.subject(cluster)}, likely false",
         data=group.data(cluster),
         seen=(
             *_seen(cluster, activity, group, fine),
             *group.signs.clean,
-            *(f"not known: {what}" for what in group.signs.not_looked_at),
+            *(f"not known: {what}" for what in group.signs.not_examined),
         ),
         expected=("0 lost",),
         next=[see_patch(group.receivers)],
@@ -241,11 +245,11 @@ def _seen(cluster: Cluster, activity: Activity, group: LossGroup, fine: Sequence
     yield from group.signs.background
     if reason := why_no_transfers(activity):
         in_full = " in full" if any(loss.senders for loss in group.losses) else ""
-        yield f"from whom is not known{in_full}: {reason}"
+        yield f"the senders are not known{in_full}: {reason}"
     elif not any(loss.senders for loss in group.losses):
         yield "the transfers between instances show no lost block"
     if unread := activity.why_unread("GV$SYSTEM_EVENT"):
-        yield f"what sessions waited for lost blocks is not known in full: {unread}"
+        yield f"the waits of sessions for lost blocks are not known in full: {unread}"
     if fine:
         names = named((instance_name(cluster, loss.instance) for loss in fine), "other instance")
         received = sum(loss.received or 0 for loss in fine)
@@ -258,11 +262,12 @@ def _why(group: LossGroup) -> str:
     if signs.signs:
         return f"{signs.signs[0].why} {LOST.why}"
     if signs.not_known:
-        looked = f"; {listed(signs.clean)}" if signs.clean else ""
-        return f"Why is not known, since {listed(signs.not_looked_at)} could not be looked at{looked}. {LOST.why}"
+        clean = f"; {listed(signs.clean)}" if signs.clean else ""
+        return f"The cause is not known, since {listed(signs.not_examined)} could not be checked{clean}. {LOST.why}"
     return (
-        f"The network looks clean: {listed(signs.clean)}. What is left is {nodes} too busy to take what arrives "
-        "(MOS 563566.1, cause 19), a NIC's driver or firmware (9, 16), or a switch that drops only under load (20). "
+        f"The network shows no loss: {listed(signs.clean)}. The remaining causes are {nodes} too busy to process what "
+        "arrives (MOS 563566.1, cause 19), a NIC's driver or firmware (9, 16), or a switch that drops packets only "
+        "under load (20). "
         f"{LOST.why}"
     )
 
@@ -274,4 +279,4 @@ def _evidence(cluster: Cluster, group: LossGroup) -> list[tuple[str, str]]:
 def _bug_note(cluster: Cluster, group: LossGroup) -> list[str]:
     if not any(counts_falsely(database_of(cluster), loss.instance) for loss in group.losses):
         return []
-    return [f"{MAY_BE_FALSE}; here more than its count shows the loss"]
+    return [f"{MAY_BE_FALSE}; here other signs than its count show the loss, too"]

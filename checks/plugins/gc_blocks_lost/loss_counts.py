@@ -1,4 +1,4 @@
-"""What each instance lost of what it received, and whose blocks those were."""
+"""Texts about the blocks that each instance lost, and about their senders."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from checks.plugins.shared.instance_words import span
 from checks.rules.lost_blocks import InstanceLoss
 
 _NEARLY_ALL = 0.9
-"""Share of the lost blocks that touch one instance from which it is called the one that they have in common. Ours."""
+"""Share of the lost blocks sent or received by one instance, from which the title names that instance. Ours."""
 
 
 def loss_title(cluster: Cluster, losses: Sequence[InstanceLoss]) -> str:
-    """`prod2 lost 37 of 12,437 blocks in 30 s, all of them from prod1.`"""
+    """Return `prod2 lost 37 of 12,437 blocks in 30 s, all of them from prod1.`"""
     names = named((instance_name(cluster, loss.instance) for loss in losses), "instance")
     number, time = sum(loss.lost for loss in losses), span(max(loss.seconds for loss in losses))
     if any(loss.received is None for loss in losses):
@@ -27,12 +27,12 @@ def loss_title(cluster: Cluster, losses: Sequence[InstanceLoss]) -> str:
         head = f"{names} lost {counted(number, 'block')} in {time} and received none"
     else:
         head = f"{names} lost {number:,} of {counted(sum(loss.of for loss in losses), 'block')} in {time}"
-    whose = _whose(cluster, losses[0]) if len(losses) == 1 else _between_whom(cluster, losses)
-    return f"{head}, {whose}." if whose else f"{head}."
+    senders = _worst_sender_text(cluster, losses[0]) if len(losses) == 1 else _common_text(cluster, losses)
+    return f"{head}, {senders}." if senders else f"{head}."
 
 
-def _whose(cluster: Cluster, loss: InstanceLoss) -> str:
-    """Whose blocks one instance lost."""
+def _worst_sender_text(cluster: Cluster, loss: InstanceLoss) -> str:
+    """Return the text for the worst sender of the blocks that one instance lost; empty where it is not known."""
     worst = loss.worst_sender
     if worst is None:
         return ""
@@ -42,8 +42,8 @@ def _whose(cluster: Cluster, loss: InstanceLoss) -> str:
     return f"{share:,} of them from {sender}"
 
 
-def _between_whom(cluster: Cluster, losses: Sequence[InstanceLoss]) -> str:
-    """What several instances that lost blocks have in common: one that all losses touch, or the worst pair."""
+def _common_text(cluster: Cluster, losses: Sequence[InstanceLoss]) -> str:
+    """Return the text for the instance that nearly all losses have in common, else for the worst pair."""
     pairs = {(loss.instance, sender): n for loss in losses for sender, n in loss.senders.items()}
     if not pairs:
         return ""
@@ -61,7 +61,7 @@ def _between_whom(cluster: Cluster, losses: Sequence[InstanceLoss]) -> str:
 
 
 def loss_lines(cluster: Cluster, losses: Sequence[InstanceLoss]) -> list[str]:
-    """What the views say of it, the instance that lost most first."""
+    """Return a line for each instance, the worst first, and a line for each wait event of lost blocks."""
     worst = sorted(losses, key=lambda loss: (-loss.lost, loss.instance))
     lines = list(some([_line(cluster, loss, alone=len(losses) == 1) for loss in worst if loss.received]))
     waits: dict[str, list[WaitEvent]] = {}
@@ -78,15 +78,15 @@ def _line(cluster: Cluster, loss: InstanceLoss, alone: bool) -> str:
     if alone or not loss.senders:
         return line
     if len(loss.senders) > MOST_NAMED:
-        return f"{line}; {_whose(cluster, loss)}"
-    whose = [f"{n:,} from {instance_name(cluster, sender)}" for sender, n in loss.senders.items()]
+        return f"{line}; {_worst_sender_text(cluster, loss)}"
+    senders = [f"{n:,} from {instance_name(cluster, sender)}" for sender, n in loss.senders.items()]
     if rest := loss.lost - sum(loss.senders.values()):
-        whose.append(f"{rest:,} of unknown origin")
-    return f"{line}; {listed(whose)}"
+        senders.append(f"{rest:,} of unknown origin")
+    return f"{line}; {listed(senders)}"
 
 
 def loss_table(cluster: Cluster, activity: Activity) -> Table | None:
-    """Lost blocks, receiver by sender."""
+    """Return the table of lost blocks, receiver by sender; None where no transfers are known."""
     if isinstance(activity.transfers, Unknown) or not activity.transfers:
         return None
     cells: dict[tuple[int, int], int] = {}

@@ -1,4 +1,4 @@
-"""Instances that lose blocks for one cause: one finding for all of them, as grave as that of the worst."""
+"""Instances that lose blocks for the same cause: they share one finding, with the status of the worst."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from checks.plugins.shared.grouping import alike, briefly, named
 from checks.plugins.shared.instance_words import span
 from checks.rules.lost_blocks import InstanceLoss, judge_loss
 
-MAY_BE_FALSE = "12.1.0.2 may count too many (bug 20922010, MOS 2096299.1)"
+MAY_BE_FALSE = "12.1.0.2 may count too many lost blocks (bug 20922010, MOS 2096299.1)"
 
 
 @dataclass(frozen=True)
 class LossGroup:
-    """Instances that lose blocks, and what they have in common."""
+    """Instances that lose blocks for the same cause."""
 
     losses: tuple[InstanceLoss, ...]
     status: Status
     likely_false: bool
-    """Whether only the counts of a release that counts wrongly say so."""
+    """Whether the only sign of the loss is the count of a release that is known to overcount."""
     signs: LossSigns
     receivers: tuple[str, ...]
-    """The nodes of the instances, those that are known."""
+    """The known nodes of the instances."""
     nodes: tuple[str, ...]
-    """The same, then those of the instances whose blocks got lost."""
+    """The receivers, then the nodes of the instances whose blocks were lost."""
 
     def subject(self, cluster: Cluster) -> str:
-        """`prod2: 37 in 30 s`."""
+        """Return `prod2: 37 in 30 s`."""
         names = briefly((instance_name(cluster, loss.instance) for loss in self.losses), "instance")
         number, seconds = sum(loss.lost for loss in self.losses), max(loss.seconds for loss in self.losses)
         return f"{names}: {number:,} in {span(seconds)}"
 
     def data(self, cluster: Cluster) -> dict[str, Scalar | None]:
-        """The same in numbers."""
+        """Return the loss in numbers, for the data of the finding."""
         received = [loss.received for loss in self.losses]
         return {
             "instances": ", ".join(instance_name(cluster, loss.instance) for loss in self.losses),
@@ -50,14 +50,14 @@ class LossGroup:
 
     @property
     def extent(self) -> tuple[float, str] | None:
-        """How bad it is at the instance where it is worst; None where it is not known how many blocks came."""
+        """The loss of the worst instance in percent; None where the number of received blocks is not known."""
         if any(loss.received is None for loss in self.losses):
             return None
         return max(loss.percent for loss in self.losses), "% lost of the blocks sent"
 
 
 def loss_groups(cluster: Cluster, activity: Activity, losing: Sequence[InstanceLoss]) -> Iterator[LossGroup]:
-    """The instances that lose blocks, by what the most telling sign of each says."""
+    """Yield the instances that lose blocks, grouped by the strongest sign of their cause."""
     groups = [_group(cluster, activity, [loss]) for loss in losing]
     for same in alike(groups, lambda g: (g.likely_false, g.signs.cause)):
         yield same[0] if len(same) == 1 else _group(cluster, activity, [loss for g in same for loss in g.losses])
@@ -73,9 +73,9 @@ def _group(cluster: Cluster, activity: Activity, losses: Sequence[InstanceLoss])
 
 
 def see_patch(nodes: Sequence[str]) -> Remedy:
-    """Whether these nodes have what ends the false counts (MOS 2096299.1)."""
+    """Return the remedy that checks these nodes for the patch against false counts (MOS 2096299.1)."""
     return Remedy(
-        "See whether the patch for bug 20922010 is in (12.1.0.2.161018 and later have it).",
+        "Check whether the patch for bug 20922010 is installed (12.1.0.2.161018 and later include it).",
         ("$ORACLE_HOME/OPatch/opatch lsinventory | grep -i 20922010",),
         f"the owner of the database on {named(nodes, 'node') or 'its node'}",
     )

@@ -1,4 +1,4 @@
-"""What the past says of lost blocks: since when, how much, and whether it grows."""
+"""Lost blocks in AWR or Statspack: since when, how many, and whether the loss grows."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _MOST_PARTS = 8
 
 
 def history_of(cluster: Cluster) -> History | None:
-    """The history, where there is one."""
+    """Return the history, or None where there is none."""
     return cluster.history if isinstance(cluster.history, History) else None
 
 
 def past_loss(cluster: Cluster, instance: int) -> LossHistory | None:
-    """The losses of one instance in the range of the history; None where there were none, or it is not known."""
+    """Return the losses of one instance in the range of the history; None where none are known."""
     history = history_of(cluster)
     losses = history.losses if history else ()
     return next((loss for loss in losses if loss.instance == instance and loss.lost > 0), None)
 
 
 def history_evidence(cluster: Cluster) -> list[tuple[str, str]]:
-    """Where the journal has what the history says of losses."""
+    """Return the journal topics of the losses in the history."""
     history = history_of(cluster)
     if history is None:
         return []
@@ -37,7 +37,7 @@ def history_evidence(cluster: Cluster) -> list[tuple[str, str]]:
 
 
 def history_lines(cluster: Cluster, instances: Sequence[int]) -> list[str]:
-    """When the losses of these began, how much it was in all and at its worst, and how it went."""
+    """Return lines about the earlier losses of these instances: start, total, worst interval and trend."""
     history = history_of(cluster)
     if history is None:
         return []
@@ -48,7 +48,7 @@ def history_lines(cluster: Cluster, instances: Sequence[int]) -> list[str]:
         strange = [instance_name(cluster, n) for n in instances if instance_name(cluster, n) not in known]
         return [
             *([f"{where}: {named(known, 'instance')} lost no block"] if known else []),
-            *([f"{where}: nothing is kept of {named(strange, 'instance')}"] if strange else []),
+            *([f"{where}: no data about {named(strange, 'instance')}"] if strange else []),
             *_gaps(cluster, history, instances),
         ]
     number = sum(past.lost for past in losses)
@@ -70,7 +70,7 @@ def history_lines(cluster: Cluster, instances: Sequence[int]) -> list[str]:
 
 
 def _by_period(history: History, instances: Sequence[int]) -> Iterator[str]:
-    """How the loss went, period by period; those at the ends of the range may be shorter than the others."""
+    """Yield the losses period by period; the periods at the ends of the range may be shorter than the others."""
     own = [part for part in history.periods if part.instance in instances]
     begins = sorted({part.begin for part in own})[-_MOST_PARTS:]
     if len(begins) < 2:
@@ -87,24 +87,24 @@ def _by_period(history: History, instances: Sequence[int]) -> Iterator[str]:
 
 
 def _between(begin: str, end: str) -> str:
-    """`from 2026-11-18 03:00 to 04:00`; to the second where it is no longer than two minutes."""
+    """Return `from 2026-11-18 03:00 to 04:00`; with seconds where the time is below two minutes."""
     length = seconds_between(begin, end)
-    told = _second if length is not None and length < 120 else moment
-    first, last = told(begin), told(end)
+    text_of = _second if length is not None and length < 120 else moment
+    first, last = text_of(begin), text_of(end)
     return f"from {first} to {last[11:] if last[:10] == first[:10] else last}"
 
 
 def _second(text: str) -> str:
-    """A time of the database to the second: `2026-11-18 03:00:05`."""
+    """Return a time of the database with seconds: `2026-11-18 03:00:05`."""
     return text.replace("T", " ")[:19]
 
 
 def _gaps(cluster: Cluster, history: History, instances: Sequence[int]) -> tuple[str, ...]:
-    """Where the figures have holes: what is lost around a restart is in no difference of two snapshots."""
-    told = []
+    """Return lines about gaps: losses around a restart are in no difference of two snapshots."""
+    lines = []
     for one in (i for i in history.instances if i.instance in instances):
         kinds = ((one.restarts, "restart"), (one.missing_snapshots, "missing snapshot"))
         if holes := [counted(number, what) for number, what in kinds if number > 0]:
             leave = "leaves a gap" if one.restarts + one.missing_snapshots == 1 else "leave gaps"
-            told.append(f"{instance_name(cluster, one.instance)}: {listed(holes)} {leave} in these figures")
-    return some(told)
+            lines.append(f"{instance_name(cluster, one.instance)}: {listed(holes)} {leave} in these figures")
+    return some(lines)

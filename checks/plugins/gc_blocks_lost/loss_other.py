@@ -1,4 +1,4 @@
-"""The findings of gc-blocks-lost beside the loss of the interval: claims, corrupt blocks, losses of the past."""
+"""The other findings of gc-blocks-lost: lost claims, corrupt blocks, and earlier losses in the history."""
 
 from __future__ import annotations
 
@@ -24,24 +24,26 @@ from checks.rules.lost_blocks import InstanceLoss, counts_falsely, past_loss_sta
 
 
 def claims_and_corrupt(cluster: Cluster, judged: Sequence[InstanceLoss]) -> Iterator[Finding]:
-    """Claims that got lost and blocks that arrived changed, in the interval."""
+    """Yield the findings for claims that were lost and blocks that arrived corrupt in the interval."""
     if losing := [loss for loss in judged if loss.claims_lost]:
-        look = Remedy(
-            "Look for the cause as for lost blocks: paths, counters, NICs.",
+        remedy = Remedy(
+            "Search for the cause as for lost blocks: paths, counters, NICs.",
             ("racwire check df-ping reassembly udp-receive-buffers",),
         )
         number = counted(sum(loss.claims_lost for loss in losing), "claim")
         title = f"{named(_names(cluster, losing), 'instance')} lost {number} of blocks in {_time(losing)}."
         claims = {loss.instance: loss.claims_lost for loss in losing}
         short, statistic = f"{number} lost", "gc claim blocks lost"
-        yield _beside(cluster, CLAIM_LOST, Status.WARN, title, short, statistic, claims, _seconds(losing), look)
+        yield _statistic_finding(
+            cluster, CLAIM_LOST, Status.WARN, title, short, statistic, claims, _seconds(losing), remedy
+        )
     if spoilt := [loss for loss in judged if loss.corrupt]:
         corrupt = {loss.instance: loss.corrupt for loss in spoilt}
         nodes = nodes_of(cluster, corrupt)
-        look = on_nics(
+        remedy = on_nics(
             cluster,
             nodes,
-            "Look at the CRC errors and the checksum offloading of the private NICs.",
+            "Check the CRC errors and the checksum offloading of the private NICs.",
             ("ethtool -S ETH", "ethtool -k ETH"),
             f"root on {named(nodes, 'node') or 'its node'}",
         )
@@ -49,10 +51,12 @@ def claims_and_corrupt(cluster: Cluster, judged: Sequence[InstanceLoss]) -> Iter
         title = f"{number} arrived corrupt at {named(_names(cluster, spoilt), 'instance')} in {_time(spoilt)}."
         short = f"{sum(corrupt.values()):,} corrupt"
         statistic = "gc blocks corrupt"
-        yield _beside(cluster, CORRUPT, Status.FAIL, title, short, statistic, corrupt, _seconds(spoilt), look)
+        yield _statistic_finding(
+            cluster, CORRUPT, Status.FAIL, title, short, statistic, corrupt, _seconds(spoilt), remedy
+        )
 
 
-def _beside(
+def _statistic_finding(
     cluster: Cluster,
     kind: Kind,
     status: Status,
@@ -61,9 +65,9 @@ def _beside(
     statistic: str,
     numbers: dict[int, int],
     seconds: float,
-    look: Remedy,
+    remedy: Remedy,
 ) -> Finding:
-    """What a statistic that ought to be 0 says, by instance."""
+    """Return the finding for a statistic that must be 0, with its value for each instance."""
     worst = sorted(numbers, key=lambda n: (-numbers[n], n))
     return kind.finding(
         status,
@@ -77,7 +81,7 @@ def _beside(
         },
         seen=some([f"{instance_name(cluster, n)}: {statistic}: {numbers[n]:,}" for n in worst]),
         expected=("0",),
-        next=[look],
+        next=[remedy],
         evidence=sql(cluster, "sysstat"),
         nodes=nodes_of(cluster, numbers),
         extent=(max(numbers.values()) / seconds, "blocks a second") if seconds > 0 else None,
@@ -85,10 +89,10 @@ def _beside(
 
 
 def lost_before(cluster: Cluster, judged: Sequence[InstanceLoss]) -> Iterator[Finding]:
-    """Losses in the range of the history, of instances that lose nothing now.
+    """Yield the findings for losses in the range of the history, of instances that lose nothing now.
 
-    Those of 12.1.0.2 stand apart, since it may have counted them wrongly (bug 20922010): where the transfers and the
-    waits of the same history bear none of them out, they are only told.
+    Losses of 12.1.0.2 have a finding of their own, since that release may have counted them falsely (bug 20922010):
+    where neither transfers nor waits of the same history confirm them, they are reported for information only.
     """
     history = history_of(cluster)
     if history is None:
@@ -120,7 +124,9 @@ def lost_before(cluster: Cluster, judged: Sequence[InstanceLoss]) -> Iterator[Fi
             expected=("0 lost",),
             next=[
                 *([see_patch(nodes)] if doubtful[numbers[0]] else []),
-                Remedy("Find out what began or changed when the loss did: load, cabling, switch, kernel, release."),
+                Remedy(
+                    "Find out what started or changed at the time of the loss: load, cabling, switch, kernel, release."
+                ),
             ],
             evidence=history_evidence(cluster),
             nodes=nodes,

@@ -1,4 +1,4 @@
-"""What the network and the kernels show of the loss of blocks: the signs that name its cause, or that there is none."""
+"""Signs of the cause of lost blocks in the network and in the kernels."""
 
 from __future__ import annotations
 
@@ -23,51 +23,51 @@ _TOO_SMALL = {
     Verdict.LOCAL_MTU: "the sender's own MTU is too small",
 }
 _PACKETS_LOST = "packets lost"
-"""The cause that lost pings and lost fragments are signs of: where few get lost, not every node shows both."""
-_LOSES = {Verdict.LOSS: "packets get lost", Verdict.UNREACHABLE: "nothing passes"}
+"""The common cause of lost pings and lost fragments: where few packets are lost, a node may show only one sign."""
+_LOSES = {Verdict.LOSS: "packets are lost", Verdict.UNREACHABLE: "no packet passes"}
 
 
 @dataclass(frozen=True)
 class LossSign:
-    """Something besides the database's own count that shows where blocks get lost."""
+    """A sign, other than the database's own count, that shows where blocks are lost."""
 
     cause: str
-    """What it is a sign of, whichever node it is seen on; not for the screen."""
+    """The key of the cause, the same on every node; not for display."""
     seen: str
     why: str
-    """What it says of the cause, with the number that MOS 563566.1 gives it."""
+    """The cause in a sentence, with its number in MOS 563566.1."""
     next: Remedy
     in_network: bool = True
-    """Whether it accuses what lies between the nodes; else a node itself."""
+    """Whether the cause is in the network between the nodes; else it is in a node."""
 
 
 @dataclass(frozen=True)
 class LossSigns:
-    """All signs for some receivers and their senders, the most telling first."""
+    """All signs for some receivers and their senders, the strongest first."""
 
     signs: tuple[LossSign, ...]
     background: tuple[str, ...]
-    """What is no fault by itself: the MTU and what it makes of a block."""
+    """Lines that are no fault: the MTU, and the number of fragments of a block."""
     not_known: Mapping[str, Sequence[str]]
-    """What could not be looked at (`the paths`), and of which nodes."""
+    """The evidence that is not available (`the paths`), with the nodes."""
     clean: tuple[str, ...]
-    """What was looked at and shows no loss."""
+    """The evidence that was checked and shows no loss."""
     evidence: tuple[tuple[str, str], ...]
 
     @property
     def cause(self) -> tuple[str, ...]:
-        """What the most telling sign says; where there is none, what could not be looked at. Alike on all nodes that
-        one cause strikes."""
+        """The key of the strongest sign, else the evidence that is not available. All nodes with one cause have the
+        same key."""
         return (self.signs[0].cause,) if self.signs else ("", *self.not_known)
 
     @property
-    def not_looked_at(self) -> list[str]:
-        """`the paths of rac2`."""
+    def not_examined(self) -> list[str]:
+        """The evidence that is not available, as `the paths of rac2`."""
         return [f"{what} of {named(nodes, 'node')}" for what, nodes in self.not_known.items()]
 
 
 def signs_of(cluster: Cluster, evidence: LossEvidence) -> LossSigns:
-    """The signs in the evidence for blocks that some nodes miss from others."""
+    """Return the signs in the evidence about blocks that some nodes did not receive from others."""
     by_counters = list(_counter_signs(cluster, evidence.counts))
     found = [
         *_path_signs(evidence.paths, _TOO_SMALL, _frames_why),
@@ -84,7 +84,7 @@ def signs_of(cluster: Cluster, evidence: LossEvidence) -> LossSigns:
     if evidence.paths_are_clean:
         clean.append("full-size packets pass between the nodes")
     if evidence.counters_are_clean:
-        clean.append(f"the kernel of {_nodes(counts)} threw nothing away in {_time(counts)}")
+        clean.append(f"the kernel of {_nodes(counts)} dropped nothing in {_time(counts)}")
     return LossSigns(
         tuple(found),
         tuple(_background(cluster, counts)),
@@ -101,17 +101,17 @@ def _frames_why(paths: Sequence[PathProbe]) -> str:
     small = paths[0].path_mtu
     passes = f", {small} bytes at most" if isinstance(small, int) else ""
     return (
-        f"The path carries less than its MTU of {paths[0].expected_mtu} bytes{passes}: packets of whole blocks are "
-        "thrown away on it (MOS 563566.1, causes 5 and 12)."
+        f"The path carries less than its MTU of {paths[0].expected_mtu} bytes{passes}: packets that hold a block are "
+        "dropped there (MOS 563566.1, causes 5 and 12)."
     )
 
 
 def _path_signs(
     by_verdict: Mapping[Verdict, Sequence[PathProbe]],
-    words: Mapping[Verdict, str],
+    texts: Mapping[Verdict, str],
     why: Callable[[Sequence[PathProbe]], str],
 ) -> Iterator[LossSign]:
-    for verdict, what in words.items():
+    for verdict, what in texts.items():
         paths = by_verdict[verdict]
         for network in dict.fromkeys(p.network for p in paths):
             here = [p for p in paths if p.network == network]
@@ -120,7 +120,7 @@ def _path_signs(
                 f"df-ping: {what} on {network}, {ways_text(here)}",
                 why(here),
                 Remedy(
-                    "Begin with that path: the check df-ping tells what its packets meet.",
+                    "Start with that path: the findings of df-ping show where its packets are lost.",
                     ping_commands(here),
                     f"any user on {here[0].from_node}",
                 ),
@@ -135,12 +135,12 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[L
         nodes, number = _nodes(full), sum(c.overflowed + c.no_memory for c in full)
         yield LossSign(
             "receive buffers",
-            f"{nodes}: {counted(number, 'UDP datagram')} thrown away in {_time(full)}, their socket's receive buffer "
-            "full",
-            f"Blocks reached {nodes} and were thrown away there, since the receive buffers of their sockets were full "
+            f"{nodes}: {counted(number, 'UDP datagram')} dropped in {_time(full)}, because the socket's receive buffer "
+            "was full",
+            f"Blocks reached {nodes} and were dropped there, because the receive buffers of their sockets were full "
             "(MOS 563566.1, cause 2).",
             Remedy(
-                "See whether receive buffer errors still grow; the check udp-receive-buffers tells of their sizes.",
+                "Check whether receive buffer errors still grow; the check udp-receive-buffers reports the sizes.",
                 ("netstat -su", "sysctl net.core.rmem_max net.core.rmem_default"),
                 f"any user on {nodes}",
             ),
@@ -154,11 +154,11 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[L
         yield LossSign(
             "checksums",
             f"{nodes}: {counted(number, 'UDP datagram')} with a wrong checksum in {_time(spoilt)}",
-            f"Blocks reach {nodes} changed: a NIC, a cable or checksum offloading spoils them (MOS 563566.1, cause 4).",
+            f"Blocks reach {nodes} corrupt: a NIC, a cable or checksum offloading alters them (MOS 563566.1, cause 4).",
             on_nics(
                 cluster,
                 [c.node for c in spoilt],
-                "Look at the errors of the private NICs, and at what they offload.",
+                "Check the errors and the offloading of the private NICs.",
                 ("ethtool -S ETH", "ethtool -k ETH"),
                 f"root on {nodes}",
             ),
@@ -167,11 +167,11 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[L
         nodes, number = _nodes(filtered), sum(c.reverse_path for c in filtered)
         yield LossSign(
             "rp_filter",
-            f"{nodes}: {counted(number, 'packet')} thrown away by rp_filter in {_time(filtered)}",
-            f"Packets that come to {nodes} on another interface than it would answer on are thrown away there "
+            f"{nodes}: {counted(number, 'packet')} dropped by rp_filter in {_time(filtered)}",
+            f"rp_filter on {nodes} drops packets that arrive on another interface than the answer would leave by "
             "(MOS 563566.1, cause 15).",
             Remedy(
-                "See how rp_filter is set: it must be 0 or 2 on private interfaces; the check rp-filter tells more.",
+                "Check rp_filter: it must be 0 or 2 on private interfaces; the check rp-filter has the details.",
                 ("nstat -az TcpExtIPReversePathFilter", "sysctl -a --pattern rp_filter"),
                 f"root on {nodes}",
             ),
@@ -182,9 +182,9 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[L
         yield LossSign(
             "backlog",
             f"{nodes}: {counted(number, 'packet')} dropped from a CPU's backlog in {_time(dropping)}",
-            f"The CPUs of {nodes} could not take packets as fast as they came (MOS 563566.1, cause 17).",
+            f"Packets arrived faster than the CPUs of {nodes} could process them (MOS 563566.1, cause 17).",
             Remedy(
-                "See whether the second column, packets dropped, still grows, and how busy the CPUs are.",
+                "Check whether the second column, packets dropped, still grows, and how busy the CPUs are.",
                 ("cat /proc/net/softnet_stat", "mpstat -P ALL 1 5"),
                 f"any user on {nodes}",
             ),
@@ -196,10 +196,10 @@ def _reassembly(cluster: Cluster, failed: Sequence[NodeCounts]) -> LossSign:
     nodes, size = _nodes(failed), block_bytes(cluster)
     seen = (
         f"{nodes}: {sum(c.failed for c in failed):,} reassemblies failed in {_time(failed)}, "
-        f"{_waited_in_vain(failed)} waiting in vain for a fragment"
+        f"{_timed_out(failed)} by timeout, with a fragment missing"
     )
-    look = Remedy(
-        "See whether failed reassemblies still grow; the check reassembly tells why they fail.",
+    remedy = Remedy(
+        "Check whether failed reassemblies still grow; the check reassembly reports the cause.",
         ("netstat -s | grep -iE 'reassembl|fragment'",),
         f"any user on {nodes}",
     )
@@ -207,9 +207,9 @@ def _reassembly(cluster: Cluster, failed: Sequence[NodeCounts]) -> LossSign:
         return LossSign(
             "reassembly memory",
             seen,
-            f"Fragments reached {nodes}, and there was no room to put them together: the memory for reassembly is too "
-            "small (MOS 563566.1, cause 3).",
-            look,
+            f"Fragments reached {nodes}, and the kernel had no room to reassemble them: the memory for reassembly is "
+            "too small (MOS 563566.1, cause 3).",
+            remedy,
             in_network=False,
         )
     cut = fragmenting(cluster, size)
@@ -218,13 +218,13 @@ def _reassembly(cluster: Cluster, failed: Sequence[NodeCounts]) -> LossSign:
     return LossSign(
         _PACKETS_LOST,
         seen,
-        f"{at} block of {size_text(size)} is {pieces}, and losing one loses the block: fragments get lost on the way "
-        f"to {nodes} (MOS 563566.1, causes 3, 5 and 15).",
-        look,
+        f"{at} block of {size_text(size)} is {pieces}, and one lost fragment loses the block: fragments are lost on "
+        f"the way to {nodes} (MOS 563566.1, causes 3, 5 and 15).",
+        remedy,
     )
 
 
-def _waited_in_vain(failed: Sequence[NodeCounts]) -> str:
+def _timed_out(failed: Sequence[NodeCounts]) -> str:
     timed_out = sum(c.timed_out for c in failed)
     return "all of them" if timed_out == sum(c.failed for c in failed) else f"{timed_out:,} of them"
 
@@ -244,10 +244,10 @@ def _background(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[str]
     size = block_bytes(cluster)
     cut = fragmenting(cluster, size)
     yield from (mtu_line(network, mtu, pieces, size) for network, mtu, pieces in cut)
-    patience_s = {c.node: sysctl(cluster, c.node, "net.ipv4.ipfrag_time") or 0 for c in counts if not c.failed}
-    early = [c for c in counts if c.seconds <= 2 * patience_s.get(c.node, 0)]
+    timeout_s = {c.node: sysctl(cluster, c.node, "net.ipv4.ipfrag_time") or 0 for c in counts if not c.failed}
+    early = [c for c in counts if c.seconds <= 2 * timeout_s.get(c.node, 0)]
     if cut and early:
         yield (
-            f"{_nodes(early)}: an incomplete block is counted only after {patience_s[early[0].node]} s "
-            f"(net.ipv4.ipfrag_time): of the last {_time(early)} not all are counted yet"
+            f"{_nodes(early)}: an incomplete block is counted only after {timeout_s[early[0].node]} s "
+            f"(net.ipv4.ipfrag_time): some of the last {_time(early)} are not counted yet"
         )

@@ -1,4 +1,4 @@
-"""How long do blocks take to arrive, on average and at worst; and what do the sessions wait for?"""
+"""How long do blocks take to arrive, on average and at worst, and which events do the sessions wait for?"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OF_WAITS = ("GV$SYSTEM_EVENT", "GV$EVENT_HISTOGRAM_MICRO", "GV$EVENT_HISTOGRAM"
 
 @check(
     "gc-receive-time",
-    question="Do blocks arrive in good time, at every instance?",
+    question="Do blocks arrive fast enough at every instance?",
     needs=("activity",),
     uses=("database", "nodes"),
     kinds=(FAST, SLOW, TAIL, DOUBTFUL, NOT_KNOWN, EVENTS, LITTLE),
@@ -39,11 +39,11 @@ def gc_receive_time(cluster: Cluster) -> Iterator[Finding]:
     """Computes how long a CR block and a current block took to arrive at each instance, between two samples.
 
     The statistics count in hundredths of a second in every release, so the average in milliseconds is 10 * time /
-    blocks. The waits for such blocks, in microseconds, are held against it. Their histogram shows the tail: how many
-    waits took longer than receive_fail_ms though the average is good. Of the three events of the wait class Cluster
-    that cost most, those that are no plain transfer (congested, busy, retry) are named from gc_wait_share_warn_percent
-    of the waits on; blocks that were lost are left to gc-blocks-lost. Instances with which the same is wrong are told
-    together.
+    blocks. The check compares it with the waits for such blocks, in microseconds. The histogram of the waits shows the
+    tail: how many waits took longer than receive_fail_ms although the average is good. Among the three costliest events
+    of the wait class Cluster, the check names those that are no plain transfer (congested, busy, retry) from
+    gc_wait_share_warn_percent of the waits. Lost blocks are left to gc-blocks-lost. Instances with the same fault share
+    one finding.
     """
     if isinstance(cluster.activity, Activity):
         yield from as_container_sees(cluster, _findings(cluster, cluster.activity))
@@ -67,13 +67,13 @@ def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
         yield _fast(cluster, fine, table)
     if few:
         yield _little(cluster, few, table)
-    yield from unseen_findings(cluster, NOT_KNOWN, "How long blocks take to arrive at {}", missing, ("sysstat",))
+    yield from unseen_findings(cluster, NOT_KNOWN, "The receive time of blocks at {}", missing, ("sysstat",))
     if verdicts:
         yield from _waits_not_known(cluster, activity)
     if not judged and not missing:
         yield NOT_KNOWN.finding(
             Status.UNKNOWN,
-            "No instance told how long its blocks take to arrive.",
+            "No instance reported how long its blocks take to arrive.",
             subject="no instance",
             evidence=sql(cluster, *STATEMENTS),
         )
@@ -92,7 +92,7 @@ def _fast(cluster: Cluster, fine: Sequence[ReceiveTimes], table: Table) -> Findi
         seen=(
             *some([line for times in fine for line in time_lines(cluster, times)], 2 * MOST_LINES),
             *([unusual_text(limits)] if is_unusual(slowest, limits) else []),
-            *(["of blocks that arrived; gc-blocks-lost tells of those that did not"] if some_lost else []),
+            *(["only blocks that arrived; gc-blocks-lost reports those that did not"] if some_lost else []),
         ),
         expected=(good_text(limits),),
         evidence=sql(cluster, *STATEMENTS),
@@ -106,30 +106,29 @@ def _little(cluster: Cluster, few: Sequence[ReceiveTimes], table: Table) -> Find
     return LITTLE.finding(
         Status.INFO,
         f"{named(names, 'instance')} received {counted(blocks, 'block')} in "
-        f"{span(max(t.own.seconds for t in few))}: too few to say how long blocks take.",
+        f"{span(max(t.own.seconds for t in few))}: too few blocks to judge the receive time.",
         subject=f"{briefly(names, 'instance')}: {counted(blocks, 'block')}",
         data={"instances": ", ".join(names), "received_blocks": blocks, "seconds": max(t.own.seconds for t in few)},
         seen=some([line for times in few for line in time_lines(cluster, times)], 2 * MOST_LINES),
         expected=(enough_blocks_text(cluster.thresholds),),
-        next=[Remedy("Look again while the database is busy.", ("racwire check gc-receive-time",))],
+        next=[Remedy("Run the check again while the database is busy.", ("racwire check gc-receive-time",))],
         evidence=sql(cluster, *STATEMENTS),
         table=table,
     )
 
 
 def _waits_not_known(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
-    """Averages alone hide slow blocks: where the waits were not read, that is not known."""
+    """Yield the finding for waits that were not read: averages alone hide slow blocks."""
     reasons = list(dict.fromkeys(u.reason for u in activity.unread if u.view in _OF_WAITS))
     if reasons:
         yield NOT_KNOWN.finding(
             Status.UNKNOWN,
-            "Whether some blocks take very long, and what the sessions wait for, is not known in full: "
-            f"{sentence(reasons[0])}",
+            f"The slowest blocks and the waits of the sessions are not known in full: {sentence(reasons[0])}",
             subject="waits: not known",
             seen=some(reasons),
             expected=("The waits of the class Cluster and their histograms",),
-            why="The averages are known; they hide blocks that take very long.",
-            next=[Remedy("See which grants are missing, if it is that.", ("racwire grants",))],
+            why="The averages are known, and they hide blocks that take very long.",
+            next=[Remedy("Check which grants are missing, if grants are the cause.", ("racwire grants",))],
             evidence=sql(cluster, "system_event", histogram_statement(cluster)),
         )
 

@@ -1,4 +1,4 @@
-"""How long blocks took to arrive at an instance: by the statistics, and by the waits of the same time."""
+"""Texts about the receive time of blocks: from the statistics, and from the waits of the same time."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from checks.rules.receive_time import ReceiveTimes, histogram_of, times_of
 from checks.rules.waits import costliest, quantile_us, time_us
 
 _WIDELY = 5.0
-"""How many times as long one of two averages is when they are called far apart; only a remark. Ours."""
+"""The ratio of two averages from which a line calls them far apart; a remark only. Ours."""
 
 
 def time_lines(cluster: Cluster, times: ReceiveTimes) -> list[str]:
-    """The averages of both kinds of blocks, with what the waits say; `far apart` where the two disagree widely."""
+    """Return the averages of both kinds of blocks with the waits for them; `far apart` where the two differ widely."""
     name = instance_name(cluster, times.own.instance)
-    told = []
+    lines = []
     for kind in times.kinds:
         if kind.average_ms is None:
             continue
         waited = f"; waits for them {milliseconds(kind.waited_ms)}" if kind.waited_ms is not None else ""
         apart = " (far apart)" if kind.waited_ms is not None and _far_apart(kind.average_ms, kind.waited_ms) else ""
-        told.append(
-            f"{name}: {kind.word} {milliseconds(kind.average_ms)} on average of {counted(kind.blocks, 'block')}"
+        lines.append(
+            f"{name}: {kind.label} {milliseconds(kind.average_ms)} on average of {counted(kind.blocks, 'block')}"
             f"{waited}{apart}"
         )
-    return told
+    return lines
 
 
 def _far_apart(one_ms: float, other_ms: float) -> bool:
@@ -39,25 +39,25 @@ def _far_apart(one_ms: float, other_ms: float) -> bool:
 
 
 def tail_lines(cluster: Cluster, times: ReceiveTimes) -> list[str]:
-    """Within which time most waits are over."""
+    """Return a line with the times within which 95 % and 99 % of the waits ended."""
     histogram = histogram_of(times.own)
     limits = [(share, quantile_us(histogram, share)) for share in (0.95, 0.99)]
-    told = [f"{share:.0%} in up to {milliseconds(us / 1000)}" for share, us in limits if us is not None]
-    return [f"{instance_name(cluster, times.own.instance)}: waits for blocks: {', '.join(told)}"] if told else []
+    lines = [f"{share:.0%} in up to {milliseconds(us / 1000)}" for share, us in limits if us is not None]
+    return [f"{instance_name(cluster, times.own.instance)}: waits for blocks: {', '.join(lines)}"] if lines else []
 
 
 def top_lines(own: InstanceActivity) -> list[str]:
-    """The events that cost most, each with its share of all waits for the cluster."""
+    """Return a line for each of the costliest events, with its share of all cluster waits."""
     total = time_us(own.events) or 1
     return [
         f"{e.name}: {counted(e.waits, 'wait')}, {milliseconds(e.time_us / e.waits / 1000) if e.waits > 0 else '-'} "
-        f"each, {percent(100 * e.time_us / total)} of the waits for the cluster"
+        f"each, {percent(100 * e.time_us / total)} of the cluster wait time"
         for e in costliest(own.events)
     ]
 
 
 def times_table(cluster: Cluster, activity: Activity) -> Table:
-    """A row for each instance."""
+    """Return a table with one row for each instance."""
     rows, everyone = [], list(active(activity))
     traffics = {own.instance: traffic(cluster, own) for own in everyone}
     known = any(traffics.values())
@@ -72,7 +72,7 @@ def times_table(cluster: Cluster, activity: Activity) -> Table:
 
 
 def traffic(cluster: Cluster, own: InstanceActivity) -> str:
-    """`1.6 MB/s`, about what an instance exchanged with the others; empty where a figure for it is missing."""
+    """Return the estimated traffic of an instance, `1.6 MB/s`; empty where a figure for it is missing."""
     database = database_of(cluster)
     size = database.block_size_bytes if database else None
     kb_per_s = estimated_traffic_kb_per_s(own.statistics, own.messages, size, own.seconds)
@@ -82,6 +82,8 @@ def traffic(cluster: Cluster, own: InstanceActivity) -> str:
 
 
 def traffic_lines(cluster: Cluster, instances: Iterable[InstanceActivity]) -> list[str]:
-    """About how much each of them exchanged with the others."""
-    told = [(own, traffic(cluster, own)) for own in instances]
-    return [f"{instance_name(cluster, own.instance)}: about {rate} over the interconnect" for own, rate in told if rate]
+    """Return a line for each instance with its estimated traffic with the other instances."""
+    lines = [(own, traffic(cluster, own)) for own in instances]
+    return [
+        f"{instance_name(cluster, own.instance)}: about {rate} over the interconnect" for own, rate in lines if rate
+    ]

@@ -1,5 +1,5 @@
-"""Blocks that take long to arrive, times that cannot be right, slow blocks behind a good average, and waits for
-something other than plain transfers."""
+"""Findings about slow blocks, implausible times, slow blocks behind a good average, and waits other than plain
+transfers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MICROSECONDS_FROM = (12, 1, 0, 2)
 
 
 def time_faults(cluster: Cluster, verdicts: Sequence[TimeVerdict]) -> Iterator[Finding]:
-    """What is wrong, one finding for all instances with which the same is wrong, as grave as with the worst of them."""
+    """Yield one finding for all instances with the same fault, with the status of the worst."""
     if doubtful := [v for v in verdicts if v.doubtful]:
         yield _doubtful(cluster, doubtful)
     if slow := [v for v in verdicts if v.slow]:
@@ -35,7 +35,7 @@ def time_faults(cluster: Cluster, verdicts: Sequence[TimeVerdict]) -> Iterator[F
 def _slow(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
     names = _names(cluster, same)
     worst = sorted(same, key=lambda v: -v.worst_ms)
-    what = listed(f"{milliseconds(k.average_ms or 0.0)} for {k.word} blocks" for k in same[0].slow)
+    what = listed(f"{milliseconds(k.average_ms or 0.0)} for {k.label} blocks" for k in same[0].slow)
     what = what if len(same) == 1 else f"up to {milliseconds(worst[0].worst_ms)}"
     lines = [
         [*time_lines(cluster, v.times), *tail_lines(cluster, v.times), *_waits_lines(cluster, v, len(same))]
@@ -57,15 +57,15 @@ def _slow(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
         expected=(usual_text(cluster.thresholds),),
         next=[
             Remedy(
-                "See first whether blocks or packets get lost: one that is sent again takes longest.",
+                "First check whether blocks or packets are lost: a block that is sent again takes longest.",
                 ("racwire check gc-blocks-lost df-ping reassembly",),
             ),
             Remedy(
-                "See whether the network itself is slow, or the instances that serve the blocks.",
+                "Find out whether the network is slow, or the instances that serve the blocks.",
                 ("racwire check instance-ping",),
             ),
             Remedy(
-                "Look at the CPUs of the nodes and at the class of the LMS processes.",
+                "Check the CPUs of the nodes and the scheduling class of the LMS processes.",
                 ("mpstat -P ALL 1 5", "ps -eo cls,rtprio,pcpu,comm | grep lms"),
                 "root on each node",
             ),
@@ -77,7 +77,7 @@ def _slow(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
 
 
 def _waits_lines(cluster: Cluster, verdict: TimeVerdict, instances: int) -> list[str]:
-    """The costliest waits, where the finding is about this instance alone."""
+    """Return the costliest waits, where the finding is about this instance only."""
     name = instance_name(cluster, verdict.times.own.instance)
     return [f"{name}: {line}" for line in top_lines(verdict.times.own)] if instances == 1 else []
 
@@ -87,16 +87,16 @@ def _doubtful(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
     averages = [milliseconds(k.average_ms or 0.0) for v in same for k in v.doubtful]
     return DOUBTFUL.finding(
         Status.UNKNOWN,
-        f"The statistics of {named(names, 'instance')} say that a block took {listed(averages[:MOST_LINES], 'or')} to "
-        "arrive, which cannot be right.",
+        f"The statistics of {named(names, 'instance')} show an implausible receive time of "
+        f"{listed(averages[:MOST_LINES], 'or')} for a block.",
         subject=f"{briefly(names, 'instance')}: times doubtful",
         data={
             "instances": ", ".join(names),
             "doubtful_average_ms": max(k.average_ms or 0.0 for v in same for k in v.doubtful),
         },
         seen=some([line for v in same for line in time_lines(cluster, v.times)]),
-        expected=("The statistics and the waits of the same time agree, about",),
-        next=[Remedy("Take the waits for the truth; compare with an AWR or Statspack report of the same time.")],
+        expected=("The statistics roughly agree with the waits of the same time",),
+        next=[Remedy("Rely on the waits, and compare them with an AWR or Statspack report of the same time.")],
         evidence=sql(cluster, *STATEMENTS),
         nodes=_nodes(cluster, same),
     )
@@ -111,7 +111,7 @@ def _tail(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
     return TAIL.finding(
         Status.WARN,
         f"{percent(100 * late / total)} of the waits for blocks on {named(names, 'instance')} took longer than "
-        f"{milliseconds(same[0].late_us / 1000)}, though {good}.",
+        f"{milliseconds(same[0].late_us / 1000)}, although {good}.",
         subject=f"{briefly(names, 'instance')}: {percent(100 * late / total)} late",
         data={
             "instances": ", ".join(names),
@@ -134,10 +134,10 @@ def _tail(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
         expected=(tail_text(cluster.thresholds),),
         next=[
             Remedy(
-                "See whether packets get lost or sent again.",
+                "Check whether packets are lost or sent again.",
                 ("racwire check gc-blocks-lost reassembly udp-receive-buffers",),
             ),
-            Remedy("See how busy the nodes are.", ("mpstat -P ALL 1 5",), "root on each node"),
+            Remedy("Check how busy the nodes are.", ("mpstat -P ALL 1 5",), "root on each node"),
         ],
         evidence=sql(cluster, histogram_statement(cluster)),
         nodes=_nodes(cluster, same),
@@ -146,7 +146,7 @@ def _tail(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
 
 
 def histogram_statement(cluster: Cluster) -> str:
-    """The statement that reads how many waits took how long: before 12.1.0.2 only milliseconds are kept."""
+    """Return the name of the statement for the histogram of waits: before 12.1.0.2 it has only milliseconds."""
     database = database_of(cluster)
     only_milliseconds = database is not None and release(database.version) < _MICROSECONDS_FROM
     return "event_histogram" if only_milliseconds else "event_histogram_micro"
@@ -169,10 +169,10 @@ def _time(same: Sequence[TimeVerdict]) -> str:
 
 
 def event_findings(cluster: Cluster, activity: Activity, instances: Sequence[InstanceActivity]) -> Iterator[Finding]:
-    """What each instance waits for, those with the same sorts of waits together. Blocks that were lost are left to
-    gc-blocks-lost, which tells of them with their cause."""
+    """Yield one finding for all instances with the same kinds of unusual waits. Lost blocks are left to
+    gc-blocks-lost, which reports them with their cause."""
     waits = [unusual_waits(own, _for_lost_blocks(activity, own), cluster.thresholds) for own in instances]
-    for same in alike([w for w in waits if w and w.found], lambda w: w.words):
+    for same in alike([w for w in waits if w and w.found], lambda w: w.terms):
         yield _events_finding(cluster, same)
 
 
@@ -183,17 +183,17 @@ def _for_lost_blocks(activity: Activity, own: InstanceActivity) -> Sequence[Wait
 
 def _events_finding(cluster: Cluster, same: Sequence[UnusualWaits]) -> Finding:
     names = [instance_name(cluster, w.own.instance) for w in same]
-    words = same[0].words
+    terms = same[0].terms
     events = list(dict.fromkeys((event.name, word) for w in same for event, word in w.found))
     cost = sum(time_us(dict.fromkeys(event for event, _ in w.found)) for w in same)
     total = sum(w.total_us for w in same)
-    aside = ", lost blocks aside," if any(w.without_lost for w in same) else ""
-    waits = "waits" if len(names) == 1 else "wait"
+    excluded = ", lost blocks excluded," if any(w.without_lost for w in same) else ""
+    spend = "spends {} of its" if len(names) == 1 else "spend {} of their"
     share = min(100.0, 100 * cost / total) if total else 0.0
     return EVENTS.finding(
         same[0].status,
-        f"{percent(share)} of what {named(names, 'instance')} {waits} for "
-        f"the cluster{aside} is {listed(dict.fromkeys(name for name, _ in events))}.",
+        f"{named(names, 'instance')} {spend.format(percent(share))} cluster wait time{excluded} on "
+        f"{listed(dict.fromkeys(name for name, _ in events))}.",
         subject=f"{briefly(names, 'instance')}: {events[0][0]}",
         data={
             "instances": ", ".join(names),
@@ -201,23 +201,23 @@ def _events_finding(cluster: Cluster, same: Sequence[UnusualWaits]) -> Finding:
             "share_percent": share,
         },
         seen=some([f"{name}: {line}" for name, w in zip(names, same, strict=True) for line in top_lines(w.own)], 9),
-        expected=("Plain transfers and grants (2-way, 3-way) on top",),
+        expected=("Plain transfers and grants (2-way, 3-way) as the costliest waits",),
         why="; ".join(f"{name}: {MEANINGS[word]}" for name, word in events) + ".",
-        next=_next_for(words),
+        next=_next_for(terms),
         evidence=sql(cluster, "system_event"),
         nodes=nodes_of(cluster, [w.own.instance for w in same]),
         extent=(share, "% of the waits"),
     )
 
 
-def _next_for(words: frozenset[str]) -> Iterator[Remedy]:
-    if words & {"lost", "retry", "failure"}:
-        yield Remedy("See whether blocks or packets get lost.", ("racwire check gc-blocks-lost df-ping",))
-    if "congested" in words:
+def _next_for(terms: frozenset[str]) -> Iterator[Remedy]:
+    if terms & {"lost", "retry", "failure"}:
+        yield Remedy("Check whether blocks or packets are lost.", ("racwire check gc-blocks-lost df-ping",))
+    if "congested" in terms:
         yield Remedy(
-            "Look at the CPUs of the nodes that send the blocks, and at the class of their LMS processes.",
+            "Check the CPUs of the nodes that send the blocks, and the scheduling class of their LMS processes.",
             ("mpstat -P ALL 1 5", "ps -eo cls,rtprio,pcpu,comm | grep lms"),
             "root on each node",
         )
-    if THE_LOAD in words:
-        yield Remedy("See which objects and sessions it is, with ASH or AWR where you have them.")
+    if THE_LOAD in terms:
+        yield Remedy("Find the objects and sessions that wait, with ASH or AWR where you have them.")

@@ -1,4 +1,4 @@
-"""Does each instance really use the private networks that are configured, and only those?"""
+"""Does each instance use the private networks that are configured, and only those?"""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from checks.model.known_instances import Unseen, instance_name, interconnects_of
 from checks.model.wording import counted, listed
 from checks.plugins.interconnect_in_use.use_kinds import (
     APART,
-    AS_MEANT,
+    AS_CONFIGURED,
     BY_PARAMETER,
     ELSEWHERE,
     FEWER,
     HAIP_BY_SOME,
     NOT_KNOWN,
     PUBLIC,
-    look,
+    inspect,
     reconfigure,
     unset,
 )
@@ -29,7 +29,7 @@ from checks.plugins.shared.instance_words import sql, unseen_findings
 from checks.plugins.shared.places_in_use import PARAMETER, Place, known_networks, places
 
 _NO_NODE = "No node could be read, and oifcfg stores no netmask."
-"""Why it is not known on which network an address lies."""
+"""The reason why the network of an address is not known."""
 _STATEMENTS = ("interconnects", "parameters")
 _MOST_HAIP_NICS = 4
 """Clusterware puts HAIP addresses on four interfaces at most (MOS 1210883.1)."""
@@ -42,15 +42,15 @@ Used = Mapping[int, tuple[Place, ...]]
     question="Does every instance use the private networks that are configured, and no other?",
     needs=("database",),
     uses=("clusterware", "nodes", "networks"),
-    kinds=(AS_MEANT, PUBLIC, ELSEWHERE, BY_PARAMETER, HAIP_BY_SOME, FEWER, APART, NOT_KNOWN),
+    kinds=(AS_CONFIGURED, PUBLIC, ELSEWHERE, BY_PARAMETER, HAIP_BY_SOME, FEWER, APART, NOT_KNOWN),
 )
 def interconnect_in_use(cluster: Cluster) -> Iterator[Finding]:
-    """Compares the interconnects that each instance says it uses with what oifcfg configures and the nodes have.
+    """Compares the interconnects that each instance reports with the networks of oifcfg and of the nodes.
 
-    None may be public, each must lie on a private network (a HAIP address on the interface below it), all instances
-    must share one, and as many must be in use as there are. The parameter cluster_interconnects bypasses HAIP; on
-    Exadata and its kin it is set on purpose. Without Clusterware to ask, only what the instances say themselves and
-    the parameter are judged. Instances with which the same is wrong are told together.
+    No interconnect may be public. Each must be on a private network (a HAIP address on the interface below it), all
+    instances must share one, and every private network must be in use. The parameter cluster_interconnects bypasses
+    HAIP; on Exadata and other engineered systems it is set on purpose. Without Clusterware, the check judges only the
+    parameter and the reports of the instances. Instances with the same fault share one finding.
     """
     database = cluster.database
     if not isinstance(database, Database):
@@ -60,15 +60,17 @@ def interconnect_in_use(cluster: Cluster) -> Iterator[Finding]:
         return
     used = {i.number: places(cluster, interconnects_of(cluster, i.number)) for i in database.instances}
     missing = [Unseen(u.number, u.reason) for u in database.unasked]
-    missing += [Unseen(n, "GV$CLUSTER_INTERCONNECTS has no row of it.") for n, found in used.items() if not found]
-    untold = [n for n, found in used.items() if any(_cannot_be_placed(cluster, p) for p in found)]
-    missing += [Unseen(n, _NO_NODE) for n in untold]
-    used = {n: found for n, found in used.items() if found and n not in untold}
+    missing += [
+        Unseen(n, "GV$CLUSTER_INTERCONNECTS has no row for this instance.") for n, found in used.items() if not found
+    ]
+    unplaced = [n for n, found in used.items() if any(_cannot_be_placed(cluster, p) for p in found)]
+    missing += [Unseen(n, _NO_NODE) for n in unplaced]
+    used = {n: found for n, found in used.items() if found and n not in unplaced}
     faults = [*_instances(cluster, database, used), *_haip_by_some(cluster, database, used), *_apart(cluster, used)]
     yield from faults
     if used and not any(f.status in (Status.FAIL, Status.WARN) for f in faults):
-        yield _as_meant(cluster, used)
-    yield from unseen_findings(cluster, NOT_KNOWN, "The interconnect that is in use at {}", missing, ("interconnects",))
+        yield _as_configured(cluster, used)
+    yield from unseen_findings(cluster, NOT_KNOWN, "The interconnect that {} uses", missing, ("interconnects",))
     if not used and not missing:
         yield _nothing_known(cluster, Unknown("No instance has a row in GV$CLUSTER_INTERCONNECTS."))
 
@@ -76,10 +78,10 @@ def interconnect_in_use(cluster: Cluster) -> Iterator[Finding]:
 def _nothing_known(cluster: Cluster, why: Unknown) -> Finding:
     return NOT_KNOWN.finding(
         Status.UNKNOWN,
-        "Which interconnects the instances use could not be read.",
+        "The interconnects that the instances use could not be read.",
         subject="not known",
         seen=(why.reason,),
-        next=[Remedy("Mend the reason named above.", ("racwire grants",))],
+        next=[Remedy("Fix the cause named above.", ("racwire grants",))],
         evidence=sql(cluster, "interconnects"),
     )
 
@@ -88,7 +90,7 @@ def _nothing_known(cluster: Cluster, why: Unknown) -> Finding:
 
 
 def _instances(cluster: Cluster, database: Database, used: Used) -> Iterator[Finding]:
-    """What is wrong with the interconnects of an instance: those with which the same is wrong are told together."""
+    """Yield the faults of the interconnects of each instance, one finding for all instances with the same fault."""
     public = {n: tuple(p for p in found if p.public) for n, found in used.items()}
     elsewhere = {n: tuple(p for p in found if _is_elsewhere(cluster, p)) for n, found in used.items()}
     set_to = {n: value for n, found in used.items() if (value := _set_by_parameter(database, n, found))}
@@ -108,7 +110,7 @@ def _reasons(public: tuple[Place, ...]) -> tuple[tuple[str, str], ...]:
 
 
 def _cannot_be_placed(cluster: Cluster, place: Place) -> bool:
-    """Whether it may lie on a private network all the same: oifcfg stores no netmask, and no node could be read."""
+    """Return whether the place may be on a private network: oifcfg stores no netmask, and no node could be read."""
     without_length = any("/" not in network.subnet for network in known_networks(cluster))
     return not place.public and place.network is None and without_length and not cluster.read_nodes()
 
@@ -122,16 +124,16 @@ def _public(cluster: Cluster, used: Used, public: Used, set_to: Mapping[int, str
     exchange = "exchanges" if len(used) == 1 else "exchange"
     return PUBLIC.finding(
         Status.FAIL,
-        f"{named(names, 'instance')} {exchange} blocks over the public network: {_which(public, used)}.",
+        f"{named(names, 'instance')} {exchange} blocks over the public network: {_interfaces(public, used)}.",
         subject=f"{briefly(names, 'instance')} {public[first][0].used.name}: public",
-        data={"instances": ", ".join(names), "interfaces": _which(public, used)},
+        data={"instances": ", ".join(names), "interfaces": _interfaces(public, used)},
         seen=(
             *_lines(cluster, used),
             *some([f"{p.used.ip} is public: {p.public}" for n in used for p in public[n]]),
-            *_meant(cluster),
+            *_configured(cluster),
         ),
         expected=("Private networks only",),
-        next=[look(), unset() if set_to.keys() & used.keys() else reconfigure()],
+        next=[inspect(), unset() if set_to.keys() & used.keys() else reconfigure()],
         evidence=_evidence(cluster),
         nodes=nodes_of(cluster, used),
         extent=(len(used), "instances"),
@@ -143,13 +145,13 @@ def _elsewhere(cluster: Cluster, used: Used, elsewhere: Used, set_to: Mapping[in
     verb = "is" if len(used) == 1 and len(elsewhere[first]) == 1 else "are"
     return ELSEWHERE.finding(
         Status.FAIL,
-        f"{named(names, 'instance')} {_use(used)} {_which(elsewhere, used)}, which {verb} on none of the private "
+        f"{named(names, 'instance')} {_use(used)} {_interfaces(elsewhere, used)}, which {verb} on none of the private "
         "networks.",
         subject=f"{briefly(names, 'instance')} {elsewhere[first][0].used.name}: not private",
-        data={"instances": ", ".join(names), "interfaces": _which(elsewhere, used)},
-        seen=(*_lines(cluster, used), *_meant(cluster)),
+        data={"instances": ", ".join(names), "interfaces": _interfaces(elsewhere, used)},
+        seen=(*_lines(cluster, used), *_configured(cluster)),
         expected=(f"Addresses on {listed(n.name for n in known_networks(cluster))}",),
-        next=[look(), unset() if set_to.keys() & used.keys() else reconfigure()],
+        next=[inspect(), unset() if set_to.keys() & used.keys() else reconfigure()],
         evidence=_evidence(cluster),
         nodes=nodes_of(cluster, used),
         extent=(len(used), "instances"),
@@ -157,7 +159,7 @@ def _elsewhere(cluster: Cluster, used: Used, elsewhere: Used, set_to: Mapping[in
 
 
 def _set_by_parameter(database: Database, number: int, found: tuple[Place, ...]) -> str:
-    """What the parameter is set to; where it could not be read, what the instance has from it."""
+    """Return the value of the parameter; where it could not be read, the addresses that come from it."""
     value = (database.parameter(number, PARAMETER) or "").strip()
     return value or ":".join(p.used.ip for p in found if p.from_parameter)
 
@@ -177,11 +179,13 @@ def _by_parameter(cluster: Cluster, used: Used, set_to: Mapping[int, str]) -> Fi
         seen=(
             *_lines(cluster, used),
             *([] if value else some([f"{instance_name(cluster, n)}: set to {set_to[n]}" for n in used])),
-            *_meant(cluster),
+            *_configured(cluster),
             *(["HAIP is online"] if haip else []),
         ),
-        expected=("Not set, so that Clusterware decides",) if not engineered else ("As set by the vendor",),
-        next=() if engineered else (look(), unset()),
+        expected=("Not set, so that Clusterware chooses the networks",)
+        if not engineered
+        else ("As set by the vendor",),
+        next=() if engineered else (inspect(), unset()),
         evidence=_evidence(cluster),
         nodes=nodes_of(cluster, used),
         extent=(len(used), "instances"),
@@ -189,7 +193,7 @@ def _by_parameter(cluster: Cluster, used: Used, set_to: Mapping[int, str]) -> Fi
 
 
 def _is_engineered(found: tuple[Place, ...]) -> bool:
-    """Whether the interfaces are named as on Exadata and its kin, where the vendor sets the parameter."""
+    """Return whether the interfaces have the names of engineered systems, where the vendor sets the parameter."""
     return all(is_engineered(p.used.name) for p in found)
 
 
@@ -201,7 +205,7 @@ def _haip_online(cluster: Cluster) -> bool:
 
 
 def _on(found: tuple[Place, ...]) -> tuple[str, ...]:
-    """The private networks that these lie on."""
+    """Return the names of the private networks of these places."""
     return tuple(dict.fromkeys(p.network.name for p in found if p.network))
 
 
@@ -215,23 +219,21 @@ def _fewer(cluster: Cluster, used: Used) -> Finding:
     unused = [n for n in networks if n.name not in on]
     return FEWER.finding(
         Status.WARN,
-        f"{named(names, 'instance')} {_use(used)} {listed(on)} alone; oifcfg also names "
+        f"{named(names, 'instance')} {_use(used)} only {listed(on)}; oifcfg also names "
         f"{listed(n.name for n in unused)}."
         if unused[0].named_by == "oifcfg"
-        else f"{named(names, 'instance')} {_use(used)} {listed(on)} alone, of "
+        else f"{named(names, 'instance')} {_use(used)} only {listed(on)}, of "
         f"{counted(len(networks), 'private network')}.",
         subject=f"{briefly(names, 'instance')}: {len(on)} of {len(networks)}",
         data={"instances": ", ".join(names), "used_networks": len(on), "configured_networks": len(networks)},
         seen=_lines(cluster, used),
         expected=(f"{counted(min(len(networks), _MOST_HAIP_NICS), 'private network')} in use",),
         next=[
+            Remedy("Check the network that is not used.", ("racwire check interfaces df-ping",)),
+            Remedy("Check whether HAIP is online.", ("crsctl stat res ora.cluster_interconnect.haip -init -t",)),
             Remedy(
-                "See what interfaces and df-ping say of the network not used.", ("racwire check interfaces df-ping",)
-            ),
-            Remedy("See whether HAIP is online.", ("crsctl stat res ora.cluster_interconnect.haip -init -t",)),
-            Remedy(
-                "A network that was added after Clusterware started is used after a restart of Clusterware on all "
-                "nodes, in a window.",
+                "If the network was added after Clusterware started, restart Clusterware on all nodes in a "
+                "maintenance window: HAIP then uses it.",
                 where="the Grid owner",
                 is_change=True,
             ),
@@ -246,7 +248,7 @@ def _fewer(cluster: Cluster, used: Used) -> Finding:
 
 
 def _haip_by_some(cluster: Cluster, database: Database, used: Used) -> Iterator[Finding]:
-    """Where the parameter explains it, its own finding has said so."""
+    """Yield the finding for HAIP on only some instances; those with the parameter have a finding of their own."""
     free = {n: found for n, found in used.items() if not _set_by_parameter(database, n, found)}
     with_haip = [n for n, found in free.items() if any(p.is_haip for p in found)]
     without = [n for n, found in free.items() if not any(p.is_haip for p in found)]
@@ -261,10 +263,10 @@ def _haip_by_some(cluster: Cluster, database: Database, used: Used) -> Iterator[
                 "instances_without_haip": ", ".join(instance_name(cluster, n) for n in without),
             },
             seen=_lines(cluster, used),
-            expected=("All of them, or none",),
+            expected=("HAIP addresses on all instances, or on none",),
             next=[
                 Remedy(
-                    "See whether HAIP is online on each node.",
+                    "Check whether HAIP is online on each node.",
                     ("crsctl stat res ora.cluster_interconnect.haip -init",),
                     f"root on {named(nodes_of(cluster, without), 'node') or 'each node'}",
                 )
@@ -288,33 +290,37 @@ def _apart(cluster: Cluster, used: Used) -> Iterator[Finding]:
             subject=f"{instance_name(cluster, a)}, {instance_name(cluster, b)}: apart",
             data={"pairs": len(pairs), "first_pair": f"{instance_name(cluster, a)}, {instance_name(cluster, b)}"},
             seen=_lines(cluster, {n: used[n] for n in both}),
-            expected=("One private network or more that all instances use",),
-            next=[look()],
+            expected=("At least one private network that all instances use",),
+            next=[inspect()],
             evidence=_evidence(cluster),
             nodes=nodes_of(cluster, both),
         )
 
 
-def _as_meant(cluster: Cluster, used: Used) -> Finding:
+def _as_configured(cluster: Cluster, used: Used) -> Finding:
     networks = known_networks(cluster)
     on = list(dict.fromkeys(p.network.name for found in used.values() for p in found if p.network))
     haip = all(p.is_haip for found in used.values() for p in found)
     names = _names(cluster, used)
-    title = f"{names} {_use(used)} {listed(on)}{', by HAIP' if haip else ''}."
-    unnamed = f"{names} {_use(used)} {listed(sorted({p.used.name for f in used.values() for p in f}))}, none of "
-    return AS_MEANT.finding(
+    title = f"{names} {_use(used)} {listed(on)}{', through HAIP' if haip else ''}."
+    interfaces = listed(sorted({p.used.name for f in used.values() for p in f}))
+    return AS_CONFIGURED.finding(
         Status.PASS,
-        title if on else f"{unnamed}them public.",
+        title if on else f"{names} {_use(used)} {interfaces}; no interface is public.",
         subject=f"{counted(len(used), 'instance')}, {'HAIP' if haip else listed(on) or 'not public'}",
         seen=(
             *_lines(cluster, used),
-            *(() if networks else ("the private networks are not known: only what the instances say was judged",)),
+            *(
+                ()
+                if networks
+                else ("the private networks are not known: only the reports of the instances were judged",)
+            ),
         ),
         evidence=_evidence(cluster),
     )
 
 
-# --- words ------------------------------------------------------------------------------------------------------------
+# --- texts ------------------------------------------------------------------------------------------------------------
 
 
 def _use(instances: Collection[int]) -> str:
@@ -325,8 +331,8 @@ def _names(cluster: Cluster, instances: Iterable[int]) -> str:
     return named((instance_name(cluster, n) for n in instances), "instance")
 
 
-def _which(chosen: Used, instances: Collection[int]) -> str:
-    """`10.20.0.2 (eth0)`; of several instances the interfaces alone."""
+def _interfaces(chosen: Used, instances: Collection[int]) -> str:
+    """Return `10.20.0.2 (eth0)`; for several instances only the interfaces."""
     found = [p for n in instances for p in chosen[n]]
     if len(instances) == 1:
         return listed(f"{p.used.ip} ({p.used.name})" for p in found)
@@ -344,7 +350,7 @@ def _lines(cluster: Cluster, used: Used) -> tuple[str, ...]:
     )
 
 
-def _meant(cluster: Cluster) -> tuple[str, ...]:
+def _configured(cluster: Cluster) -> tuple[str, ...]:
     networks = known_networks(cluster)
     return (f"private networks: {listed(f'{n.interface} {n.subnet}' for n in networks)}",) if networks else ()
 

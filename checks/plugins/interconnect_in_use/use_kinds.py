@@ -1,4 +1,4 @@
-"""The kinds of finding that interconnect-in-use makes: what each code means, and where the rule comes from."""
+"""The kinds of findings of interconnect-in-use: meaning and source of each code, and shared remedies."""
 
 from __future__ import annotations
 
@@ -8,63 +8,63 @@ from checks.model.finding import Remedy
 _REFERENCE = "Database Reference, CLUSTER_INTERCONNECTS"
 _HAIP = "MOS 1210883.1"
 
-AS_MEANT = Kind("IC-USE-001", "The instances use the private networks that are configured")
+AS_CONFIGURED = Kind("IC-USE-001", "The instances use the private networks that are configured")
 PUBLIC = Kind(
     "IC-USE-002",
     "An instance exchanges blocks over a public network",
-    "Blocks share the network with the clients: they are slow, get lost when it is busy, and can be listened to.",
+    "Blocks share the network with the clients: they are slow, are lost when it is busy, and can be intercepted.",
     ("MOS 563566.1, cause 6", _REFERENCE),
 )
 ELSEWHERE = Kind(
     "IC-USE-003",
     "An instance uses an address that is on none of the private networks",
-    "What this network carries and whether it is dedicated, no other check looks at; blocks may leave by an interface "
-    "that nobody meant.",
+    "No other check examines this network: its MTU, its paths, or whether it is dedicated. Blocks may leave by an "
+    "unintended interface.",
     (_REFERENCE,),
 )
 BY_PARAMETER = Kind(
     "IC-USE-004",
     "The parameter cluster_interconnects is set",
-    "It overrides what Clusterware configures: HAIP is bypassed, so that there is no failover, and the instance goes "
-    "down with the first of the named interfaces that fails.",
+    "The parameter overrides the configuration of Clusterware. HAIP is bypassed, so there is no failover: the instance "
+    "fails when the first of the named interfaces fails.",
     (_REFERENCE, _HAIP),
 )
 HAIP_BY_SOME = Kind(
     "IC-USE-005",
     "Some instances use HAIP addresses and others do not",
-    "Those without it do not move to another network when theirs fails; and an address of 169.254.0.0/16 cannot be "
-    "reached from one outside it.",
+    "An instance without HAIP does not move to another network when its network fails. An address of 169.254.0.0/16 "
+    "cannot be reached from an address outside that range.",
     (_HAIP,),
 )
 FEWER = Kind(
     "IC-USE-006",
     "An instance uses fewer private networks than are configured",
-    "A private network failed, was added after Clusterware started, or is not configured for the instance: the rest "
-    "carries everything.",
+    "A private network failed, was added after Clusterware started, or is not configured for the instance. The other "
+    "networks carry all traffic.",
     (_HAIP,),
 )
 APART = Kind(
     "IC-USE-007",
     "Two instances have no private network in common",
-    "Their blocks take a way that nobody meant, through a router or over the public network, or do not arrive.",
+    "Their blocks take an unintended path, through a router or over the public network, or do not arrive.",
     ("MOS 563566.1, causes 6 and 7",),
 )
-NOT_KNOWN = Kind("IC-USE-008", "Which interconnect an instance uses is not known")
+NOT_KNOWN = Kind("IC-USE-008", "The interconnect that an instance uses is not known")
 
 
-def look() -> Remedy:
-    """What comes first."""
+def inspect() -> Remedy:
+    """Return the first remedy: compare the configuration with the alert log."""
     return Remedy(
-        "See what is configured, and what the instance said when it started.",
+        "Display the configured networks, and those that the instance reported at its start.",
         ("oifcfg getif", "grep -A3 'Cluster communication is configured' alert_*.log"),
         "the Grid owner",
     )
 
 
 def unset() -> Remedy:
-    """Where the parameter cluster_interconnects is set."""
+    """Return the remedy for a parameter cluster_interconnects that must not be set."""
     return Remedy(
-        "Take the parameter away and restart the instances one after the other, in a window.",
+        "Reset the parameter and restart the instances one after the other, in a maintenance window.",
         ("ALTER SYSTEM RESET cluster_interconnects SCOPE=SPFILE SID='*'",),
         "a DBA",
         is_change=True,
@@ -72,10 +72,10 @@ def unset() -> Remedy:
 
 
 def reconfigure() -> Remedy:
-    """Where Clusterware has the wrong networks."""
+    """Return the remedy for wrong networks in the configuration of Clusterware."""
     return Remedy(
-        "Have oifcfg name the right networks; the instances take it up when Clusterware is restarted on all nodes, in "
-        "a window.",
+        "Correct the networks with oifcfg. The instances use them after a restart of Clusterware on all nodes, in a "
+        "maintenance window.",
         where="the Grid owner",
         is_change=True,
     )

@@ -1,4 +1,4 @@
-"""Are the private networks that oifcfg names really there, up, and as Oracle supports them, on every node?"""
+"""Does every node have the private networks that oifcfg names, up and in a configuration that Oracle supports?"""
 
 from __future__ import annotations
 
@@ -23,38 +23,38 @@ from checks.plugins.interfaces.oifcfg_lines import (
 
 _RULES = "Grid Infrastructure Installation Guide, private IP interface requirements"
 
-IN_PLACE = Kind("IC-IFACE-001", "A private network is there and up on every node")
+IN_PLACE = Kind("IC-IFACE-001", "A private network is configured and up on every node")
 NO_SUCH_SUBNET = Kind(
     "IC-IFACE-002",
     "oifcfg names a private network that no node is on",
-    "Clusterware looks for this subnet when it starts and does not find it; a node that restarts cannot join.",
+    "Clusterware searches for this subnet at its start and does not find it; a node that restarts cannot join.",
     ("Clusterware Administration Guide, oifcfg", "PRIF-30"),
 )
 NO_PORT = Kind(
     "IC-IFACE-003",
     "A node has no interface on a private network",
-    "The node cannot use this network; where it is the only one, it is out of the cluster.",
+    "The node cannot use this network. If it is the only private network, the node is not in the cluster.",
     (_RULES,),
 )
 NOT_UP = Kind(
     "IC-IFACE-004",
     "The interface of a node on a private network is down",
-    "Its HAIP moves to another private network if there is one, and all traffic of the node shares that; with one "
-    "network only, the node is evicted after misscount seconds.",
+    "The HAIP of the interface moves to another private network, if there is one, and all traffic of the node shares "
+    "that network. With only one network, the node is evicted after misscount seconds.",
     ("MOS 1210883.1", "MOS 563566.1, cause 1"),
 )
 NAMES_DIFFER = Kind(
     "IC-IFACE-005",
     "A private network is on interfaces of different names",
-    "Oracle supports a private network only on the same interface name on every node; Clusterware finds it by name "
-    "and subnet, and a node with another name cannot use it after a restart.",
+    "Oracle supports a private network only with the same interface name on every node. Clusterware finds the network "
+    "by name and subnet; a node with another name cannot use it after a restart.",
     ("Clusterware Administration Guide, private networks and network interfaces", "PRIF-29"),
 )
 SAME_SUBNET = Kind(
     "IC-IFACE-006",
     "Two private networks share one subnet",
-    "The kernel sends everything for the subnet out of one of the two interfaces. When that one fails, the other is "
-    "not used, and Clusterware restarts or evicts the node.",
+    "The kernel sends all packets for the subnet out of one of the two interfaces. When that interface fails, the "
+    "other is not used, and Clusterware restarts or evicts the node.",
     (_RULES, "MOS 1210883.1"),
 )
 NONE_CONFIGURED = Kind(
@@ -62,21 +62,21 @@ NONE_CONFIGURED = Kind(
 )
 NETMASK = Kind(
     "IC-IFACE-015",
-    "A node's netmask on a private network is not that of the others",
-    "The node takes some of the others for hosts behind a router, or hosts behind a router for its neighbours; and "
-    "Clusterware, which stores the subnet, no longer finds the interface after a restart.",
+    "A node has a different netmask on a private network than the other nodes",
+    "The node treats some of the other nodes as hosts behind a router, or hosts behind a router as neighbours. "
+    "Clusterware, which stores the subnet, does not find the interface after a restart.",
     (_RULES,),
 )
 NODE_NOT_READ = Kind(
     "IC-IFACE-010",
     "A node could not be read",
-    "Its side of every private network is unknown. A fault there would not be seen.",
+    "The node's side of every private network is unknown. racwire cannot detect a fault there.",
 )
 
 
 @check(
     "interfaces",
-    question="Are the private networks that oifcfg names there and up on every node?",
+    question="Are the private networks that oifcfg names configured and up on every node?",
     needs=("nodes", "networks"),
     uses=("clusterware",),
     kinds=(
@@ -98,12 +98,12 @@ NODE_NOT_READ = Kind(
     ),
 )
 def interfaces(cluster: Cluster) -> Iterator[Finding]:
-    """Compares what oifcfg says with what the nodes have.
+    """Compares the networks of oifcfg with the interfaces of the nodes.
 
-    For each private network: some node is on it; every node is; the interface is up with a carrier; it has the same
-    name everywhere; no two private networks share a subnet; none is public as well, or set for some nodes only. The
-    subnet decides which interface is meant, since stored names can be wildcards. HAIP ought to be online where the
-    resource exists and is meant to be.
+    For each private network, the check verifies that every node has an interface on it, that the interface is up with a
+    carrier, and that it has the same name and netmask on every node. No two private networks may share a subnet; none
+    may also be public, or be configured for some nodes only. racwire finds the interface by its subnet, since stored
+    names can be wildcards. HAIP must be online where its resource exists and has the target ONLINE.
     """
     if isinstance(cluster.networks, Unknown):
         return
@@ -114,16 +114,18 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
             "No node could be read.",
             subject="no node read",
             expected=("The interfaces of every node",),
-            next=[Remedy("See which nodes there are.", ("olsnodes -n -s",), "the Grid owner")],
+            next=[Remedy("List the nodes of the cluster.", ("olsnodes -n -s",), "the Grid owner")],
         )
     if not cluster.networks:
         yield NONE_CONFIGURED.finding(
             Status.FAIL,
-            "oifcfg names no private network at all.",
+            "oifcfg names no private network.",
             subject="none configured",
             data={"private_networks": 0},
             expected=("At least one line with cluster_interconnect",),
-            next=[Remedy("See what is configured.", ("oifcfg getif", "oifcfg iflist -p -n"), "the Grid owner")],
+            next=[
+                Remedy("Display the configured networks.", ("oifcfg getif", "oifcfg iflist -p -n"), "the Grid owner")
+            ],
             evidence=[(cluster.local_node, "oifcfg getif")],
         )
     for network in cluster.networks if cluster.read_nodes() else ():
@@ -143,7 +145,7 @@ def _unread(cluster: Cluster) -> Iterator[Finding]:
             f"{node.name} could not be read: {continued(node.reason.partition(': ')[0].rstrip('.'))}.",
             subject=f"{node.name} not read",
             seen=(node.reason,),
-            expected=("Its interfaces, read by ssh without a password",),
+            expected=("The interfaces of the node, read over ssh without a password",),
             next=[Remedy("Try the same connection by hand.", (f"ssh -o BatchMode=yes {node.name} true",))],
             evidence=[(node.name, "ssh")],
             nodes=[node.name],
@@ -184,9 +186,9 @@ def _netmasks(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
                 seen=tuple(f"{p.node}: {p.interface} {p.ip}/{length}" for p, length in prefixes.items()),
                 expected=(f"/{usual[0][0]} on every node",),
                 next=[
-                    Remedy("Look at the address.", (f"ip address show {port.interface}",), f"any user on {port.node}"),
+                    Remedy("Display the address.", (f"ip address show {port.interface}",), f"any user on {port.node}"),
                     Remedy(
-                        "Correct the netmask in the file that the node boots from, with Clusterware down on that node.",
+                        "Correct the netmask in the boot configuration of the node, with Clusterware down on the node.",
                         where=f"root on {port.node}",
                         is_change=True,
                     ),
@@ -230,11 +232,13 @@ def _no_such_subnet(cluster: Cluster, network: PrivateNetwork) -> Finding:
         expected=(f"An address in {network.subnet} on every node",),
         next=[
             Remedy(
-                "Compare what is stored with what is there.", ("oifcfg getif", "oifcfg iflist -p -n"), "the Grid owner"
+                "Compare the stored networks with the interfaces.",
+                ("oifcfg getif", "oifcfg iflist -p -n"),
+                "the Grid owner",
             ),
             Remedy(
-                "If the addresses are right and the stored subnet is wrong, correct it, with Clusterware up on all "
-                "nodes, then restart Clusterware on all of them.",
+                "If the addresses are right and the stored subnet is wrong, correct the subnet with Clusterware up on "
+                "all nodes, then restart Clusterware on all nodes.",
                 (
                     f"oifcfg setif -global {network.interface}/RIGHT_SUBNET:cluster_interconnect",
                     f"oifcfg delif -global {network.interface}/{network.subnet}",
@@ -261,7 +265,7 @@ def _no_port(cluster: Cluster, network: PrivateNetwork, node: Node) -> Finding:
         data={"subnet": network.subnet},
         seen=(f"{node.name} has {', '.join(has)}",),
         expected=(f"{network.interface} with an address in {network.subnet}",),
-        next=[Remedy("Look at its interfaces.", ("ip -brief address",), f"any user on {node.name}")],
+        next=[Remedy("Display the interfaces of the node.", ("ip -brief address",), f"any user on {node.name}")],
         evidence=[(cluster.local_node, "oifcfg getif"), (node.name, "interfaces")],
         network=network.name,
         nodes=[node.name],
@@ -284,14 +288,14 @@ def _not_up(network: PrivateNetwork, port: Port, interface: Interface) -> Findin
         expected=("up",),
         next=[
             Remedy(
-                "Look at the link.",
+                "Check the link.",
                 (f"ip link show {port.interface}", f"ethtool {port.interface}"),
                 f"root on {port.node}",
             ),
             Remedy(
                 "Check cable, optics and switch port with the network team."
                 if no_cable
-                else "Find out who switched it off, and why, before switching it on."
+                else "Find out who switched the interface off, and why, before you switch it on."
             ),
         ],
         evidence=[(port.node, "interfaces")],
@@ -320,10 +324,14 @@ def _names(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
         seen=tuple(f"{p.node}: {p.interface} {p.ip}" for p in network.ports),
         expected=(f"{network.interface} on every node",),
         next=[
-            Remedy("See how the names came about.", ("ip -brief address", "ls /etc/udev/rules.d"), "root on each node"),
             Remedy(
-                f"Name it {network.interface} on {listed(n for nodes in odd.values() for n in nodes)} too, "
-                "with Clusterware down on that node.",
+                "Find out where the names come from.",
+                ("ip -brief address", "ls /etc/udev/rules.d"),
+                "root on each node",
+            ),
+            Remedy(
+                f"Rename the interface to {network.interface} on "
+                f"{listed(n for nodes in odd.values() for n in nodes)}, with Clusterware down on that node.",
                 where="root",
                 is_change=True,
             ),
@@ -351,12 +359,14 @@ def _shared_subnets(cluster: Cluster) -> Iterator[Finding]:
             subject=f"{listed(names)} in {subnet}",
             data={"subnet": subnet, "interfaces": ", ".join(names)},
             seen=tuple(f"{p.node}: {p.interface} {p.ip}" for n in networks for p in n.ports),
-            expected=("A subnet of its own for each private network (Exadata is the exception)",),
+            expected=("A separate subnet for each private network (Exadata is the exception)",),
             next=[
-                Remedy("See which interface the kernel uses.", (f"ip route show {subnet}",), "any user on each node"),
                 Remedy(
-                    "Plan new addresses for one of them, in a window with Clusterware down on all nodes "
-                    "(MOS 283684.1).",
+                    "Display which interface the kernel uses.", (f"ip route show {subnet}",), "any user on each node"
+                ),
+                Remedy(
+                    "Plan new addresses for one of the networks, in a maintenance window with Clusterware down on all "
+                    "nodes (MOS 283684.1).",
                     is_change=True,
                 ),
             ],

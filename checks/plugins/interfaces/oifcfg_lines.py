@@ -1,4 +1,4 @@
-"""What oifcfg and crsctl say that Oracle does not support or that is not as it is meant: rules of `interfaces`."""
+"""Findings of `interfaces` about the output of oifcfg and crsctl: unsupported configurations, and the state of HAIP."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from checks.model.wording import listed
 ALSO_PUBLIC = Kind(
     "IC-IFACE-007",
     "A private network is also public",
-    "Client traffic, backups and the interconnect share the wire: blocks are lost whenever it is busy.",
+    "Client traffic, backups and the interconnect share one network: blocks are lost whenever it is busy.",
     ("MOS 563566.1, cause 6", "Grid Infrastructure Installation Guide, private IP interface requirements"),
 )
 NODE_SPECIFIC = Kind(
     "IC-IFACE-008",
     "A private network is configured for some nodes only",
-    "Oracle supports private networks only as global ones: same name and subnet on every node.",
+    "Oracle supports only global private networks: the same name and subnet on every node.",
     ("Clusterware Administration Guide, private networks and network interfaces",),
 )
 OCR_AND_GPNP_DIFFER = Kind(
     "IC-IFACE-011",
-    "OCR and GPnP profile do not name the same networks",
-    "A node starts with what its GPnP profile says and then meets what the OCR says; a restart may fail.",
+    "The OCR and the GPnP profile do not name the same networks",
+    "A node starts with the networks of its GPnP profile and then reads those of the OCR; a restart may fail.",
     ("PRIF-30", "PRIF-29"),
 )
 HAIP_OFF = Kind(
     "IC-IFACE-012",
-    "HAIP is meant to be online and is not",
-    "Databases and ASM that start now find no interconnect address, or use only one of the private networks.",
+    "HAIP has the target ONLINE and is not online",
+    "A database or ASM instance that starts now finds no HAIP address, or uses only one of the private networks.",
     ("MOS 1210883.1",),
 )
 HAIP_ABSENT = Kind("IC-IFACE-013", "This Grid Infrastructure does not use HAIP")
@@ -40,7 +40,7 @@ NOT_UNDERSTOOD = Kind(
 
 
 def configuration_findings(cluster: Cluster) -> Iterator[Finding]:
-    """What the lines of oifcfg getif say that is not supported, or not the same in OCR and GPnP profile."""
+    """Yield findings for unsupported lines of oifcfg getif, and for differences between OCR and GPnP profile."""
     facts = cluster.clusterware
     if not isinstance(facts, Clusterware) or isinstance(facts.configuration, Unknown):
         return
@@ -53,12 +53,18 @@ def configuration_findings(cluster: Cluster) -> Iterator[Finding]:
         if clash:
             yield ALSO_PUBLIC.finding(
                 Status.FAIL,
-                f"The private network {entry.name} {entry.subnet} is configured as public too.",
+                f"The private network {entry.name} {entry.subnet} is also configured as public.",
                 subject=f"{entry.subnet} is public",
                 data={"interface": entry.name, "subnet": entry.subnet},
                 seen=(line,),
-                expected=("A network of its own for the interconnect",),
-                next=[Remedy("Ask which of the two it is meant to be.", ("oifcfg getif",), "the Grid owner")],
+                expected=("A separate network for the interconnect",),
+                next=[
+                    Remedy(
+                        "Ask whether the network is intended to be public or private.",
+                        ("oifcfg getif",),
+                        "the Grid owner",
+                    )
+                ],
                 evidence=evidence,
                 network=_network_name(cluster, entry.subnet),
             )
@@ -70,7 +76,7 @@ def configuration_findings(cluster: Cluster) -> Iterator[Finding]:
                 data={"interface": entry.name, "subnet": entry.subnet},
                 seen=(line,),
                 expected=("global",),
-                next=[Remedy("See the entries of each node.", ("oifcfg getif -node NODE",), "the Grid owner")],
+                next=[Remedy("Display the entries of each node.", ("oifcfg getif -node NODE",), "the Grid owner")],
                 evidence=evidence,
                 network=_network_name(cluster, entry.subnet),
             )
@@ -78,7 +84,7 @@ def configuration_findings(cluster: Cluster) -> Iterator[Finding]:
     if differ or configured.only_in_ocr:
         yield OCR_AND_GPNP_DIFFER.finding(
             Status.WARN,
-            "oifcfg warns that OCR, GPnP profile and the nodes may not name the same networks.",
+            "oifcfg warns that the OCR, the GPnP profile and the nodes may not have the same networks.",
             subject=listed([m.code for m in differ] or ["Only in OCR"]),
             data={"messages": ", ".join(m.code for m in differ), "only_in_ocr": len(configured.only_in_ocr)},
             seen=(
@@ -86,9 +92,9 @@ def configuration_findings(cluster: Cluster) -> Iterator[Finding]:
                 *(f"Only in OCR: {e.name}  {e.subnet}" for e in configured.only_in_ocr),
             ),
             next=[
-                Remedy("Compare the two.", ("oifcfg getif", "gpnptool get"), "the Grid owner"),
+                Remedy("Compare the OCR with the GPnP profile.", ("oifcfg getif", "gpnptool get"), "the Grid owner"),
                 Remedy(
-                    "Store the right line again, so that both have it, with Clusterware up on all nodes.",
+                    "Store the right line again, so that both contain it, with Clusterware up on all nodes.",
                     ("oifcfg setif -global IF_NAME/SUBNET:cluster_interconnect",),
                     "the Grid owner",
                     is_change=True,
@@ -99,10 +105,10 @@ def configuration_findings(cluster: Cluster) -> Iterator[Finding]:
     if configured.not_understood:
         yield NOT_UNDERSTOOD.finding(
             Status.UNKNOWN,
-            "oifcfg getif printed lines that racwire does not understand; a network may be missing here.",
+            "oifcfg getif printed lines that racwire cannot parse; a network may be missing from this report.",
             subject="unknown lines",
             seen=configured.not_understood,
-            next=[Remedy("Read the lines, and compare them with the networks named here.", ("oifcfg getif",))],
+            next=[Remedy("Compare the lines with the private networks in this report.", ("oifcfg getif",))],
             evidence=evidence,
         )
 
@@ -114,7 +120,7 @@ def _network_name(cluster: Cluster, subnet: str) -> str:
 
 
 def haip_findings(cluster: Cluster) -> Iterator[Finding]:
-    """Whether HAIP is as it is meant to be on this node."""
+    """Yield the finding for HAIP on this node: not in use, or not online."""
     facts = cluster.clusterware
     if not isinstance(facts, Clusterware) or isinstance(facts.haip, Unknown):
         return
@@ -122,7 +128,7 @@ def haip_findings(cluster: Cluster) -> Iterator[Finding]:
     if not haip.present or haip.target.startswith("OFFLINE"):
         yield HAIP_ABSENT.finding(
             Status.INFO,
-            "HAIP is not in use here; the private networks are used by their own addresses.",
+            "HAIP is not in use on this cluster; instances use the private networks' own addresses.",
             subject="HAIP not in use",
             data={"target": haip.target, "state": haip.state},
             seen=("no such resource" if not haip.present else f"TARGET={haip.target} STATE={haip.state}",),
@@ -131,12 +137,18 @@ def haip_findings(cluster: Cluster) -> Iterator[Finding]:
     elif not haip.state.startswith("ONLINE"):
         yield HAIP_OFF.finding(
             Status.FAIL,
-            f"HAIP is meant to be online on {cluster.local_node} and is {haip.state}.",
+            f"HAIP has the target ONLINE on {cluster.local_node} and is {haip.state}.",
             subject=f"{cluster.local_node}: HAIP {haip.state.lower()}",
             data={"target": haip.target, "state": haip.state},
             seen=(f"TARGET={haip.target} STATE={haip.state}",),
             expected=("STATE=ONLINE",),
-            next=[Remedy("See why.", ("crsctl stat res ora.cluster_interconnect.haip -init -f",), "the Grid owner")],
+            next=[
+                Remedy(
+                    "Display the state details of the resource.",
+                    ("crsctl stat res ora.cluster_interconnect.haip -init -f",),
+                    "the Grid owner",
+                )
+            ],
             evidence=evidence,
             nodes=[cluster.local_node],
         )

@@ -1,4 +1,4 @@
-"""How findings speak of the kernels' counters: rates, and the nodes whose counters are not known."""
+"""Texts of findings about kernel counters: rates, and the nodes whose counters are not known."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ TOPIC = "counters over time"
 def most_a_second(
     counts: Sequence[NodeCounts], number: Callable[[NodeCounts], int], noun: str
 ) -> tuple[float, str] | None:
-    """How bad it is at the node where it is worst, in so many a second; None where no time passed."""
+    """Return the rate of the worst node in `noun` a second; None where no time passed."""
     rates = [number(c) / c.seconds for c in counts if c.seconds > 0]
     return (max(rates), f"{noun} a second") if rates else None
 
 
 def nodes_not_known(cluster: Cluster, kind: Kind, what: str, unknown: Mapping[str, str], check: str) -> Finding:
-    """One UNKNOWN finding for all nodes whose counters are not known, each with its reason. `what` is the subject of
-    its sentence: `Whether {} can put fragments together`."""
+    """Return one UNKNOWN finding for all nodes whose counters are not known, with their reasons. `what` is the subject
+    of the title: `Whether {} can reassemble fragments`."""
     nodes = sorted(unknown)
     reasons = list(dict.fromkeys(unknown.values()))
     because = f": {sentence(reasons[0])}" if len(reasons) == 1 else "."
     unread = {n.name for n in cluster.unread_nodes()}
     if unread.issuperset(nodes):
-        because = f", since {'it' if len(nodes) == 1 else 'they'} could not be read."
+        because = f", since racwire could not read the {'node' if len(nodes) == 1 else 'nodes'}."
     return kind.finding(
         Status.UNKNOWN,
         f"{what.format(named(nodes, 'node'))} is not known{because}",
         subject=f"{briefly(nodes, 'node')}: not known",
         seen=some(reasons if len(reasons) == 1 else [f"{node}: {unknown[node]}" for node in nodes]),
-        next=[Remedy("Mend the reason named above, then run this check again.", (f"racwire check {check}",))],
+        next=[Remedy("Fix the cause named above, then run this check again.", (f"racwire check {check}",))],
         evidence=[(node, topic) for node in nodes for topic in (("ssh",) if node in unread else (TOPIC, "ssh"))],
         nodes=nodes,
         extent=(len(nodes), "nodes"),

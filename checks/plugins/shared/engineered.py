@@ -1,4 +1,4 @@
-"""Engineered systems (Exadata and its kin): how they are known, and what the kernel does not count there."""
+"""Engineered systems (Exadata and similar): the names of their NICs, and the traffic that the kernel does not count."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from checks.model.facts import Cluster, Unknown
 from checks.plugins.shared.grouping import briefly, named
 
 _NIC = re.compile(r"(bondib|[a-z]{0,2}ib|[a-z]{0,2}re)\d.*")
-"""How their private interfaces are called: bondib0, ib1, re0, stre0, clre1."""
+"""The names of their private interfaces: bondib0, ib1, re0, stre0, clre1."""
 
 
 def is_engineered(interface: str) -> bool:
-    """Whether an interface is named as those of engineered systems."""
+    """Return whether an interface has a name of engineered systems."""
     return _NIC.fullmatch(interface) is not None
 
 
 def beside_udp(cluster: Cluster, nodes: Iterable[str]) -> tuple[str, ...]:
-    """What counters of IP and UDP do not see on these nodes: blocks that go over RDS (MOS 563566.1, cause 10)."""
-    networks, looked_at = () if isinstance(cluster.networks, Unknown) else cluster.networks, set(nodes)
-    ports = [p for n in networks for p in n.ports if p.node in looked_at and is_engineered(p.interface)]
+    """Return the note that counters of IP and UDP miss blocks sent over RDS (MOS 563566.1, cause 10)."""
+    networks, of_interest = () if isinstance(cluster.networks, Unknown) else cluster.networks, set(nodes)
+    ports = [p for n in networks for p in n.ports if p.node in of_interest and is_engineered(p.interface)]
     if not ports:
         return ()
     return (
         f"{named((p.node for p in ports), 'node')}: NICs as on engineered systems "
-        f"({briefly((p.interface for p in ports), 'NIC')}); what the instances send over RDS is not in these counters",
+        f"({briefly((p.interface for p in ports), 'NIC')}); these counters do not include traffic over RDS",
     )

@@ -1,4 +1,4 @@
-"""How many fragments a block or a message is at the MTU of the private networks."""
+"""The number of fragments of a block or a message at the MTU of the private networks."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ USUAL_BLOCK_BYTES = 8192
 
 
 def block_bytes(cluster: Cluster) -> int:
-    """The size of the database's blocks; 8 KB where it is not known, as most are."""
+    """Return the block size of the database; 8 KB, the most common size, where it is not known."""
     database = database_of(cluster)
     size = database.block_size_bytes if database else None
     return size if size is not None and size > 0 else USUAL_BLOCK_BYTES
 
 
 def size_text(size_bytes: int) -> str:
-    """`8 KB`."""
+    """Return `8 KB`."""
     return f"{size_bytes // 1024} KB" if size_bytes % 1024 == 0 else f"{size_bytes:,} bytes"
 
 
 def fragmenting(cluster: Cluster, datagram_bytes: int) -> list[tuple[PrivateNetwork, int, int]]:
-    """The private networks on which a datagram of that size is cut up: each with its MTU and the fragments."""
+    """Return the private networks that fragment a datagram of that size, each with its MTU and number of fragments."""
     networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
     return [
         (network, network.mtu, pieces)
@@ -33,5 +33,5 @@ def fragmenting(cluster: Cluster, datagram_bytes: int) -> list[tuple[PrivateNetw
 
 
 def mtu_line(network: PrivateNetwork, mtu: int, pieces: int, size_bytes: int) -> str:
-    """`192.168.10.0/24 has MTU 1500: a block of 8 KB is 6 fragments`."""
+    """Return `192.168.10.0/24 has MTU 1500: a block of 8 KB is 6 fragments`."""
     return f"{network.name} has MTU {mtu}: a block of {size_text(size_bytes)} is {pieces} fragments"

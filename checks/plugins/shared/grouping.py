@@ -1,4 +1,4 @@
-"""What is told of several instances or nodes at once: which are alike, how they are named, how many lines there are."""
+"""One finding for several instances or nodes: grouping, names in sentences and lists, and limits on lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def alike(things: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
-    """The things in groups of one key each, in the order in which the first of each came."""
+    """Return the things grouped by key, in the order of the first thing of each group."""
     groups: dict[Hashable, list[T]] = {}
     for thing in things:
         groups.setdefault(key(thing), []).append(thing)
@@ -22,18 +22,18 @@ def alike(things: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
 
 
 def named(names: Iterable[str], noun: str) -> str:
-    """For a sentence: `prod1, prod2 and prod3`, or where they are more than four `8 instances`."""
-    words = list(dict.fromkeys(names))
-    return listed(words) if len(words) <= MOST_NAMED else counted(len(words), noun)
+    """Return the names for a sentence: `prod1, prod2 and prod3`; for more than four, `8 instances`."""
+    unique = list(dict.fromkeys(names))
+    return listed(unique) if len(unique) <= MOST_NAMED else counted(len(unique), noun)
 
 
 def briefly(names: Iterable[str], noun: str) -> str:
-    """For a list with little room: `prod1`, `prod1, prod2`, or `3 instances`."""
-    words = list(dict.fromkeys(names))
-    return ", ".join(words) if len(words) <= 2 else counted(len(words), noun)
+    """Return the names for a list with little room: `prod1`, `prod1, prod2`, or `3 instances`."""
+    unique = list(dict.fromkeys(names))
+    return ", ".join(unique) if len(unique) <= 2 else counted(len(unique), noun)
 
 
 def some(lines: Sequence[str], most: int = MOST_LINES) -> tuple[str, ...]:
-    """The first lines, and how many more there are."""
+    """Return the first lines, and the number of the remaining lines."""
     left = len(lines) - most
     return (*lines[:most], f"and {left} more") if left > 1 else tuple(lines)

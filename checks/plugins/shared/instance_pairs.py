@@ -1,4 +1,4 @@
-"""Pairs of instances as a table that fits a terminal: a matrix, or where that is too wide the worst pairs."""
+"""Pairs of instances as a table that fits a terminal: a matrix, or the worst pairs where a matrix is too wide."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ def pairs_table(
     heading: str,
     most: int = 6,
 ) -> Table | None:
-    """A row for the first and a column for the second of each pair, which `ends` name: `("to", "from")`.
+    """Return a table with a row for the first and a column for the second instance of each pair.
 
-    A matrix of all instances has up to `most` columns; of more instances it has those alone with something grave. Where
-    that is still too wide, the worst pairs stand in a list, under this heading. None where there is nothing to show.
+    `ends` names the two: `("to", "from")`. A matrix of all instances has at most `most` columns; with more instances
+    it has only those with a gravity above 0. Where the matrix is still too wide, the table lists the worst pairs, under
+    `heading`. None where there is nothing to display.
     """
     everyone = sorted({n for pair in cells for n in pair})
     grave = sorted((p for p in cells if gravity.get(p, 0) > 0), key=lambda p: (-gravity[p], p))

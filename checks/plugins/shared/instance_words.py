@@ -1,4 +1,4 @@
-"""How findings speak of instances: their names, their nodes, their interval, and those that nothing is known of."""
+"""Texts of findings about instances: names, nodes, units, and the instances without data."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from checks.plugins.shared.grouping import alike, briefly, named, some
 
 
 def as_container_sees(cluster: Cluster, findings: Iterable[Finding]) -> Iterator[Finding]:
-    """The findings; where the connection is to a pluggable database, each says so and that its figures are of it."""
+    """Yield the findings, with a note in each if the connection is to a pluggable database only."""
     database = database_of(cluster)
     if database is None or not database.in_pluggable:
         yield from findings
         return
-    note = f"connected to the pluggable database {database.container}, not to CDB$ROOT: the figures are what it sees"
+    note = f"connected to the pluggable database {database.container}, not to CDB$ROOT: the figures cover only it"
     yield from (msgspec.structs.replace(f, seen=(*f.seen, note)) for f in findings)
 
 
 def sql(cluster: Cluster, *statements: str) -> list[tuple[str, str]]:
-    """The journal's entries of these statements."""
+    """Return the journal topics of these statements."""
     return [(cluster.local_node, f"sql {name}") for name in statements]
 
 
 def span(seconds: float) -> str:
-    """`30 s`, `2.5 s`, `15 min`, `7 days`."""
+    """Return a length of time: `30 s`, `2.5 s`, `15 min`, `7 days`."""
     if seconds >= 2 * 86_400:
         return f"{seconds / 86_400:.0f} days"
     if seconds >= 2 * 3_600:
@@ -43,28 +43,28 @@ def span(seconds: float) -> str:
 
 
 def milliseconds(value: float) -> str:
-    """`0.42 ms`, `12.3 ms`, `1,234 ms`; never 0 for what is more."""
+    """Return `0.42 ms`, `12.3 ms`, `1,234 ms`; never 0 for a larger value."""
     if 0 < value < 0.01:
         return "0.01 ms"
     return f"{value:.2f} ms" if value < 10 else f"{value:.1f} ms" if value < 100 else f"{value:,.0f} ms"
 
 
 def percent(value: float) -> str:
-    """`12 %`, `0.30 %`, `0.0040 %`: two figures that say something, and never 0 for what is more."""
+    """Return `12 %`, `0.30 %`, `0.0040 %`: two significant digits, and never 0 for a larger value."""
     places = next((n for n, least in ((0, 10.0), (1, 1.0), (2, 0.1), (3, 0.01)) if value >= least), 4)
     return "under 0.0001 %" if 0 < value < 0.0001 else f"{value:.{places}f} %"
 
 
 def moment(text: str) -> str:
-    """A time of the database as people write it: `2026-11-18 03:00`."""
+    """Return a time of the database to the minute: `2026-11-18 03:00`."""
     return text.replace("T", " ")[:16]
 
 
 def unseen_findings(
     cluster: Cluster, kind: Kind, what: str, missing: Iterable[Unseen], statements: Collection[str]
 ) -> Iterator[Finding]:
-    """One UNKNOWN finding for all of these instances that have one reason, whichever of them it names. `what` is the
-    subject of its sentence: `How long blocks take to arrive at {}`."""
+    """Yield one UNKNOWN finding for all instances with the same reason, apart from the name in it. `what` is the
+    subject of the title: `The receive time of blocks at {}`."""
 
     def nameless(one: Unseen) -> str:
         return re.sub(rf"\b{re.escape(instance_name(cluster, one.instance))}\b", "{}", one.reason)
@@ -79,24 +79,24 @@ def unseen_findings(
             subject=f"{briefly(own, 'instance')}: not known",
             seen=some(list(dict.fromkeys(one.reason for one in group))),
             expected=("Every instance answers",),
-            next=[_see_whether_they_answer(cluster)],
+            next=[_check_that_they_answer(cluster)],
             evidence=sql(cluster, *statements),
             nodes=nodes_of(cluster, [one.instance for one in group]),
         )
 
 
-def _see_whether_they_answer(cluster: Cluster) -> Remedy:
+def _check_that_they_answer(cluster: Cluster) -> Remedy:
     database = database_of(cluster)
     name = database.name if database else "DB_UNIQUE_NAME"
     return Remedy(
-        "See whether every instance is up, and look at the alert log of one that does not answer; then check again.",
+        "Check that every instance is up, read the alert log of an instance that does not answer, then check again.",
         (f"srvctl status database -d {name} -v", "racwire check"),
         "the owner of the database's home, on any node",
     )
 
 
 def sentence(text: str) -> str:
-    """The first sentence of a reason, to stand after a colon, with its full stop; without what it has in brackets."""
+    """Return the first sentence of a reason for use after a colon, with its full stop, without text in brackets."""
     first = re.sub(r" \([^()]*\)", "", text)
     first = first.strip().partition(". ")[0].partition("; ")[0].rstrip(".")
     return f"{first[:1].lower()}{first[1:]}." if first[1:2].islower() else f"{first}."

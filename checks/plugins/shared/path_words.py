@@ -1,4 +1,4 @@
-"""How findings tell of paths: the ways that lose packets, a line for each path, and the matrix of a network."""
+"""Texts of findings about paths: the directions that lose packets, a line for each path, and the matrix."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from checks.model.packet_sizes import SMALL_PAYLOAD, packet_of, payload_for
 from checks.model.wording import Way, counted
 
 MOST_LINES = 4
-"""Lines of one sort in a finding; what is over is counted, and stands in the evidence."""
+"""The most lines of one sort in a finding; the finding counts the others, and the evidence has them."""
 
 
 _MEANINGS = {
@@ -26,14 +26,13 @@ _MEANINGS = {
 
 
 def short_name(network: PrivateNetwork, node: str = "") -> str:
-    """The network, and the node if one is at fault, in a word or two for lists: its interface, or its subnet where a
-    wildcard stands for the interface."""
+    """Return a short name for lists: the network's interface (its subnet if the name is a wildcard), and the node."""
     name = network.subnet if network.is_pattern else network.interface
     return f"{name} {node}" if node else name
 
 
 def lost_ways(paths: Sequence[PathProbe]) -> set[Way]:
-    """The ways on which packets really got lost: a ping whose answer was lost accuses the way back."""
+    """Return the directions that lost packets; for a ping whose answer was lost, the opposite direction."""
     lost: set[Way] = set()
     for p in paths:
         if p.lost_leg in (Leg.REQUEST, Leg.BOTH):
@@ -44,7 +43,7 @@ def lost_ways(paths: Sequence[PathProbe]) -> set[Way]:
 
 
 def seen_lines(paths: Sequence[PathProbe]) -> tuple[str, ...]:
-    """What the paths answered; those with the same answer in one line, and those over `MOST_LINES` lines counted."""
+    """Return the results of the paths, one line for paths with the same result, at most `MOST_LINES` and a count."""
     alike: dict[str, list[PathProbe]] = {}
     for path in paths:
         if outcome := _outcome(path):
@@ -55,19 +54,19 @@ def seen_lines(paths: Sequence[PathProbe]) -> tuple[str, ...]:
 
 
 def reasons_of(paths: Sequence[PathProbe]) -> tuple[str, ...]:
-    """Why the paths are judged as they are, each reason once, and those over `MOST_LINES` lines counted."""
+    """Return the reasons for the verdicts, each once, at most `MOST_LINES` and a count."""
     return at_most(tuple(dict.fromkeys(p.reason for p in paths if p.reason)), "reason like these")
 
 
 def at_most(lines: Sequence[str], what: str) -> tuple[str, ...]:
-    """The first `MOST_LINES` lines, and how many more there are of what they tell."""
+    """Return the first `MOST_LINES` lines, and the number of the others: `and 3 more paths like these`."""
     left = len(lines) - MOST_LINES
     noun, _, rest = what.partition(" ")
     return (*lines[:MOST_LINES], *([f"and {counted(left, f'more {noun}')} {rest}"] if left > 0 else []))
 
 
 def ways_text(paths: Sequence[PathProbe]) -> str:
-    """Which paths, in a few words for the head of a line: the first by name, the others counted."""
+    """Return a short text for the paths at the start of a line: the first with its nodes, the others as a number."""
     ways = [(p.from_node, p.to_node) for p in paths]
     first = f"{ways[0][0]} -> {ways[0][1]}"
     if len(ways) == 2:
@@ -77,11 +76,11 @@ def ways_text(paths: Sequence[PathProbe]) -> str:
 
 
 def _outcome(path: PathProbe) -> str:
-    """Small and full-size packets, and what else was odd; the boundary that a search tried stands in the evidence."""
-    told = [text for series in path.series if (text := _series(path, series))]
+    """Return the results for small and full-size packets, and oddities; the evidence has all sizes that were tried."""
+    results = [text for series in path.series if (text := _series(path, series))]
     if isinstance(path.path_mtu, int) and path.path_mtu != path.expected_mtu:
-        told.append(f"largest that passes {path.path_mtu} bytes")
-    return "; ".join(told)
+        results.append(f"largest that passes {path.path_mtu} bytes")
+    return "; ".join(results)
 
 
 def _series(path: PathProbe, series: PingSeries) -> str:
@@ -91,8 +90,8 @@ def _series(path: PathProbe, series: PingSeries) -> str:
     size = "small packets" if series.payload == SMALL_PAYLOAD else _size(path, series.payload)
     answered = f"{size} {series.received} of {series.sent} answered"
     if series.too_big_mtu:
-        # Said before what the kernel refuses: it refuses only because it remembers what the router told it.
-        return f"{answered}, {series.too_big_from} says MTU {series.too_big_mtu}"
+        # Before the refusal by the kernel: the kernel refuses only because it remembers the router's answer.
+        return f"{answered}, {series.too_big_from} reports MTU {series.too_big_mtu}"
     if series.refused_locally:
         mtu = f" (MTU {series.local_mtu})" if series.local_mtu else ""
         return f"{size} refused by the sender{mtu}"
@@ -100,7 +99,7 @@ def _series(path: PathProbe, series: PingSeries) -> str:
 
 
 def size_text(path: PathProbe) -> str:
-    """What is meant to pass: `packets of 9000 bytes (ping -s 8972)`."""
+    """Return the expected packet size: `packets of 9000 bytes (ping -s 8972)`."""
     return _size(path, full_payload(path))
 
 
@@ -109,7 +108,7 @@ def _size(path: PathProbe, payload: int) -> str:
 
 
 def full_payload(path: PathProbe) -> int:
-    """Bytes of ping payload that fill a packet of the network's MTU."""
+    """Return the bytes of ping payload that fill a packet of the network's MTU."""
     return payload_for(path.expected_mtu, _version(path))
 
 
@@ -118,7 +117,7 @@ def _version(path: PathProbe) -> int:
 
 
 def ping_commands(paths: Sequence[PathProbe]) -> tuple[str, ...]:
-    """The pings by which an operator sees the same: full size, and the largest that passes for comparison."""
+    """Return the ping commands that reproduce the result: full size, and the largest size that passes."""
     path = paths[0]
     passes = path.path_mtu if isinstance(path.path_mtu, int) else 1500
     start = f"ping -c 3 -M do -I {path.source_ip}"
@@ -127,12 +126,12 @@ def ping_commands(paths: Sequence[PathProbe]) -> tuple[str, ...]:
 
 
 def evidence_of(paths: Sequence[PathProbe]) -> list[tuple[str, str]]:
-    """The journal topics of the paths."""
+    """Return the journal topics of the paths."""
     return [(p.from_node, f"path {p.network} {p.from_node} {p.to_node}") for p in paths]
 
 
 def matrix(network: PrivateNetwork, paths: Sequence[PathProbe]) -> Table:
-    """From (rows) and to (columns): the letter of each verdict, and the path MTU."""
+    """Return the matrix from (rows) to (columns): the letter of each verdict, and the path MTU."""
     nodes = [p.node for p in network.ports]
     cells = {(p.from_node, p.to_node): _cell(p) for p in paths}
     rows = tuple((a, *("·" if a == b else cells.get((a, b), "") for b in nodes)) for a in nodes)

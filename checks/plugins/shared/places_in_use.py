@@ -1,4 +1,4 @@
-"""Where the interconnects that an instance uses lie: on which private network, by its address or by a HAIP's alias."""
+"""The private networks of the interconnects that an instance uses, found by address or by the alias of a HAIP."""
 
 from __future__ import annotations
 
@@ -16,42 +16,45 @@ PARAMETER = "cluster_interconnects"
 
 @dataclass(frozen=True)
 class Place:
-    """One interconnect of one instance, and where it lies."""
+    """One interconnect of one instance, and its network."""
 
     used: InterconnectInUse
     network: PrivateNetwork | None
-    """None where it is on none of those known."""
+    """None where the address is on no known private network."""
     public: str
-    """Why it is public; empty where nothing says so."""
+    """The reason why it is public; empty where it is not known to be public."""
 
     @property
     def is_haip(self) -> bool:
-        """Whether it is an address that Clusterware put there: from 169.254.0.0/16 (MOS 1210883.1)."""
+        """Whether Clusterware assigned the address: from 169.254.0.0/16 (MOS 1210883.1)."""
         return Address(self.used.ip, 32).is_haip
 
     @property
     def from_parameter(self) -> bool:
-        """Whether the instance has it from the parameter; its wording differs between releases."""
+        """Whether the instance has the address from the parameter; the wording differs between releases."""
         return PARAMETER in self.used.source.casefold()
 
     def __str__(self) -> str:
-        """`eth1:1 169.254.10.1`, with where the instance says it has it from."""
+        """Return `eth1:1 169.254.10.1`, with the source that the instance reports."""
         source = f" (from {self.used.source})" if self.used.source else ""
         return f"{self.used.name} {self.used.ip}{source}"
 
 
 def places(cluster: Cluster, used: tuple[InterconnectInUse, ...]) -> tuple[Place, ...]:
-    """Where these interconnects lie."""
+    """Return these interconnects with their networks."""
     return tuple(Place(one, network_of(cluster, one), _public(cluster, one)) for one in used)
 
 
 def known_networks(cluster: Cluster) -> tuple[PrivateNetwork, ...]:
-    """The private networks, where they are known."""
+    """Return the private networks; empty where they are not known."""
     return () if isinstance(cluster.networks, Unknown) else cluster.networks
 
 
 def network_of(cluster: Cluster, used: InterconnectInUse) -> PrivateNetwork | None:
-    """By the node's own addresses; else by the subnet; a HAIP address by the interface below its alias."""
+    """Return the private network of an interconnect, or None.
+
+    It is found by the node's own addresses, else by the subnet; for a HAIP address by the interface below its alias.
+    """
     networks, node = known_networks(cluster), node_of(cluster, used.instance)
     interface = used.name.partition(":")[0]
     if Address(used.ip, 32).is_haip:
@@ -69,15 +72,15 @@ def network_of(cluster: Cluster, used: InterconnectInUse) -> PrivateNetwork | No
 
 def _public(cluster: Cluster, used: InterconnectInUse) -> str:
     if used.is_public:
-        return "the instance says so (IS_PUBLIC)"
+        return "the instance reports it (IS_PUBLIC)"
     for subnet in _public_subnets(cluster):
         if _lies_in(used.ip, subnet):
-            return f"it lies in the public network {subnet}"
+            return f"it is in the public network {subnet}"
     return ""
 
 
 def _public_subnets(cluster: Cluster) -> Iterator[str]:
-    """Those that oifcfg names public and not private as well, with the length that the nodes' addresses have."""
+    """Yield the subnets that oifcfg names only public, with the prefix length of the nodes' addresses."""
     clusterware = cluster.clusterware
     if not isinstance(clusterware, Clusterware) or isinstance(clusterware.configuration, Unknown):
         return

@@ -1,4 +1,4 @@
-"""The private NICs by name, for commands that a step gives; `ETH` stands for each where they are not known."""
+"""The names of the private NICs for the commands of a remedy; `ETH` stands for each where they are not known."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from checks.model.finding import Remedy
 from checks.model.networks import layers_below
 
 _MOST = 4
-"""NICs that a step names; of more, its commands would be longer than anybody reads."""
+"""The most NICs that a remedy names; more would make its list of commands too long to read."""
 _PLACEHOLDER = "ETH"
 
 
 def private_nics(cluster: Cluster, nodes: Sequence[str] = ()) -> tuple[str, ...]:
-    """The NICs that carry the private networks on these nodes, or on all where none is given, each name once.
+    """Return the names of the NICs that carry the private networks on these nodes, or on all nodes, each once.
 
-    Of a bond, a VLAN or a bridge, what lies below it: rings, offloading and most errors are those of the members.
+    For a bond, a VLAN or a bridge these are the NICs below it: ring buffers, offloading and most errors belong to the
+    members.
     """
     networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
     ports = [port for network in networks for port in network.ports if not nodes or port.node in nodes]
@@ -24,7 +25,7 @@ def private_nics(cluster: Cluster, nodes: Sequence[str] = ()) -> tuple[str, ...]
 
 
 def nics_of(cluster: Cluster, port: Port) -> Iterator[str]:
-    """The NICs that a port stands on: its own interface, or the members of its bond."""
+    """Yield the NICs of a port: its own interface, or the members of its bond."""
     node, top = cluster.node(port.node), cluster.interface(port)
     below = [top, *(lower for _, lower, _ in layers_below(node, top))] if node and top else []
     known = {interface.name for interface in below}
@@ -35,7 +36,7 @@ def nics_of(cluster: Cluster, port: Port) -> Iterator[str]:
 def on_nics(
     cluster: Cluster, nodes: Sequence[str], text: str, commands: Iterable[str], where: str, *, is_change: bool = False
 ) -> Remedy:
-    """A step with each command that has `ETH` in it once for each private NIC; a change is tried on the first one."""
+    """Return a remedy that repeats each command for each private NIC in place of `ETH`; a change has the first only."""
     names = private_nics(cluster, nodes)[: 1 if is_change else None]
     if not 0 < len(names) <= _MOST:
         text, names = f"{text} {_PLACEHOLDER} stands for each private NIC.", (_PLACEHOLDER,)
