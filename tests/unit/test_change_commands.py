@@ -106,7 +106,7 @@ def test_a_member_without_a_file_takes_the_mtu_of_its_bond_and_that_is_said():
     bond = layer(Keeper.NETWORK_MANAGER, "", "bond0", interface="bond0", kind="bond", level=1)
     told = kept_lines([member, bond])
     assert told.lines == ("nmcli connection modify bond0 802-3-ethernet.mtu 9000",)
-    assert "p0 has no file that sets an MTU and will take the bond's at boot" in told.note
+    assert "p0 has no file that sets an MTU and will take the MTU of the bond at boot" in told.note
 
 
 def test_what_nothing_known_keeps_is_named_and_gets_no_guessed_command():

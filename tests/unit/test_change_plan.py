@@ -218,7 +218,7 @@ def test_without_a_known_kind_of_switch_there_are_questions_and_how_to_name_it()
     plan = make_plan_with(Settings())
     (questions,) = plan.step("switch").commands
     assert all(line.startswith("# ") for line in questions.lines)
-    assert "`racwire explain switches` lists those that racwire knows" in questions.note
+    assert "`racwire explain switches` lists the kinds that racwire knows" in questions.note
     assert plan.step("switch").attest
 
 
@@ -275,7 +275,7 @@ def test_the_reason_that_was_typed_stands_in_the_plan_with_what_it_is_about():
     assert "rac2" in accepted.title
     assert accepted.reason == "kept by our own script, see ticket 7"
     by_hand = [block for block in plan.step("set-mtu").commands if block.where.startswith("By hand")]
-    assert "racwire found nothing that brings up eth1, eth2" in by_hand[0].note
+    assert "racwire found no network service that configures eth1, eth2" in by_hand[0].note
 
 
 def test_what_the_plan_is_compared_with_later_is_recorded():

@@ -81,15 +81,15 @@ def test_the_node_that_racwire_runs_on_is_booted_last_and_that_ends_racwire():
     plan = plan_for(to_change(2, keepers=[Keeper.NETWORK_MANAGER, Keeper.NETWORKD]))
     blocks = plan.step("survives-boot").commands
     assert [block.node for block in blocks] == ["rac2", "rac1"]
-    assert "racwire runs here" in blocks[1].note
-    assert "racwire runs here" not in blocks[0].note
+    assert "racwire runs on it" in blocks[1].note
+    assert "racwire runs on it" not in blocks[0].note
 
 
 def test_a_restore_point_is_offered_with_its_limits_and_its_end():
     plan = plan_for(to_change())
     (made,) = [block for block in plan.step("backups").commands if "SYSDBA" in block.where]
     assert made.lines == ("CREATE RESTORE POINT racwire_before_2026_11_20_a GUARANTEE FLASHBACK DATABASE;",)
-    assert "does nothing for the network" in made.note
+    assert "protects the data, not the network" in made.note
     for last in (plan.steps[-1], way_back(standing_at("set-mtu")).steps[-1]):
         (dropped,) = [block for block in last.commands if "SYSDBA" in block.where]
         assert dropped.lines == ("DROP RESTORE POINT racwire_before_2026_11_20_a;",)
