@@ -199,7 +199,7 @@ def test_a_change_that_was_cut_off_before_its_last_line_is_closed_by_the_same_wo
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        (("attest", "--by", " "), ExitCode.USAGE, "Say who attests it, by name."),
+        (("attest", "--by", " "), ExitCode.USAGE, "Enter the name of the person who attests."),
         (("override", "--by", "Ann", "--reason", "It will do, I know."), ExitCode.USAGE, "has no gate to override"),
         (("verify",), ExitCode.USAGE, "has nothing that racwire can look at: `racwire change attest --by NAME "),
         (("next", "--node", "rac9"), ExitCode.USAGE, "--node: rac9 is none of this change's nodes, rac1, rac2."),

@@ -185,7 +185,7 @@ AT_LAST = change(opened=plan(steps=(LAST,)))
 def test_the_last_step_is_attested_once_its_gate_passed_or_was_gone_past():
     unseen = Verified("sign-off", False, (result("rac2", Status.FAIL, "running-mtu"),))
     for of in (AT_LAST, after(AT_LAST, unseen)):
-        with pytest.raises(ChangeError, match="Look first"):
+        with pytest.raises(ChangeError, match="only after its gate has passed"):
             decisions.attest(of, "sign-off", "A. Lee")
     over = Overridden("sign-off", "A. Lee", "rac2 is being replaced.")
     for of in (after(AT_LAST, passed("sign-off")), after(AT_LAST, unseen, over)):
@@ -195,27 +195,33 @@ def test_the_last_step_is_attested_once_its_gate_passed_or_was_gone_past():
 @pytest.mark.parametrize(
     ("decide", "said"),
     [
-        (lambda: decisions.attest(change(), "agree", "  "), "by name"),
+        (lambda: decisions.attest(change(), "agree", "  "), "name of the person who"),
         (lambda: decisions.attest(change(), "dance", "A. Lee"), "There is no step 'dance'"),
-        (lambda: decisions.attest(change(), "sign-off", "A. Lee"), "not reached: step 1, agree, comes first"),
+        (
+            lambda: decisions.attest(change(), "sign-off", "A. Lee"),
+            "not reached step sign-off yet: step 1, agree, comes first",
+        ),
         (lambda: decisions.attest(change(AGREED), "agree", "A. Lee"), "is done"),
         (lambda: decisions.attest(change(AGREED), "baseline", "A. Lee"), "nothing to attest"),
-        (lambda: decisions.override(change(AGREED), "baseline", "A. Lee", "a good reason"), "cannot weigh it unseen"),
+        (lambda: decisions.override(change(AGREED), "baseline", "A. Lee", "a good reason"), "was not verified yet"),
         (lambda: decisions.override(change(), "agree", "A. Lee", "a good reason"), "no gate"),
-        (lambda: decisions.override(FAILED, "baseline", "A. Lee", "because"), "needs a reason in words"),
-        (lambda: decisions.override(FAILED, "baseline", " ", "a good reason"), "by name"),
+        (
+            lambda: decisions.override(FAILED, "baseline", "A. Lee", "because"),
+            "needs a reason of at least 10 characters",
+        ),
+        (lambda: decisions.override(FAILED, "baseline", " ", "a good reason"), "name of the person who"),
         (lambda: decisions.note(change(), " "), "needs a text"),
         (lambda: decisions.close(change(), "A. Lee"), "Step 1, agree, is not done yet"),
         (lambda: decisions.abandon(FAILED, "A. Lee", "no"), "needs a reason"),
-        (lambda: decisions.abandon(until("set-mtu"), "A. Lee", "a good reason"), "go back with"),
+        (lambda: decisions.abandon(until("set-mtu"), "A. Lee", "a good reason"), "Roll back with"),
         (lambda: decisions.roll_back(FAILED, BACK, "A. Lee", "no"), "needs a reason"),
         (
             lambda: decisions.roll_back(
                 after(FAILED, RolledBack(BACK, "A. Lee", "a good reason")), BACK, "A. Lee", "a good reason"
             ),
-            "followed already",
+            "started already",
         ),
-        (lambda: decisions.note(after(FAILED, Closed("abandoned", "A. Lee")), "a note"), "is over: abandoned"),
+        (lambda: decisions.note(after(FAILED, Closed("abandoned", "A. Lee")), "a note"), "is closed: abandoned"),
     ],
 )
 def test_a_decision_that_does_not_fit_is_refused_with_the_reason(decide, said):
