@@ -80,7 +80,7 @@ def test_several_events_are_written_together_or_not_at_all(journal):
 
 def test_an_event_that_does_not_fit_is_not_written(journal):
     journal.append(Closed("abandoned", "A. Lee"), **WHO)
-    with pytest.raises(ChangeError, match="is over"):
+    with pytest.raises(ChangeError, match="is closed"):
         journal.append(NOTE, **WHO)
     assert len(ChangeJournal.read(journal.path).change.lines) == 2
 

@@ -302,7 +302,7 @@ def test_attestations_overrides_notes_and_reopening_stand_at_their_step_by_name(
         ((AGREED, SWITCHED), "do this, then v looks whether it is so"),
         ((AGREED, SWITCHED, looked(Status.PASS, Status.FAIL)), "waiting for rac2; v looks again"),
         ((AGREED, SWITCHED, looked(Status.PASS)), "Enter signs the change off"),
-        ((Closed("abandoned", "Ann"),), "This change is closed: abandoned. Esc goes to the overview."),
+        ((Closed("abandoned", "Ann"),), "This change is over: abandoned. Esc goes to the overview."),
     ],
 )
 def test_what_to_do_next_is_always_said(events: tuple[AnyEvent, ...], expected: str):

@@ -137,13 +137,13 @@ def test_on_the_way_back_its_own_plan_is_followed_and_what_was_left_is_kept():
 @pytest.mark.parametrize(
     ("events", "said"),
     [
-        ((AGREED,), "does not begin with the plan"),
+        ((AGREED,), "first line of the journal is not the plan"),
         ((), "is empty"),
-        ((Opened(plan()), Opened(plan())), "two plans"),
+        ((Opened(plan()), Opened(plan())), "the plans of two changes"),
         ((Opened(plan()), Attested("dance", "A. Lee")), "a step 'dance'"),
-        ((Opened(plan()), Closed("abandoned", "A. Lee"), AGREED), "nothing can follow"),
+        ((Opened(plan()), Closed("abandoned", "A. Lee"), AGREED), "no event can follow"),
         ((Opened(plan(steps=())),), "no steps"),
-        ((Opened(plan(steps=(STEPS[0], STEPS[0]))),), "two steps of one name"),
+        ((Opened(plan(steps=(STEPS[0], STEPS[0]))),), "two steps with the same id"),
         ((Opened(plan()), RolledBack(plan(nodes=()), "A. Lee", "")), "no nodes"),
     ],
 )
