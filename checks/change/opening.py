@@ -127,7 +127,7 @@ def _still_open(plan: Plan, path: Path) -> ChangeError:
 
 
 def _refuse_second(cluster: Cluster, directory: Path) -> None:
-    """Raise ChangeError if another change of the cluster is open, ChangeJournalError if a damaged journal may be one."""
+    """Raise ChangeError if another change of the cluster is open, ChangeJournalError if a damaged journal may be it."""
     name = cluster_name(cluster)
     for journal in find(directory):
         if journal.change and journal.change.is_open and journal.change.opened.cluster == name:

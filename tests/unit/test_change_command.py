@@ -414,7 +414,7 @@ def test_what_was_never_looked_at_is_not_given_a_number(changes):
     report = report_of(journal(changes, AGREED).change)
     text = shown(report_lines(report, 100))
     assert "| rac1 eth1 |   1500 |     ? |" in text
-    assert "?: it was not looked at after the change was opened." in text
+    assert "?: it was not read after the change was opened." in text
 
 
 def test_the_report_goes_to_a_file_whole_and_as_json_too(racwire, changes, tmp_path):

@@ -18,7 +18,7 @@ from checks.change.gates.backup_gates import backup_paths
 from checks.change.journal_files import current, directory_of, journals
 from checks.change.opening import open_change
 from checks.change.planning import look_of
-from checks.change.recording_evidence import compare_recordings, see_recording, told_shortly
+from checks.change.recording_evidence import compare_recordings, see_recording, summarised
 from checks.change.state import ChangeError
 from checks.change.verifying import Concluded
 from checks.model.facts import BeforeAfter, Cluster, NoRecording, RecordingsCompared, SeenRecording, Unknown
@@ -371,7 +371,7 @@ def test_two_recordings_are_compared_as_racwire_compare_does(tmp_path):
 
 def comparison(**after: object) -> RecordingsCompared:
     runs, stretch_s = runs_of([("before", recording(1, seconds=120)), ("after", recording(2, seconds=120, **after))])
-    return told_shortly(compare([Runs(runs[0], runs[1], None, stretch_s)]))
+    return summarised(compare([Runs(runs[0], runs[1], None, stretch_s)]))
 
 
 def test_more_losses_and_longer_receive_times_are_harm_and_another_load_leaves_it_open():
@@ -384,4 +384,4 @@ def test_more_losses_and_longer_receive_times_are_harm_and_another_load_leaves_i
 
 def test_too_few_samples_leave_it_open():
     runs, stretch_s = runs_of([("before", recording(1, seconds=8)), ("after", recording(2, seconds=8))])
-    assert told_shortly(compare([Runs(runs[0], runs[1], None, stretch_s)])).open
+    assert summarised(compare([Runs(runs[0], runs[1], None, stretch_s)])).open

@@ -76,7 +76,7 @@ async def test_a_change_that_is_open_on_a_peer_forbids_another(settings, begin):
 async def test_a_damaged_journal_of_the_cluster_may_be_of_an_open_change(settings, begin):
     directory_of(settings).mkdir(parents=True)
     (directory_of(settings) / "prodrac-2026-11-19-a.change").write_bytes(b"torn\n")
-    with pytest.raises(ChangeJournalError, match="It may be of a change that is open"):
+    with pytest.raises(ChangeJournalError, match="The journal may belong to an open change"):
         await begin(to_change(), Changing())
 
 
@@ -102,5 +102,5 @@ async def test_peers_are_asked_for_copies_and_those_that_refuse_are_told(tmp_pat
 
 async def test_a_target_that_cannot_be_told_must_be_named(begin):
     bare = msgspec.structs.replace(to_change(), networks=Unknown("not read"))
-    with pytest.raises(ChangeError, match="name it with --to"):
+    with pytest.raises(ChangeError, match="specify the MTU with --to"):
         await begin(bare, Changing(), target=None)
