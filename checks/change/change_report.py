@@ -1,6 +1,6 @@
 """The report of a change, from its journal: the actions with author and time, the gates, the state before and after.
 
-Data only: text and JSON are views of it.
+Data only: the text and JSON forms are views of this data.
 """
 
 from __future__ import annotations

@@ -241,7 +241,7 @@ def test_the_open_change_is_found_and_with_several_one_has_to_be_named(settings,
 
 def test_where_none_is_open_it_is_said_what_to_do(settings, journal):
     journal.append(Closed("abandoned", "A. Lee"), **WHO)
-    with pytest.raises(ChangeError, match=r"No change is open in .*\(1 that are over.*racwire change new"):
+    with pytest.raises(ChangeError, match=r"No change is open in .*\(1 closed change.*racwire change new"):
         current(settings)
     assert current(settings, path=journal.path).change.outcome == "abandoned"
 

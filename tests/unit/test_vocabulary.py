@@ -63,7 +63,6 @@ _FAULTS, _HELPS = "lab/racwire_lab", "tui/cli"
 
 CEILINGS: dict[str, int] = {
     "checks": 1,
-    "checks/change": 331,
     "checks/model": 79,
     "checks/plugins": 75,
     "checks/redact": 44,
